@@ -7,7 +7,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
     'shared/domain/criteria/leaf-test.ts',
     'shared/domain/criteria/text-test.ts',
   ],
-  'sync-plan': ['shared/domain/sync/plan-sync.ts'],
+  'sync-plan': ['shared/domain/sync/plan-sync.ts', 'shared/domain/sync/changes-decision.ts'],
   'removal-guard': ['shared/domain/sync/removal-guard.ts', 'shared/domain/group-links/removal-window.ts'],
   leases: [
     'shared/kernel/lease-expiry.ts',
@@ -18,7 +18,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   joining: ['shared/domain/connectors/identity-resolver.ts'],
   dispatch: ['shared/http/dispatch.ts', 'shared/http/match-route.ts'],
   tokens: ['shared/auth/token-verifier.ts', 'shared/auth/caller-admission.ts'],
-  cursors: ['shared/http/paging.ts'],
+  cursors: ['shared/http/paging.ts', 'shared/http/sealed-texts.ts'],
   idempotency: ['shared/domain/idempotency/run-once.ts'],
 }
 
@@ -32,12 +32,12 @@ export type EquivalentMutants = {
 
 export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
   {
-    file: 'shared/http/paging.ts',
-    reason: 'A cursor of 32 bytes has an empty position. No signature of an empty position is ever given out.',
+    file: 'shared/http/sealed-texts.ts',
+    reason: 'A text of 32 bytes is empty. Nobody seals an empty text.',
     lines: [
       [
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the line
-        "const isExact = cursor === `${PREFIX}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES",
+        "const isExact = sealed === `${prefix}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES",
         '> → >=',
       ],
     ],

@@ -6,6 +6,8 @@ export type Mutant = {
   readonly start: number
   readonly end: number
   readonly replacement: string
+  /** A test that executes this position executes the change. */
+  readonly position: number
   /** The changed line, from 1, and its text: a reader finds the place by either. */
   readonly line: number
   readonly source: string
@@ -13,7 +15,7 @@ export type Mutant = {
   readonly change: string
 }
 
-type Change = { readonly node: ts.Node; readonly replacement: string }
+type Change = { readonly node: ts.Node; readonly replacement: string; readonly within?: ts.Node }
 
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '===': ['!=='],
@@ -46,12 +48,12 @@ export function mutantsOf(file: string, text: string): readonly Mutant[] {
   return mutants.toSorted((one, other) => one.start - other.start)
 }
 
-function mutantOf(file: string, source: ts.SourceFile, { node, replacement }: Change): Mutant {
+function mutantOf(file: string, source: ts.SourceFile, { node, replacement, within = node }: Change): Mutant {
   const [start, end] = [node.getStart(source), node.getEnd()]
   const line = source.getLineAndCharacterOfPosition(start).line
   const original = source.text.slice(start, end).replace(/\s+/g, ' ')
   return {
-    ...{ file, start, end, replacement },
+    ...{ file, start, end, replacement, position: within.getStart(source) },
     line: line + 1,
     source: (source.text.split('\n')[line] ?? '').trim(),
     change: `${original} → ${replacement === '' ? 'nothing' : replacement.replace(/\s+/g, ' ')}`,
@@ -79,7 +81,9 @@ function operatorChanges(node: ts.BinaryExpression): readonly Change[] {
   const operator = node.operatorToken
   // The sum of texts has no difference.
   const isText = operator.kind === ts.SyntaxKind.PlusToken && /['"`]/.test(node.getText())
-  return (isText ? [] : (OPERATORS[operator.getText()] ?? [])).map((replacement) => ({ node: operator, replacement }))
+  const replacements = isText ? [] : (OPERATORS[operator.getText()] ?? [])
+  // The operator and its right side are not executed where the left side decides.
+  return replacements.map((replacement) => ({ node: operator, replacement, within: node }))
 }
 
 function methodChanges(node: ts.PropertyAccessExpression): readonly Change[] {

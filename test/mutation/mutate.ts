@@ -14,7 +14,7 @@ import { type Mutant, mutantsOf } from './mutants.ts'
  */
 const USAGE = `npm run mutate -- [module ...] [--tests N]
 Modules: ${Object.keys(DECISION_MODULES).join(', ')}; default: all.
---tests N   test files per module, the nearest first (default 6)`
+--tests N   test files per module without a server, and with one, the nearest first (default 4)`
 
 /** An endless loop takes this much longer than the test without a change. */
 const TIMEOUT_FACTOR = 5
@@ -39,7 +39,7 @@ type Test = {
 const project = copyOfProject()
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { tests: { type: 'string', default: '6' }, help: { type: 'boolean' } },
+  options: { tests: { type: 'string', default: '4' }, help: { type: 'boolean' } },
 })
 const unknown = positionals.filter((name) => !Object.hasOwn(DECISION_MODULES, name))
 if (values.help === true || unknown.length > 0) {
@@ -89,7 +89,8 @@ function notEquivalent(file: string, mutants: readonly Mutant[]): readonly Mutan
 
 async function testsOf(module: string, atMost: number): Promise<readonly Test[]> {
   const files = globSync('test/**/*.test.ts', { cwd: project }).sort()
-  const near = nearestTests(project, files, module).slice(0, atMost)
+  const all = nearestTests(project, files, module)
+  const near = [true, false].flatMap((isPure) => all.filter((test) => test.isPure === isPure).slice(0, atMost))
   const tests: Test[] = []
   for (const { file, distance, isPure } of near) {
     const coverageFolder = mkdtempSync(join(tmpdir(), 'coverage-'))
@@ -116,7 +117,7 @@ async function survivorsOf(mutants: readonly Mutant[], tests: readonly Test[]): 
 }
 
 async function isNoticed(mutant: Mutant, tests: readonly Test[]): Promise<boolean> {
-  const covering = tests.filter(({ coverage }) => isCovered(coverage, mutant.file, mutant.start))
+  const covering = tests.filter(({ coverage }) => isCovered(coverage, mutant.file, mutant.position))
   const { pure = [], others = [] } = Object.groupBy(covering, ({ isPure }) => (isPure ? 'pure' : 'others'))
   for (const together of [pure, ...others.map((test) => [test])]) {
     const durationMs = together.reduce((sum, test) => sum + test.durationMs, 0)

@@ -72,7 +72,7 @@ export class IdentityResolver {
     }
     const identities = [...ids].flatMap((each) => this.#identities.get(each) ?? []).filter(isLive)
     const people = groupByPerson(identities, this.#deps.rules)
-    const taken = new Set<string>()
+    const taken = new Set<string | undefined>()
     const changed: ConnectorObject[] = []
     const assignments = people.map((person) => {
       const kept = person.find(
@@ -81,7 +81,7 @@ export class IdentityResolver {
           !taken.has(each.coreObjectId) &&
           (each.id !== returning || !this.#isHeldByOthers(each.coreObjectId, person)),
       )?.coreObjectId
-      if (kept !== undefined) taken.add(kept)
+      taken.add(kept)
       return { person, kept }
     })
     for (const { person, kept } of assignments) {
@@ -104,7 +104,7 @@ export class IdentityResolver {
   /** Returns the core object derived from the identity's id, or a new one when another identity claims that. */
   #newCoreObject({ id }: Identity): string {
     const own = this.#deps.ownCoreObjectId(id)
-    return [...(this.#claims.get(own) ?? [])].every((claimant) => claimant === id) ? own : this.#deps.newId()
+    return (this.#claims.get(own)?.size ?? 0) === 0 ? own : this.#deps.newId()
   }
 
   /** Returns the ids of all live identities connected to the start by shared keys or core objects, directly or not. */
@@ -216,14 +216,15 @@ export async function connectedIdentities(
   const written = writes.flatMap((write, index) =>
     write.objectType === 'identity' ? [{ id: ids[index] ?? '', write }] : [],
   )
+  const identities = stored.filter(({ value }) => value.objectType === 'identity')
+  const keysOf = (some: readonly Found[]) => some.map(({ value }) => joinKeys(value.data))
+  const coreObjectsOf = (some: readonly Found[]) =>
+    some.flatMap(({ value: { id, coreObjectId } }) => [ownCoreObjectId(id, deriveId), coreObjectId])
   let keys = written.flatMap(({ write }) => (write.operation === 'delete' ? [] : [joinKeys(write.data)]))
+  keys.push(...keysOf(identities))
   let coreObjectIds = written.map(({ id }) => ownCoreObjectId(id, deriveId))
-  let latest = stored.filter(({ value }) => value.objectType === 'identity')
+  coreObjectIds.push(...coreObjectsOf(identities))
   for (;;) {
-    keys = [...keys, ...latest.map(({ value }) => joinKeys(value.data))]
-    coreObjectIds = latest
-      .flatMap(({ value: { id, coreObjectId } }) => [ownCoreObjectId(id, deriveId), coreObjectId])
-      .concat(coreObjectIds)
     const nins = unseen(
       'nin',
       keys.map(({ nin }) => nin),
@@ -236,10 +237,10 @@ export async function connectedIdentities(
       objects.identitiesByKeys(tenantId, nins, accounts),
       objects.ofCoreObjects(tenantId, unseen('core', coreObjectIds)),
     ])
-    latest = [...byKeys, ...byCoreObject].filter(({ value }) => !known.has(value.id))
+    const latest = [...byKeys, ...byCoreObject].filter(({ value }) => !known.has(value.id))
     if (latest.length === 0) return [...known.values()]
     for (const each of latest) known.set(each.value.id, each)
-    keys = []
-    coreObjectIds = []
+    keys = keysOf(latest)
+    coreObjectIds = coreObjectsOf(latest)
   }
 }

@@ -92,7 +92,7 @@ function unexpired({ entries }: RemovalWindow, nowMs: number): readonly RemovalE
 
 /** The merged entry expires with the later one of the two, so that no removal is counted for less than 24 hours. */
 function bounded(entries: readonly RemovalEntry[]): readonly RemovalEntry[] {
-  const [first, second, ...rest] = entries
-  if (entries.length <= ENTRIES_AT_MOST_COUNT || first === undefined || second === undefined) return entries
+  if (entries.length <= ENTRIES_AT_MOST_COUNT) return entries
+  const [first, second, ...rest] = entries as readonly [RemovalEntry, RemovalEntry, ...RemovalEntry[]]
   return [{ atMs: second.atMs, count: first.count + second.count, groupSize: first.groupSize }, ...rest]
 }

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { ConnectorObject } from '../../../shared/domain/connectors/connector-object.ts'
-import { groupByPerson, IdentityResolver } from '../../../shared/domain/connectors/identity-resolver.ts'
+import type { ConnectorObject, ConnectorObjectStore } from '../../../shared/domain/connectors/connector-object.ts'
+import {
+  connectedIdentities,
+  groupByPerson,
+  IdentityResolver,
+} from '../../../shared/domain/connectors/identity-resolver.ts'
 
 const RANKS: Record<string, number> = { oldest: 0, middle: 1, youngest: 2 }
-const RULES = { rankOf: (connectorId: string): number => RANKS[connectorId] ?? 9, bindsAccounts: () => true }
+const RULES = {
+  rankOf: (connectorId: string): number => RANKS[connectorId] ?? 9,
+  bindsAccounts: (id: string) => id !== 'unbound',
+}
 
 type Keys = { readonly nin?: string; readonly directoryObjectId?: string }
 
@@ -99,14 +106,15 @@ describe('identities of one person', () => {
   })
 })
 
+const DELETED_AT_MS = Date.parse('2030-01-01T00:00:00Z')
+type Stored = Keys & { readonly core: string; readonly deletedAtMs?: number; readonly type?: 'relationship' }
+const object = (id: string, { core, deletedAtMs, type = 'identity' as never, ...data }: Stored): ConnectorObject => ({
+  ...identity(id, data),
+  ...{ objectType: type, externalId: id, references: {}, coreObjectId: core },
+  ...(deletedAtMs === undefined ? {} : { deletedAtMs }),
+})
+
 describe('The core object of an identity', () => {
-  const DELETED_AT_MS = Date.parse('2030-01-01T00:00:00Z')
-  type Stored = Keys & { readonly core: string; readonly deletedAtMs?: number }
-  const object = (id: string, { core, deletedAtMs, ...data }: Stored): ConnectorObject => ({
-    ...identity(id, data),
-    ...{ objectType: 'identity', externalId: id, references: {}, coreObjectId: core },
-    ...(deletedAtMs === undefined ? {} : { deletedAtMs }),
-  })
   const resolverOf = (stored: Readonly<Record<string, Stored>>) =>
     new IdentityResolver(
       Object.entries(stored).map(([id, each]) => object(id, each)),
@@ -169,11 +177,31 @@ describe('The core object of an identity', () => {
       { nin: '1' },
       { 'oldest a': 'of a' },
     ],
+    [
+      'is that of all who are connected, over any number of keys and connectors',
+      {
+        'oldest a': { nin: '1', core: 'of a' },
+        'middle b': { nin: '1', directoryObjectId: 'x', core: 'of a' },
+        'youngest c': { directoryObjectId: 'x', core: 'of a' },
+      },
+      'another d',
+      { nin: '1' },
+      { 'another d': 'of a' },
+    ],
+    [
+      'is its own when the account that it shares is of a connector that binds none',
+      { 'oldest a': { directoryObjectId: 'x', core: 'of a' } },
+      'unbound b',
+      { directoryObjectId: 'x' },
+      { 'unbound b': 'own of unbound b' },
+    ],
   ] as const) {
     it(claim, () => {
       const { coreObjectId: _none, ...written } = object(id, { ...data, core: '' })
       const { coreObjectId, movers } = resolverOf(stored).place(written)
-      assert.deepEqual({ ...coreObjects(movers), [id]: coreObjectId }, expected)
+      const moved = coreObjects(movers)
+      assert.equal(Object.hasOwn(moved, id), false)
+      assert.deepEqual({ ...moved, [id]: coreObjectId }, expected)
     })
   }
 
@@ -184,4 +212,115 @@ describe('The core object of an identity', () => {
     const movers = resolver.remove(object('oldest a', { ...between, deletedAtMs: DELETED_AT_MS }))
     assert.deepEqual(coreObjects(movers), { 'youngest c': 'own of youngest c' })
   })
+
+  it('is decided on what earlier decisions of the batch have left', () => {
+    const resolver = resolverOf({ 'oldest a': { nin: '1', core: 'of a' }, 'middle b': { nin: '1', core: 'of a' } })
+    const place = (id: string, data: Keys) => {
+      const { coreObjectId: _none, ...written } = object(id, { ...data, core: '' })
+      return resolver.place(written).coreObjectId
+    }
+    assert.equal(place('middle b', { nin: '2' }), 'own of middle b')
+    assert.equal(place('youngest c', { nin: '2' }), 'own of middle b')
+    assert.equal(place('oldest a', { nin: '3' }), 'of a')
+    assert.equal(place('another d', { nin: '1' }), 'own of another d')
+    assert.equal(place('middle b', { nin: '3' }), 'of a')
+  })
+})
+
+describe('The identities connected to written ones', () => {
+  type Written = { readonly id: string; readonly type?: 'relationship'; readonly data: Keys | undefined }
+  /** Their ids. Every key and core object is asked for once. */
+  async function connected(all: Readonly<Record<string, Stored>>, written: readonly Written[]): Promise<string[]> {
+    const stored = Object.entries(all).map(([id, each]) => ({ value: object(id, each), version: '1' }))
+    const asked = new Set<string>()
+    const ask = (values: readonly string[]) => {
+      for (const value of values) {
+        assert.ok(!asked.has(value), `${value} is asked for twice`)
+        asked.add(value)
+      }
+    }
+    const objects = {
+      async identitiesByKeys(_tenantId: string, nins: readonly string[], accounts: readonly string[]) {
+        ask([...nins, ...accounts])
+        return stored.filter(({ value: { data, deletedAtMs } }) => {
+          const { nin = '', directoryObjectId = '' } = data as Keys
+          return deletedAtMs === undefined && (nins.includes(nin) || accounts.includes(directoryObjectId))
+        })
+      },
+      async ofCoreObjects(_tenantId: string, ids: readonly string[]) {
+        ask(ids)
+        return stored.filter(({ value }) => ids.includes(value.coreObjectId))
+      },
+    } as unknown as ConnectorObjectStore
+    const writes = written.map(({ id, type = 'identity' as const, data }) => {
+      const names = { objectType: type, externalId: id }
+      return data === undefined
+        ? { ...names, operation: 'delete' as const }
+        : { ...names, operation: 'upsert' as const, data: data as ConnectorObject['data'] }
+    })
+    const ids = written.map(({ id }) => id)
+    const found = stored.filter(({ value }) => ids.includes(value.id))
+    const deriveId = (_kind: string, id = '') => `own of ${id}`
+    const answer = await connectedIdentities('tenant', ids, writes, found, { objects, deriveId })
+    return answer.map(({ value }) => value.id).sort()
+  }
+
+  for (const [claim, all, written, expected] of [
+    ['share a key with the new data', { b: { nin: '1', core: 'of b' } }, [{ id: 'a', data: { nin: '1' } }], ['b']],
+    [
+      'share a key with the data before',
+      { a: { nin: '1', core: 'of a' }, b: { nin: '1', core: 'of b' } },
+      [{ id: 'a', data: { nin: '2' } }],
+      ['a', 'b'],
+    ],
+    [
+      'shared a key with what is deleted',
+      { a: { nin: '1', core: 'of a' }, b: { nin: '1', core: 'of b' } },
+      [{ id: 'a', data: undefined }],
+      ['a', 'b'],
+    ],
+    [
+      'share the core object, soft-deleted ones included',
+      { a: { core: 'of b' }, b: { core: 'of b' }, c: { core: 'of b', deletedAtMs: DELETED_AT_MS } },
+      [{ id: 'a', data: {} }],
+      ['a', 'b', 'c'],
+    ],
+    ['have the core object of its own', { b: { core: 'own of a' } }, [{ id: 'a', data: {} }], ['b']],
+    [
+      'have the core object of its own, which it has not',
+      { a: { core: 'of a' }, b: { core: 'own of a' } },
+      [{ id: 'a', data: {} }],
+      ['a', 'b'],
+    ],
+    [
+      'are connected over others, by keys and core objects',
+      {
+        b: { nin: '1', directoryObjectId: 'x', core: 'of b' },
+        c: { directoryObjectId: 'x', core: 'own of d' },
+        d: { core: 'own of d' },
+        e: { nin: '5', core: 'own of c' },
+        f: { nin: '5', core: 'of f' },
+        stranger: { nin: '9', core: 'of stranger' },
+      },
+      [{ id: 'a', data: { nin: '1' } }],
+      ['b', 'c', 'd', 'e', 'f'],
+    ],
+    [
+      'are connected to any of them',
+      { c: { nin: '1', core: 'of c' }, d: { nin: '2', core: 'of d' } },
+      [
+        { id: 'a', data: { nin: '1' } },
+        { id: 'b', data: { nin: '2' } },
+      ],
+      ['c', 'd'],
+    ],
+    [
+      'are none for objects of other types',
+      { a: { type: 'relationship', nin: '1', core: 'of a' }, b: { nin: '1', core: 'own of a' } },
+      [{ id: 'a', type: 'relationship', data: { nin: '1' } }],
+      [],
+    ],
+  ] as const) {
+    it(claim, async () => assert.deepEqual(await connected(all, written), expected))
+  }
 })

@@ -82,6 +82,13 @@ describe('decideRemovals', () => {
       2,
     ],
     [
+      'counts what is due although others were removed a moment ago',
+      { due: ['a', 'b', 'c'], recentlyRemoved: new Set(['x']) },
+      guard,
+      [],
+      3,
+    ],
+    [
       'does not count what a late read still shows',
       { due: ['a', 'b', 'c'], recentlyRemoved: new Set(['c']) },
       guard,
