@@ -6,8 +6,8 @@ export type Mutant = {
   readonly start: number
   readonly end: number
   readonly replacement: string
-  /** A test that executes this position executes the change. */
-  readonly position: number
+  /** The expression or statement that the change is a part of. A test that executes its start executes the change. */
+  readonly whole: { readonly start: number; readonly end: number; readonly kind: ts.SyntaxKind }
   /** The changed line, from 1, and its text: a reader finds the place by either. */
   readonly line: number
   readonly source: string
@@ -15,7 +15,13 @@ export type Mutant = {
   readonly change: string
 }
 
-type Change = { readonly node: ts.Node; readonly replacement: string; readonly within?: ts.Node }
+type Change = {
+  readonly node: ts.Node
+  readonly replacement: string
+  readonly within?: ts.Node
+  /** Default: the text of the node and its replacement. */
+  readonly label?: string
+}
 
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '===': ['!=='],
@@ -48,15 +54,21 @@ export function mutantsOf(file: string, text: string): readonly Mutant[] {
   return mutants.toSorted((one, other) => one.start - other.start)
 }
 
-function mutantOf(file: string, source: ts.SourceFile, { node, replacement, within = node }: Change): Mutant {
+function mutantOf(file: string, source: ts.SourceFile, { node, replacement, within = node, label }: Change): Mutant {
   const [start, end] = [node.getStart(source), node.getEnd()]
   const line = source.getLineAndCharacterOfPosition(start).line
   const original = source.text.slice(start, end).replace(/\s+/g, ' ')
   return {
-    ...{ file, start, end, replacement, position: within.getStart(source) },
+    ...{
+      file,
+      start,
+      end,
+      replacement,
+      whole: { start: within.getStart(source), end: within.getEnd(), kind: within.kind },
+    },
     line: line + 1,
     source: (source.text.split('\n')[line] ?? '').trim(),
-    change: `${original} → ${replacement === '' ? 'nothing' : replacement.replace(/\s+/g, ' ')}`,
+    change: label ?? `${original} → ${replacement === '' ? 'nothing' : replacement.replace(/\s+/g, ' ')}`,
   }
 }
 
@@ -82,14 +94,18 @@ function operatorChanges(node: ts.BinaryExpression): readonly Change[] {
   // The sum of texts has no difference.
   const isText = operator.kind === ts.SyntaxKind.PlusToken && /['"`]/.test(node.getText())
   const replacements = isText ? [] : (OPERATORS[operator.getText()] ?? [])
-  // The operator and its right side are not executed where the left side decides.
-  return replacements.map((replacement) => ({ node: operator, replacement, within: node }))
+  return replacements.map((replacement) => ({
+    node,
+    // Operators differ in precedence.
+    replacement: `((${node.left.getText()}) ${replacement} (${node.right.getText()}))`,
+    label: `${operator.getText()} → ${replacement}`,
+  }))
 }
 
 function methodChanges(node: ts.PropertyAccessExpression): readonly Change[] {
   const called = ts.isCallExpression(node.parent) && node.parent.expression === node
   const other = called && Object.hasOwn(METHODS, node.name.text) ? METHODS[node.name.text] : undefined
-  if (other !== undefined) return [{ node: node.name, replacement: other }]
+  if (other !== undefined) return [{ node: node.name, replacement: other, within: node.parent }]
   // A list without its filter.
   if (called && node.name.text === 'filter') return [{ node: node.parent, replacement: node.expression.getText() }]
   return []

@@ -2,23 +2,31 @@ import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type Coverage, isCovered, nearestTests, readCoverage } from './covering-tests.ts'
 import { DECISION_MODULES, EQUIVALENT_MUTANTS } from './decision-modules.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
+import { type SwitchedSource, switchedSource } from './switched-source.ts'
 
 /**
  * Changes the decision modules in one place at a time and runs the tests that execute this place until one fails: those
- * that need no server together in one process, then the others, each the nearest by imports first. A mutant that no test
- * notices survives. The changes are made in a copy of the project.
+ * that need no server for many mutants in one process, then the others, each the nearest by imports first. A mutant that no
+ * test notices survives. The changes are made in a copy of the project.
  */
-const USAGE = `npm run mutate -- [module ...] [--tests N]
+const USAGE = `npm run mutate -- [module ...] [--tests N] [--server-tests N]
 Modules: ${Object.keys(DECISION_MODULES).join(', ')}; default: all.
---tests N   test files per module without a server, and with one, the nearest first (default 4)`
+--tests N          test files per module without a server, the nearest first (default 6)
+--server-tests N   those with a server, which run for the mutants that the others do not notice (default 2)`
 
 /** An endless loop takes this much longer than the test without a change. */
 const TIMEOUT_FACTOR = 5
 const TIMEOUT_AT_LEAST_MS = 20_000
+
+/** Each mutant registers all tests again, which stay in memory. */
+const MUTANTS_PER_PROCESS_COUNT = 40
 
 /** The same runs of properties each time. A counterexample is enough: it need not be the smallest. */
 const RUN_TESTS = `import fc from 'fast-check'
@@ -37,9 +45,14 @@ type Test = {
 }
 
 const project = copyOfProject()
+const SWITCH_URL = pathToFileURL(join(project, 'test/mutation/active-mutant.ts')).href
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { tests: { type: 'string', default: '4' }, help: { type: 'boolean' } },
+  options: {
+    tests: { type: 'string', default: '6' },
+    'server-tests': { type: 'string', default: '2' },
+    help: { type: 'boolean' },
+  },
 })
 const unknown = positionals.filter((name) => !Object.hasOwn(DECISION_MODULES, name))
 if (values.help === true || unknown.length > 0) {
@@ -47,19 +60,25 @@ if (values.help === true || unknown.length > 0) {
   process.exitCode = unknown.length > 0 ? 1 : 0
 } else {
   try {
-    await mutate(positionals.length > 0 ? positionals : Object.keys(DECISION_MODULES), Number(values.tests))
+    await mutate(positionals.length > 0 ? positionals : Object.keys(DECISION_MODULES), {
+      pure: Number(values.tests),
+      withServer: Number(values['server-tests']),
+    })
   } finally {
     rmSync(project, { recursive: true })
   }
 }
 
-async function mutate(names: readonly string[], testsAtMost: number): Promise<void> {
+/** Test files of a module. */
+type TestCounts = { readonly pure: number; readonly withServer: number }
+
+async function mutate(names: readonly string[], counts: TestCounts): Promise<void> {
   const total = { killedCount: 0, count: 0 }
   for (const name of names) {
     let [killedCount, count] = [0, 0]
     for (const file of DECISION_MODULES[name] ?? []) {
       const mutants = notEquivalent(file, mutantsOf(file, readFileSync(join(project, file), 'utf8')))
-      const survivors = await survivorsOf(mutants, await testsOf(file, testsAtMost))
+      const survivors = await survivorsOf(mutants, await testsOf(file, counts))
       for (const { line, source, change } of survivors)
         process.stdout.write(`  survived ${file}:${line}  ${change}\n           ${source}\n`)
       killedCount += mutants.length - survivors.length
@@ -87,10 +106,13 @@ function notEquivalent(file: string, mutants: readonly Mutant[]): readonly Mutan
   return mutants.filter(({ source, change }) => !listed.has(nameOf(source, change)))
 }
 
-async function testsOf(module: string, atMost: number): Promise<readonly Test[]> {
+async function testsOf(module: string, { pure, withServer }: TestCounts): Promise<readonly Test[]> {
   const files = globSync('test/**/*.test.ts', { cwd: project }).sort()
   const all = nearestTests(project, files, module)
-  const near = [true, false].flatMap((isPure) => all.filter((test) => test.isPure === isPure).slice(0, atMost))
+  const near = [
+    ...all.filter(({ isPure }) => isPure).slice(0, pure),
+    ...all.filter(({ isPure }) => !isPure).slice(0, withServer),
+  ]
   const tests: Test[] = []
   for (const { file, distance, isPure } of near) {
     const coverageFolder = mkdtempSync(join(tmpdir(), 'coverage-'))
@@ -105,19 +127,79 @@ async function testsOf(module: string, atMost: number): Promise<readonly Test[]>
 }
 
 async function survivorsOf(mutants: readonly Mutant[], tests: readonly Test[]): Promise<readonly Mutant[]> {
+  const [file] = mutants.map((mutant) => mutant.file)
+  if (file === undefined) return []
+  const path = join(project, file)
+  const text = readFileSync(path, 'utf8')
+  const pure = tests.filter(({ isPure }) => isPure)
+  const switched = switchedSource(text, mutants, SWITCH_URL)
+  const isSwitched = new Set(pure.length === 0 ? [] : switched.mutants.values())
+  writeFileSync(path, switched.text)
+  const noticed = pure.length === 0 ? new Set() : await noticedInOneProcess(switched, pure)
   const survivors: Mutant[] = []
-  for (const mutant of mutants) {
-    const path = join(project, mutant.file)
-    const text = readFileSync(path, 'utf8')
+  for (const mutant of mutants.filter((each) => !noticed.has(each))) {
     writeFileSync(path, text.slice(0, mutant.start) + mutant.replacement + text.slice(mutant.end))
-    if (!(await isNoticed(mutant, tests))) survivors.push(mutant)
-    writeFileSync(path, text)
+    const left = tests.filter(({ isPure }) => !isPure || !isSwitched.has(mutant))
+    if (!(await isNoticed(mutant, left))) survivors.push(mutant)
   }
+  writeFileSync(path, text)
   return survivors
 }
 
+/** The mutants that tests without a server notice. @throws Error when the tests fail without a mutant. */
+async function noticedInOneProcess({ mutants }: SwitchedSource, tests: readonly Test[]): Promise<ReadonlySet<Mutant>> {
+  const files = tests.map(({ file }) => file)
+  const durationMs = tests.reduce((sum, test) => sum + test.durationMs, 0)
+  const timeoutMs = Math.max(TIMEOUT_AT_LEAST_MS, durationMs * TIMEOUT_FACTOR)
+  const noticed = new Set<number>()
+  let left = [...mutants.keys()]
+  while (left.length > 0) {
+    // Without a mutant at the end: the others leave nothing behind by which these tests fail.
+    const numbers = [...left.slice(0, MUTANTS_PER_PROCESS_COUNT), 0]
+    const last = await runSwitched(numbers, files, timeoutMs, noticed)
+    if (noticed.has(0)) throw new Error(`${files.join(', ')} fail without a mutant`)
+    // It has not ended the last one: an endless loop.
+    if (last !== 0) noticed.add(last)
+    left = last === 0 ? left.slice(MUTANTS_PER_PROCESS_COUNT) : left.slice(left.indexOf(last) + 1)
+  }
+  return new Set([...noticed].flatMap((number) => mutants.get(number) ?? []))
+}
+
+/** Returns the mutant with which the process began last. @param noticed receives those that a test has noticed. */
+function runSwitched(
+  numbers: readonly number[],
+  files: readonly string[],
+  timeoutMs: number,
+  noticed: Set<number>,
+): Promise<number> {
+  const child = spawn(process.execPath, ['test/mutation/run-switched.ts', numbers.join(','), ...files], {
+    cwd: project,
+    env: { ...process.env, NODE_COMPILE_CACHE: join(project, '.compiled') },
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  })
+  const kill = () => void child.kill('SIGKILL')
+  let timer = setTimeout(kill, timeoutMs)
+  let last = numbers[0] ?? 0
+  const said = createInterface(child.stdio[3] as Readable)
+  said.on('line', (line) => {
+    const [what, number] = line.split(' ')
+    if (what === 'noticed') noticed.add(Number(number))
+    else {
+      last = Number(number)
+      clearTimeout(timer)
+      timer = setTimeout(kill, timeoutMs)
+    }
+  })
+  return new Promise((ended) => {
+    child.once('close', () => {
+      clearTimeout(timer)
+      ended(last)
+    })
+  })
+}
+
 async function isNoticed(mutant: Mutant, tests: readonly Test[]): Promise<boolean> {
-  const covering = tests.filter(({ coverage }) => isCovered(coverage, mutant.file, mutant.position))
+  const covering = tests.filter(({ coverage }) => isCovered(coverage, mutant.file, mutant.whole.start))
   const { pure = [], others = [] } = Object.groupBy(covering, ({ isPure }) => (isPure ? 'pure' : 'others'))
   for (const together of [pure, ...others.map((test) => [test])]) {
     const durationMs = together.reduce((sum, test) => sum + test.durationMs, 0)

@@ -182,7 +182,11 @@ describe('The owner of a lease', () => {
   it('learns that the link was deleted', async () => {
     const { deps, links } = await linkWith(7)
     await links.remove(TENANT, LINK, '1')
-    for (const attempt of [getLink(TENANT, LINK, links), changeLeasedLink(leased, rename, deps), renewLease(leased, deps)])
+    for (const attempt of [
+      getLink(TENANT, LINK, links),
+      changeLeasedLink(leased, rename, deps),
+      renewLease(leased, deps),
+    ])
       await assert.rejects(attempt, { code: 'LinkNotFound' })
   })
 })
