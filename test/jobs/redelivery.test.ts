@@ -15,7 +15,8 @@ async function outage(lastsMs: number) {
   const handle = async () => {
     if (nowMs < lastsMs) throw new Error('The database is away')
   }
-  for (let failureCount = 0; ; failureCount += 1) {
+  for (let failureCount = 0; ; failureCount = sent.at(-1)?.failureCount ?? 0) {
+    assert.ok(sent.length < 100, 'It is enqueued again forever')
     const delivery = { message, id: 'message', failureCount }
     const outcome = await handleWithRedelivery(delivery, handle, { messageQueue, random: () => 0.5 }).catch(
       () => 'dead',
