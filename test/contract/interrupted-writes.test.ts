@@ -7,6 +7,7 @@ import type { ObjectData } from '../../shared/domain/connectors/connector-object
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import type { CoreObject, ObjectType, Reference } from '../../shared/domain/core/core-object.ts'
+import type { Message } from '../../shared/kernel/messages.ts'
 import { interruptedWrites, writeDependencies } from './connector-writes.ts'
 import { localDatabase } from './local-database.ts'
 
@@ -51,6 +52,22 @@ async function newTenant() {
 /** Interrupts the write after the connector objects and before the core objects. */
 const dying = () =>
   interruptedWrites(deps)('coreObjectsReferringTo', 'before', () => Promise.reject(new Error('The process died')))
+
+it('a write that fails enqueues an evaluation: what it has written is unchanged when it is repeated', async () => {
+  const tenant = await newTenant()
+  const messages: unknown[] = []
+  const messageQueue = { enqueue: async ({ message }: Message) => void messages.push(message) }
+  const write: WriteDependencies['coreObjects']['write'] = async (tenantId, writes, softDeletionDays) => {
+    const conflicts = await deps.coreObjects.write(tenantId, writes, softDeletionDays)
+    if (writes.length > 0) throw new Error('The answer was lost')
+    return conflicts
+  }
+  const coreObjects = { ...deps.coreObjects, write }
+  await assert.rejects(tenant.first([person('p1')], { ...deps, messageQueue, coreObjects }), /answer was lost/)
+  assert.deepEqual(messages, [{ tenantId: tenant.tenantId }])
+  assert.deepEqual(await tenant.first([person('p1')], { ...deps, messageQueue }), ['unchanged'])
+  assert.equal(messages.length, 1)
+})
 
 describe('a write interrupted between connector objects and core objects is completed by repeating it', () => {
   it('deletion, although the object is already deleted', async () => {

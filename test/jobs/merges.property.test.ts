@@ -1,7 +1,7 @@
 import { it } from 'node:test'
 import { checkMerges } from './merge-property.ts'
 
-const RUNS_COUNT = 40
+const RUNS_COUNT = 300
 /** `npm run soak:people` tries others. */
 const SEED = 9
 

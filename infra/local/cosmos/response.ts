@@ -20,7 +20,11 @@ export class CosmosFailure extends Error {
   readonly substatus: number | undefined
 
   constructor(status: FailureStatus, message: string, substatus?: number) {
+    // An expected answer, such as 404: the stack says nothing, and collecting it takes longer than the answer.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(message)
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'CosmosFailure'
     this.status = status
     this.substatus = substatus

@@ -2,7 +2,7 @@ import type { CooperativeScheduler, Task } from '../../kernel/cooperative-schedu
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import { Refusal, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Connector, ConnectorStore } from './connector.ts'
 import type { ConnectorObjectStore } from './connector-object.ts'
@@ -50,6 +50,21 @@ const ATTEMPTS_WITHOUT_PROGRESS_COUNT = 32
  * @returns The outcome of each write, in order.
  */
 export async function writeObjects(
+  tenantId: string,
+  connector: Connector,
+  writes: readonly ObjectWrite[],
+  deps: WriteDependencies,
+): Promise<ItemOutcome[]> {
+  try {
+    return await writeAndMerge(tenantId, connector, writes, deps)
+  } catch (fault) {
+    // Some objects may be written. When the caller repeats the request, they are unchanged and enqueue nothing.
+    if (!(fault instanceof Refusal)) await enqueueDelayedEvaluation(tenantId, deps)
+    throw fault
+  }
+}
+
+async function writeAndMerge(
   tenantId: string,
   connector: Connector,
   writes: readonly ObjectWrite[],

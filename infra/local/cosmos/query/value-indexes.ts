@@ -72,7 +72,15 @@ function makeIndex(
   return name
 }
 
+/** The write count before which a container cannot be large: counting again for each query takes longer than the query. */
+const smallUntil = new WeakMap<Storage, Map<number, number>>()
+
 function isLarge(storage: Storage, container: number): boolean {
-  const sql = 'SELECT 1 FROM docs INDEXED BY docs_by_id WHERE container = ? LIMIT 1 OFFSET ?'
-  return storage.prepare(sql).get(container, INDEX_FROM_ROWS_COUNT - 1) !== undefined
+  const known = smallUntil.get(storage) ?? new Map<number, number>()
+  smallUntil.set(storage, known)
+  if (storage.writeCount() < (known.get(container) ?? 0)) return false
+  const sql = 'SELECT count(*) AS count FROM (SELECT 1 FROM docs INDEXED BY docs_by_id WHERE container = ? LIMIT ?)'
+  const count = Number(storage.prepare(sql).get(container, INDEX_FROM_ROWS_COUNT)?.count)
+  known.set(container, storage.writeCount() + INDEX_FROM_ROWS_COUNT - count)
+  return count === INDEX_FROM_ROWS_COUNT
 }
