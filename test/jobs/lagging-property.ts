@@ -140,12 +140,12 @@ export class LaggingInstances {
       const { service, life } = this.at(index)
       try {
         await this.#world.writeThrough(service, source, ...writes)
-        return
+        if (!life.hasEnded) return
       } catch (error) {
         if (!isCausedByFault(error)) throw error
-        // A process that is killed after its write has enqueued nothing, and the repeated write changes nothing.
-        this.isSweepNeeded ||= life.hasEnded
       }
+      // A process that is killed after its write has enqueued nothing, and the repeated write changes nothing.
+      this.isSweepNeeded ||= life.hasEnded
     }
   }
 
