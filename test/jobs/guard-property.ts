@@ -110,8 +110,8 @@ class GuardedLink {
   #accounts: readonly string[]
   #collectionId = ''
   #linkId = ''
-  /** Accounts that may be removed beyond the limit: how often. */
-  readonly #excused = new Map<string, number>()
+  /** Accounts that may be removed beyond the limit: since when, once for each approval. */
+  readonly #excused: { readonly account: string; readonly sinceMs: number }[] = []
   /** Approved accounts that were never in the collection since. */
   readonly #approvals: { readonly jobId: string; readonly accounts: Set<string> }[] = []
 
@@ -210,7 +210,8 @@ class GuardedLink {
     const plan = { tenantId: TENANT, linkId: this.#linkId, planId }
     const jobId = await approveRemovals({ ...plan, approvedBy: user(0), notes: null }, this.#deps)
     const accounts = await this.#stores.removalPlans.accountsOf(plan)
-    for (const account of accounts) this.#excused.set(account, (this.#excused.get(account) ?? 0) + 1)
+    const sinceMs = this.#clock.nowMs()
+    for (const account of accounts) this.#excused.push({ account, sinceMs })
     this.#approvals.push({ jobId, accounts: new Set(accounts.difference(new Set(this.#accounts))) })
   }
 
@@ -279,11 +280,11 @@ class GuardedLink {
   #assertLimit(): void {
     const size = this.#directory.largestSize()
     const limit = Math.max(this.#largestMinimum, Math.floor((size * this.#percent) / 100))
-    const excused = new Map(this.#excused)
-    const counted = this.#directory.losses.filter(({ account }) => {
-      const count = excused.get(account) ?? 0
-      excused.set(account, Math.max(0, count - 1))
-      return count === 0
+    const excused = [...this.#excused]
+    const counted = this.#directory.losses.filter(({ account, atMs }) => {
+      const approval = excused.findIndex((each) => each.account === account && each.sinceMs <= atMs)
+      if (approval >= 0) excused.splice(approval, 1)
+      return approval < 0
     })
     for (const { atMs } of counted) {
       const within = counted.filter((loss) => loss.atMs <= atMs && atMs - loss.atMs < DAY_MS)
