@@ -79,12 +79,12 @@ async function writeAndMerge(
   const scope = before.hasOthers || again.length === 0 ? before : await writeScope(tenantId, connector, deps)
   const rejoined = scope.hasOthers ? await writeWithRetries(scope, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
-  if (decisions.some(({ writes }) => writes.length > 0)) deps.unchangedDeliveries.noteChanges(tenantId, connector.id)
-  else if (decisions.some(isValid)) await deps.unchangedDeliveries.record(tenantId, connector.id)
+  const hasWritten = decisions.some((decision) => decision.writes.length > 0)
   const hasMerged = await mergeAffected(scope, decisions, deps)
-  if (hasMerged || decisions.some((decision) => decision.writes.length > 0)) {
-    await enqueueDelayedEvaluation(tenantId, deps)
-  }
+  if (hasMerged || hasWritten) await enqueueDelayedEvaluation(tenantId, deps)
+  // Last, because a failure to record the time must not keep repaired core objects from being evaluated.
+  if (hasWritten) deps.unchangedDeliveries.noteChanges(tenantId, connector.id)
+  else if (decisions.some(isValid)) await deps.unchangedDeliveries.record(tenantId, connector.id)
   return written.map((decision) => decision?.outcome ?? refused(refusalEntry('StaleVersion')))
 }
 
