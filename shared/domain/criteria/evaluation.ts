@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { ObjectType } from '../core/core-object.ts'
 import {
@@ -24,8 +23,9 @@ import {
   rowsOf,
 } from './collection-members.ts'
 import type { BoundGroup, BoundLeaf, BoundMembership, BoundNode } from './compile.ts'
-import type { CheckedLeaf, GroupOperator } from './condition.ts'
+import type { GroupOperator } from './condition.ts'
 import { holdsOn } from './leaf-test.ts'
+import type { SharedResults } from './shared-results.ts'
 
 export type EvaluationContext = {
   /** Midnight UTC of the day of evaluation, in milliseconds since 1970. */
@@ -63,52 +63,6 @@ const SPARSE_SHARE = 1 / 32
 const TESTS_PER_STEP_COUNT = 1024
 /** Collections whose member slots are cached during an evaluation. */
 const COLLECTIONS_CACHED_COUNT = 64
-
-/** Bytes of the results of leaves that are kept for each object type: a hundred leaves on a million objects. */
-const LEAF_RESULT_BYTES = 12_500_000
-
-/**
- * The slots of a table whose rows satisfy a leaf, for conditions that were compiled with the same leaves. The least
- * recently used results are dropped.
- */
-export type LeafResults = Readonly<Record<ObjectType, LRUCache<CheckedLeaf, Bitmap>>>
-
-export function newLeafResults(): LeafResults {
-  const ofType = () =>
-    new LRUCache<CheckedLeaf, Bitmap>({
-      maxSize: LEAF_RESULT_BYTES,
-      // A table without objects takes space as well.
-      sizeCalculation: ({ byteLength }) => byteLength + 1,
-    })
-  return { identity: ofType(), orgUnit: ofType(), relationship: ofType() }
-}
-
-/**
- * The slots of a table whose rows satisfy a node of one condition that does not depend on the members of collections. For
- * evaluations of the condition on the same state of a snapshot and on the same day.
- */
-export class SharedResults {
-  readonly #nodes: Readonly<Record<ObjectType, Map<BoundNode, Bitmap>>> = {
-    identity: new Map(),
-    orgUnit: new Map(),
-    relationship: new Map(),
-  }
-  readonly #leaves: LeafResults
-
-  /** @param leaves Results that evaluations of other conditions on the same state and day have found. */
-  constructor(leaves: LeafResults) {
-    this.#leaves = leaves
-  }
-
-  get(node: BoundNode, objectType: ObjectType): Bitmap | undefined {
-    return node.kind === 'leaf' ? this.#leaves[objectType].get(node.leaf) : this.#nodes[objectType].get(node)
-  }
-
-  set(node: BoundNode, objectType: ObjectType, slots: Bitmap): void {
-    if (node.kind === 'leaf') this.#leaves[objectType].set(node.leaf, slots)
-    else this.#nodes[objectType].set(node, slots)
-  }
-}
 
 function readsMembers(node: BoundNode): boolean {
   return node.kind === 'group' ? node.readsMembers : node.kind === 'membership'
