@@ -10,13 +10,19 @@ export async function editGroupByHand(organisation: Organisation, random: Random
   const members = `${directoryUrl}/v1.0/groups/${groupId}/members`
   const headers = { authorization: `Bearer ${await callers.tester()}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ '@odata.id': `${directoryUrl}/v1.0/directoryObjects/${userId}` })
-  const response = random.percent(50)
-    ? await fetch(`${members}/$ref`, { method: 'POST', headers, body })
-    : await fetch(`${members}/${userId}/$ref`, { method: 'DELETE', headers })
+  const edit = random.percent(50)
+    ? fetch(`${members}/$ref`, { method: 'POST', headers, body })
+    : fetch(`${members}/${userId}/$ref`, { method: 'DELETE', headers })
+  const response = await edit.catch(withoutAnswer)
   // Refused when the user already is a member, or is none; and by an injected fault.
-  if (![204, 400, 404, 429, 503, 504].includes(response.status)) {
+  if (response !== undefined && ![204, 400, 404, 429, 503, 504].includes(response.status)) {
     throw new Error(`An edit by hand: ${response.status} ${await response.text()}`)
   }
+}
+
+/** An injected fault drops connections to the directory. The next sweep repairs the edit if it was applied. */
+function withoutAnswer(error: unknown): undefined {
+  if (!(error instanceof TypeError && error.message === 'fetch failed')) throw error
 }
 
 /** The user members of a group, as the directory answers them. */

@@ -29,7 +29,7 @@ const { faults, quietPointCount, killCount } = await runSoak({
   personCount: 200,
   collectionCount: 9,
   workerCount: 6,
-  faultIntervalMs: 3000,
+  faultIntervalMs: 2000,
   clocksApartMs: Math.min(120, Math.ceil(2 * minutes)) * 1000,
   hasLongStops: minutes >= 10,
   say,
