@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
+import type { EvaluationLease } from '../../shared/domain/collections/evaluation-lease.ts'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
+import { linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { CRITERIA, criteriaTenant, memberOf, named, startCriteriaService } from './criteria-service.ts'
 
@@ -67,6 +69,30 @@ describe('an evaluation that cannot follow the requests', () => {
     } finally {
       await service.cosmos.close()
     }
+  })
+})
+
+describe('the accounts of a collection whose condition has changed', () => {
+  it('are those of the new condition, or not current while another process evaluates', async () => {
+    const tenant = criteriaTenant(service)
+    const [anns, bos] = [randomUUID(), randomUUID()]
+    await tenant.person('Ann', { directoryObjectId: anns })
+    await tenant.person('Bo', { directoryObjectId: bos })
+    const id = await tenant.create(named('Ann'))
+    await tenant.evaluate()
+    const changed = { objectType: 'Identity', name: 'A collection', condition: named('Bo') }
+    assert.equal((await tenant.send('PUT', `${CRITERIA}/${id}`, changed)).status, 200)
+    const { collections: links, evaluator, evaluationLeases } = service.newProcess()
+    const { process, clock } = service
+    const linked = linkedAccounts({ ...process, collections: links }, evaluator)
+    const lease = await evaluationLeases.find(tenant.tenantId)
+    const held = { ...lease?.value, holderId: randomUUID(), untilMs: clock.nowMs + 60_000 } as EvaluationLease
+    await evaluationLeases.save(tenant.tenantId, held, lease?.version)
+    const before = await linked.accountsOf(tenant.tenantId, id)
+    assert.deepEqual([before.accounts, before.isCurrent], [new Set([anns]), false])
+    clock.nowMs += 5 * 60_000
+    const after = await linked.accountsOf(tenant.tenantId, id)
+    assert.deepEqual([after.accounts, after.isCurrent], [new Set([bos]), true])
   })
 })
 

@@ -79,6 +79,7 @@ describe('the accounts of a joinable collection', () => {
       accounts: new Set(),
       withoutAccountCount: 0,
       membershipVersion: 0,
+      isCurrent: true,
     })
     const { data: membership } = await submit(employee, choir, { relationshipId: first })
     await submit(employee, choir, { relationshipId: second })

@@ -202,12 +202,33 @@ describe('An incremental sync', () => {
     await requestSync(TENANT, collectionId, world.deps)
     const stale = {
       ...world.deps.collections,
-      accountsOf: async () => ({ accounts: new Set(users(0, 5)), withoutAccountCount: 0, membershipVersion: 1 }),
+      accountsOf: async () => ({
+        accounts: new Set(users(0, 5)),
+        withoutAccountCount: 0,
+        membershipVersion: 1,
+        isCurrent: true,
+      }),
     }
     await world.deliverNext({ ...world.deps, collections: stale })
     assert.equal((await world.membersOf(groupId)).size, 6)
     assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Queued')
     await world.drain()
+    assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
+  })
+
+  it('does not decide on members of a former condition: the job waits for the evaluation', async () => {
+    const { collectionId, groupId } = await synced(users(0, 5))
+    world.collections.change(collectionId, users(0, 6))
+    await requestSync(TENANT, collectionId, world.deps)
+    const former = async () => ({
+      ...(await world.deps.collections.accountsOf(TENANT, collectionId)),
+      isCurrent: false,
+    })
+    await world.deliverNext({ ...world.deps, collections: { ...world.deps.collections, accountsOf: former } })
+    assert.equal((await world.membersOf(groupId)).size, 5)
+    assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Queued')
+    await world.drain()
+    assert.equal((await world.membersOf(groupId)).size, 6)
     assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
   })
 })

@@ -56,7 +56,7 @@ export function testCollections(): TestCollections {
     },
     async accountsOf(_tenantId, id) {
       const { collection, state } = latest(id)
-      return { ...state, membershipVersion: collection.states.length }
+      return { ...state, membershipVersion: collection.states.length, isCurrent: true }
     },
     async changesSince(_tenantId, id, version): Promise<AccountChanges | undefined> {
       const { collection, state } = latest(id)

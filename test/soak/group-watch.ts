@@ -2,8 +2,8 @@ import type { MembershipChange } from '../../infra/local/directory/membership-ch
 import type { OrganisationModel } from './organisation-model.ts'
 
 type Watched = {
-  /** Accounts that the group was to have at some moment since the last quiet point. */
-  readonly ever: Set<string>
+  /** The collections that it was linked to since the last quiet point. */
+  readonly collectionIds: Set<string>
   /** Accounts that it was to have all along. */
   always: Set<string>
 }
@@ -13,6 +13,11 @@ export class GroupWatch {
   readonly #model: OrganisationModel
   readonly #serviceClientId: string
   #groups = new Map<string, Watched>()
+  /**
+   * By collection: accounts that it had at some moment since the last quiet point. Members are evaluated some time after a
+   * change of people, and a link that is created meanwhile writes those of before: decisions, section 6.
+   */
+  #ever = new Map<string, Set<string>>()
 
   constructor(model: OrganisationModel, serviceClientId: string) {
     this.#model = model
@@ -21,11 +26,15 @@ export class GroupWatch {
 
   /** Notes the accounts after each change of the model. */
   observe(): void {
-    const now = this.#model.accountsOfGroups()
-    for (const [groupId, { accounts }] of now) {
-      const watched = this.#groups.get(groupId) ?? { ever: new Set(), always: new Set() }
+    const collections = this.#model.accountsOfCollections()
+    for (const [collectionId, { accounts }] of collections) {
+      this.#ever.set(collectionId, accounts.union(this.#ever.get(collectionId) ?? new Set()))
+    }
+    const now = this.#model.accountsOfGroups(collections)
+    for (const { groupId, collectionId } of this.#model.links.values()) {
+      const watched = this.#groups.get(groupId) ?? { collectionIds: new Set(), always: new Set() }
       this.#groups.set(groupId, watched)
-      for (const account of accounts) watched.ever.add(account)
+      watched.collectionIds.add(collectionId)
     }
     for (const [groupId, watched] of this.#groups) {
       watched.always = watched.always.intersection(now.get(groupId)?.accounts ?? new Set())
@@ -35,8 +44,11 @@ export class GroupWatch {
   /** Begins again, from a quiet point. */
   restart(): void {
     this.#groups = new Map()
+    this.#ever = new Map()
+    this.observe()
     for (const [groupId, { accounts }] of this.#model.accountsOfGroups()) {
-      this.#groups.set(groupId, { ever: new Set(accounts), always: new Set(accounts) })
+      const watched = this.#groups.get(groupId)
+      if (watched !== undefined) watched.always = new Set(accounts)
     }
   }
 
@@ -44,19 +56,19 @@ export class GroupWatch {
   check(changes: readonly MembershipChange[]): string[] {
     return changes.flatMap(({ groupId, memberId, kind, clientId, atMs }) => {
       if (clientId !== this.#serviceClientId) return []
-      const watched = this.#groups.get(groupId)
       const at = new Date(atMs).toISOString()
-      if (kind === 'added' && watched?.ever.has(memberId) !== true) {
+      if (kind === 'added' && !this.#everIn(groupId).has(memberId)) {
         return [`${at}: ${memberId} was added to group ${groupId}, outside of its collections`]
       }
-      if (kind === 'removed' && watched?.always.has(memberId) === true) {
+      if (kind === 'removed' && this.#groups.get(groupId)?.always.has(memberId) === true) {
         return [`${at}: ${memberId} was removed from group ${groupId}, which it belonged to all along`]
       }
       return []
     })
   }
 
-  everIn(groupId: string): ReadonlySet<string> {
-    return this.#groups.get(groupId)?.ever ?? new Set()
+  #everIn(groupId: string): ReadonlySet<string> {
+    const collectionIds = [...(this.#groups.get(groupId)?.collectionIds ?? [])]
+    return new Set(collectionIds.flatMap((id) => [...(this.#ever.get(id) ?? [])]))
   }
 }

@@ -46,22 +46,29 @@ export class OrganisationModel {
     return members
   }
 
-  /** By group with an enabled link: decisions, section 8. */
-  accountsOfGroups(): Map<string, ModelAccounts> {
+  /** By collection: decisions, section 8. */
+  accountsOfCollections(): Map<string, ModelAccounts> {
     const rows = this.people.rows()
-    const members = this.members(rows)
     const accountOf = new Map<string, string | undefined>()
     for (const { identity, relationship } of rows) {
       if (identity !== undefined) accountOf.set(`Identity ${identity.nin}`, identity.account)
       if (relationship !== undefined) accountOf.set(`Relationship ${relationship.externalId}`, identity?.account)
     }
+    const collections = new Map<string, ModelAccounts>()
+    for (const [id, members] of this.members(rows)) {
+      const kind = this.criteria.get(id)?.objectType ?? 'Identity'
+      const accounts = [...members].map((member) => accountOf.get(`${kind} ${member}`))
+      const known = new Set(accounts.filter((account) => account !== undefined))
+      collections.set(id, { accounts: known, missingCount: accounts.filter((account) => account === undefined).length })
+    }
+    return collections
+  }
+
+  /** By group with an enabled link. */
+  accountsOfGroups(collections: ReadonlyMap<string, ModelAccounts> = this.accountsOfCollections()) {
     const groups = new Map<string, ModelAccounts>()
     for (const { collectionId, groupId, isEnabled } of this.links.values()) {
-      if (!isEnabled) continue
-      const kind = this.criteria.get(collectionId)?.objectType ?? 'Identity'
-      const accounts = [...(members.get(collectionId) ?? [])].map((member) => accountOf.get(`${kind} ${member}`))
-      const known = new Set(accounts.filter((account) => account !== undefined))
-      groups.set(groupId, { accounts: known, missingCount: accounts.filter((account) => account === undefined).length })
+      if (isEnabled) groups.set(groupId, collections.get(collectionId) ?? { accounts: new Set(), missingCount: 0 })
     }
     return groups
   }

@@ -108,6 +108,8 @@ export type CollectionAccounts = {
   readonly withoutAccountCount: number
   /** Increases with every change of the membership. */
   readonly membershipVersion: number
+  /** False while the condition has changed and its members could not be evaluated yet. */
+  readonly isCurrent: boolean
 }
 
 /**
@@ -134,7 +136,7 @@ export interface LinkedCollections {
    * @returns Whether the collection still exists.
    */
   confirmReference(tenantId: string, collectionId: string): Promise<boolean>
-  /** The current accounts. Evaluates a collection that has never been evaluated. */
+  /** The current accounts. Evaluates a collection that was never evaluated, or not since its condition changed. */
   accountsOf(tenantId: string, collectionId: string): Promise<CollectionAccounts>
   /** The current membership versions of these collections. One that does not exist, or was never evaluated, is left out. */
   versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>

@@ -1,7 +1,8 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
-import type { MembershipChange } from '../collections/membership-store.ts'
+import { partsOfDefinitionKey } from '../collections/members-now.ts'
+import type { MembershipChange, MembershipHead } from '../collections/membership-store.ts'
 import { joinedMembersOf } from '../collections/membership-store.ts'
 import type { TenantEvaluator } from '../collections/tenant-evaluator.ts'
 import type { Reference } from '../core/core-object.ts'
@@ -22,9 +23,9 @@ export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvalu
   const { collections, snapshots } = deps
   const accountsOf = async (tenantId: string, collectionId: string): Promise<CollectionAccounts> => {
     const collection = await existing(tenantId, collectionId, deps)
-    const { ids, membershipVersion } = await memberIds(collection, deps, evaluator)
+    const { ids, membershipVersion, isCurrent } = await memberIds(collection, deps, evaluator)
     const { accounts, withoutAccountCount } = accountsBehind(ids, collection, await snapshots.fresh(tenantId))
-    return { accounts, withoutAccountCount, membershipVersion }
+    return { accounts, withoutAccountCount, membershipVersion, isCurrent }
   }
   return {
     accountsOf,
@@ -66,19 +67,22 @@ export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvalu
 
 /** Member ids as in the history. For a joinable collection these are identities, one for each membership. */
 async function memberIds(
-  { tenantId, id, kind }: Collection,
+  { tenantId, id, kind, definitionVersion }: Collection,
   { memberships, joined }: CollectionDependencies,
   evaluator: TenantEvaluator,
-): Promise<{ ids: readonly string[]; membershipVersion: number }> {
+): Promise<{ ids: readonly string[]; membershipVersion: number; isCurrent: boolean }> {
   if (kind === 'joinable') {
     const { memberships: joinedNow, membershipVersion } = await joinedMembersOf(tenantId, id, joined)
-    return { ids: joinedNow.map(({ identityId }) => identityId), membershipVersion }
+    return { ids: joinedNow.map(({ identityId }) => identityId), membershipVersion, isCurrent: true }
   }
-  // A collection that was never evaluated must not appear empty.
-  if ((await memberships.head(tenantId, id)) === undefined) await evaluator.evaluate(tenantId)
+  // A collection that was never evaluated must not appear empty, nor a changed one as it was before.
+  const satisfiesDefinition = (head: MembershipHead | undefined): boolean =>
+    head !== undefined && partsOfDefinitionKey(head.definitionKey).definitionVersion >= definitionVersion
+  if (!satisfiesDefinition((await memberships.head(tenantId, id))?.value)) await evaluator.evaluate(tenantId)
   const membership = await memberships.members(tenantId, id)
   if (membership === undefined) throw new Error(`Collection ${id} could not be evaluated.`)
-  return { ids: membership.ids, membershipVersion: membership.head.membershipVersion }
+  const { ids, head } = membership
+  return { ids, membershipVersion: head.membershipVersion, isCurrent: satisfiesDefinition(head) }
 }
 
 async function existing(tenantId: string, collectionId: string, deps: CollectionDependencies): Promise<Collection> {

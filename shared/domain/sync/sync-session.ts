@@ -400,6 +400,11 @@ export class SyncSession {
       throw new RunFault('The collection no longer exists.', { isPermanent: true })
     }
     const desired = await collections.accountsOf(tenantId, collectionId)
+    if (!desired.isCurrent) {
+      throw new RunFault('The condition of the collection has changed and is not evaluated yet.', {
+        isPermanent: false,
+      })
+    }
     if (desired.membershipVersion >= (appliedMembershipVersion ?? 0)) return desired
     // Writing it would revert what incremental syncs have written since.
     throw new RunFault('An outdated version of the collection was read.', { isPermanent: false })

@@ -170,7 +170,7 @@ describe('The plan of a batch', () => {
     withoutAccountCount = 0,
   ) =>
     planBatch(
-      { accounts: new Set(accounts), withoutAccountCount, membershipVersion: 1 },
+      { accounts: new Set(accounts), withoutAccountCount, membershipVersion: 1, isCurrent: true },
       { users: new Set(users), others: new Set() },
       { job: { ...job, unresolved: [] }, link: { ...link, ...changes }, guard, approved: new Set() },
       { limits, nowMs: NOW_MS },
@@ -180,7 +180,7 @@ describe('The plan of a batch', () => {
     assert.equal(planned(['a'], ['a', 'b', 'c']).job.userCountAtStart, 3)
     const begun = { ...job, userCountAtStart: 50 }
     const state = { job: begun, link, guard, approved: new Set<string>() }
-    const desired = { accounts: new Set(['a']), withoutAccountCount: 0, membershipVersion: 1 }
+    const desired = { accounts: new Set(['a']), withoutAccountCount: 0, membershipVersion: 1, isCurrent: true }
     const members = { users: new Set(['a', 'b']), others: new Set<string>() }
     assert.equal(planBatch(desired, members, state, { limits, nowMs: NOW_MS }).job.userCountAtStart, 50)
   })
