@@ -3,6 +3,8 @@ import {
   DirectoryFault,
   type DirectoryGroup,
   type GroupChange,
+  type GroupWithMembers,
+  MEMBERS_PER_PAGE_COUNT,
   type MemberChangesPage,
   type MemberPage,
 } from '../domain/group-links/directory.ts'
@@ -26,9 +28,6 @@ export type GraphDirectoryOptions = {
 const GROUP_PROPERTIES =
   'id,displayName,groupTypes,mailEnabled,onPremisesSyncEnabled,isAssignableToRole,visibility,isManagementRestricted'
 
-/** The largest page that Graph returns. https://learn.microsoft.com/graph/api/group-list-members */
-const MEMBERS_PER_PAGE_COUNT = 999
-
 const USER = '#microsoft.graph.user'
 
 /** The customers' directories through Microsoft Graph. */
@@ -49,10 +48,7 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
   return {
     limits: WRITE_LIMITS,
     async readGroup(tenantId, groupId) {
-      const reply = await read(tenantId, `${groupPath(groupId)}?$select=${GROUP_PROPERTIES}`)
-      if (reply.status === 404 && reply.isJson) return undefined
-      if (replyKind(reply) !== 'done') throw replyFault(reply)
-      return groupOf(reply.body, groupId)
+      return groupIn(await read(tenantId, propertiesPath(groupId)), groupId)
     },
     async findGroups(tenantId, nameStart, limit) {
       // A quote within a text is doubled: OData 4.01, URL Conventions, section 5.1.1.14.1.
@@ -96,11 +92,30 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       return found
     },
     async listMembers(tenantId, groupId, continueAfter) {
-      const first = `${groupPath(groupId)}/members?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
-      const path = continueAfter === undefined ? first : pathOf(continueAfter, graphUrl)
-      const reply = await read(tenantId, path)
-      if (replyKind(reply) !== 'done') throw replyFault(reply)
-      return pageOf(reply.body)
+      const path = continueAfter === undefined ? membersPath(groupId) : pathOf(continueAfter, graphUrl)
+      return membersIn(await read(tenantId, path))
+    },
+    async readGroupsWithMembers(tenantId, groupIds) {
+      const found = new Map<string, GroupWithMembers>()
+      for (const some of chunk(groupIds, CALLS_PER_BATCH_COUNT / CALLS_PER_GROUP_COUNT)) {
+        const paths = some.flatMap((id) => [propertiesPath(id), membersPath(id)])
+        const results = await calls.sendAll(
+          tenantId,
+          paths.map((path): GraphCall => ({ method: 'GET', path })),
+        )
+        const replies = chunk(
+          results.map(({ reply }) => reply),
+          CALLS_PER_GROUP_COUNT,
+        )
+        for (const [index, [properties, members]] of replies.entries()) {
+          const id = some[index]
+          if (id === undefined || properties === undefined || members === undefined)
+            throw new Error('A call has no result.')
+          const group = groupIn(properties, id)
+          if (group !== undefined) found.set(id, { group, members: membersIn(members) })
+        }
+      }
+      return found
     },
     async readMemberChanges(tenantId, from) {
       const path = 'groupIds' in from ? trackingPath(from.groupIds) : from.continueAfter
@@ -114,6 +129,27 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
     removeMembers: (tenantId, groupId, accounts, deadlineMs) =>
       removeMembers(writes(tenantId, groupId, deadlineMs), accounts),
   }
+}
+
+/** Calls that read a group and the first page of its members. */
+const CALLS_PER_GROUP_COUNT = 2
+
+const propertiesPath = (groupId: string): string => `${groupPath(groupId)}?$select=${GROUP_PROPERTIES}`
+
+const membersPath = (groupId: string): string =>
+  `${groupPath(groupId)}/members?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
+
+/** Undefined when the group does not exist. @throws DirectoryFault */
+function groupIn(reply: GraphReply, groupId: string): DirectoryGroup | undefined {
+  if (reply.status === 404 && reply.isJson) return undefined
+  if (replyKind(reply) !== 'done') throw replyFault(reply)
+  return groupOf(reply.body, groupId)
+}
+
+/** @throws DirectoryFault */
+function membersIn(reply: GraphReply): MemberPage {
+  if (replyKind(reply) !== 'done') throw replyFault(reply)
+  return pageOf(reply.body)
 }
 
 /**

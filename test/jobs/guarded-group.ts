@@ -1,4 +1,9 @@
-import { type Directory, DirectoryFault, type WriteOutcome } from '../../shared/domain/group-links/directory.ts'
+import {
+  type Directory,
+  DirectoryFault,
+  type DirectoryGroup,
+  type WriteOutcome,
+} from '../../shared/domain/group-links/directory.ts'
 import { WRITE_LIMITS } from '../../shared/graph/write-members.ts'
 import { SERVICE_PRINCIPAL } from './link-directory.ts'
 
@@ -44,18 +49,22 @@ export function guardedGroup(members: readonly string[], nowMs: () => number) {
     sentCount: 1,
     ...parts,
   })
+  const groupOf = (id: string): DirectoryGroup => ({
+    id,
+    displayName: 'A group',
+    groupTypes: [],
+    mailEnabled: false,
+    onPremisesSyncEnabled: null,
+    isAssignableToRole: null,
+    visibility: null,
+    isManagementRestricted: null,
+  })
   const directory: Directory = {
     limits: WRITE_LIMITS,
-    readGroup: async (_tenantId, id) => ({
-      id,
-      displayName: 'A group',
-      groupTypes: [],
-      mailEnabled: false,
-      onPremisesSyncEnabled: null,
-      isAssignableToRole: null,
-      visibility: null,
-      isManagementRestricted: null,
-    }),
+    readGroup: async (_tenantId, id) => groupOf(id),
+    async readGroupsWithMembers(_tenantId, groupIds) {
+      return new Map(groupIds.map((id) => [id, { group: groupOf(id), members: { users: shown(), others: [] } }]))
+    },
     findGroups: async () => [],
     readOwnership: async () => ({ isOwned: true, servicePrincipalId: SERVICE_PRINCIPAL }),
     ownedGroups: async (_tenantId, groupIds) => new Set(groupIds),

@@ -269,13 +269,66 @@ describe('The hourly sweep of an unchanged link', () => {
     assert.equal((await world.link(first.linkId)).lastSyncOutcome, 'Failed')
   })
 
-  it('is compared in full when it is due, and its last sync is the end of that job', async () => {
-    const { collectionId, linkId } = await unchangedLink()
+  const sweepAfterAWeek = (deps: SyncDependencies = world.deps) =>
+    sweepHourly(1, { ...deps, nowMs: () => world.clock.nowMs() + 7 * 24 * HOUR_MS })
+
+  /** A service to which the directory tells no changes. */
+  function withoutChanges(): SyncDependencies {
+    const { directory } = world.deps
+    const readMemberChanges: typeof directory.readMemberChanges = async (...from) => {
+      const page = await directory.readMemberChanges(...from)
+      return page && { ...page, changes: [] }
+    }
+    return { ...world.deps, directory: { ...directory, readMemberChanges } }
+  }
+
+  it('is compared in full when it is due, without a job when the group agrees', async () => {
+    const { collectionId, groupId, linkId } = await unchangedLink()
     const { comparedAtMs } = await world.link(linkId)
-    await sweepHourly(1, { ...world.deps, nowMs: () => world.clock.nowMs() + 7 * 24 * HOUR_MS })
+    world.server.clearRequests()
+    await sweepAfterAWeek()
+    const requests = world.server.requests().filter(({ path }) => path.startsWith('/v1.0/'))
+    const [, compared] = requests
+    assert.deepEqual(
+      [requests.map(({ path }) => path.split('?')[0]), compared?.batch?.map(({ path }) => path.split('?')[0])],
+      [
+        ['/v1.0/groups/delta', '/v1.0/$batch'],
+        [`/v1.0/groups/${groupId}`, `/v1.0/groups/${groupId}/members`],
+      ],
+    )
     const link = await world.link(linkId)
-    assert.equal((await storage(collectionId))[0], 'stored')
+    assert.equal((await storage(collectionId))[0], 'swept')
     assert.ok((link.comparedAtMs ?? 0) > (comparedAtMs ?? 0))
     assert.equal((await readLinkDto(link, world.deps)).lastSyncedAt, (await world.jobsOf(collectionId))[0]?.completedAt)
+  })
+  for (const [claim, change] of [
+    ['a member was removed', { remove: user(1) }],
+    ['a member was added', { add: [user(9)] }],
+    ['as many members were added as removed', { add: [user(9)], remove: user(1) }],
+  ] as const) {
+    it(`is compared by a job when ${claim} and the directory has not told it`, async () => {
+      const { collectionId, groupId } = await unchangedLink()
+      await changeByHand(groupId, change)
+      const stored = (await storedJobIds()).size
+      await sweepHourly(1, withoutChanges())
+      assert.equal((await storedJobIds()).size, stored)
+      await sweepAfterAWeek(withoutChanges())
+      assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+      assert.equal((await storage(collectionId))[0], 'stored')
+    })
+  }
+
+  it('is compared by a job when accounts of its members changed without a new version of the membership', async () => {
+    const { collectionId, groupId } = await unchangedLink()
+    world.collections.exchange(collectionId, users(1, 3))
+    await sweepAfterAWeek()
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 3)))
+  })
+
+  it('is compared by a job when its group was renamed', async () => {
+    const { groupId, linkId } = await unchangedLink()
+    await world.asTester({ method: 'PATCH', path: `/groups/${groupId}`, body: { displayName: 'Renamed' } })
+    await sweepAfterAWeek(withoutChanges())
+    assert.equal((await world.link(linkId)).directoryGroupDisplayName, 'Renamed')
   })
 })

@@ -62,6 +62,12 @@ export type MemberPage = {
   readonly continueAfter?: string
 }
 
+/** The largest page of members. https://learn.microsoft.com/graph/api/group-list-members */
+export const MEMBERS_PER_PAGE_COUNT = 999
+
+/** A group with the first page of its direct members. */
+export type GroupWithMembers = { readonly group: DirectoryGroup; readonly members: MemberPage }
+
 /** Where a query for changed members begins: at the groups to track, or behind the page before. */
 type MemberChangesStart = { readonly groupIds: readonly string[] } | { readonly continueAfter: string }
 
@@ -118,6 +124,8 @@ export interface Directory {
   listServicePrincipals(tenantId: string, groupId: string): Promise<readonly string[]>
   /** A page that is not the last may be empty. @throws DirectoryFault */
   listMembers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
+  /** Several groups by their ids. Those that do not exist are left out. @throws DirectoryFault */
+  readGroupsWithMembers(tenantId: string, groupIds: readonly string[]): Promise<ReadonlyMap<string, GroupWithMembers>>
   /**
    * The changes of the members of groups, in pages. The pages of a query that begins with groups, at most
    * `TRACKED_TOGETHER_COUNT`, tell no changes; its last page is where the changes begin. No change is lost: one that a

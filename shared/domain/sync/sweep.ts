@@ -152,9 +152,13 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<num
   )
   // The links are read afterwards, so that they are current as well.
   const { value: settings } = await deps.settings.findCurrent(tenantId)
-  const links = (await deps.links.ofTenant(tenantId)).map(({ value }) => value)
+  const links = await deps.links.ofTenant(tenantId)
   const unfinished = (await deps.jobs.unfinished(tenantId)).map(({ value }) => value)
-  const { linksToQueue, jobsToNotify } = sweepPlan(links, unfinished, startMs)
+  const { linksToQueue, jobsToNotify } = sweepPlan(
+    links.map(({ value }) => value),
+    unfinished,
+    startMs,
+  )
   const sweep = { tenantId, startMs, settings, links, linksToQueue }
   const { linkIds: unchanged, endMs } = await recordUnchangedLinks(sweep, deps)
   const changed = linksToQueue.filter(({ id }) => !unchanged.has(id))

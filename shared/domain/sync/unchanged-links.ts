@@ -1,11 +1,13 @@
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import { DirectoryFault, type GroupMemberChange } from '../group-links/directory.ts'
 import { type GroupLink, lastSyncedAt } from '../group-links/group-link.ts'
 import { changeLink } from '../group-links/lease.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
 import { openAccounts } from '../group-links/removal-window.ts'
 import type { SweptLink } from '../group-links/swept-jobs.ts'
+import { compareLinks } from './compare-links.ts'
 import { RECENT_WRITES_MS } from './recorded-writes.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { type ExplainsChanges, readTrackedChanges } from './tracked-groups.ts'
@@ -52,7 +54,7 @@ type Sweep = {
   readonly startMs: number
   readonly settings: LinkSettings
   /** All links of the tenant. */
-  readonly links: readonly GroupLink[]
+  readonly links: readonly Versioned<GroupLink>[]
   /** Those for which a job would be queued. */
   readonly linksToQueue: readonly GroupLink[]
 }
@@ -69,9 +71,18 @@ type SweptLinks = { readonly linkIds: ReadonlySet<string>; readonly endMs: numbe
 export async function recordUnchangedLinks(sweep: Sweep, deps: SyncDependencies): Promise<SweptLinks> {
   const { tenantId, startMs, links } = sweep
   const known = await knownUnchangedLinks(sweep, deps)
-  const unchanged = known.filter((link) => !isComparisonDue(link, startMs))
+  const due = new Set(known.filter((link) => isComparisonDue(link, startMs)).map(({ id }) => id))
+  const compared = await compareLinks(
+    tenantId,
+    links.filter(({ value }) => due.has(value.id)),
+    startMs,
+    deps,
+  )
+  const unchanged = known.filter(({ id }) => !due.has(id) || compared.has(id))
   const knownIds = new Set(known.map(({ id }) => id))
-  const ended = links.filter(({ id, isSweptUnchanged }) => isSweptUnchanged && !knownIds.has(id))
+  const ended = links
+    .map(({ value }) => value)
+    .filter(({ id, isSweptUnchanged }) => isSweptUnchanged && !knownIds.has(id))
   await endSweptLinks(tenantId, ended, deps)
   const endMs = deps.nowMs()
   if (unchanged.length > 0) {
@@ -87,8 +98,8 @@ async function knownUnchangedLinks(
   { tenantId, settings, links, linksToQueue }: Sweep,
   deps: SyncDependencies,
 ): Promise<readonly GroupLink[]> {
-  const enabled = links.filter(({ state }) => state === 'Enabled')
-  const groupIds = new Set(enabled.map(({ directoryGroupId }) => directoryGroupId))
+  const enabled = links.filter(({ value }) => value.state === 'Enabled')
+  const groupIds = new Set(enabled.map(({ value }) => value.directoryGroupId))
   const linkOf = new Map(linksToQueue.map((link) => [link.directoryGroupId, link]))
   const told = new Map<string, readonly GroupMemberChange[]>()
   const explains: ExplainsChanges = async ({ groupId, changedAtMs }, members) => {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { DirectoryGroup, GroupWithMembers } from '../../../shared/domain/group-links/directory.ts'
 import { type GroupLink, newLink } from '../../../shared/domain/group-links/group-link.ts'
+import type { CollectionAccounts } from '../../../shared/domain/group-links/link-dependencies.ts'
+import { agrees } from '../../../shared/domain/sync/compare-links.ts'
 import { afterPage, type TrackedGroups, trackingPlan } from '../../../shared/domain/sync/tracked-groups.ts'
 import { isComparisonDue, isSettled } from '../../../shared/domain/sync/unchanged-links.ts'
 
@@ -136,5 +139,47 @@ describe('Tracked groups', () => {
       ...last,
       continueAfter: 'later',
     })
+  })
+})
+
+describe('A link agrees with its group', () => {
+  const link = settled({ userCount: 2, directoryGroupDisplayName: 'A group' })
+  const group: DirectoryGroup = {
+    id: 'g',
+    displayName: 'A group',
+    groupTypes: [],
+    mailEnabled: false,
+    onPremisesSyncEnabled: null,
+    isAssignableToRole: null,
+    visibility: null,
+    isManagementRestricted: null,
+  }
+  const found = { group, members: { users: ['a', 'b'], others: ['device'] } }
+  const desired = { accounts: new Set(['a', 'b']), withoutAccountCount: 0, membershipVersion: 3, isCurrent: true }
+
+  it('when its users are the accounts of the collection', () => assert.equal(agrees(link, found, desired), true))
+
+  for (const [claim, differing] of [
+    ['an account is missing', { ...found, members: { users: ['a'], others: ['b'] } }],
+    ['another user is a member', { ...found, members: { users: ['a', 'b', 'c'], others: [] } }],
+    ['an account is replaced', { ...found, members: { users: ['a', 'c'], others: [] } }],
+    ['there are more pages', { ...found, members: { ...found.members, continueAfter: 'next' } }],
+    ['the group is dynamic now', { ...found, group: { ...group, groupTypes: ['DynamicMembership'] } }],
+    ['the group was renamed', { ...found, group: { ...group, displayName: 'Another' } }],
+  ] as const satisfies [string, GroupWithMembers][]) {
+    it(`not when ${claim}`, () => assert.equal(agrees(link, differing, desired), false))
+  }
+
+  for (const [claim, differing] of [
+    ['the version was not applied', { ...desired, membershipVersion: 4 }],
+    ['its condition was not evaluated yet', { ...desired, isCurrent: false }],
+    ['a member lost its account', { ...desired, withoutAccountCount: 1 }],
+    ['the collection changed', { ...desired, accounts: new Set(['a', 'b', 'c']) }],
+  ] as const satisfies [string, CollectionAccounts][]) {
+    it(`not when ${claim}`, () => assert.equal(agrees(link, found, differing), false))
+  }
+
+  it('not when the number of its users differs', () => {
+    assert.equal(agrees({ ...link, userCount: 3 }, found, desired), false)
   })
 })
