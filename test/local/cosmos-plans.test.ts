@@ -90,3 +90,14 @@ describe('the plan of a search for many values', () => {
     assert.match(steps[0] ?? '', /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\?\)$/)
   })
 })
+
+describe('the plan of a page of recent writes', () => {
+  it('reads no older document, even if thousands are recent', () => {
+    const text = 'SELECT * FROM c WHERE c._ts >= @since'
+    const { page, steps } = explained(text, { since: 1000 }, { rowCount: 500, after: undefined })
+    assert.deepEqual(steps, ['SEARCH docs USING INDEX docs_by_id_with_ts (container=? AND pk=?)'])
+    const next = explained(text, { since: 1000 }, { rowCount: 500, after: page.end })
+    assert.deepEqual(next.steps, ['SEARCH docs USING INDEX docs_by_id_with_ts (container=? AND pk=? AND id>?)'])
+    assert.equal(next.page.lookedAtCount, 500)
+  })
+})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { Agent, get, request } from 'node:http'
 import { join } from 'node:path'
 import { it } from 'node:test'
@@ -27,6 +27,15 @@ it('keeps all data over a restart, and the session number never decreases', asyn
   const sequenceOf = (token: unknown) => Number(String(token).split('#')[1])
   assert.ok(sequenceOf(read.headers['x-ms-session-token']) > sequenceOf(headers['x-ms-session-token']))
   assert.notEqual((await again.items.create({ id: 'd', tenantId: 't1', x: 2 })).resource?._rid, resource?._rid)
+})
+
+it('copies its log to the file while the log is small, so that no commit copies many pages', async (t) => {
+  const file = join(temporaryFolder(t), 'database')
+  const items = (await (await openAccount(t, { file })).container('things')).items
+  const text = 'x'.repeat(1_000_000)
+  for (let index = 0; index < 20; index += 1) await items.create({ id: String(index), tenantId: 't1', text })
+  assert.ok(statSync(file).size > 10_000_000)
+  assert.ok(statSync(`${file}-wal`).size < 8_000_000)
 })
 
 it('rejects with one error that names the file if it is not a database', async (t) => {

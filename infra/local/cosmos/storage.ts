@@ -91,9 +91,10 @@ export function openStorage(file: string, nowMs: () => number): Storage {
 
 function prepareFile(database: DatabaseSync): void {
   database.exec('PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY')
-  // A heavy load writes far more than the default 4 MB between checkpoints. In 256 MB of log, most pages occur several
-  // times, and only their last version is copied.
-  database.exec('PRAGMA wal_autocheckpoint = 65536')
+  // A checkpoint runs in the commit that fills the log, and all tenants wait for it. The log is small, so that one copies
+  // few pages, and the disk is not waited for: a flush takes longer than the copies. Commits survive a crash of the
+  // process. After a crash of the machine the file can be damaged, which its next start reports.
+  database.exec('PRAGMA wal_autocheckpoint = 1000; PRAGMA synchronous = OFF')
   const isNew = database.prepare('SELECT count(*) AS count FROM sqlite_master').get()?.count === 0
   if (isNew) {
     const marks = `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`
@@ -105,6 +106,7 @@ function prepareFile(database: DatabaseSync): void {
     throw new Error('it is a database of another program or version')
   }
   database.exec(`CREATE INDEX IF NOT EXISTS docs_with_odd_text ON docs (container, pk) WHERE ${ODD_TEXT}`)
+  database.exec('CREATE INDEX IF NOT EXISTS docs_by_id_with_ts ON docs (container, pk, id, ts, expires_ms)')
 }
 
 function storageOf(database: DatabaseSync, nowMs: () => number): Storage {

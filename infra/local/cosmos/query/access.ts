@@ -163,7 +163,9 @@ type ChosenWay = Pick<Way, 'index' | 'path' | 'terms'> & { readonly count: numbe
  */
 function chosenWay(scan: Scan): ChosenWay {
   const isById = namesIds(scan)
-  let chosen: ChosenWay = { index: 'docs_by_id', terms: [], count: isById ? 0 : Number.POSITIVE_INFINITY }
+  // With times, the index excludes old documents without reading them.
+  const byId = scan.terms.some((term) => fieldOf(term)?.kind === 'ts') ? 'docs_by_id_with_ts' : 'docs_by_id'
+  let chosen: ChosenWay = { index: byId, terms: [], count: isById ? 0 : Number.POSITIVE_INFINITY }
   if (scan.partition === undefined || isById) return chosen
   for (const way of waysIn(scan)) {
     const count = probe(scan, way)
