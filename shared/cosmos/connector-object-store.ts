@@ -20,6 +20,7 @@ import {
   queryDocuments,
   readDocument,
   type Stored,
+  WHOLE_DOCUMENTS_PER_PAGE_COUNT,
   writeTogether,
 } from './documents.ts'
 import { readPage, readValues } from './keyset-page.ts'
@@ -29,9 +30,6 @@ type Document = ConnectorObject & { readonly tenantId: string; readonly ttl?: nu
 
 const DAY_S = 24 * 60 * 60
 const LIVE = 'NOT IS_DEFINED(c.deletedAtMs)'
-
-/** One response holds all documents of a query by keys unless it exceeds the size limit: several documents can share a key. */
-const DOCUMENTS_PER_RESPONSE_COUNT = 5000
 
 const Strings = Type.Array(Type.String())
 
@@ -75,9 +73,8 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     if (values.length === 0) return []
     const query = `SELECT * FROM c WHERE ${[`ARRAY_CONTAINS(@values, ${property})`, ...also].join(' AND ')}`
     const parameters: SqlParameter[] = [{ name: '@values', value: [...values] }]
-    const options = { maxItemCount: DOCUMENTS_PER_RESPONSE_COUNT }
+    const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
     const found: Versioned<StoredConnectorObject>[] = []
-    // Page by page: parsing thousands at once would block other requests.
     for await (const documents of queryDocuments<Stored<Document>>(
       container,
       tenantId,

@@ -2,7 +2,7 @@ import type { Container } from '@azure/cosmos'
 import type { AccountChange, AccountChangeStore } from '../domain/core/core-object-store.ts'
 import type { SnapshotObject } from '../domain/tenant-index/row-snapshot.ts'
 import type { ChangeMark, CoreObjectChanges } from '../domain/tenant-index/tenant-snapshots.ts'
-import { catchUp, queryAll, queryDocuments, type Stored } from './documents.ts'
+import { catchUp, queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from './documents.ts'
 
 /** `_ts` is in whole seconds and is set before a write becomes visible. Each read therefore repeats the last seconds. */
 const OVERLAP_S = 5
@@ -12,8 +12,6 @@ const OVERLAP_BY_TIME_S = 15
 
 /** Half of the shortest retention of deleted objects that a connector can set, which is a day. */
 const DELETIONS_KEPT_MS = 12 * 60 * 60 * 1000
-
-const OBJECTS_PER_PAGE_COUNT = 2000
 
 /**
  * Reads changes of container `coreObjects`, partition key `/tenantId`. The mark advances with time, so that calls do not read
@@ -39,7 +37,7 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
       let isFirst = true
       const query = mark === undefined ? 'SELECT * FROM c' : 'SELECT * FROM c WHERE c._ts >= @since'
       const parameters = mark === undefined ? [] : [{ name: '@since', value: startS(mark) }]
-      const options = { maxItemCount: OBJECTS_PER_PAGE_COUNT }
+      const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
       const pages = queryDocuments<Stored<SnapshotObject>>(coreObjects, tenantId, { query, parameters }, options)
       for await (const documents of pages) {
         const latestS = documents.reduce((latest, { _ts }) => Math.max(latest, _ts), 0)

@@ -7,7 +7,14 @@ import type { CoreObjectReader, DeletedCoreObjects } from '../domain/core/core-o
 import type { Versioned } from '../kernel/versioned.ts'
 import { type CoreObjectDocument, coreObject, parseCoreObject } from './core-object-document.ts'
 import { matchingCoreObjects, searchTexts } from './core-object-search.ts'
-import { catchUp, type QueryParameters, queryAll, queryDocuments, sqlParameters } from './documents.ts'
+import {
+  catchUp,
+  type QueryParameters,
+  queryAll,
+  queryDocuments,
+  sqlParameters,
+  WHOLE_DOCUMENTS_PER_PAGE_COUNT,
+} from './documents.ts'
 import { readPage, readValues } from './keyset-page.ts'
 import { type VersionedWrite, writeVersioned } from './versioned-writes.ts'
 
@@ -34,9 +41,8 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
     async mergedOfIds(tenantId, ids) {
       if (ids.length === 0) return []
       const query = { query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', parameters: sqlParameters({ ids }) }
-      const options = { maxItemCount: DOCUMENTS_PER_RESPONSE_COUNT }
+      const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
       const found: Versioned<MergedCoreObject>[] = []
-      // Page by page: parsing thousands at once would block other requests.
       for await (const documents of queryDocuments<CoreObjectDocument>(container, tenantId, query, options)) {
         found.push(...documents.map((document) => ({ value: parseCoreObject(document), version: document._etag })))
       }
