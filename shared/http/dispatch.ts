@@ -1,4 +1,4 @@
-import type { TObject } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import type { IdempotencyDependencies } from '../domain/idempotency/run-once.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { CooperativeScheduler } from '../kernel/cooperative-scheduler.ts'
@@ -52,14 +52,10 @@ export function dispatcher(
     const url = new URL(request.url, 'http://localhost')
     const isHead = request.method === 'HEAD'
     const matched = match(isHead ? 'GET' : request.method, url.pathname)
-    const details: RequestDetails = { requestId, ...operationOf(matched, group), method: request.method }
-    describeInvocation(details, matched.outcome === 'found' ? details.operationId : undefined)
-    const onCaller = ({ tenantId, objectId: callerId }: Caller): void => {
-      Object.assign(details, { tenantId, callerId })
-      describeInvocation({ tenantId, callerId })
-    }
-    const { response, fault } = await respond(request, url, matched, onCaller, deps)
-    const logged = { ...details, status: response.status, durationMs: deps.nowMs() - startedMs }
+    const operation = operationOf(matched, group)
+    describeInvocation({ requestId, operationId: 'none', ...operation, method: request.method }, operation?.operationId)
+    const { response, fault } = await respond(request, url, matched, deps)
+    const logged = { status: response.status, durationMs: deps.nowMs() - startedMs }
     if (fault !== undefined) deps.log.error(fault.event, fault.error, logged)
     deps.log.info('http.completed', logged)
     const headers = { ...response.headers, 'x-request-id': requestId }
@@ -68,25 +64,15 @@ export function dispatcher(
   }
 }
 
-/** What the log contains about a request, from the time at which it is known. */
-type RequestDetails = {
-  requestId: string
-  operationId: string
-  /** The path template; undefined when no route matches. */
-  route?: string
-  method: string
-  tenantId?: string
-  callerId?: string
-}
-
 type Outcome = {
   readonly response: HttpResponse
   /** An error of this service (`http.fault`) or of one that it depends on (`http.upstream`). */
   readonly fault?: { readonly event: 'http.fault' | 'http.upstream'; readonly error: unknown }
 }
 
-function operationOf(matched: RouteMatch, { prefix }: RouteGroup): Pick<RequestDetails, 'operationId' | 'route'> {
-  if (matched.outcome !== 'found') return { operationId: 'none' }
+/** The operation and the path template of a request; undefined when no route matches. */
+function operationOf(matched: RouteMatch, { prefix }: RouteGroup) {
+  if (matched.outcome !== 'found') return undefined
   const { operationId, path } = matched.route
   return { operationId, route: `/${prefix}${path}` }
 }
@@ -95,7 +81,6 @@ async function respond(
   request: HttpRequest,
   url: URL,
   matched: RouteMatch,
-  onCaller: (caller: Caller) => void,
   deps: DispatchDependencies,
 ): Promise<Outcome> {
   try {
@@ -109,7 +94,7 @@ async function respond(
     }
     const { route } = matched
     const caller = await deps.authenticate(request.header('authorization'))
-    onCaller(caller)
+    describeInvocation({ tenantId: caller.tenantId, callerId: caller.objectId })
     deps.admit(caller)
     authorize(caller, route)
     const identityId = await identityOf(caller, route, deps)
@@ -167,19 +152,19 @@ async function validBody(request: HttpRequest, route: Route, { scheduler }: Disp
   const body = withoutOptionalNulls(route.body, await readJsonBody(request, route, scheduler))
   const faults = bodyFaults(route.body, body)
   if (faults.length > 0) throw Refusal.ofAll(faults)
-  return knownMembers(route, body)
+  return knownMembers(route.body, body)
 }
 
-/** Drops members that are not in the schema: clients send back whole records. */
-function knownMembers(route: Route, body: unknown): unknown {
-  const properties = (route.body as TObject | undefined)?.properties
-  if (properties === undefined || typeof body !== 'object' || body === null || Array.isArray(body)) return body
-  return Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(properties, name)))
+/** Drops members that are not in the schema of an object: clients send back whole records. */
+function knownMembers(schema: TSchema, body: unknown): unknown {
+  const { properties } = schema as Partial<TObject>
+  if (properties === undefined) return body
+  return Object.fromEntries(Object.entries(body as object).filter(([name]) => Object.hasOwn(properties, name)))
 }
 
 function ifMatchOf(request: HttpRequest): string | undefined {
   const value = request.header('if-match')?.trim()
-  return value === undefined || value === '' || value === '*' ? undefined : value
+  return value === '' || value === '*' ? undefined : value
 }
 
 /** An empty one names no plan. It is not taken as absent: the caller does not want to save without one. */

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Type } from 'typebox'
-import type { IdempotencyDependencies } from '../../shared/domain/idempotency/run-once.ts'
-import { dispatcher } from '../../shared/http/dispatch.ts'
 import { route } from '../../shared/http/route.ts'
 import type { Caller, Role } from '../../shared/kernel/caller.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
+import { dispatched, type Sent } from './dispatched.ts'
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 const IDENTITY = '7d444840-9dc0-11d1-b245-5ffdce74fad2'
@@ -93,43 +92,11 @@ const CALLERS: Record<string, Caller> = {
 }
 
 const faults: unknown[] = []
-const dispatch = dispatcher(
-  { prefix: 'things/beta', routes },
-  {
-    authenticate: async (authorization) => {
-      const known = CALLERS[authorization ?? '']
-      if (known === undefined) throw new Refusal('TokenMissing')
-      return known
-    },
-    admit: () => undefined,
-    findIdentity: async ({ objectId }) => (objectId === ID ? undefined : IDENTITY),
-    // None of these requests has an Idempotency-Key.
-    idempotency: { newId: () => 'made-id' } as IdempotencyDependencies,
-    log: { info: () => undefined, warn: () => undefined, error: (_event, error) => void faults.push(error) },
-    newId: () => 'made-id',
-    nowMs: () => 0,
-  },
-)
-
-type Sent = {
-  method?: string
-  path?: string
-  as?: string
-  headers?: Record<string, string>
-  body?: string | Uint8Array
-}
-
-async function send({ method = 'GET', path = `/${ID}`, as = 'reader', headers = {}, body }: Sent) {
-  const all: Record<string, string> = { authorization: as, ...headers }
-  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array())
-  const answer = await dispatch({
-    method,
-    url: `http://localhost/things/beta${path}`,
-    header: (name) => all[name] ?? null,
-    bytes: async () => bytes,
-  })
-  return { ...answer, json: JSON.parse(String(answer.body ?? 'null')) }
-}
+const sendTo = dispatched(routes, CALLERS, {
+  findIdentity: async ({ objectId }) => (objectId === ID ? undefined : IDENTITY),
+  log: { info: () => undefined, warn: () => undefined, error: (_event, error) => void faults.push(error) },
+})
+const send = (sent: Sent) => sendTo({ path: `/${ID}`, ...sent })
 
 const post = (body: string | Uint8Array, contentType = 'application/json') =>
   send({ method: 'POST', path: '', as: 'admin', headers: { 'content-type': contentType }, body })

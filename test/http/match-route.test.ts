@@ -22,6 +22,7 @@ const find = routeMatcher({
     routeOf('GET', '/search'),
     routeOf('POST', '/{id}/parts'),
     routeOf('POST', '/search/{text}'),
+    routeOf('POST', '/search/all'),
   ],
 })
 
@@ -35,6 +36,14 @@ describe('matching a route', () => {
     ['the prefix alone is the root', 'GET', '/things/beta', ['GET /', {}]],
     ['a trailing slash does not matter', 'GET', '/things/beta/', ['GET /', {}]],
     ['a literal segment wins over an id', 'GET', '/things/beta/search', ['GET /search', {}]],
+    ['a literal segment wins wherever it is', 'POST', '/things/beta/search/all', ['POST /search/all', {}]],
+    [
+      'the first literal segment wins over later ones',
+      'POST',
+      '/things/beta/search/parts',
+      ['POST /search/{text}', { text: 'parts' }],
+    ],
+    ['HEAD is allowed only with GET', 'PUT', '/things/beta/1/parts', { outcome: 'other-methods', allow: ['POST'] }],
     ['anything else is an id', 'GET', '/things/beta/42', ['GET /{id}', { id: '42' }]],
     [
       'a literal is no id for the methods that it lacks either',

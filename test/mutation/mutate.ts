@@ -2,19 +2,19 @@ import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type Coverage, isCovered, nearestTests, readCoverage } from './covering-tests.ts'
 import { DECISION_MODULES, EQUIVALENT_MUTANTS } from './decision-modules.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
+import { saveScore, shareOf } from './scores.ts'
+import { noticedInOneProcess } from './switched-runs.ts'
 import { type SwitchedSource, switchedSource } from './switched-source.ts'
 
 /**
  * Changes the decision modules in one place at a time and runs the tests that execute this place until one fails: those
  * that need no server for many mutants in one process, then the others, each the nearest by imports first. A mutant that no
- * test notices survives. The changes are made in a copy of the project.
+ * test notices survives. The changes are made in a copy of the project. The scores are saved in `scores.json`.
  */
 const USAGE = `npm run mutate -- [module ...] [--tests N] [--server-tests N]
 Modules: ${Object.keys(DECISION_MODULES).join(', ')}; default: all.
@@ -24,9 +24,6 @@ Modules: ${Object.keys(DECISION_MODULES).join(', ')}; default: all.
 /** An endless loop takes this much longer than the test without a change. */
 const TIMEOUT_FACTOR = 5
 const TIMEOUT_AT_LEAST_MS = 20_000
-
-/** Each mutant registers all tests again, which stay in memory. */
-const MUTANTS_PER_PROCESS_COUNT = 40
 
 /** The same runs of properties each time. A counterexample is enough: it need not be the smallest. */
 const RUN_TESTS = `import fc from 'fast-check'
@@ -73,27 +70,25 @@ if (values.help === true || unknown.length > 0) {
 type TestCounts = { readonly pure: number; readonly withServer: number }
 
 async function mutate(names: readonly string[], counts: TestCounts): Promise<void> {
-  const total = { killedCount: 0, count: 0 }
+  const total = { noticedCount: 0, mutantCount: 0 }
   for (const name of names) {
-    let [killedCount, count] = [0, 0]
+    let mutantCount = 0
+    const survivors: string[] = []
     for (const file of DECISION_MODULES[name] ?? []) {
       const mutants = notEquivalent(file, mutantsOf(file, readFileSync(join(project, file), 'utf8')))
-      const survivors = await survivorsOf(mutants, await testsOf(file, counts))
-      for (const { line, source, change } of survivors)
+      const survived = await survivorsOf(mutants, await testsOf(file, mutants, counts))
+      for (const { line, source, change } of survived)
         process.stdout.write(`  survived ${file}:${line}  ${change}\n           ${source}\n`)
-      killedCount += mutants.length - survivors.length
-      count += mutants.length
+      survivors.push(...survived.map(({ source, change }) => `${file}: ${change}, in: ${source}`))
+      mutantCount += mutants.length
     }
-    process.stdout.write(`${name}: ${scoreOf(killedCount, count)}\n`)
-    total.killedCount += killedCount
-    total.count += count
+    const score = { noticedCount: mutantCount - survivors.length, mutantCount, survivors }
+    process.stdout.write(`${name}: ${shareOf(score)}\n`)
+    saveScore(name, score, project)
+    total.noticedCount += score.noticedCount
+    total.mutantCount += mutantCount
   }
-  if (names.length > 1) process.stdout.write(`all: ${scoreOf(total.killedCount, total.count)}\n`)
-}
-
-function scoreOf(killedCount: number, count: number): string {
-  const percent = count === 0 ? 100 : Math.floor((1000 * killedCount) / count) / 10
-  return `${killedCount} of ${count} mutants noticed, ${percent} %`
+  if (names.length > 1) process.stdout.write(`all: ${shareOf(total)}\n`)
 }
 
 /** @throws Error when an equivalent mutant is listed that does not exist: its line has changed. */
@@ -106,7 +101,12 @@ function notEquivalent(file: string, mutants: readonly Mutant[]): readonly Mutan
   return mutants.filter(({ source, change }) => !listed.has(nameOf(source, change)))
 }
 
-async function testsOf(module: string, { pure, withServer }: TestCounts): Promise<readonly Test[]> {
+/** The nearest tests that execute one of the mutants. */
+async function testsOf(
+  module: string,
+  mutants: readonly Mutant[],
+  { pure, withServer }: TestCounts,
+): Promise<readonly Test[]> {
   const files = globSync('test/**/*.test.ts', { cwd: project }).sort()
   const all = nearestTests(project, files, module)
   const near = [
@@ -120,7 +120,9 @@ async function testsOf(module: string, { pure, withServer }: TestCounts): Promis
     const hasPassed = await passes([file], { NODE_V8_COVERAGE: coverageFolder }, 600_000)
     const durationMs = performance.now() - startedMs
     if (!hasPassed) throw new Error(`${file} fails without a change`)
-    tests.push({ file, distance, isPure, durationMs, coverage: readCoverage(coverageFolder, project) })
+    const coverage = readCoverage(coverageFolder, project)
+    if (mutants.some(({ whole }) => isCovered(coverage, module, whole.start)))
+      tests.push({ file, distance, isPure, durationMs, coverage })
     rmSync(coverageFolder, { recursive: true })
   }
   return tests.sort((one, other) => one.distance - other.distance || one.durationMs - other.durationMs)
@@ -135,7 +137,7 @@ async function survivorsOf(mutants: readonly Mutant[], tests: readonly Test[]): 
   const switched = switchedSource(text, mutants, SWITCH_URL)
   const isSwitched = new Set(pure.length === 0 ? [] : switched.mutants.values())
   writeFileSync(path, switched.text)
-  const noticed = pure.length === 0 ? new Set() : await noticedInOneProcess(switched, pure)
+  const noticed = await noticedWithoutServer(switched, pure)
   const survivors: Mutant[] = []
   for (const mutant of mutants.filter((each) => !noticed.has(each))) {
     writeFileSync(path, text.slice(0, mutant.start) + mutant.replacement + text.slice(mutant.end))
@@ -146,66 +148,28 @@ async function survivorsOf(mutants: readonly Mutant[], tests: readonly Test[]): 
   return survivors
 }
 
-/** The mutants that tests without a server notice. @throws Error when the tests fail without a mutant. */
-async function noticedInOneProcess({ mutants }: SwitchedSource, tests: readonly Test[]): Promise<ReadonlySet<Mutant>> {
-  const files = tests.map(({ file }) => file)
-  const durationMs = tests.reduce((sum, test) => sum + test.durationMs, 0)
-  const timeoutMs = Math.max(TIMEOUT_AT_LEAST_MS, durationMs * TIMEOUT_FACTOR)
-  const noticed = new Set<number>()
-  let left = [...mutants.keys()]
-  while (left.length > 0) {
-    // Without a mutant at the end: the others leave nothing behind by which these tests fail.
-    const numbers = [...left.slice(0, MUTANTS_PER_PROCESS_COUNT), 0]
-    const last = await runSwitched(numbers, files, timeoutMs, noticed)
-    if (noticed.has(0)) throw new Error(`${files.join(', ')} fail without a mutant`)
-    // It has not ended the last one: an endless loop.
-    if (last !== 0) noticed.add(last)
-    left = last === 0 ? left.slice(MUTANTS_PER_PROCESS_COUNT) : left.slice(left.indexOf(last) + 1)
-  }
-  return new Set([...noticed].flatMap((number) => mutants.get(number) ?? []))
+/** The mutants that tests without a server notice. */
+async function noticedWithoutServer(
+  { mutants }: SwitchedSource,
+  tests: readonly Test[],
+): Promise<ReadonlySet<Mutant | undefined>> {
+  if (tests.length === 0) return new Set()
+  const switchedTests = { project, files: tests.map(({ file }) => file), timeoutMs: timeoutMsOf(tests) }
+  const noticed = await noticedInOneProcess([...mutants.keys()], switchedTests)
+  return new Set([...noticed].map((number) => mutants.get(number)))
 }
 
-/** Returns the mutant with which the process began last. @param noticed receives those that a test has noticed. */
-function runSwitched(
-  numbers: readonly number[],
-  files: readonly string[],
-  timeoutMs: number,
-  noticed: Set<number>,
-): Promise<number> {
-  const child = spawn(process.execPath, ['test/mutation/run-switched.ts', numbers.join(','), ...files], {
-    cwd: project,
-    env: { ...process.env, NODE_COMPILE_CACHE: join(project, '.compiled') },
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-  })
-  const kill = () => void child.kill('SIGKILL')
-  let timer = setTimeout(kill, timeoutMs)
-  let last = numbers[0] ?? 0
-  const said = createInterface(child.stdio[3] as Readable)
-  said.on('line', (line) => {
-    const [what, number] = line.split(' ')
-    if (what === 'noticed') noticed.add(Number(number))
-    else {
-      last = Number(number)
-      clearTimeout(timer)
-      timer = setTimeout(kill, timeoutMs)
-    }
-  })
-  return new Promise((ended) => {
-    child.once('close', () => {
-      clearTimeout(timer)
-      ended(last)
-    })
-  })
+function timeoutMsOf(tests: readonly Test[]): number {
+  const durationMs = tests.reduce((sum, test) => sum + test.durationMs, 0)
+  return Math.max(TIMEOUT_AT_LEAST_MS, durationMs * TIMEOUT_FACTOR)
 }
 
 async function isNoticed(mutant: Mutant, tests: readonly Test[]): Promise<boolean> {
   const covering = tests.filter(({ coverage }) => isCovered(coverage, mutant.file, mutant.whole.start))
   const { pure = [], others = [] } = Object.groupBy(covering, ({ isPure }) => (isPure ? 'pure' : 'others'))
   for (const together of [pure, ...others.map((test) => [test])]) {
-    const durationMs = together.reduce((sum, test) => sum + test.durationMs, 0)
-    const timeoutMs = Math.max(TIMEOUT_AT_LEAST_MS, durationMs * TIMEOUT_FACTOR)
     const files = together.map(({ file }) => file)
-    if (files.length > 0 && !(await passes(files, {}, timeoutMs))) return true
+    if (files.length > 0 && !(await passes(files, {}, timeoutMsOf(together)))) return true
   }
   return false
 }

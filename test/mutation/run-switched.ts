@@ -20,7 +20,10 @@ const notice = () => {
   isNoticed = true
 }
 
-fc.configureGlobal({ seed: 1, endOnFailure: true })
+/** Milliseconds for the runs of a property: it fails early for most mutants that it notices. */
+const PROPERTY_TIME_MS = 1500
+
+fc.configureGlobal({ seed: 1, endOnFailure: true, interruptAfterTimeLimit: PROPERTY_TIME_MS })
 /** The name of the first test of each mutant, which begins it. */
 const BEGINNING = 'mutant'
 beforeEach((context) => {

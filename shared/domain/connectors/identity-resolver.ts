@@ -30,10 +30,11 @@ type IdentityResolverDependencies = {
  */
 export class IdentityResolver {
   readonly #identities = new Map<string, Identity>()
-  /** Ids of live identities by what they share: a join key or a core object. */
-  readonly #sharing = new Map<string, Set<string>>()
-  /** Ids by core object, soft-deleted identities included: their core objects are not assigned to others. */
-  readonly #claims = new Map<string, Set<string>>()
+  /**
+   * Ids of live identities by what they share, a join key or a core object, and ids of all identities by the core object
+   * that they claim: those of soft-deleted ones are not assigned to others.
+   */
+  readonly #index = new Map<string, Set<string>>()
   readonly #deps: IdentityResolverDependencies
 
   constructor(identities: Iterable<ConnectorObject>, deps: IdentityResolverDependencies) {
@@ -44,33 +45,30 @@ export class IdentityResolver {
   /** Adds or replaces an identity and assigns its core object. */
   place(written: WrittenIdentity): Placement {
     const before = this.#identities.get(written.id)
-    const connected = before === undefined ? [] : this.#connectedTo(before)
+    const connected = before === undefined ? [] : this.#connectedTo([before])
     this.#put(before?.coreObjectId === undefined ? written : { ...written, coreObjectId: before.coreObjectId })
-    const changed = this.#assign(written.id, connected, before !== undefined && isLive(before) ? undefined : written.id)
+    const changed = this.#assign(
+      [written.id, ...connected],
+      before !== undefined && isLive(before) ? undefined : written.id,
+    )
     const { coreObjectId } = this.#identities.get(written.id) as ConnectorObject
     return { coreObjectId, movers: changed.filter(({ id }) => id !== written.id) }
   }
 
   /** Marks an identity as deleted. @returns The identities that move to another core object because of it. */
   remove(deleted: ConnectorObject): readonly ConnectorObject[] {
-    const connected = this.#connectedTo(deleted)
+    const connected = this.#connectedTo([deleted])
     this.#put(deleted)
-    return this.#assign(undefined, connected, undefined)
+    return this.#assign(connected, undefined)
   }
 
   /**
-   * Assigns a core object to every person among the connected identities.
+   * Assigns a core object to every person among these identities and those connected to them.
    * @param returning An identity that was not live before. Live identities keep a core object that it claims as well.
    */
-  #assign(id: string | undefined, connected: readonly string[], returning: string | undefined): ConnectorObject[] {
-    const ids = new Set<string>()
-    for (const start of [id ?? [], connected].flat()) {
-      const identity = this.#identities.get(start)
-      if (identity === undefined || ids.has(start)) continue
-      ids.add(start)
-      for (const other of this.#connectedTo(identity)) ids.add(other)
-    }
-    const identities = [...ids].flatMap((each) => this.#identities.get(each) ?? []).filter(isLive)
+  #assign(ids: readonly string[], returning: string | undefined): ConnectorObject[] {
+    const starts = this.#identitiesWith(ids)
+    const identities = [...new Set([...starts, ...this.#identitiesWith(this.#connectedTo(starts))])].filter(isLive)
     const people = groupByPerson(identities, this.#deps.rules)
     const taken = new Set<string | undefined>()
     const changed: ConnectorObject[] = []
@@ -98,42 +96,45 @@ export class IdentityResolver {
 
   #isHeldByOthers(coreObjectId: string, person: readonly Identity[]): boolean {
     const own = new Set(person.map(({ id }) => id))
-    return [...(this.#sharing.get(`core ${coreObjectId}`) ?? [])].some((id) => !own.has(id))
+    return [...this.#withKey(`core ${coreObjectId}`)].some((id) => !own.has(id))
   }
 
   /** Returns the core object derived from the identity's id, or a new one when another identity claims that. */
   #newCoreObject({ id }: Identity): string {
     const own = this.#deps.ownCoreObjectId(id)
-    return (this.#claims.get(own)?.size ?? 0) === 0 ? own : this.#deps.newId()
+    return this.#withKey(claimOf(own)).size === 0 ? own : this.#deps.newId()
   }
 
-  /** Returns the ids of all live identities connected to the start by shared keys or core objects, directly or not. */
-  #connectedTo(start: Identity): string[] {
-    const seen = new Set<string>()
-    const next = sharedBy(start)
-    const seenKeys = new Set(next)
-    for (let key = next.pop(); key !== undefined; key = next.pop()) {
-      for (const id of this.#sharing.get(key) ?? []) {
-        if (seen.has(id)) continue
-        seen.add(id)
-        for (const other of sharedBy(this.#identities.get(id) as Identity)) {
-          if (seenKeys.has(other)) continue
-          seenKeys.add(other)
-          next.push(other)
-        }
+  /** Returns the ids of all live identities connected to the starts by shared keys or core objects, directly or not. */
+  #connectedTo(starts: readonly Identity[]): string[] {
+    const found = new Set<string>()
+    const keys = new Set(starts.flatMap(sharedBy))
+    // Also those that are added meanwhile.
+    for (const key of keys) {
+      for (const identity of this.#identitiesWith(this.#withKey(key))) {
+        found.add(identity.id)
+        for (const other of sharedBy(identity)) keys.add(other)
       }
     }
-    return [...seen]
+    return [...found]
+  }
+
+  #identitiesWith(ids: Iterable<string>): Identity[] {
+    return [...ids].map((id) => this.#identities.get(id) as Identity)
+  }
+
+  #withKey(key: string): Set<string> {
+    const known = this.#index.get(key) ?? new Set()
+    this.#index.set(key, known)
+    return known
   }
 
   #put(identity: Identity): void {
     const { id } = identity
     const before = this.#identities.get(id)
-    for (const key of before === undefined ? [] : sharedBy(before)) this.#sharing.get(key)?.delete(id)
-    if (before?.coreObjectId !== undefined) this.#claims.get(before.coreObjectId)?.delete(id)
+    for (const key of before === undefined ? [] : indexKeysOf(before)) this.#withKey(key).delete(id)
     this.#identities.set(id, identity)
-    if (isLive(identity)) for (const key of sharedBy(identity)) add(this.#sharing, key, id)
-    if (identity.coreObjectId !== undefined) add(this.#claims, identity.coreObjectId, id)
+    for (const key of indexKeysOf(identity)) this.#withKey(key).add(id)
   }
 }
 
@@ -145,10 +146,10 @@ function sharedBy({ data, coreObjectId }: Identity): string[] {
   return Object.entries(shared).flatMap(([kind, value]) => (value === undefined ? [] : [`${kind} ${value}`]))
 }
 
-function add(sets: Map<string, Set<string>>, key: string, id: string): void {
-  const ids = sets.get(key)
-  if (ids === undefined) sets.set(key, new Set([id]))
-  else ids.add(id)
+const claimOf = (coreObjectId: string | undefined): string => `claim ${coreObjectId}`
+
+function indexKeysOf(identity: Identity): string[] {
+  return [...(isLive(identity) ? sharedBy(identity) : []), claimOf(identity.coreObjectId)]
 }
 
 export type JoinKeys = { readonly nin: string | undefined; readonly directoryObjectId: string | undefined }
@@ -233,14 +234,15 @@ export async function connectedIdentities(
       'account',
       keys.map(({ directoryObjectId }) => directoryObjectId),
     )
+    const cores = unseen('core', coreObjectIds)
+    if ([...nins, ...accounts, ...cores].length === 0) return [...known.values()]
     const [byKeys, byCoreObject] = await Promise.all([
       objects.identitiesByKeys(tenantId, nins, accounts),
-      objects.ofCoreObjects(tenantId, unseen('core', coreObjectIds)),
+      objects.ofCoreObjects(tenantId, cores),
     ])
-    const latest = [...byKeys, ...byCoreObject].filter(({ value }) => !known.has(value.id))
-    if (latest.length === 0) return [...known.values()]
-    for (const each of latest) known.set(each.value.id, each)
-    keys = keysOf(latest)
-    coreObjectIds = coreObjectsOf(latest)
+    const found = [...byKeys, ...byCoreObject]
+    for (const each of found) known.set(each.value.id, each)
+    keys = keysOf(found)
+    coreObjectIds = coreObjectsOf(found)
   }
 }

@@ -183,7 +183,7 @@ function checkWord<Word extends string>(
 ): Word | undefined {
   const text = checkText(input, member, pointer, findings)
   if (text === undefined) return undefined
-  const lower = text.length > 20 ? '' : text.toLowerCase()
+  const lower = text.toLowerCase()
   const word = words.find((known) => known.toLowerCase() === lower)
   return word ?? report(findings, code, `${excerpt(text)} is not one of ${words.join(', ')}`, `${pointer}/${member}`)
 }

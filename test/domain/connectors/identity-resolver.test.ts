@@ -189,6 +189,34 @@ describe('The core object of an identity', () => {
       { 'another d': 'of a' },
     ],
     [
+      'is shared by those that became one person when another one left',
+      {
+        'oldest a': { nin: '1', directoryObjectId: 'x', core: 'of a' },
+        'middle b': { nin: '2', directoryObjectId: 'x', core: 'of b' },
+        'oldest c': { directoryObjectId: 'x', core: 'of c' },
+      },
+      'oldest a',
+      { nin: '1' },
+      { 'oldest a': 'of a', 'middle b': 'of c' },
+    ],
+    [
+      'is the former one again when another deleted identity had it as well',
+      {
+        'oldest a': { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS },
+        'youngest b': { nin: '2', core: 'of a', deletedAtMs: DELETED_AT_MS },
+      },
+      'oldest a',
+      { nin: '1' },
+      { 'oldest a': 'of a' },
+    ],
+    [
+      'does not change by a write of an identity with which it shares nothing',
+      { 'oldest a': { nin: '1', core: 'of a' }, 'youngest b': { nin: '1', core: 'of b' } },
+      'middle c',
+      {},
+      { 'middle c': 'own of middle c' },
+    ],
+    [
       'is its own when the account that it shares is of a connector that binds none',
       { 'oldest a': { directoryObjectId: 'x', core: 'of a' } },
       'unbound b',
@@ -213,12 +241,30 @@ describe('The core object of an identity', () => {
     assert.deepEqual(coreObjects(movers), { 'youngest c': 'own of youngest c' })
   })
 
-  it('is decided on what earlier decisions of the batch have left', () => {
-    const resolver = resolverOf({ 'oldest a': { nin: '1', core: 'of a' }, 'middle b': { nin: '1', core: 'of a' } })
-    const place = (id: string, data: Keys) => {
+  const placing = (stored: Readonly<Record<string, Stored>>) => {
+    const resolver = resolverOf(stored)
+    return (id: string, data: Keys) => {
       const { coreObjectId: _none, ...written } = object(id, { ...data, core: '' })
       return resolver.place(written).coreObjectId
     }
+  }
+
+  it('is free for others when an earlier decision of the batch has moved the identity that had it', () => {
+    const deleted = { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS }
+    const former = placing({
+      'oldest a': deleted,
+      'middle b': { nin: '2', core: 'of a' },
+      'oldest c': { core: 'of c' },
+    })
+    assert.equal(former('oldest c', { nin: '2' }), 'of c')
+    assert.equal(former('oldest a', { nin: '1' }), 'of a')
+    const own = placing({ 'middle b': { nin: '2', core: 'own of oldest a' }, 'oldest c': { core: 'of c' } })
+    assert.equal(own('oldest c', { nin: '2' }), 'of c')
+    assert.equal(own('oldest a', { nin: '1' }), 'own of oldest a')
+  })
+
+  it('is decided on what earlier decisions of the batch have left', () => {
+    const place = placing({ 'oldest a': { nin: '1', core: 'of a' }, 'middle b': { nin: '1', core: 'of a' } })
     assert.equal(place('middle b', { nin: '2' }), 'own of middle b')
     assert.equal(place('youngest c', { nin: '2' }), 'own of middle b')
     assert.equal(place('oldest a', { nin: '3' }), 'of a')
@@ -229,9 +275,10 @@ describe('The core object of an identity', () => {
 
 describe('The identities connected to written ones', () => {
   type Written = { readonly id: string; readonly type?: 'relationship'; readonly data: Keys | undefined }
-  /** Their ids. Every key and core object is asked for once. */
-  async function connected(all: Readonly<Record<string, Stored>>, written: readonly Written[]): Promise<string[]> {
+  /** Their ids, and the number of reads, one after the other. Every key and core object is read once. */
+  async function connected(all: Readonly<Record<string, Stored>>, written: readonly Written[]) {
     const stored = Object.entries(all).map(([id, each]) => ({ value: object(id, each), version: '1' }))
+    let readCount = 0
     const asked = new Set<string>()
     const ask = (values: readonly string[]) => {
       for (const value of values) {
@@ -241,6 +288,7 @@ describe('The identities connected to written ones', () => {
     }
     const objects = {
       async identitiesByKeys(_tenantId: string, nins: readonly string[], accounts: readonly string[]) {
+        readCount += 1
         ask([...nins, ...accounts])
         return stored.filter(({ value: { data, deletedAtMs } }) => {
           const { nin = '', directoryObjectId = '' } = data as Keys
@@ -262,7 +310,7 @@ describe('The identities connected to written ones', () => {
     const found = stored.filter(({ value }) => ids.includes(value.id))
     const deriveId = (_kind: string, id = '') => `own of ${id}`
     const answer = await connectedIdentities('tenant', ids, writes, found, { objects, deriveId })
-    return answer.map(({ value }) => value.id).sort()
+    return { ids: answer.map(({ value }) => value.id).sort(), readCount }
   }
 
   for (const [claim, all, written, expected] of [
@@ -321,6 +369,12 @@ describe('The identities connected to written ones', () => {
       [],
     ],
   ] as const) {
-    it(claim, async () => assert.deepEqual(await connected(all, written), expected))
+    it(claim, async () => assert.deepEqual((await connected(all, written)).ids, expected))
   }
+
+  it('are read at once where the written ones name them, and those that these name by the next read', async () => {
+    const all = { a: { nin: '1', core: 'of a' }, b: { nin: '1', core: 'own of b' } }
+    const readCount = async (id: string) => (await connected(all, [{ id, data: {} }])).readCount
+    assert.deepEqual([await readCount('new'), await readCount('a')], [1, 2])
+  })
 })

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import {
   type ConditionFault,
   checkCondition,
+  checkConditionTask,
   MAX_FAULT_COUNT,
 } from '../../../shared/domain/criteria/check-condition.ts'
 import { OPERATORS } from '../../../shared/domain/criteria/condition.ts'
@@ -130,6 +131,12 @@ describe('Values', () => {
   it('names the value and the type in the message', () => {
     const [fault] = faultsOf(group(leaf('identityDirectoryOnPremisesSyncEnabled', 'Equals', 'yes')))
     assert.equal(fault?.message, 'Value yes is not a valid Boolean')
+    for (const [value, message] of [
+      [[1], 'Value [...] is not a valid String'],
+      [{ a: 1 }, 'Value {...} is not a valid String'],
+      [null, 'Value null is not a valid String'],
+    ])
+      assert.equal(faultsOf(group(leaf('identityEmail', 'Equals', value)))[0]?.message, message)
   })
 
   it('asks for the element type of lists of GUIDs', () => {
@@ -327,6 +334,18 @@ describe('Form', () => {
     ])
   })
 
+  it('reports a leaf without a field, or with an unknown operator, once', () => {
+    const { field: _field, ...withoutField } = leaf('identityEmail', 'Equals', 'x')
+    assert.deepEqual(codesOf(group(withoutField)), ['MemberRequired /conditions/0/field'])
+    assert.deepEqual(codesOf(group(leaf('identityEmail', 'Like', 'x'))), ['UnknownOperator /conditions/0/operator'])
+  })
+
+  it('names the type in the message for an operator that is not allowed, and the field with rules of its own', () => {
+    const messageOf = (id: string) => faultsOf(group(leaf(id, 'GreaterThan', GUID)))[0]?.message
+    assert.equal(messageOf('identityId'), 'Operator GreaterThan not allowed on Guid field')
+    assert.equal(messageOf('memberOfCollection'), 'Operator GreaterThan not allowed on memberOfCollection field')
+  })
+
   it('normalises words, GUIDs and functions, and drops what it does not know', () => {
     const input = {
       groupOperator: 'xor',
@@ -363,6 +382,18 @@ describe('Limits', () => {
     const half = groupOf(Array(250).fill(ok))
     assert.deepEqual(codesOf(group(half, half)), [])
     assert.deepEqual(codesOf(group(half, half, ok)), ['TooManyLeaves '])
+    assert.deepEqual(codesOf(group(half, half, ok, ok)), ['TooManyLeaves '])
+  })
+
+  it('reports 1000 faults at most', () => {
+    assert.equal(faultsOf(group(leaf('identityId', 'In', Array(1000).fill(1), 'x'), ok)).length, 1000)
+  })
+
+  it('are checked in steps of a leaf', () => {
+    const steps = checkConditionTask(groupOf(Array(500).fill(ok)), SCHEMA)
+    let count = 0
+    while (steps.next().done !== true) count += 1
+    assert.equal(count, 500)
   })
 
   it('allows 1000 entries in a list and refuses 1001', () => {

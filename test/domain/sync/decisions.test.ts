@@ -4,7 +4,7 @@ import type { DirectoryGroup } from '../../../shared/domain/group-links/director
 import { groupRefusal } from '../../../shared/domain/group-links/directory.ts'
 import { newLink } from '../../../shared/domain/group-links/group-link.ts'
 import { newJob } from '../../../shared/domain/group-links/sync-job.ts'
-import { changesDecision } from '../../../shared/domain/sync/changes-decision.ts'
+import { type ChangesDecision, changesDecision, guardedChanges } from '../../../shared/domain/sync/changes-decision.ts'
 import { sweepPlan } from '../../../shared/domain/sync/sweep.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
@@ -55,16 +55,98 @@ describe('changesDecision', () => {
     const decision = changesDecision(synced, { ...changes, withoutAccountCount: 1 })
     assert.deepEqual(decision, { outcome: 'write', add: ['a'], remove: [] })
   })
-  it('compares when the history is too short, the changes are too many, or removals are deferred', () => {
-    assert.equal(changesDecision(synced, undefined).outcome, 'compare')
-    assert.equal(changesDecision(synced, { ...changes, added: Array(500).fill('a') }).outcome, 'compare')
-    assert.equal(changesDecision({ ...synced, removalsDeferred: true }, changes).outcome, 'compare')
-    const stillMissing = { ...changes, withoutAccountCount: 1 }
-    assert.equal(changesDecision({ ...synced, removalsDeferred: true }, stillMissing).outcome, 'write')
+  it('removes no member while an account that could not be added is still in the collection', () => {
+    const unresolved = { ...synced, unresolved: ['b', 'missing'] }
+    assert.deepEqual(changesDecision(unresolved, changes), { outcome: 'write', add: ['a'], remove: [] })
+    const gone = { ...changes, removed: ['b', 'missing'] }
+    assert.deepEqual(changesDecision(unresolved, gone), { outcome: 'write', add: ['a'], remove: gone.removed })
   })
+  const accounts = (count: number) => Array.from({ length: count }, (_, index) => `account ${index}`)
+  const deferred = { ...synced, removalsDeferred: true }
+  for (const [claim, link, changed, outcome] of [
+    ['compares when the history is too short', synced, undefined, 'compare'],
+    ['compares when accounts have changed', { ...synced, accountsChangedAtMs: NOW_MS }, changes, 'compare'],
+    ['writes 500 changes', synced, { ...changes, added: accounts(250), removed: accounts(250) }, 'write'],
+    ['compares for 501 changes', synced, { ...changes, added: accounts(251), removed: accounts(250) }, 'compare'],
+    ['compares when deferred removals are possible again', deferred, changes, 'compare'],
+    ['writes while removals stay deferred', deferred, { ...changes, withoutAccountCount: 1 }, 'write'],
+    [
+      'compares when the group is an account of itself',
+      synced,
+      { ...changes, added: ['a', 'group of link'] },
+      'compare',
+    ],
+    ['compares when an account is not a user', { ...synced, notUsers: ['x', 'a'] }, changes, 'compare'],
+  ] as const) {
+    it(claim, () => assert.equal(changesDecision(link, changed).outcome, outcome))
+  }
   it('has nothing to do for a version that is applied already', () => {
     const none = { added: [], removed: [], withoutAccountCount: 0, accountCount: 1, membershipVersion: 3 }
     assert.equal(changesDecision(synced, none).outcome, 'nothing')
+  })
+})
+
+describe('guardedChanges', () => {
+  const guard = { enabled: true, percent: 20, minimum: 0 }
+  const changes = { added: [], removed: [], withoutAccountCount: 0, accountCount: 9, membershipVersion: 4 }
+  const HELD = {
+    ...{ planId: 'plan', reason: 'TooMany' as const, count: 1, limit: 0, removedInWindow: 0, groupSize: 10 },
+    ...{ createdAt: '2030-01-01T00:00:00.000+00:00', storedAtMs: NOW_MS },
+  }
+  const guarded = { ...synced, userCount: 10, hasAdded: true }
+  const recentlyRemoved = { account: 'b', kind: 'removed' as const, atMs: NOW_MS - 1 }
+  const counted = {
+    ...guarded,
+    removalWindow: { entries: [{ atMs: NOW_MS - 1, count: 1, groupSize: 10 }], open: null },
+  }
+  const held = { ...guarded, heldRemovals: HELD }
+  const write = (add: readonly string[], remove: readonly string[]): ChangesDecision => ({
+    outcome: 'write',
+    add,
+    remove,
+  })
+  const COMPARE = { outcome: 'compare' } as const
+
+  for (const [claim, link, decision, expected] of [
+    ['passes on what is no write', guarded, { outcome: 'nothing' }, { outcome: 'nothing' }],
+    ['passes on a write without removals', { ...held, userCount: null }, write(['a'], []), write(['a'], [])],
+    ['allows removals up to the limit', guarded, write(['a'], ['b', 'c']), write(['a'], ['b', 'c'])],
+    ['leaves removals over the limit to a job', guarded, write([], ['b', 'c', 'd']), COMPARE],
+    [
+      'adds, and holds the removals over the limit',
+      guarded,
+      write(['a'], ['b', 'c', 'd']),
+      { ...write(['a'], []), isHeld: true },
+    ],
+    ['counts the removals of the last 24 hours', counted, write([], ['b', 'c']), COMPARE],
+    [
+      'counts an account once that was just removed',
+      { ...counted, recentWrites: [recentlyRemoved] },
+      write([], ['b', 'c']),
+      write([], ['b', 'c']),
+    ],
+    ['compares when the size of the group is not known', { ...guarded, userCount: null }, write(['a'], ['b']), COMPARE],
+    [
+      'holds removals together with those that are held',
+      held,
+      write(['a'], ['b']),
+      { ...write(['a'], []), isHeld: true },
+    ],
+    ['leaves removals together with those that are held to a job', held, write([], ['b']), COMPARE],
+  ] as const) {
+    it(claim, () => assert.deepEqual(guardedChanges(link, decision, changes, { guard, nowMs: NOW_MS }), expected))
+  }
+
+  it('allows everything when the guard is off', () => {
+    const off = { guard: { ...guard, enabled: false }, nowMs: NOW_MS }
+    assert.deepEqual(guardedChanges(held, write([], ['b', 'c', 'd']), changes, off), write([], ['b', 'c', 'd']))
+  })
+
+  it('allows no removal for an empty collection until the link has added a member', () => {
+    const decided = (hasAdded: boolean, accountCount: number) =>
+      guardedChanges({ ...guarded, hasAdded }, write([], ['b']), { ...changes, accountCount }, { guard, nowMs: NOW_MS })
+    assert.deepEqual(decided(false, 0), COMPARE)
+    assert.deepEqual([decided(true, 0), decided(false, 1)], [write([], ['b']), write([], ['b'])])
   })
 })
 

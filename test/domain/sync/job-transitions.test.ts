@@ -5,6 +5,7 @@ import {
   afterFailedRun,
   claimDecision,
   completed,
+  failed,
   started,
   yielded,
 } from '../../../shared/domain/group-links/job-transitions.ts'
@@ -33,6 +34,7 @@ const jobWith = (changes: Partial<SyncJob>): SyncJob => ({
 const TIMES = { leaseMs: 60_000, clockDifferenceMs: 120_000 }
 const DELAYS_S = [15, 60, 240]
 const failure = { reason: 'It did not work', isPermanent: false }
+const options = { delaysS: DELAYS_S, jitter: 0.5, nowMs: NOW_MS }
 
 describe('afterFailedRun', () => {
   for (const [claim, attempts, jitter, dueAt] of [
@@ -54,8 +56,6 @@ describe('afterFailedRun', () => {
       assert.equal(new Date(job.dueAtMs).toISOString(), dueAt)
     })
   }
-
-  const options = { delaysS: DELAYS_S, jitter: 0.5, nowMs: NOW_MS }
 
   it('retries after the directory’s Retry-After when that is longer', () => {
     const job = afterFailedRun(jobWith({ attempts: 1 }), { ...failure, retryAfterMs: 90_000 }, options)
@@ -82,6 +82,14 @@ describe('afterFailedRun', () => {
   it('shortens a long error', () => {
     const job = afterFailedRun(jobWith({ attempts: 1 }), { ...failure, reason: 'x'.repeat(2_000) }, options)
     assert.equal(job.error?.length, 500)
+    const whole = afterFailedRun(jobWith({ attempts: 1 }), { ...failure, reason: 'x'.repeat(500) }, options)
+    assert.equal(whole.error, 'x'.repeat(500))
+  })
+
+  it('retries after the last delay where the setting has fewer, and at once where it has none', () => {
+    const delayMs = (attempts: number, delaysS: readonly number[]) =>
+      afterFailedRun(jobWith({ attempts }), failure, { ...options, delaysS }).dueAtMs - NOW_MS
+    assert.deepEqual([delayMs(3, [15, 60]), delayMs(1, [])], [60_000, 0])
   })
 })
 
@@ -93,6 +101,13 @@ describe('The transitions of a job', () => {
     assert.deepEqual([next.status, next.attempts, next.batchCount, next.isYielded], ['Running', 1, 1, false])
     const second = started({ ...next, status: 'Queued' }, NOW_MS + 2)
     assert.deepEqual([second.attempts, second.batchCount, second.startedAt], [2, 0, first.startedAt])
+  })
+
+  it('end the run: no batch and no write of it is left', () => {
+    const running = jobWith({ attempts: 1, isYielded: true, journal: { added: ['a'], removed: [] } })
+    assert.equal(afterFailedRun(running, failure, options).isYielded, false)
+    for (const job of [completed(running, NOW_MS), failed(running, 'It broke', NOW_MS)])
+      assert.deepEqual([job.isYielded, job.journal], [false, { added: [], removed: [] }])
   })
 
   it('clear the error on success', () => {
@@ -213,6 +228,13 @@ describe('claimDecision', () => {
     ['continues a job that has yielded', { status: 'Running', isYielded: true }, held(JOB), { outcome: 'run' }],
     ['waits for a job that is not due', { dueAtMs: NOW_MS + 9_000 }, link, { outcome: 'wait', delayMs: 9_000 }],
     ['runs a job that is due within two seconds', { dueAtMs: NOW_MS + 2_000 }, link, { outcome: 'run' }],
+    ['waits for a job that is due later', { dueAtMs: NOW_MS + 2_001 }, link, { outcome: 'wait', delayMs: 2_001 }],
+    [
+      'continues the fourth run when it has yielded',
+      { status: 'Running', attempts: 4, isYielded: true },
+      link,
+      { outcome: 'run' },
+    ],
     ['runs a job whose worker has crashed', { status: 'Running', attempts: 3 }, link, { outcome: 'run' }],
     ['aborts a job whose fourth worker has crashed', { status: 'Running', attempts: 4 }, link, { outcome: 'abort' }],
   ] as const) {
