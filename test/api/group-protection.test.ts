@@ -211,6 +211,18 @@ describe('Held removals', () => {
     assert.deepEqual(codes(await api.call('POST', `${plan}/${planId}/approve`, {})), [404, 'PlanNotFound'])
   })
 
+  it('are carried out by another job when they are approved again while the first one runs', async () => {
+    const { plan, planId } = await held()
+    const approve = async () => {
+      const { body } = await api.call('POST', `${plan}/${planId}/approve`, {})
+      return (body.data as { jobId: string }).jobId
+    }
+    const running = await approve()
+    const { value, version } = (await api.deps.jobs.find(TENANT, running)) ?? assert.fail('The job is gone')
+    await api.deps.jobs.replace({ ...value, status: 'Running' }, version)
+    assert.notEqual(await approve(), running)
+  })
+
   it('are not carried out for another plan, by a reader, or on a disabled link', async () => {
     const { id, plan, planId } = await held()
     assert.deepEqual(codes(await api.call('POST', `${plan}/${NOBODYS_ID}/approve`, {})), [409, 'PlanChanged'])

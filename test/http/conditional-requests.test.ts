@@ -151,6 +151,7 @@ describe('A request', () => {
     const scheduled = dispatched(routes, CALLERS, { scheduler: new Counted(() => 0) })
     const [whole, inSteps] = [await send({ path: '/list' }), await scheduled({ path: '/list' })]
     assert.deepEqual([inSteps.status, inSteps.headers, inSteps.json], [whole.status, whole.headers, whole.json])
+    assert.equal(runCount, 1)
     await scheduled({ path: '/record' })
     assert.equal(runCount, 1)
   })

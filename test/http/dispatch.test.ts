@@ -58,7 +58,7 @@ const routes = [
     operationId: 'claimThing',
     summary: '',
     roles: ['User', 'Administrator'],
-    identity: { exempt: ['Administrator'] },
+    identity: { exempt: ['Administrator', READER] },
     body: Type.Object({}),
     reply: { status: 200, schema: Type.Any() },
     run: async ({ identityId }) => ({ data: identityId ?? null }),

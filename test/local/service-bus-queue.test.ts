@@ -204,6 +204,17 @@ describe('a queue', () => {
     assert.equal(queue.lock(1_000), undefined)
   })
 
+  it('cancels all of several scheduled messages, and none when one of them does not exist', () => {
+    const queue = new MessageQueue(SETTINGS, new RecordingJournal())
+    const draft = { bytes: Buffer.alloc(0), timeToLiveMs: Number.POSITIVE_INFINITY, dueAtMs: 2_000 }
+    for (const messageId of ['one', 'two', 'three']) queue.send({ ...draft, messageId }, 1_000)
+    const [one = 0, two = 0, three = 0] = [...queue.peek(0, 1_000)].map(({ sequenceNumber }) => sequenceNumber)
+    assert.equal(queue.cancelScheduled([one, three + 1], 1_000), false)
+    assert.equal(queue.counts(1_000).scheduled, 3)
+    assert.equal(queue.cancelScheduled([one, two], 1_000), true)
+    assert.equal(queue.counts(1_000).scheduled, 1)
+  })
+
   it('delivers messages with the same due time in the order of scheduling', () => {
     const queue = new MessageQueue(SETTINGS, new RecordingJournal())
     const ids = Array.from({ length: 50 }, (_, n) => `m${n}`)

@@ -25,9 +25,12 @@ Modules: ${Object.keys(DECISION_MODULES).join(', ')}; default: all.
 const TIMEOUT_FACTOR = 5
 const TIMEOUT_AT_LEAST_MS = 20_000
 
-/** The same runs of properties each time. A counterexample is enough: it need not be the smallest. */
+/** Milliseconds for the tests of a module without a server together: those that take longer are left out. */
+const PURE_TESTS_MS = 15_000
+
 const RUN_TESTS = `import fc from 'fast-check'
-fc.configureGlobal({ seed: 1, endOnFailure: true })
+import { PROPERTY_SETTINGS } from './test/mutation/property-settings.ts'
+fc.configureGlobal(PROPERTY_SETTINGS)
 for (const file of process.argv.slice(2)) await import('./' + file)
 `
 
@@ -76,7 +79,8 @@ async function mutate(names: readonly string[], counts: TestCounts): Promise<voi
     const survivors: string[] = []
     for (const file of DECISION_MODULES[name] ?? []) {
       const mutants = notEquivalent(file, mutantsOf(file, readFileSync(join(project, file), 'utf8')))
-      const survived = await survivorsOf(mutants, await testsOf(file, mutants, counts))
+      const { mutants: inFunctions } = switchedSource(readFileSync(join(project, file), 'utf8'), mutants, SWITCH_URL)
+      const survived = await survivorsOf(mutants, await testsOf(file, [...inFunctions.values()], counts))
       for (const { line, source, change } of survived)
         process.stdout.write(`  survived ${file}:${line}  ${change}\n           ${source}\n`)
       survivors.push(...survived.map(({ source, change }) => `${file}: ${change}, in: ${source}`))
@@ -101,7 +105,7 @@ function notEquivalent(file: string, mutants: readonly Mutant[]): readonly Mutan
   return mutants.filter(({ source, change }) => !listed.has(nameOf(source, change)))
 }
 
-/** The nearest tests that execute one of the mutants. */
+/** The nearest tests that execute one of the mutants. @param mutants those in functions: all else is executed by an import. */
 async function testsOf(
   module: string,
   mutants: readonly Mutant[],
@@ -125,7 +129,14 @@ async function testsOf(
       tests.push({ file, distance, isPure, durationMs, coverage })
     rmSync(coverageFolder, { recursive: true })
   }
-  return tests.sort((one, other) => one.distance - other.distance || one.durationMs - other.durationMs)
+  tests.sort((one, other) => one.distance - other.distance || one.durationMs - other.durationMs)
+  let leftMs = PURE_TESTS_MS
+  return tests.filter(({ isPure: isSwitched, durationMs }) => {
+    if (!isSwitched) return true
+    const fits = durationMs <= leftMs
+    if (fits) leftMs -= durationMs
+    return fits
+  })
 }
 
 async function survivorsOf(mutants: readonly Mutant[], tests: readonly Test[]): Promise<readonly Mutant[]> {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import { activateMutant } from './active-mutant.ts'
+import { PROPERTY_SETTINGS } from './property-settings.ts'
 
 /**
  * Runs test files once for each mutant of a switched source, in one process: `run-switched.ts <numbers> <file ...>`.
@@ -20,10 +21,7 @@ const notice = () => {
   isNoticed = true
 }
 
-/** Milliseconds for the runs of a property: it fails early for most mutants that it notices. */
-const PROPERTY_TIME_MS = 1500
-
-fc.configureGlobal({ seed: 1, endOnFailure: true, interruptAfterTimeLimit: PROPERTY_TIME_MS })
+fc.configureGlobal(PROPERTY_SETTINGS)
 /** The name of the first test of each mutant, which begins it. */
 const BEGINNING = 'mutant'
 beforeEach((context) => {

@@ -23,7 +23,8 @@ export async function noticedInOneProcess(
   numbers: readonly number[],
   tests: SwitchedTests,
 ): Promise<ReadonlySet<number>> {
-  if ((await runSwitched([0], tests)).noticed.has(0)) throw new Error(`${tests.files.join(', ')} fail without a mutant`)
+  const control = await runSwitched([0], tests)
+  if (control.noticed.has(0) || control.isKilled) throw new Error(`${tests.files.join(', ')} fail without a mutant`)
   const noticed = new Set<number>()
   const waiting: (readonly number[])[] = [numbers]
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -43,8 +44,8 @@ export async function noticedInOneProcess(
   return noticed
 }
 
-/** `last` is the mutant with which the process began last. */
-type SwitchedRun = { readonly noticed: ReadonlySet<number>; readonly last: number }
+/** `last` is the mutant with which the process began last. A process that does not end in time is killed. */
+type SwitchedRun = { readonly noticed: ReadonlySet<number>; readonly last: number; readonly isKilled: boolean }
 
 function runSwitched(numbers: readonly number[], { project, files, timeoutMs }: SwitchedTests): Promise<SwitchedRun> {
   const child = spawn(process.execPath, ['test/mutation/run-switched.ts', numbers.join(','), ...files], {
@@ -69,7 +70,7 @@ function runSwitched(numbers: readonly number[], { project, files, timeoutMs }: 
   return new Promise((ended) => {
     child.once('close', () => {
       clearTimeout(timer)
-      ended({ noticed, last })
+      ended({ noticed, last, isKilled: child.killed })
     })
   })
 }

@@ -140,6 +140,17 @@ describe('The core object of an identity', () => {
       { 'oldest a': 'of a', 'youngest b': 'of a' },
     ],
     [
+      'becomes that of all who are connected to the person it joins',
+      {
+        'oldest a': { core: 'of a' },
+        'middle b': { nin: '1', directoryObjectId: 'x', core: 'of b' },
+        'youngest c': { directoryObjectId: 'x', core: 'of b' },
+      },
+      'oldest a',
+      { nin: '1' },
+      { 'oldest a': 'of a', 'middle b': 'of a', 'youngest c': 'of a' },
+    ],
+    [
       'stays with the oldest connector when two part',
       { 'oldest a': { nin: '1', core: 'of a' }, 'youngest b': { nin: '1', core: 'of a' } },
       'oldest a',

@@ -154,6 +154,11 @@ describe('an action on a request', () => {
     assert.deepEqual(entries(request, { kind: 'open', actor: SUBJECT }, unused), joined)
   })
 
+  it('waits at the first gate when it opens', () => {
+    const pending = [{ status: 'PendingApproval', actorId: 'subject', at: NOW, gate: { order: 1, type: 'Identity' } }]
+    assert.deepEqual(entries(requestIn('Requested'), { kind: 'open', actor: SUBJECT }), pending)
+  })
+
   it('records an approval with gate and notes, followed by the resulting status', () => {
     const approval = { kind: 'approve', actor: APPROVER, notes: 'Fine' } as const
     assert.deepEqual(entries(requestIn('PendingApproval'), approval), [
