@@ -33,12 +33,12 @@ describe('A message', { concurrency: true }, () => {
     await bus.close()
   })
 
-  it('is delivered after its delay, a short one as well', async () => {
+  it('is delivered after its delay, a short one as well', async (test) => {
     const { bus, messageQueue } = await openSender()
+    test.after(() => bus.close())
     await messageQueue.enqueue(EVALUATION, { id: 'second', delayMs: 15_000 })
     const { active, scheduled } = bus.counts('evaluations')
     assert.deepEqual([active, scheduled], [1, 1])
-    await bus.close()
   })
 
   it('fails within half a minute when the queue is unavailable', async () => {
