@@ -14,6 +14,7 @@ const SHARED_FOLDERS = ['api', 'jobs', 'http', 'domain']
 const FILES_OF_PROCESS_COUNT = 5
 const PROCESSES_COUNT = 2
 const COMPILE_CACHE = resolve('node_modules/.cache/compiled')
+const UNTRACKED_PROMISES = new URL('untracked-promises.ts', import.meta.url).href
 
 const files = globSync(process.argv.length > 2 ? process.argv.slice(2) : ['test/**/*.test.ts']).sort()
 const folderOf = (file: string): string => file.split('/')[1] ?? ''
@@ -45,7 +46,8 @@ try {
     writeFileSync(entry, entryOf(group))
     return entry
   })
-  const runner = spawn(process.execPath, ['--test', `--test-concurrency=${PROCESSES_COUNT}`, ...entries], {
+  const options = ['--test', `--test-concurrency=${PROCESSES_COUNT}`, '--import', UNTRACKED_PROMISES]
+  const runner = spawn(process.execPath, [...options, ...entries], {
     stdio: 'inherit',
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
   })

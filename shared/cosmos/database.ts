@@ -3,12 +3,12 @@ import type { TokenCredential } from '@azure/identity'
 import { type ContainerId, DATABASE_ID } from './containers.ts'
 import { DatabaseSession } from './database-session.ts'
 
-/** The endpoint of the database, the key or the credential for it, and the transport. */
-export type DatabaseSettings = {
-  readonly endpoint: string
-  /** Default: that of the SDK, which opens connections. */
-  readonly httpClient?: CosmosClientOptions['httpClient']
-} & ({ readonly key: string } | { readonly credential: TokenCredential })
+/** The endpoint of the database, and the key or the credential for it, or a transport that needs neither. */
+export type DatabaseSettings = { readonly endpoint: string } & (
+  | { readonly key: string }
+  | { readonly credential: TokenCredential }
+  | { readonly httpClient: NonNullable<CosmosClientOptions['httpClient']> }
+)
 
 /**
  * Returns the containers by name. Reads include all writes that the session has seen. Other writes can be missing.
@@ -21,15 +21,19 @@ export function openDatabase(
   settings: DatabaseSettings,
   session: DatabaseSession = new DatabaseSession(),
 ): (id: ContainerId) => Container {
-  const { endpoint, httpClient } = settings
+  const { endpoint } = settings
   // The types of the SDK declare plugins, but not this option.
   const options: CosmosClientOptions & { readonly plugins: PluginConfig[] } = {
     endpoint,
     consistencyLevel: 'Session',
     plugins: [session.plugin()],
-    ...(httpClient === undefined ? {} : { httpClient }),
-    ...('key' in settings ? { key: settings.key } : { aadCredentials: settings.credential }),
+    ...accessOf(settings),
   }
   const database: Database = new CosmosClient(options).database(DATABASE_ID)
   return (id) => database.container(id)
+}
+
+function accessOf(settings: DatabaseSettings): Pick<CosmosClientOptions, 'key' | 'aadCredentials' | 'httpClient'> {
+  if ('key' in settings) return { key: settings.key }
+  return 'credential' in settings ? { aadCredentials: settings.credential } : { httpClient: settings.httpClient }
 }

@@ -5,6 +5,7 @@ import { createContainers } from '../../infra/local/cosmos/local-account.ts'
 import { startCosmos } from '../../infra/local/cosmos/server.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { DatabaseSession } from '../../shared/cosmos/database-session.ts'
+import { inProcess } from './local-database.ts'
 
 const key = randomBytes(64).toString('base64')
 const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, replicaLag: { behindWrites: 1_000 } })
@@ -14,7 +15,7 @@ await createContainers(cosmos.endpoint, key)
 /** An instance of the service with its own session. */
 function instance() {
   const session = new DatabaseSession()
-  const container = openDatabase(cosmos, session)
+  const container = openDatabase(inProcess(cosmos), session)
   return {
     session,
     write: (id: string) => container('links').items.upsert({ id, tenantId: 't1', directoryGroupId: id }),

@@ -7,6 +7,7 @@ import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.t
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { DatabaseSession } from '../../shared/cosmos/database-session.ts'
+import { inProcess } from './local-database.ts'
 
 /** An instance of the service: a database client with its own session. */
 export type Instance = { readonly session: DatabaseSession; readonly container: (id: ContainerId) => Container }
@@ -24,7 +25,7 @@ export async function databaseOfInstances(): Promise<{ cosmos: LocalCosmos; newI
     cosmos,
     newInstance() {
       const session = new DatabaseSession()
-      return { session, container: openDatabase(cosmos, session) }
+      return { session, container: openDatabase(inProcess(cosmos), session) }
     },
   }
 }

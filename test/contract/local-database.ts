@@ -17,6 +17,11 @@ function testLag(): { readonly replicaLag?: ReplicaLag } {
   return replicaLag === undefined ? {} : { replicaLag }
 }
 
+/** The account for `openDatabase` without connections and signatures, which take a fifth of the time of a test. */
+export function inProcess({ endpoint, httpClient }: LocalCosmos): Pick<LocalCosmos, 'endpoint' | 'httpClient'> {
+  return { endpoint, httpClient }
+}
+
 /** A database with all containers for one test file. It is closed after the file's tests. */
 export async function localDatabase(): Promise<(id: ContainerId) => Container> {
   return (await localAccount()).container
@@ -58,5 +63,5 @@ export async function startLocalAccount(nowMs?: () => number): Promise<LocalAcco
   const clock = nowMs === undefined ? {} : { nowMs }
   const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, ...clock, ...testLag() })
   await createContainers(cosmos.endpoint, key, cosmos.httpClient)
-  return { cosmos, container: openDatabase(cosmos) }
+  return { cosmos, container: openDatabase(inProcess(cosmos)) }
 }

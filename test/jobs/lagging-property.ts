@@ -9,6 +9,7 @@ import { deleteLink } from '../../shared/domain/group-links/manage-links.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { MessageQueue } from '../../shared/kernel/messages.ts'
 import { STOPPED } from '../contract/instances.ts'
+import { inProcess } from '../contract/local-database.ts'
 import { type AccountWorld, CALLER, gone, identity, openAccountWorld } from './account-world.ts'
 import { TENANT, users } from './link-directory.ts'
 import type { SentMessage } from './link-world.ts'
@@ -202,7 +203,11 @@ export class LaggingInstances {
         }),
     }
     const directory = directoryOver((send) => (tenantId, call) => life.make(() => send(tenantId, call)))
-    return { life, session, service: newService({ container: openDatabase(cosmos, session), messageQueue, directory }) }
+    return {
+      life,
+      session,
+      service: newService({ container: openDatabase(inProcess(cosmos), session), messageQueue, directory }),
+    }
   }
 }
 

@@ -16,7 +16,11 @@ type Options = {
  */
 export class UnchangedDeliveries {
   readonly #options: Options
-  readonly #recordedAtMs = new LRUCache<string, number>({ max: CONNECTORS_REMEMBERED_COUNT })
+  /** Its memory grows with its entries, which `max` would allocate at once. */
+  readonly #recordedAtMs = new LRUCache<string, number>({
+    maxSize: CONNECTORS_REMEMBERED_COUNT,
+    sizeCalculation: () => 1,
+  })
 
   constructor(options: Options) {
     this.#options = options
