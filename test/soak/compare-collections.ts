@@ -3,7 +3,7 @@ import type { CoreNames } from './compare-people.ts'
 import { CRITERIA_PATH, differences, JOINABLE_PATH, type Organisation, REQUESTS_PATH } from './organisation.ts'
 import type { JoinableModel } from './organisation-model.ts'
 import { policyBody } from './request-actions.ts'
-import { gateOf, type ModelRequest } from './request-model.ts'
+import { gateOf, type ModelRequest, settle } from './request-model.ts'
 
 type CollectionRecord = { readonly id: string; readonly condition?: unknown; readonly joinPolicy?: unknown }
 type RequestRecord = {
@@ -22,6 +22,8 @@ export async function compareCollections(organisation: Organisation, names: Core
   for (const [id, { requests }] of model.joinable) {
     faults.push(...(await compareRequests(organisation, id, requests, names)))
   }
+  // Where the order of events decided, the members are known now.
+  organisation.watch.observe()
   const members = model.members()
   for (const [id, { objectType }] of model.criteria) {
     const nameOf = objectType === 'Identity' ? names.ninOf : names.externalIdOf
@@ -121,8 +123,7 @@ async function compareRequests(
       continue
     }
     left.delete(found.id)
-    if (request.alternatives.includes(found.status)) request.status = found.status
-    request.alternatives = []
+    settle(request, found.status)
     const gate = request.status === 'PendingApproval' ? gateOf(policy, request)?.order : undefined
     const isLive = request.status === 'PendingApproval' || request.status === 'Joined'
     const isRight =

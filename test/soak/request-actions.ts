@@ -3,7 +3,15 @@ import { apply, coreIdOf, expectStatus, JOINABLE_PATH, type Organisation, REQUES
 import type { JoinableModel } from './organisation-model.ts'
 import { ninOf, payrollNinOf, STAFF_COUNT } from './people-actions.ts'
 import { pickOf } from './picks.ts'
-import { approveAt, gateOf, isOpenOrJoined, type ModelPolicy, type ModelRequest, statusUnder } from './request-model.ts'
+import {
+  approveAt,
+  followPolicy,
+  gateOf,
+  isOpenOrJoined,
+  type ModelPolicy,
+  type ModelRequest,
+  statusUnder,
+} from './request-model.ts'
 
 type RequestAnswer = {
   readonly id: string
@@ -58,9 +66,7 @@ export async function editPolicy(organisation: Organisation, random: Random): Pr
     await expectStatus(organisation, options, 200)
     apply(organisation, () => {
       collection.policy = policy
-      for (const request of collection.requests) {
-        if (request.status === 'PendingApproval') request.status = statusUnder(policy, request)
-      }
+      for (const request of collection.requests) followPolicy(policy, request)
     })
   })
 }
@@ -111,6 +117,7 @@ const newModelRequest = (id: string | undefined, nin: string): ModelRequest => (
   formerNin: undefined,
   status: 'Joined',
   alternatives: [],
+  unnoticed: [],
   approvedGates: [],
   decisionNotes: [],
   endedByDeletion: false,

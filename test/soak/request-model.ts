@@ -18,6 +18,8 @@ export type ModelRequest = {
   readonly approvedGates: string[]
   /** Notes of the acknowledged decisions: each is unique in a run. */
   readonly decisionNotes: string[]
+  /** Statuses of a request that the deletion of the identity has cancelled, until the service notices the deletion. */
+  unnoticed: ModelStatus[]
   /** Whether the membership ended by the deletion of the identity, and comes back with it. */
   endedByDeletion: boolean
 }
@@ -46,20 +48,45 @@ export function statusUnder(policy: ModelPolicy, request: ModelRequest): ModelSt
 
 export const isOpenOrJoined = ({ status }: ModelRequest): boolean => status === 'PendingApproval' || status === 'Joined'
 
+/** A waiting request under a changed policy. One that waits only until a deletion is noticed can join before. */
+export function followPolicy(policy: ModelPolicy, request: ModelRequest): void {
+  if (request.status === 'PendingApproval') request.status = statusUnder(policy, request)
+  if (statusUnder(policy, request) !== 'Joined') return
+  if (request.alternatives.includes('PendingApproval')) request.alternatives.push('Joined')
+  if (!request.unnoticed.includes('PendingApproval')) return
+  request.unnoticed.push('Joined')
+  request.alternatives.push('Left')
+}
+
 /** The identity is gone: what waits is cancelled, a membership ends until the identity is back. */
 export function endByDeletion(request: ModelRequest): void {
-  if (request.status === 'PendingApproval') request.status = 'Cancelled'
-  if (request.status !== 'Joined') return
-  request.status = 'Left'
-  request.endedByDeletion = true
+  if (request.status === 'PendingApproval') {
+    request.status = 'Cancelled'
+    request.unnoticed = ['PendingApproval']
+  } else if (request.status === 'Cancelled') {
+    request.alternatives = request.unnoticed.includes('Joined') ? ['Left'] : []
+  } else if (request.status === 'Joined') {
+    request.status = 'Left'
+    request.endedByDeletion = true
+  }
 }
 
 /** The identity is back, perhaps before its deletion was noticed. */
 export function restoreAfterDeletion(request: ModelRequest): void {
-  if (request.status === 'Cancelled') request.alternatives = ['PendingApproval']
+  if (request.status === 'Cancelled') request.alternatives = [...request.unnoticed]
   if (!request.endedByDeletion) return
   request.status = 'Joined'
   request.endedByDeletion = false
+}
+
+/** The status that the service has at a quiet point, where the order of events decides. */
+export function settle(request: ModelRequest, found: ModelStatus): void {
+  if (request.alternatives.includes(found)) {
+    request.endedByDeletion = request.status === 'Cancelled' && found === 'Left'
+    request.status = found
+  }
+  request.alternatives = []
+  request.unnoticed = []
 }
 
 /**
