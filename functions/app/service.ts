@@ -222,7 +222,7 @@ function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: Parts) 
 function linkParts(settings: Settings, parts: Parts) {
   const { container, directory, messageQueue, log, metrics, nowMs, newId, deriveId, random, sleep } = parts
   return {
-    jobs: cosmosJobStore(container('jobs')),
+    jobs: cosmosJobStore(container('jobs'), container('tenants'), nowMs),
     directory,
     trackedGroups: cosmosTrackedGroupsStore(container('tenants')),
     budget: sharedWriteBudget({

@@ -202,6 +202,7 @@ var containers = [
       { path: '/entries/*' }
       { path: '/customAttributes/*' }
       { path: '/trackedGroups/*' }
+      { path: '/sweepLog/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

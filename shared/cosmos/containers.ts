@@ -98,7 +98,14 @@ export const CONTAINERS = [
   {
     id: 'tenants',
     partitionKey: '/tenantId',
-    unindexed: ['/windowStartMs/?', '/usedCount/?', '/entries/*', '/customAttributes/*', '/trackedGroups/*'],
+    unindexed: [
+      '/windowStartMs/?',
+      '/usedCount/?',
+      '/entries/*',
+      '/customAttributes/*',
+      '/trackedGroups/*',
+      '/sweepLog/*',
+    ],
   },
   {
     id: 'idempotencyKeys',

@@ -27,10 +27,13 @@ const FILTERS = {
 /** The version of a job that is not stored: it has ended and is never written. */
 const NOT_STORED = ''
 
-/** Container `jobs`: partition key `/tenantId`; each document has the `ttl` of its job type. */
-export function cosmosJobStore(jobs: Container): JobStore {
+/**
+ * Container `jobs`: partition key `/tenantId`; each document has the `ttl` of its job type. The registration in container
+ * `tenants` has the sweeps that take the place of jobs.
+ */
+export function cosmosJobStore(jobs: Container, tenants: Container, nowMs: () => number): JobStore {
   const read = batchedDocumentReads<SyncJob>(jobs)
-  const sweeps = cosmosSweepRecords(jobs)
+  const sweeps = cosmosSweepRecords(jobs, tenants, nowMs)
   /** Few jobs are unfinished at any time, so the list is not paged. */
   async function unfinished(tenantId: string, query: SqlQuerySpec): Promise<Versioned<SyncJob>[]> {
     const found = await queryAll<unknown>(jobs, tenantId, query)
@@ -44,7 +47,7 @@ export function cosmosJobStore(jobs: Container): JobStore {
       const swept = await sweeps.findJob(tenantId, jobId)
       return swept && { value: swept, version: NOT_STORED }
     },
-    addSweep: sweeps.add,
+    beginSweep: sweeps.begin,
     async add(job, audit) {
       const creation: OperationInput = { operationType: 'Create', resourceBody: withTtl(job) }
       const failed = await writeTogether(jobs, job.tenantId, [creation, ...auditOperations(audit)])

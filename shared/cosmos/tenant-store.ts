@@ -1,29 +1,26 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
-import { type KnownTenant, minuteOfTenant, type TenantStore } from '../domain/group-links/link-dependencies.ts'
+import type { KnownTenant, TenantStore } from '../domain/group-links/link-dependencies.ts'
 import { type WindowStore, WindowUse } from '../domain/sync/write-budget.ts'
 import { versionedDocumentParser } from './document-parser.ts'
 import { ifVersion, readDocument, refuse, statusOf } from './documents.ts'
+import { newRegistration, REGISTRATION_ID, readRegistration } from './sweep-log.ts'
 
-/** Id of the document that registers a tenant. */
-const REGISTRATION_ID = 'registration'
-
-const Registration = Type.Object({
+const ListedTenant = Type.Object({
   tenantId: Type.String(),
   sweptAtMs: Type.Optional(Type.Number()),
   /** When the document was last written. */
   writtenAtS: Type.Number(),
 })
-const registrations = versionedDocumentParser('tenant registration', Registration)
+const listedTenants = versionedDocumentParser('tenant registration', ListedTenant)
 
 /** Container `tenants`: partition key `/tenantId`. A tenant's partition also holds other documents. */
 export function cosmosTenantStore(tenants: Container): TenantStore {
   const known = new Set<string>()
-  const registration = (tenantId: string) => ({ id: REGISTRATION_ID, tenantId, sweepMinute: minuteOfTenant(tenantId) })
   return {
     async register(tenantId) {
       if (known.has(tenantId)) return
-      await tenants.items.create(registration(tenantId)).catch((error: unknown) => {
+      await tenants.items.create(newRegistration(tenantId)).catch((error: unknown) => {
         if (statusOf(error) !== 409) throw error
       })
       known.add(tenantId)
@@ -44,16 +41,13 @@ export function cosmosTenantStore(tenants: Container): TenantStore {
       }
     },
     async lastSweepMs(tenantId) {
-      return (await readDocument<{ readonly sweptAtMs?: number }>(tenants, REGISTRATION_ID, tenantId))?.sweptAtMs
-    },
-    async recordSweep(tenantId, sweptAtMs) {
-      await tenants.items.upsert({ ...registration(tenantId), sweptAtMs })
+      return (await readRegistration(tenants, tenantId))?.value.sweptAtMs
     },
   }
 }
 
 function knownTenant(document: unknown): KnownTenant {
-  const { tenantId, sweptAtMs, writtenAtS } = registrations.parse(document).value
+  const { tenantId, sweptAtMs, writtenAtS } = listedTenants.parse(document).value
   return { tenantId, sweptAtMs: sweptAtMs ?? writtenAtS * 1000 }
 }
 

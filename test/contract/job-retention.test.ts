@@ -10,7 +10,7 @@ const TENANT = 'tenant'
 
 const clock = { nowMs: CREATED_MS }
 const { container } = await localAccount(() => clock.nowMs)
-const jobs = cosmosJobStore(container('jobs'))
+const jobs = cosmosJobStore(container('jobs'), container('tenants'), Date.now)
 
 /** The types of a link's jobs that are stored at a given time after they have ended. */
 async function typesKept(after: string): Promise<SyncJobType[]> {

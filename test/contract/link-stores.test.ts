@@ -147,11 +147,12 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('return when a tenant was last swept', async () => {
-    const { tenants } = world.deps
+    const { jobs, tenants } = world.deps
     const tenantId = randomUUID()
     await tenants.register(tenantId)
     assert.equal(await tenants.lastSweepMs(tenantId), undefined)
-    await tenants.recordSweep(tenantId, NOW_MS)
+    const begun = await jobs.beginSweep(tenantId)
+    await begun.record({ tenantId, startMs: NOW_MS - 1_000, endMs: NOW_MS, links: [] })
     assert.equal(await tenants.lastSweepMs(tenantId), NOW_MS)
     assert.equal(await tenants.lastSweepMs(OTHER_TENANT), undefined)
   })

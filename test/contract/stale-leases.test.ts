@@ -46,7 +46,7 @@ describe('A worker with lagging reads', () => {
     assert.equal(await worker.links.links.find(tenantId, linkId), undefined)
     cosmos.setReplicaLag({ ...STOPPED, containers: ['links'] })
     await cosmosLinkStore(one.container('links')).add(link)
-    await cosmosJobStore(one.container('jobs')).add(job)
+    await cosmosJobStore(one.container('jobs'), one.container('tenants'), Date.now).add(job)
     await runSyncJob({ tenantId, jobId: job.id }, worker.links)
     assert.equal((await worker.links.jobs.find(tenantId, job.id))?.value.status, 'Queued')
   })

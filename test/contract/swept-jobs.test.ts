@@ -4,13 +4,18 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import type { JobFilter } from '../../shared/domain/group-links/link-dependencies.ts'
+import type { SweepRecord } from '../../shared/domain/group-links/swept-jobs.ts'
 import { newJob, type SyncJob } from '../../shared/domain/group-links/sync-job.ts'
 import { localDatabase } from './local-database.ts'
 
 const START_MS = Date.parse('2030-01-01T00:00:00Z')
 const MINUTE_MS = 60_000
 
-const store = cosmosJobStore((await localDatabase())('jobs'))
+const container = await localDatabase()
+let nowMs = START_MS
+const store = cosmosJobStore(container('jobs'), container('tenants'), () => nowMs)
+
+const recordSweep = async (record: SweepRecord) => (await store.beginSweep(record.tenantId)).record(record)
 
 describe('The jobs of sweeps', () => {
   const linkOf = (skippedCount = 0) => {
@@ -32,7 +37,7 @@ describe('The jobs of sweeps', () => {
   it('are found by their ids, in their tenant only', async () => {
     const tenantId = randomUUID()
     const links = [linkOf(), linkOf(7)]
-    await store.addSweep({ tenantId, startMs: START_MS, endMs: START_MS + 1_500, links })
+    await recordSweep({ tenantId, startMs: START_MS, endMs: START_MS + 1_500, links })
     const jobs = await allPages(tenantId, {}, 10)
     assert.deepEqual(new Set(jobs.map(({ linkId, skipped }) => `${linkId} ${skipped}`)).size, 2)
     for (const job of jobs) {
@@ -51,7 +56,7 @@ describe('The jobs of sweeps', () => {
     const links = [linkOf(), linkOf()]
     for (const minute of [0, 60, 120]) {
       const startMs = START_MS + minute * MINUTE_MS
-      await store.addSweep({ tenantId, startMs, endMs: startMs, links })
+      await recordSweep({ tenantId, startMs, endMs: startMs, links })
     }
     const ids = (await allPages(tenantId, {}, 50)).map(({ id }) => id)
     assert.deepEqual([ids.length, new Set(ids).size], [6, 6])
@@ -61,9 +66,71 @@ describe('The jobs of sweeps', () => {
   it('are one record when two sweeps begin in the same minute', async () => {
     const tenantId = randomUUID()
     const links = [linkOf()]
-    for (const startMs of [START_MS, START_MS + 30_000])
-      await store.addSweep({ tenantId, startMs, endMs: startMs, links })
+    for (const startMs of [START_MS, START_MS + 30_000]) await recordSweep({ tenantId, startMs, endMs: startMs, links })
     assert.equal((await allPages(tenantId, {}, 10)).length, 1)
+  })
+
+  const versionsOfLists = async (tenantId: string): Promise<readonly string[]> => {
+    const query = 'SELECT VALUE c._etag FROM c WHERE IS_DEFINED(c.packedLinks)'
+    const { resources } = await container('jobs').items.query<string>(query, { partitionKey: tenantId }).fetchAll()
+    return resources.toSorted()
+  }
+
+  it('name one list of links, which is stored again each day and kept as long as the last of them', async () => {
+    const tenantId = randomUUID()
+    const links = [linkOf(), linkOf(3)]
+    const sweepHours = async (from: number, to: number, some = links) => {
+      for (let hour = from; hour < to; hour += 1) {
+        const startMs = START_MS + hour * 60 * MINUTE_MS
+        await recordSweep({ tenantId, startMs, endMs: startMs, links: some })
+      }
+      return versionsOfLists(tenantId)
+    }
+    const first = await sweepHours(0, 24)
+    assert.equal(first.length, 1)
+    assert.deepEqual(await sweepHours(24, 25, links.toReversed()).then((now) => [now.length, now[0] === first[0]]), [
+      1,
+      false,
+    ])
+    assert.equal((await sweepHours(25, 26, links.slice(1))).length, 2)
+    const both = await versionsOfLists(tenantId)
+    assert.deepEqual(await sweepHours(26, 48), both)
+    const query = 'SELECT VALUE c.ttl FROM c WHERE IS_DEFINED(c.packedLinks)'
+    const { resources } = await container('jobs').items.query<number>(query, { partitionKey: tenantId }).fetchAll()
+    assert.ok(resources.every((ttlS) => ttlS >= (2 + 1) * 24 * 3600))
+  })
+
+  it('end after two days', async () => {
+    const tenantId = randomUUID()
+    const record = { tenantId, startMs: START_MS, endMs: START_MS, links: [linkOf()] }
+    await recordSweep(record)
+    const [job] = await allPages(tenantId, {}, 10)
+    nowMs = START_MS + 48 * 60 * MINUTE_MS
+    assert.deepEqual((await store.find(tenantId, job?.id ?? ''))?.value, job)
+    nowMs += 1
+    assert.deepEqual([await allPages(tenantId, {}, 10), await store.find(tenantId, job?.id ?? '')], [[], undefined])
+    nowMs = START_MS
+    await recordSweep({ ...record, startMs: START_MS + 49 * 60 * MINUTE_MS })
+    assert.equal((await allPages(tenantId, {}, 10)).length, 1)
+  })
+
+  it('are those of both sweeps when two end at the same time', async () => {
+    const tenantId = randomUUID()
+    const begun = [await store.beginSweep(tenantId), await store.beginSweep(tenantId)]
+    await Promise.all(
+      begun.map((one, index) => {
+        const startMs = START_MS + index * MINUTE_MS
+        return one.record({ tenantId, startMs, endMs: startMs, links: [linkOf()] })
+      }),
+    )
+    assert.equal((await allPages(tenantId, {}, 10)).length, 2)
+    const next = await store.beginSweep(tenantId)
+    assert.ok((next.lastSweepMs ?? 0) >= START_MS)
+    const links = [linkOf()]
+    const startMs = START_MS + 60 * MINUTE_MS
+    await next.record({ tenantId, startMs, endMs: startMs, links })
+    await next.record({ tenantId, startMs: startMs + 1, endMs: startMs, links })
+    assert.equal((await allPages(tenantId, {}, 10)).length, 3)
   })
 
   it('are listed among stored ones, newest first, each once, in pages of any size and with any filter', async () => {
@@ -88,7 +155,7 @@ describe('The jobs of sweeps', () => {
         if (isSweep && !swept.has(hour)) {
           swept.add(hour)
           sweptCount += chosen.length
-          await store.addSweep({ tenantId, startMs, endMs: startMs, links: chosen })
+          await recordSweep({ tenantId, startMs, endMs: startMs, links: chosen })
         } else if (!isSweep) {
           for (const { linkId, ...linked } of chosen) {
             const job = newJob({ id: randomUUID(), type: 'ManualSync' }, { id: linkId, tenantId, ...linked }, startMs)

@@ -51,7 +51,7 @@ export function memoryStores(): MemoryStores {
     },
     jobs: {
       find: async (_tenantId, jobId) => jobs.find(jobId),
-      addSweep: async () => undefined,
+      beginSweep: async () => ({ lastSweepMs: undefined, record: async () => undefined }),
       add: async (job) => void (jobs.find(job.id) ?? jobs.add(job)),
       replace: async (job, version) => jobs.replace(job, version),
       page: async () => ({ items: oldestFirst(jobs.all()).map(({ value }) => value) }),
@@ -73,7 +73,6 @@ export function memoryStores(): MemoryStores {
     tenants: {
       register: async () => undefined,
       list: async function* () {},
-      recordSweep: async () => undefined,
       lastSweepMs: async () => undefined,
     },
   }

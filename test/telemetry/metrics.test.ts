@@ -124,10 +124,15 @@ describe('The metrics of a sync', () => {
     assert.deepEqual(await measured('members.removed'), [['directory.throttled', 2, { operation }]])
   })
 
+  async function recordSweepOf(startMs: number): Promise<void> {
+    const begun = await deps.jobs.beginSweep(TENANT)
+    await begun.record({ tenantId: TENANT, startMs, endMs: startMs, links: [] })
+  }
+
   it('have the age of the oldest sweep among the tenants of this minute', async () => {
     await syncedLink()
     await deps.tenants.register(TENANT)
-    await deps.tenants.recordSweep(TENANT, world.clock.nowMs() - 7_200_000)
+    await recordSweepOf(world.clock.nowMs() - 7_200_000)
     const minute = minuteOfTenant(TENANT)
     await enqueueSweeps([(minute + 1) % 60], deps)
     assert.deepEqual(await measured(), [['sweep.age', 0, {}]])
@@ -142,7 +147,7 @@ describe('The metrics of a sync', () => {
   })
 
   it('count a failed sweep, which does not change the age', async () => {
-    await deps.tenants.recordSweep(TENANT, world.clock.nowMs() - 7_200_000)
+    await recordSweepOf(world.clock.nowMs() - 7_200_000)
     const links = { ...deps.links, ofTenant: () => Promise.reject(new Error('The database is away')) }
     await assert.rejects(sweepTenant(TENANT, { ...deps, links }), /The database is away/)
     assert.deepEqual(await measured(), [['sweep.completed', 1, { outcome: 'Failed' }]])

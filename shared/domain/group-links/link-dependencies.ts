@@ -60,10 +60,20 @@ export interface LinkStore {
   remove(tenantId: string, linkId: string, version: string, audit?: AuditRecord): Promise<void>
 }
 
+/** A sweep of a tenant that has begun. */
+export type BegunSweep = {
+  /** When the last sweep ended; undefined before the first. */
+  readonly lastSweepMs: number | undefined
+  /**
+   * Records the end of the sweep. Each of its links has a job from then on, which is found and listed like a stored one.
+   * Two sweeps that begin in the same minute are one.
+   */
+  record(record: SweepRecord): Promise<void>
+}
+
 /** Stored sync jobs. Each expires after the time that `retentionS` defines for its type. */
 export interface JobStore {
-  /** Stores a sweep. Each of its links has a job from then on, which is found and listed like a stored one. */
-  addSweep(record: SweepRecord): Promise<void>
+  beginSweep(tenantId: string): Promise<BegunSweep>
   find(tenantId: string, jobId: string): Promise<Versioned<SyncJob> | undefined>
   /** Leaves an existing job of this id unchanged. @param audit Written in the same transaction. */
   add(job: SyncJob, audit?: AuditRecord): Promise<void>
@@ -86,7 +96,6 @@ export interface TenantStore {
   register(tenantId: string): Promise<void>
   /** Tenants whose `minuteOfTenant` is this minute, or all tenants; in pages, unordered. */
   list(minute: number | undefined): AsyncIterable<readonly KnownTenant[]>
-  recordSweep(tenantId: string, atMs: number): Promise<void>
   /** When the tenant was last swept; undefined before the first sweep. */
   lastSweepMs(tenantId: string): Promise<number | undefined>
 }

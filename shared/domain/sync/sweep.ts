@@ -5,7 +5,7 @@ import { type KnownTenant, type LinkDependencies, minuteOfTenant } from '../grou
 import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
-import { recordUnchangedLinks } from './unchanged-links.ts'
+import { findUnchangedLinks, recordSweep } from './unchanged-links.ts'
 
 export type SweepPlan = {
   /** Enabled links without an unfinished job. A job is queued for each. */
@@ -135,7 +135,7 @@ function throwFailures({ failures }: Enqueued): void {
 export async function sweepTenant(tenantId: string, deps: SyncDependencies): Promise<void> {
   try {
     await deps.settings.register(tenantId)
-    await deps.tenants.recordSweep(tenantId, await sweepLinks(tenantId, deps))
+    await sweepLinks(tenantId, deps)
     deps.metrics.record('sweep.completed', 1, { outcome: 'Succeeded' })
   } catch (fault) {
     deps.metrics.record('sweep.completed', 1, { outcome: 'Failed' })
@@ -143,8 +143,7 @@ export async function sweepTenant(tenantId: string, deps: SyncDependencies): Pro
   }
 }
 
-/** @returns When the links were swept. */
-async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<number> {
+async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<void> {
   const startMs = deps.nowMs()
   await deps.messageQueue.enqueue(
     { queue: 'evaluations', message: { tenantId } },
@@ -159,14 +158,16 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<num
     unfinished,
     startMs,
   )
-  const sweep = { tenantId, startMs, settings, links, linksToQueue }
-  const { linkIds: unchanged, endMs } = await recordUnchangedLinks(sweep, deps)
-  const changed = linksToQueue.filter(({ id }) => !unchanged.has(id))
+  const begun = await deps.jobs.beginSweep(tenantId)
+  const sweep = { tenantId, startMs, settings, links, linksToQueue, lastSweepMs: begun.lastSweepMs }
+  const unchanged = await findUnchangedLinks(sweep, deps)
+  const unchangedIds = new Set(unchanged.map(({ id }) => id))
+  const changed = linksToQueue.filter(({ id }) => !unchangedIds.has(id))
   for (const some of chunk(changed, CONCURRENT_COUNT)) {
     await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
   }
   for (const job of jobsToNotify) await notifyWorker(job, `sweep:${startMs}`, deps)
-  const counts = { unchanged: unchanged.size, queued: changed.length, enqueued: jobsToNotify.length }
+  await recordSweep(begun, sweep, unchanged, deps)
+  const counts = { unchanged: unchanged.length, queued: changed.length, enqueued: jobsToNotify.length }
   deps.log.info('sweep.tenant-swept', { tenantId, ...counts })
-  return endMs
 }

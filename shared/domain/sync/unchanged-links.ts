@@ -4,6 +4,7 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import { DirectoryFault, type GroupMemberChange } from '../group-links/directory.ts'
 import { type GroupLink, lastSyncedAt } from '../group-links/group-link.ts'
 import { changeLink } from '../group-links/lease.ts'
+import type { BegunSweep } from '../group-links/link-dependencies.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
 import { openAccounts } from '../group-links/removal-window.ts'
 import type { SweptLink } from '../group-links/swept-jobs.ts'
@@ -57,19 +58,15 @@ type Sweep = {
   readonly links: readonly Versioned<GroupLink>[]
   /** Those for which a job would be queued. */
   readonly linksToQueue: readonly GroupLink[]
+  readonly lastSweepMs: number | undefined
 }
 
-/** Ids of the links that need no job of their own, and the time at which they count as synced. */
-type SweptLinks = { readonly linkIds: ReadonlySet<string>; readonly endMs: number }
-
 /**
- * Records the links that are known to be unchanged. Their jobs are served from that record: decisions, section 17.
- *
- * Links that are not known to be unchanged any more are written before the tenant's sweep is recorded, and others after
- * the record of their jobs, so that `lastSyncedAt` never tells of a job that does not exist.
+ * The links that are known to be unchanged, and need no job of their own. Links that are not known to be unchanged any more
+ * are written before the tenant's sweep is recorded, so that `lastSyncedAt` never tells of a job that does not exist.
  */
-export async function recordUnchangedLinks(sweep: Sweep, deps: SyncDependencies): Promise<SweptLinks> {
-  const { tenantId, startMs, links } = sweep
+export async function findUnchangedLinks(sweep: Sweep, deps: SyncDependencies): Promise<readonly GroupLink[]> {
+  const { tenantId, startMs, links, lastSweepMs } = sweep
   const known = await knownUnchangedLinks(sweep, deps)
   const due = new Set(known.filter((link) => isComparisonDue(link, startMs)).map(({ id }) => id))
   const compared = await compareLinks(
@@ -83,15 +80,24 @@ export async function recordUnchangedLinks(sweep: Sweep, deps: SyncDependencies)
   const ended = links
     .map(({ value }) => value)
     .filter(({ id, isSweptUnchanged }) => isSweptUnchanged && !knownIds.has(id))
-  await endSweptLinks(tenantId, ended, deps)
-  const endMs = deps.nowMs()
-  if (unchanged.length > 0) {
-    await deps.jobs.addSweep({ tenantId, startMs, endMs, links: unchanged.map(sweptLink) })
-    recordMetrics(unchanged, deps)
-  }
-  const begun = unchanged.filter(({ isSweptUnchanged }) => !isSweptUnchanged)
-  await changeEach(begun, (link) => ({ ...link, isSweptUnchanged: true }), deps)
-  return { linkIds: new Set(unchanged.map(({ id }) => id)), endMs }
+  await endSweptLinks(ended, lastSweepMs, deps)
+  return unchanged
+}
+
+/**
+ * Records the sweep and the links that it has found unchanged. Their jobs are served from that record: decisions, section
+ * 17. The links are written after it, as `findUnchangedLinks` writes others before.
+ */
+export async function recordSweep(
+  begun: BegunSweep,
+  { tenantId, startMs }: Pick<Sweep, 'tenantId' | 'startMs'>,
+  unchanged: readonly GroupLink[],
+  deps: SyncDependencies,
+): Promise<void> {
+  await begun.record({ tenantId, startMs, endMs: deps.nowMs(), links: unchanged.map(sweptLink) })
+  if (unchanged.length > 0) recordMetrics(unchanged, deps)
+  const begunLinks = unchanged.filter(({ isSweptUnchanged }) => !isSweptUnchanged)
+  await changeEach(begunLinks, (link) => ({ ...link, isSweptUnchanged: true }), deps)
 }
 
 async function knownUnchangedLinks(
@@ -169,9 +175,11 @@ async function ownedAmong(
 }
 
 /** These links are synced by stored jobs again. Until the next one ends, the last sweep is their last sync. */
-async function endSweptLinks(tenantId: string, links: readonly GroupLink[], deps: SyncDependencies): Promise<void> {
-  if (links.length === 0) return
-  const sweptAtMs = await deps.tenants.lastSweepMs(tenantId)
+async function endSweptLinks(
+  links: readonly GroupLink[],
+  sweptAtMs: number | undefined,
+  deps: SyncDependencies,
+): Promise<void> {
   const change = (link: GroupLink): GroupLink => {
     return { ...link, isSweptUnchanged: false, lastSyncedAt: lastSyncedAt(link, sweptAtMs) }
   }
