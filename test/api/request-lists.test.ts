@@ -59,6 +59,7 @@ describe('the requests that are for the caller', () => {
       )
     }
     assert.deepEqual(await allPages(world, me.token, 'mine?status=Requested'), [])
+    assert.deepEqual(ids(await allPages(world, me.token, 'pending-approval')), ids(submitted.slice(2, 3)))
     const wrong = await world.call(me.token, 'GET', `${world.requests}/mine?status=Open`)
     assert.deepEqual([wrong.codes, wrong.targets], [['InvalidValue'], ['status']])
   })

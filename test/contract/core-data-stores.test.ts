@@ -144,6 +144,23 @@ describe('CoreObjectReader and CoreObjectWriter', () => {
   })
 })
 
+describe('a search in a large scope', () => {
+  it('finds the matches beyond the first response of the database', async () => {
+    const tenantId = randomUUID()
+    const all = Array.from({ length: 2001 }, (_, index) =>
+      core({ attributes: { displayName: `Person ${10_000 + index}` } }),
+    )
+    await coreObjects.write(tenantId, all.map(asNew), 1)
+    const ids = [all[0]?.id ?? '', all[2000]?.id ?? '']
+    const among = { count: 2001, has: (id: string) => ids.includes(id), ids: () => ids }
+    const found = await coreObjects.search(tenantId, 'identity', 'person', among, 2)
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      ids,
+    )
+  })
+})
+
 describe('a page of unusually large objects', () => {
   it('ends early, and the next pages have the rest', async () => {
     const tenantId = randomUUID()

@@ -81,10 +81,14 @@ describe('The stores of group links on Cosmos DB', () => {
       (age): SyncJob => newJob({ id: randomUUID(), type: 'ManualSync' }, link, NOW_MS + age),
     )
     for (const job of made) await jobs.add(job)
-    const [oldest] = made
-    const found = await jobs.find(TENANT, oldest?.id ?? '')
-    assert.deepEqual(found?.value, oldest)
-    await jobs.replace({ ...(oldest as SyncJob), status: 'Succeeded' }, found?.version ?? '')
+    for (const [job, status] of [
+      [made[0], 'Succeeded'],
+      [made[1], 'Running'],
+    ] as const) {
+      const found = await jobs.find(TENANT, job?.id ?? '')
+      assert.deepEqual(found?.value, job)
+      await jobs.replace({ ...(job as SyncJob), status }, found?.version ?? '')
+    }
     assert.deepEqual(
       (await jobs.page(TENANT, { collectionId: link.collectionId }, undefined, 3)).items.map(({ id }) => id),
       made

@@ -117,9 +117,15 @@ describe('RequestStore on the local database', () => {
     )
     for (const request of waiting) await saved(request)
     const keys = waiting.map(({ collectionId, currentGate }) => `gate:${collectionId}:${currentGate?.order}`)
-    const waitingUnder = keys.flatMap((key) => [...Array.from({ length: 999 }, () => `gate:${randomUUID()}:1`), key])
+    const others = Array.from({ length: 4995 }, () => `gate:${randomUUID()}:1`)
+    const apart = keys.flatMap((key, index) => [...others.slice(999 * index, 999 * (index + 1)), key])
     const inOrder = waiting.map(({ createdAt, id }) => `${createdAt} ${id}`).sort()
-    for (const size of [1, 2, 5]) {
+    for (const [size, waitingUnder] of [
+      [1, apart],
+      [2, apart],
+      [5, apart],
+      [2, [...keys, ...others]],
+    ] as const) {
       const found: string[] = []
       let after: string | undefined
       do {

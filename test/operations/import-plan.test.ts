@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { nameOf } from '../../infra/import/connector-space.ts'
+import type { FileEntry } from '../../infra/import/import-file.ts'
+import { planImport } from '../../infra/import/plan-import.ts'
+import type { ObjectType } from '../../shared/domain/core/core-object.ts'
+
+const object = (objectType: ObjectType, externalId: string) => ({ objectType, externalId })
+
+describe('The plan of an import', () => {
+  it('writes objects after those that they refer to, and deletes them before', async () => {
+    const data = { displayName: 'New' }
+    const position = { identity: { externalId: 'new' }, orgUnit: { externalId: 'new' } }
+    async function* entries(): AsyncGenerator<FileEntry> {
+      yield { file: 'all', line: 1, ...object('relationship', 'new'), data: position }
+      yield { file: 'all', line: 2, ...object('identity', 'new'), data }
+      yield { file: 'all', line: 3, ...object('orgUnit', 'new'), data }
+    }
+    const former = [object('orgUnit', 'old'), object('relationship', 'old'), object('identity', 'old')]
+    const present = new Map(former.map((each) => [nameOf(each), { ...each, digest: '' }]))
+    const { items, invalidLines } = await planImport(entries(), present, true)
+    assert.deepEqual(invalidLines, [])
+    assert.deepEqual(
+      items.map(({ item }) => `${item.op} ${item.objectType}`),
+      [
+        'upsert orgUnit',
+        'upsert identity',
+        'upsert relationship',
+        'delete relationship',
+        'delete identity',
+        'delete orgUnit',
+      ],
+    )
+  })
+})
