@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
 
 /** The static checks, the longest first. Each is a script of package.json that can run alone. */
-const CHECKS = ['check:types', 'check:console', 'check:format', 'check:layers', 'check:unused']
+const CHECKS = ['check:types', 'check:console', 'check:format', 'check:layers', 'check:unused', 'check:mutants']
 
 const waiting = [...CHECKS]
 let failedCount = 0

@@ -32,6 +32,11 @@ export type EquivalentMutants = {
 
 export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
   {
+    file: 'shared/domain/criteria/check-condition.ts',
+    reason: 'Once the most faults are found, no other is reported: it only ends sooner.',
+    lines: [['return findings.leafCount > MAX_LEAF_COUNT || findings.faults.length >= MAX_FAULT_COUNT', '>= → >']],
+  },
+  {
     file: 'shared/domain/connectors/identity-resolver.ts',
     reason: 'Ids are unique, and only the sign of a comparison counts.',
     lines: [
