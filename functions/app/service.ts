@@ -20,6 +20,7 @@ import { cosmosCriteriaHistory, cosmosJoinedHistory } from '../../shared/cosmos/
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/removal-plan-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
+import { cosmosSavedRowsStore } from '../../shared/cosmos/saved-rows-store.ts'
 import { cosmosTenantStore, cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
 import { cosmosTrackedGroupsStore } from '../../shared/cosmos/tracked-groups-store.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
@@ -208,7 +209,12 @@ function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: Parts) 
       criteria: cosmosCriteriaHistory(container('members'), memberships),
       joinable: cosmosJoinedHistory(container('requests')),
     },
-    snapshots: new TenantSnapshots(changes, { bytesAtMost: rowsMemoryMB * 1_000_000, elapsedMs, scheduler }),
+    snapshots: new TenantSnapshots(changes, {
+      bytesAtMost: rowsMemoryMB * 1_000_000,
+      elapsedMs,
+      scheduler,
+      saving: { store: cosmosSavedRowsStore(container('members'), elapsedMs), log, nowMs },
+    }),
     scheduler,
     accountChanges: cosmosAccountChangeStore(container('coreObjects')),
     messageQueue,

@@ -124,6 +124,7 @@ var containers = [
       { path: '/causes/*' }
       { path: '/packedAdded/?' }
       { path: '/packedRemoved/?' }
+      { path: '/packedRows/?' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { type AttributedChange, MEMBER_CHANGE_CAUSES } from '../domain/history/member-history.ts'
 import { chunk } from '../kernel/chunk.ts'
+import { packedGuids, unpackedGuids } from '../kernel/packed-guids.ts'
 import { Nullable, OneOf } from '../kernel/schema.ts'
 import { documentParser } from './document-parser.ts'
-import { packedGuids, unpackedGuids } from './packed-guids.ts'
 
 /** Days for which changes are kept, and the clock of the service. */
 export type HistoryOptions = { readonly historyDays: number; nowMs(): number }

@@ -1,7 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import type { AccountChange, AccountChangeStore } from '../domain/core/core-object-store.ts'
+import type { ChangeMark, CoreObjectChanges } from '../domain/tenant-index/core-object-changes.ts'
 import type { SnapshotObject } from '../domain/tenant-index/row-snapshot.ts'
-import type { ChangeMark, CoreObjectChanges } from '../domain/tenant-index/tenant-snapshots.ts'
 import { catchUp, queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from './documents.ts'
 
 /** `_ts` is in whole seconds and is set before a write becomes visible. Each read therefore repeats the last seconds. */

@@ -2,9 +2,9 @@ import type { Container, JSONObject, OperationInput } from '@azure/cosmos'
 import { Type } from 'typebox'
 import { PLAN_KEPT_S, type PlanKey, type RemovalPlanStore } from '../domain/group-links/removal-plan.ts'
 import { chunk } from '../kernel/chunk.ts'
+import { packedGuids, unpackedGuids } from '../kernel/packed-guids.ts'
 import { documentParser } from './document-parser.ts'
 import { catchUp, queryDocuments, writeTogether } from './documents.ts'
-import { packedGuids, unpackedGuids } from './packed-guids.ts'
 
 /** A document has about 43 KB, far below the 2 MB that Cosmos accepts. A page of the default size reads two. */
 const ACCOUNTS_PER_DOCUMENT_COUNT = 2_000

@@ -3,13 +3,13 @@ import { type Static, Type } from 'typebox'
 import type { BegunSweep, JobFilter } from '../domain/group-links/link-dependencies.ts'
 import { type SweepRecord, type SweptLink, sweptJob } from '../domain/group-links/swept-jobs.ts'
 import { retentionS, type SyncJob } from '../domain/group-links/sync-job.ts'
+import { packedGuids, unpackedGuids } from '../kernel/packed-guids.ts'
 import { toTimestamp } from '../kernel/timestamp.ts'
 import { retryOnConflict } from '../kernel/versioned.ts'
 import { compareCreation, creationPosition } from './creation-page.ts'
 import { derivedId } from './derived-id.ts'
 import { documentParser } from './document-parser.ts'
 import { readDocument } from './documents.ts'
-import { packedGuids, unpackedGuids } from './packed-guids.ts'
 import {
   hasList,
   LIST_STORED_AGAIN_AFTER_MS,

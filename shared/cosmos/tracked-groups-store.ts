@@ -1,9 +1,9 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { TrackedGroups, TrackedGroupsStore } from '../domain/sync/tracked-groups.ts'
+import { packedGuids, unpackedGuids } from '../kernel/packed-guids.ts'
 import { versionedDocumentParser } from './document-parser.ts'
 import { ifVersion, queryAll, refuse } from './documents.ts'
-import { packedGuids, unpackedGuids } from './packed-guids.ts'
 
 const TrackedGroupsDocument = Type.Object({
   id: Type.String(),

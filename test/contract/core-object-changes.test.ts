@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import type { ChangeMark } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
+import type { ChangeMark } from '../../shared/domain/tenant-index/core-object-changes.ts'
 import { localAccount } from './local-database.ts'
 
 const START_MS = Date.parse('2030-01-01T00:00:00Z')

@@ -16,9 +16,12 @@ export type Instance = { readonly session: DatabaseSession; readonly container: 
 export const STOPPED: ReplicaLag = { behindWrites: Number.MAX_SAFE_INTEGER }
 
 /** A database with a configurable replica lag for several instances. It is closed after the tests of the file. */
-export async function databaseOfInstances(): Promise<{ cosmos: LocalCosmos; newInstance(): Instance }> {
+export async function databaseOfInstances(
+  nowMs?: () => number,
+): Promise<{ cosmos: LocalCosmos; newInstance(): Instance }> {
   const key = randomBytes(64).toString('base64')
-  const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true })
+  const clock = nowMs === undefined ? {} : { nowMs }
+  const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, ...clock })
   after(() => cosmos.close())
   await createContainers(cosmos.endpoint, key, cosmos.httpClient)
   return {

@@ -2,8 +2,8 @@ import { coalesce } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { isConflict } from '../../kernel/versioned.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
+import type { RowChanges } from '../tenant-index/row-changes.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import type { RowChanges } from '../tenant-index/tenant-snapshots.ts'
 import { type CollectionDependencies, enqueueEvaluation } from './collection-dependencies.ts'
 import { removeOrphanedMembers } from './delete-collection.ts'
 import { evaluateBatches, type PassResult, type TenantPass } from './evaluate-batches.ts'
@@ -73,6 +73,17 @@ export class TenantEvaluator {
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'TenantTooLarge') throw error
       this.#deps.log.error('collections.tenant-too-large', error, { tenantId })
+    }
+    await this.#saveRows(tenantId)
+  }
+
+  /** Evaluations load rows more often than anything else does, and no caller waits for them. */
+  async #saveRows(tenantId: string): Promise<void> {
+    try {
+      await this.#deps.snapshots.saveIfDue(tenantId)
+    } catch (error) {
+      // The collections are evaluated: only later loads cost more.
+      this.#deps.log.error('core-objects.rows-not-saved', error, { tenantId })
     }
   }
 

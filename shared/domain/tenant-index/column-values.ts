@@ -214,6 +214,11 @@ export class ListValues {
     return ids
   }
 
+  /** The codes of the elements of a list: slots where they are references. */
+  elementCodesOf(code: number): number[] {
+    return [...this.#codesIn(code)]
+  }
+
   *#codesIn(code: number): Generator<number, void> {
     const { bytes, offsets } = this.#lists
     let [shift, value] = [0, 0]

@@ -70,6 +70,11 @@ export class IdTable {
       : this.#dictionary.textOf(slot)
   }
 
+  /** The id of a slot as a new string, which takes no memory afterwards. */
+  textOf(slot: number): string {
+    return this.#dictionary.textOf(slot)
+  }
+
   /** Sorts the ids, so that `idsAfter` has to sort only those that are added later. */
   *sort(): Task<void> {
     yield* this.#currentOrder()

@@ -1,60 +1,27 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../../kernel/cooperative-scheduler.ts'
-import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
-import { type RowLoad, RowMemory } from './row-memory.ts'
-import { APPLIED_AT_ONCE_COUNT, RowSnapshot, type SnapshotObject } from './row-snapshot.ts'
-import type { SnapshotChange } from './snapshot-change.ts'
-
-/** The position of a reader of changes. Opaque to the reader; kept in memory only. */
-export type ChangeMark = {
-  /** The time of the latest write that was read, by the store's clock. */
-  readonly seenUntilS: number
-  /** The time of that read, by this process's clock. */
-  readonly seenAtMs: number
-  /** The latest write on the first page of a reading. Later pages can miss writes that were made after it. */
-  readonly firstSeenS: number
-  /** The store's clock had come this far at least when the last reading began. */
-  readonly readFromS: number
-  /** When the last reading began, by this process's clock. */
-  readonly readAtMs: number
-}
-
-/** Core objects in the order of their last write. */
-export interface CoreObjectChanges {
-  /** Later reads include all earlier writes of all instances. */
-  catchUp(tenantId: string): Promise<void>
-  /** Whether all deletions since the mark can still be read. Deleted objects expire; an older reader must start again. */
-  remembersSince(mark: ChangeMark): boolean
-  /**
-   * All objects written since the mark, soft-deleted ones included, in pages; without a mark, all objects. Some objects are
-   * returned again, because the store's clock has whole seconds.
-   */
-  since(
-    tenantId: string,
-    mark: ChangeMark | undefined,
-  ): AsyncIterable<{ objects: readonly SnapshotObject[]; mark: ChangeMark }>
-  /** The number of objects of a tenant, including soft-deleted ones. */
-  count(tenantId: string): Promise<number>
-}
-
-/** The changes of rows; `everything` when they are not known in detail. */
-export type RowChanges = 'everything' | KnownChanges
-
-export type KnownChanges = {
-  /** The objects whose membership may have changed. */
-  readonly ids: Readonly<Record<ObjectType, ReadonlySet<string>>>
-  /** Schema names of the attributes whose values changed. */
-  readonly attributes: ReadonlySet<string>
-  /** Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads. */
-  readonly rowsMoved: boolean
-}
+import type { ChangeMark, CoreObjectChanges } from './core-object-changes.ts'
+import { rowBlocks } from './row-blocks.ts'
+import { CollectingChanges, type RowChanges } from './row-changes.ts'
+import { type LoadedRows, RowLoader, type RowSaving } from './row-loader.ts'
+import { RowMemory } from './row-memory.ts'
+import { APPLIED_AT_ONCE_COUNT, type RowSnapshot, type SnapshotObject } from './row-snapshot.ts'
+import { savedOrders } from './saved-order.ts'
+import { isSaveDue, type SavedRows, type SavedState } from './saved-rows.ts'
 
 type Entry = {
   rows: RowSnapshot
   /** `seenCount` of the rows when they were loaded. */
   readonly loadedCount: number
   mark: ChangeMark
+  /** The last mark of a reading that included everything that any instance had written before. */
+  currentMark: ChangeMark
+  /** Whether the next reading includes everything that any instance wrote before. */
+  isCaughtUp: boolean
   changes: 'everything' | CollectingChanges
+  saved: SavedState
+  /** By the monotonic clock. */
+  saveNotBeforeMs: number
 }
 
 export type SnapshotOptions = {
@@ -64,7 +31,15 @@ export type SnapshotOptions = {
   readonly elapsedMs?: () => number
   /** Shared by all long computations of the process. */
   readonly scheduler?: CooperativeScheduler
+  /** Default: rows are neither saved nor read from saved ones. */
+  readonly saving?: RowSaving
 }
+
+/** Whether rows are saved is considered once in this time. */
+const SAVES_CONSIDERED_EVERY_MS = 10 * 60_000
+
+/** The clocks of the claim and of the core objects differ by less. */
+const STORE_CLOCKS_DIFFER_S = 15
 
 /**
  * A cache of the rows of recently used tenants, within a bound of memory. A snapshot is loaded once and then refreshed with
@@ -78,17 +53,29 @@ export class TenantSnapshots {
   readonly #entries = new Map<string, Entry>()
   readonly #changes: CoreObjectChanges
   readonly #memory: RowMemory
+  readonly #loader: RowLoader
+  readonly #saving: RowSaving | undefined
+  readonly #elapsedMs: () => number
   readonly #scheduler: CooperativeScheduler
   /** The number of running computations on a snapshot. */
   readonly #readerCounts = new Map<RowSnapshot, number>()
   readonly #evictionListeners: ((tenantId: string) => void)[] = []
   readonly #current = coalesce((tenantId) => this.#currentEntry(tenantId))
 
-  constructor(changes: CoreObjectChanges, { bytesAtMost, elapsedMs, scheduler }: SnapshotOptions) {
+  constructor(changes: CoreObjectChanges, { bytesAtMost, elapsedMs, scheduler, saving }: SnapshotOptions) {
     const clock = elapsedMs ?? (() => performance.now())
+    this.#elapsedMs = clock
+    this.#saving = saving
     this.#changes = changes
     this.#memory = new RowMemory(bytesAtMost, clock, (tenantId) => this.#onEvicted(tenantId))
     this.#scheduler = scheduler ?? new CooperativeScheduler(clock)
+    this.#loader = new RowLoader({
+      changes,
+      memory: this.#memory,
+      scheduler: this.#scheduler,
+      elapsedMs: clock,
+      saving,
+    })
   }
 
   /**
@@ -106,15 +93,21 @@ export class TenantSnapshots {
   }
 
   /** Later calls of `fresh` include everything that any instance wrote before this call. */
-  catchUp(tenantId: string): Promise<void> {
-    return this.#changes.catchUp(tenantId)
+  async catchUp(tenantId: string): Promise<void> {
+    await this.#changes.catchUp(tenantId)
+    const entry = this.#entries.get(tenantId)
+    if (entry !== undefined) entry.isCaughtUp = true
   }
 
   /** Runs a task that reads a snapshot. The snapshot does not change before the task has ended. */
-  async reading<T>(rows: RowSnapshot, work: Task<T>): Promise<T> {
+  reading<T>(rows: RowSnapshot, work: Task<T>): Promise<T> {
+    return this.#whileUnchanged(rows, () => this.#scheduler.run(work))
+  }
+
+  async #whileUnchanged<T>(rows: RowSnapshot, work: () => Promise<T>): Promise<T> {
     this.#readerCounts.set(rows, (this.#readerCounts.get(rows) ?? 0) + 1)
     try {
-      return await this.#scheduler.run(work)
+      return await work()
     } finally {
       const remainingCount = (this.#readerCounts.get(rows) as number) - 1
       if (remainingCount > 0) this.#readerCounts.set(rows, remainingCount)
@@ -156,6 +149,46 @@ export class TenantSnapshots {
     return changes
   }
 
+  /**
+   * Saves the rows of a tenant in memory for the instances that load them next, if that is due. Not for callers who wait
+   * for an answer.
+   */
+  async saveIfDue(tenantId: string): Promise<void> {
+    const entry = this.#entries.get(tenantId)
+    if (entry === undefined || this.#saving === undefined) return
+    if (this.#elapsedMs() < entry.saveNotBeforeMs || !this.#isSaveDue(entry, this.#saving)) return
+    entry.saveNotBeforeMs = this.#elapsedMs() + SAVES_CONSIDERED_EVERY_MS
+    const stored = await this.#saving.store.find(tenantId)
+    if (stored?.version !== entry.saved.version) {
+      // Another instance has saved the rows.
+      entry.saved = { version: stored?.version, completeUntilS: stored?.rows?.completeUntilS, changedCount: 0 }
+    }
+    if (this.#isSaveDue(entry, this.#saving)) await this.#save(tenantId, entry.saved.version, this.#saving)
+  }
+
+  #isSaveDue({ rows, saved }: Entry, { nowMs }: RowSaving): boolean {
+    return isSaveDue(saved, rows.objectCount, nowMs() / 1000)
+  }
+
+  async #save(tenantId: string, version: string | undefined, { store }: RowSaving): Promise<void> {
+    const claim = await store.claim(tenantId)
+    if (claim === undefined) return
+    // The rows then include all writes before the claim, by whichever instance.
+    await this.catchUp(tenantId)
+    const entry = await this.#current(tenantId)
+    const { rows } = entry
+    const blocks = () => this.#blocksOf(rows)
+    const completeUntilS = claim.claimedAtS - STORE_CLOCKS_DIFFER_S
+    const saved: SavedRows = { completeUntilS, objectCount: rows.objectCount, blocks }
+    const newVersion = await this.#whileUnchanged(rows, () => claim.replace(saved, version))
+    if (newVersion !== undefined) entry.saved = { version: newVersion, completeUntilS, changedCount: 0 }
+  }
+
+  async *#blocksOf(rows: RowSnapshot): AsyncGenerator<string> {
+    const orders = await this.#scheduler.run(savedOrders(rows))
+    for (const block of rowBlocks(rows, orders)) yield await this.#scheduler.run(block)
+  }
+
   async #currentEntry(tenantId: string): Promise<Entry> {
     const entry = this.#entries.get(tenantId)
     if (entry === undefined) return this.#load(tenantId)
@@ -167,9 +200,15 @@ export class TenantSnapshots {
   /** @returns False when unused values take so much memory that the tenant must be loaded again. */
   async #refresh(tenantId: string, entry: Entry): Promise<boolean> {
     const origin = entry.rows
+    const { isCaughtUp } = entry
+    entry.isCaughtUp = false
     let isChanged = false
     try {
-      for await (const { objects, mark } of this.#changes.since(tenantId, entry.mark)) {
+      // The mark advances with time. A reading from a replica that lags longer misses writes before the mark.
+      for await (const { objects, mark } of this.#changes.since(
+        tenantId,
+        isCaughtUp ? entry.currentMark : entry.mark,
+      )) {
         const isLarge = objects.length > APPLIED_AT_ONCE_COUNT
         // A fork that this refresh has made has no readers yet.
         const isRead = entry.rows === origin && objects.length > 0 && (isLarge || this.#readerCounts.has(origin))
@@ -183,6 +222,7 @@ export class TenantSnapshots {
       this.#drop(tenantId)
       throw fault
     }
+    if (isCaughtUp) entry.currentMark = entry.mark
     if (isChanged && isOvergrown(entry)) return false
     this.#memory.use(tenantId, entry.rows.sizeBytes)
     return true
@@ -192,6 +232,8 @@ export class TenantSnapshots {
     const isFew = objects.length <= APPLIED_AT_ONCE_COUNT
     const change = isFew ? entry.rows.apply(objects) : await this.#scheduler.run(entry.rows.applyTask(objects))
     if (!isFew) await this.#scheduler.run(entry.rows.sortIds())
+    const changedCount = entry.saved.changedCount + Math.min(objects.length, change.changedCount)
+    entry.saved = { ...entry.saved, changedCount }
     if (entry.changes === 'everything') return
     if (entry.changes.count + change.changedCount > CHANGES_KNOWN_COUNT) entry.changes = 'everything'
     else entry.changes.add(change)
@@ -202,33 +244,17 @@ export class TenantSnapshots {
     let entry: Entry | undefined
     try {
       for (;;) {
-        entry = await this.#loaded(load)
-        if (entry !== undefined) return entry
+        const loaded = await this.#loader.load(load)
+        if (loaded !== undefined) {
+          entry = newEntry(loaded)
+          return entry
+        }
         await this.#memory.turnOf(load)
       }
     } finally {
       this.#memory.endLoad(load, entry !== undefined)
       if (entry !== undefined) this.#entries.set(tenantId, entry)
     }
-  }
-
-  /** Undefined when other loads need the memory first. */
-  async #loaded(load: RowLoad): Promise<Entry | undefined> {
-    const { tenantId } = load
-    const rows = new RowSnapshot()
-    let mark: ChangeMark | undefined
-    let readCount = 0
-    const expectedBytes = async () => (rows.sizeBytes * (await this.#changes.count(tenantId))) / readCount
-    for await (const page of this.#changes.since(tenantId, undefined)) {
-      await this.#scheduler.run(rows.applyTask(page.objects))
-      readCount += page.objects.length
-      if (!(await this.#memory.grow(load, rows.sizeBytes, expectedBytes))) return undefined
-      mark = page.mark
-    }
-    await this.#scheduler.run(rows.sortIds())
-    if (!(await this.#memory.grow(load, rows.sizeBytes, expectedBytes))) return undefined
-    if (mark === undefined) throw new Error(`Reading the core objects of tenant ${tenantId} returned no mark`)
-    return { rows, loadedCount: rows.seenCount, mark, changes: 'everything' }
   }
 
   #onEvicted(tenantId: string): void {
@@ -242,6 +268,19 @@ export class TenantSnapshots {
   }
 }
 
+function newEntry({ rows, mark, currentMark, saved }: LoadedRows): Entry {
+  return {
+    rows,
+    loadedCount: rows.seenCount,
+    mark,
+    currentMark,
+    isCaughtUp: false,
+    changes: 'everything',
+    saved,
+    saveNotBeforeMs: 0,
+  }
+}
+
 /** A snapshot may grow by this number of values in any case. */
 const GROWTH_ALLOWED_COUNT = 200_000
 
@@ -252,20 +291,3 @@ function isOvergrown({ rows, loadedCount }: Entry): boolean {
 
 /** With more changed objects, all rows are evaluated. This takes less time and memory than to list the objects. */
 const CHANGES_KNOWN_COUNT = 20_000
-
-/** Changes collected between two calls of `takeChanges`. */
-class CollectingChanges implements KnownChanges {
-  readonly ids = { identity: new Set<string>(), orgUnit: new Set<string>(), relationship: new Set<string>() }
-  readonly attributes = new Set<string>()
-  rowsMoved = false
-
-  get count(): number {
-    return OBJECT_TYPES.reduce((sum, type) => sum + this.ids[type].size, 0)
-  }
-
-  add({ changed, attributes, rowsMoved }: SnapshotChange): void {
-    for (const objectType of OBJECT_TYPES) for (const id of changed[objectType]) this.ids[objectType].add(id)
-    for (const attribute of attributes) this.attributes.add(attribute)
-    this.rowsMoved ||= rowsMoved
-  }
-}

@@ -13,8 +13,8 @@ import { checkCondition } from '../../../shared/domain/criteria/check-condition.
 import { compile } from '../../../shared/domain/criteria/compile.ts'
 import { attributesRead, dependsOnDay } from '../../../shared/domain/criteria/condition.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
+import type { KnownChanges } from '../../../shared/domain/tenant-index/row-changes.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
-import type { KnownChanges } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 
 const DAY_MS = Date.parse('2030-03-01T00:00:00Z')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { CoreObject } from '../../../shared/domain/core/core-object.ts'
-import type { ChangeMark, CoreObjectChanges } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
+import type { ChangeMark, CoreObjectChanges } from '../../../shared/domain/tenant-index/core-object-changes.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 
 const identity = (id: string): CoreObject =>

@@ -1,0 +1,42 @@
+import type { SnapshotObject } from './row-snapshot.ts'
+
+/** The position of a reader of changes. Opaque to the reader; kept in memory only: another process continues from a time. */
+export type ChangeMark = {
+  /** The time of the latest write that was read, by the store's clock. */
+  readonly seenUntilS: number
+  /** The time of that read, by this process's clock. */
+  readonly seenAtMs: number
+  /** The latest write on the first page of a reading. Later pages can miss writes that were made after it. */
+  readonly firstSeenS: number
+  /** The store's clock had come this far at least when the last reading began. */
+  readonly readFromS: number
+  /** When the last reading began, by this process's clock. */
+  readonly readAtMs: number
+}
+
+/**
+ * The mark of a reader that has read all writes before a time.
+ * @param readUntilS The time by the store's clock, in seconds since 1970.
+ * @param nowMs This process's clock.
+ */
+export function markAt(readUntilS: number, nowMs: number): ChangeMark {
+  return { seenUntilS: readUntilS, seenAtMs: nowMs, firstSeenS: readUntilS, readFromS: readUntilS, readAtMs: nowMs }
+}
+
+/** Core objects in the order of their last write. */
+export interface CoreObjectChanges {
+  /** Later reads include all earlier writes of all instances. */
+  catchUp(tenantId: string): Promise<void>
+  /** Whether all deletions since the mark can still be read. Deleted objects expire; an older reader must start again. */
+  remembersSince(mark: ChangeMark): boolean
+  /**
+   * All objects written since the mark, soft-deleted ones included, in pages; without a mark, all objects. Some objects are
+   * returned again, because the store's clock has whole seconds.
+   */
+  since(
+    tenantId: string,
+    mark: ChangeMark | undefined,
+  ): AsyncIterable<{ objects: readonly SnapshotObject[]; mark: ChangeMark }>
+  /** The number of objects of a tenant, including soft-deleted ones. */
+  count(tenantId: string): Promise<number>
+}
