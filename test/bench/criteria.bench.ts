@@ -6,7 +6,7 @@
 import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
 import { type CompiledCondition, compile } from '../../shared/domain/criteria/compile.ts'
 import { evaluate, evaluateObjects } from '../../shared/domain/criteria/evaluate.ts'
-import type { EvaluationContext } from '../../shared/domain/criteria/evaluation.ts'
+import type { EvaluationContext } from '../../shared/domain/criteria/evaluation-context.ts'
 import { conditionSchema } from '../../shared/domain/criteria/schema.ts'
 import { RowSnapshot, type SnapshotObject } from '../../shared/domain/tenant-index/row-snapshot.ts'
 import { type ConditionName, jsonLogicMembers, openDuck } from './compared-engines.ts'

@@ -1,14 +1,15 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
-import type { CollectionMembers, JoinedMembership } from '../criteria/collection-members.ts'
-import { type CompiledCondition, compile, type KnownLeaves } from '../criteria/compile.ts'
-import { evaluateObjects, evaluationTask } from '../criteria/evaluate.ts'
-import type { EvaluationContext, NamedMembersContext } from '../criteria/evaluation.ts'
+import { CORE_TYPE, type CollectionMembers, type JoinedMembership } from '../criteria/collection-members.ts'
+import { type CompiledCondition, compile, type KnownLeaves, ROW_PLACE } from '../criteria/compile.ts'
+import { evaluationTask, objectEvaluationTask } from '../criteria/evaluate.ts'
+import type { NamedMembersContext } from '../criteria/evaluation-context.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedConditionTask } from './condition-entry.ts'
+import { LazyMembers } from './lazy-members.ts'
 
 export type LiveDependencies = Pick<
   CollectionDependencies,
@@ -43,9 +44,15 @@ export async function liveContext(
   return context
 }
 
+/** Members that are tested one by one, and tasks that ask for them. */
+export type LazyContext = {
+  readonly context: NamedMembersContext
+  /** Runs a task that evaluates conditions in the context. */
+  running<T>(task: Task<T>): Task<T>
+}
+
 /**
  * The current members of the collections, tested one by one when they are asked for: for the evaluation of few objects.
- * Sets of members support `has` only.
  * @param collections With all that their conditions refer to.
  * @param own Memberships of one identity, for joinable collections that no condition refers to.
  */
@@ -57,7 +64,7 @@ export async function lazyContext(
   { joined, scheduler }: Pick<LiveDependencies, 'joined' | 'scheduler'>,
   kept: ConditionCache = new Map(),
   own?: ReadonlyMap<string, readonly JoinedMembership[]>,
-): Promise<NamedMembersContext> {
+): Promise<LazyContext> {
   const needed = own === undefined ? joinables(collections) : joinablesWithinConditions(collections)
   const nested = await joined.of(tenantId, needed)
   const conditions = await scheduler.run(compiledConditions(collections, rows, kept))
@@ -72,13 +79,24 @@ export function lazyContextOver(
   todayMs: number,
   memberships: (collectionId: string) => readonly JoinedMembership[],
   conditionOf: (collection: Collection) => CompiledCondition,
-): NamedMembersContext {
-  return contextOver(collections, todayMs, memberships, (collection, within) => {
-    const condition = conditionOf(collection)
-    const isMember = (id: string) =>
-      evaluateObjects(condition, rows, objectTypeOf(collection), [id], within).get(id) === true
-    return new LazySet(isMember)
+): LazyContext {
+  const members = new LazyMembers(function* (collectionId, id) {
+    const collection = collections.get(collectionId) as Collection
+    const objectType = objectTypeOf(collection)
+    const results = yield* objectEvaluationTask(conditionOf(collection), rows, objectType, [id], context)
+    return results.get(id) === true
   })
+  const context: NamedMembersContext = {
+    ...contextOver(collections, todayMs, memberships, ({ id }) => members.of(id)),
+    asksFor(collectionId, row) {
+      const collection = collections.get(collectionId)
+      if (collection?.kind !== 'criteria') return false
+      const table = rows.tables[CORE_TYPE[objectTypeOf(collection)]]
+      const slot = row[ROW_PLACE[table.objectType]]
+      return table.isLive(slot) && members.asksFor(collectionId, table.ids.idOf(slot))
+    },
+  }
+  return { context, running: (task) => members.run(task) }
 }
 
 function joinables(collections: ReadonlyMap<string, Collection>): string[] {
@@ -136,26 +154,25 @@ const NO_MEMBERS: ReadonlySet<string> = new Set()
 
 /**
  * An evaluation context that resolves the members of each collection once.
- * @param idsOf The members of a criteria collection. It may use the context for those of other collections.
+ * @param idsOf The members of a criteria collection.
  */
 function contextOver(
   collections: ReadonlyMap<string, Collection>,
   todayMs: number,
   memberships: (collectionId: string) => readonly JoinedMembership[],
-  idsOf: (collection: Collection, context: EvaluationContext) => ReadonlySet<string>,
+  idsOf: (collection: Collection) => ReadonlySet<string>,
 ): NamedMembersContext {
   const resolved = new Map<string, CollectionMembers>()
-  const context: NamedMembersContext = {
+  return {
     todayMs,
     membersOf: (id) => {
       const collection = collections.get(id)
       if (collection === undefined) return undefined
-      const members = resolved.get(id) ?? membersIn(collection, memberships, (criteria) => idsOf(criteria, context))
+      const members = resolved.get(id) ?? membersIn(collection, memberships, idsOf)
       resolved.set(id, members)
       return members
     },
   }
-  return context
 }
 
 function membersIn(
@@ -196,23 +213,4 @@ function inOrderOfReferences(collections: ReadonlyMap<string, Collection>): Coll
 /** The object type of a criteria collection. Other types are refused when it is created. */
 export function objectTypeOf({ objectType }: Collection): CriteriaObjectType {
   return objectType as CriteriaObjectType
-}
-
-/** A set that tests an id when it is first asked for and caches the result. It supports `has` only. */
-class LazySet extends Set<string> {
-  readonly #results = new Map<string, boolean>()
-  readonly #test: (id: string) => boolean
-
-  constructor(test: (id: string) => boolean) {
-    super()
-    this.#test = test
-  }
-
-  override has(id: string): boolean {
-    const known = this.#results.get(id)
-    if (known !== undefined) return known
-    const isIn = this.#test(id)
-    this.#results.set(id, isIn)
-    return isIn
-  }
 }

@@ -6,7 +6,7 @@ import { CORE_TYPE, type CollectionMembers } from '../criteria/collection-member
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
 import { attributesRead, type CheckedCondition, dependsOnDay } from '../criteria/condition.ts'
 import { evaluationTask, objectEvaluationTask } from '../criteria/evaluate.ts'
-import type { NamedMembersContext } from '../criteria/evaluation.ts'
+import type { NamedMembersContext } from '../criteria/evaluation-context.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
 import type { RowChanges } from '../tenant-index/row-changes.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'

@@ -3,7 +3,8 @@ import type { Bitmap } from '../tenant-index/bitmap.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { CORE_TYPE, type RowObjectType } from './collection-members.ts'
 import type { CompiledCondition } from './compile.ts'
-import { Evaluation, type EvaluationContext } from './evaluation.ts'
+import { Evaluation } from './evaluation.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
 import type { SharedResults } from './shared-results.ts'
 
 /** The ids of all members, ascending: the objects with at least one row that satisfies the condition. */

@@ -12,49 +12,19 @@ import {
   setBit,
 } from '../tenant-index/bitmap.ts'
 import { addReferences, slotsIn, slotsWithCode, slotsWithCodes } from '../tenant-index/column.ts'
-import { LINKED_TYPES, type LinkedType, type RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import { LINKED_TYPES, type RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import {
   type CollectionMembers,
-  isRowOf,
   type MemberSlots,
   type MembersBySlot,
   memberSlots,
-  type Row,
   rowsOf,
 } from './collection-members.ts'
 import type { BoundGroup, BoundLeaf, BoundMembership, BoundNode } from './compile.ts'
-import type { GroupOperator } from './condition.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
 import { holdsOn } from './leaf-test.ts'
+import { RowTest, readsMembers } from './row-test.ts'
 import type { SharedResults } from './shared-results.ts'
-
-export type EvaluationContext = {
-  /** Midnight UTC of the day of evaluation, in milliseconds since 1970. */
-  readonly todayMs: number
-  /** Undefined for a collection that does not exist, which has no members. */
-  membersOf(collectionId: string): CollectionMembers | MembersBySlot | undefined
-}
-
-/** A context whose members are named by id. */
-export type NamedMembersContext = Pick<EvaluationContext, 'todayMs'> & {
-  membersOf(collectionId: string): CollectionMembers | undefined
-}
-
-/** Whether a group holds. Children that do not matter any more are not tested. */
-export function groupHolds<T>(operator: GroupOperator, children: readonly T[], holds: (child: T) => boolean): boolean {
-  switch (operator) {
-    case 'AND':
-      return children.every(holds)
-    case 'OR':
-      return children.some(holds)
-    case 'NOT':
-      return !children.some(holds)
-    case 'XOR': {
-      let held = 0
-      for (const child of children) if (holds(child)) held += 1
-      return held === 1
-    }
-  }
-}
 
 /** When fewer rows than this share remain, they are tested one by one. */
 const SPARSE_SHARE = 1 / 32
@@ -64,16 +34,11 @@ const TESTS_PER_STEP_COUNT = 1024
 /** Collections whose member slots are cached during an evaluation. */
 const COLLECTIONS_CACHED_COUNT = 64
 
-function readsMembers(node: BoundNode): boolean {
-  return node.kind === 'group' ? node.readsMembers : node.kind === 'membership'
-}
-
 /** The evaluation of a condition on a snapshot, as tasks. Between steps, others may evaluate; the snapshot must not change. */
 export class Evaluation {
   readonly #snapshot: RowSnapshot
   readonly #context: EvaluationContext
-  /** The row being tested: its identity, org unit and relationship. Reused, because millions of rows are tested. */
-  readonly #row: [number, number, number] = [0, 0, 0]
+  readonly #row: RowTest
   readonly #shared: SharedResults | undefined
   readonly #memberSlots = new Map<CollectionMembers | MembersBySlot, MemberSlots>()
   #testCount = 0
@@ -82,6 +47,7 @@ export class Evaluation {
   constructor(snapshot: RowSnapshot, context: EvaluationContext, shared?: SharedResults) {
     this.#snapshot = snapshot
     this.#context = context
+    this.#row = new RowTest(snapshot, context)
     this.#shared = shared
   }
 
@@ -99,31 +65,18 @@ export class Evaluation {
   *hasMatchingRow(root: BoundNode, objectType: ObjectType, slot: number): Task<boolean> {
     if (!this.#snapshot.tables[objectType].isLive(slot)) return false
     if (this.#isStepOver(root)) yield
-    if (objectType === 'relationship') return this.#holdsAt(root, objectType, slot)
+    if (objectType === 'relationship') return yield* this.#holdsAtTask(root, objectType, slot)
     const referrers = this.#snapshot.referrers[objectType]
-    let relationship = referrers.first(slot)
-    if (relationship === 0) return this.#holdsAt(root, objectType, slot)
-    for (; relationship !== 0; relationship = referrers.next(relationship)) {
-      if (this.#holdsAt(root, 'relationship', relationship)) return true
+    let row = referrers.first(slot)
+    if (row === 0) return yield* this.#holdsAtTask(root, objectType, slot)
+    // Without members that are found in steps, a row needs no task of its own.
+    const inSteps = this.#row.needsSteps(root)
+    for (; row !== 0; row = referrers.next(row)) {
+      const type = 'relationship'
+      if (inSteps ? yield* this.#holdsAtTask(root, type, row) : this.#holdsAt(root, type, row)) return true
       if (this.#isStepOver(root)) yield
     }
     return false
-  }
-
-  /** Whether a row satisfies a node. */
-  holdsOn(node: BoundNode, row: Row): boolean {
-    this.#row[0] = row[0]
-    this.#row[1] = row[1]
-    this.#row[2] = row[2]
-    return this.#holds(node)
-  }
-
-  /** The collections of a node that a row is a member of. */
-  collectionsOf({ collectionIds }: BoundMembership, row: Row): string[] {
-    return collectionIds.filter((id) => {
-      const members = this.#context.membersOf(id)
-      return members !== undefined && isRowOf(members, row, this.#snapshot)
-    })
   }
 
   /** Counts the leaves of a row to be tested; returns true at the end of a step. */
@@ -244,34 +197,12 @@ export class Evaluation {
 
   /** Whether the row of a slot satisfies a node. */
   #holdsAt(node: BoundNode, objectType: ObjectType, slot: number): boolean {
-    const isPosition = objectType === 'relationship'
-    this.#row[0] = isPosition ? this.#linked('identity', slot) : objectType === 'identity' ? slot : 0
-    this.#row[1] = isPosition ? this.#linked('orgUnit', slot) : objectType === 'orgUnit' ? slot : 0
-    this.#row[2] = isPosition ? slot : 0
-    return this.#holds(node)
+    this.#row.moveTo(objectType, slot)
+    return this.#row.holds(node)
   }
 
-  #linked(to: LinkedType, relationship: number): number {
-    return this.#snapshot.link(to).codeAt(relationship)
-  }
-
-  #holds(node: BoundNode): boolean {
-    switch (node.kind) {
-      case 'leaf': {
-        const code = node.column.codeAt(this.#row[node.place] as number)
-        return node.verdicts.holds(code, this.#context.todayMs) !== node.negative
-      }
-      case 'today':
-        return holdsOn(this.#context.todayMs, node.leaf)
-      case 'membership':
-        return node.collectionIds.some((id) => this.#isRowOf(id)) !== node.negative
-      case 'group':
-        return groupHolds(node.operator, node.children, (child) => this.#holds(child))
-    }
-  }
-
-  #isRowOf(collectionId: string): boolean {
-    const members = this.#context.membersOf(collectionId)
-    return members !== undefined && isRowOf(members, this.#row, this.#snapshot)
+  #holdsAtTask(node: BoundNode, objectType: ObjectType, slot: number): Task<boolean> {
+    this.#row.moveTo(objectType, slot)
+    return this.#row.holdsTask(node)
   }
 }

@@ -4,7 +4,8 @@ import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { Row } from './collection-members.ts'
 import { type BoundNode, compileAsWritten } from './compile.ts'
 import type { CheckedCondition, CheckedLeaf, CheckedNode, WireGroup, WireLeaf } from './condition.ts'
-import { Evaluation, type EvaluationContext, groupHolds } from './evaluation.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
+import { groupHolds, RowTest } from './row-test.ts'
 import { type RowValue, rowValue } from './row-value.ts'
 import { isSensitive } from './schema.ts'
 
@@ -40,12 +41,13 @@ export function* explainTask(
   context: EvaluationContext,
 ): Task<ExplainedGroup[]> {
   const bound = compileAsWritten(condition).boundTo(snapshot)
-  const evaluation = new Evaluation(snapshot, context)
+  const test = new RowTest(snapshot, context)
   const explained: ExplainedGroup[] = []
   for (const each of rows) {
     yield
-    const node = resultOf(bound, condition.root, condition.wire, evaluation, each)
-    explained.push(yield* described(node, context.todayMs))
+    test.moveToRow(each.row)
+    const node = yield* resultOf(bound, condition.root, condition.wire, { test, explained: each, context })
+    explained.push(yield* described(node))
   }
   return explained
 }
@@ -57,44 +59,34 @@ type Result = {
   readonly wire: WireGroup | WireLeaf
   readonly children: readonly Result[]
   /** For a leaf: the value that it compares. */
-  readonly actual: (todayMs: number) => RowValue
+  readonly actual: RowValue
 }
 
+type TestedRow = { readonly test: RowTest; readonly explained: RowToExplain; readonly context: EvaluationContext }
+
 /** The three trees have the same shape. */
-function resultOf(
-  bound: BoundNode,
-  checked: CheckedNode,
-  wire: WireGroup | WireLeaf,
-  evaluation: Evaluation,
-  explained: RowToExplain,
-): Result {
-  const children =
-    bound.kind === 'group' && checked.kind === 'group' && 'conditions' in wire
-      ? bound.children.map((child, index) =>
-          resultOf(child, at(checked.children, index), at(wire.conditions, index), evaluation, explained),
-        )
-      : []
+function* resultOf(bound: BoundNode, checked: CheckedNode, wire: WireGroup | WireLeaf, row: TestedRow): Task<Result> {
+  const children: Result[] = []
+  if (bound.kind === 'group' && checked.kind === 'group' && 'conditions' in wire) {
+    for (const [index, child] of bound.children.entries()) {
+      children.push(yield* resultOf(child, at(checked.children, index), at(wire.conditions, index), row))
+    }
+  }
   const holds =
     bound.kind === 'group'
       ? groupHolds(bound.operator, children, (child) => child.holds)
-      : evaluation.holdsOn(bound, explained.row)
-  const actual = (todayMs: number) => actualOf(bound, checked, evaluation, explained, todayMs)
-  return { holds, checked, wire, children, actual }
+      : yield* row.test.holdsTask(bound)
+  return { holds, checked, wire, children, actual: yield* actualOf(bound, checked, row) }
 }
 
-function actualOf(
-  bound: BoundNode,
-  checked: CheckedNode,
-  evaluation: Evaluation,
-  { row, showsSensitive }: RowToExplain,
-  todayMs: number,
-): RowValue {
+function* actualOf(bound: BoundNode, checked: CheckedNode, { test, explained, context }: TestedRow): Task<RowValue> {
   switch (bound.kind) {
     case 'today':
-      return toTimestamp(todayMs)
+      return toTimestamp(context.todayMs)
     case 'membership':
-      return evaluation.collectionsOf(bound, row)
+      return yield* test.collectionsOf(bound)
     case 'leaf': {
+      const { row, showsSensitive } = explained
       const value = rowValue(checked as CheckedLeaf, bound.column, bound.column.codeAt(row[bound.place] as number))
       return value !== null && !showsSensitive && isSensitive(bound.column.name) ? HIDDEN : value
     }
@@ -103,12 +95,12 @@ function actualOf(
   }
 }
 
-function* described(root: Result, todayMs: number): Task<ExplainedGroup> {
+function* described(root: Result): Task<ExplainedGroup> {
   const deciding = yield* decidingLeaves(root)
   const shown = (result: Result): ExplainedGroup | ExplainedLeaf => {
     const { holds, wire, children } = result
     if ('conditions' in wire) return { ...wire, holds, conditions: children.map(shown) }
-    return { ...wire, holds, actual: result.actual(todayMs), decides: deciding.has(result) }
+    return { ...wire, holds, actual: result.actual, decides: deciding.has(result) }
   }
   return shown(root) as ExplainedGroup
 }

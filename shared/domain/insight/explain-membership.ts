@@ -148,11 +148,11 @@ async function criteriaVerdict(
     deps.memberships.membersAmong(tenantId, id, memberIds),
     withReferences(tenantId, [...collectionsReferredTo(condition)], deps),
   ])
-  const context = await lazyContext(tenantId, references, rows, dayOf(deps.nowMs()), deps)
+  const { context, running } = await lazyContext(tenantId, references, rows, dayOf(deps.nowMs()), deps)
   const task = objectEvaluationTask(compile(condition), rows, objectType, memberIds, context)
-  const results = await deps.snapshots.reading(rows, task)
+  const results = await deps.snapshots.reading(rows, running(task))
   const asked = tested.map((row) => ({ row, showsSensitive: showsSensitive(asker, row, rows) }))
-  const explained = await deps.snapshots.reading(rows, explainTask(condition, rows, asked, context))
+  const explained = await deps.snapshots.reading(rows, running(explainTask(condition, rows, asked, context)))
   return {
     isMember: members.size > 0,
     satisfies: [...results.values()].includes(true),

@@ -1,10 +1,9 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Collection } from '../collections/collection.ts'
-import { lazyContextOver, objectTypeOf } from '../collections/live-members.ts'
+import { type LazyContext, lazyContextOver, objectTypeOf } from '../collections/live-members.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import type { CompiledCondition } from '../criteria/compile.ts'
 import { objectEvaluationTask } from '../criteria/evaluate.ts'
-import type { NamedMembersContext } from '../criteria/evaluation.ts'
 import { type Bitmap, bitsWithout, equalBits } from '../tenant-index/bitmap.ts'
 import type { MembersInput, PlannedMembers } from './planned-members.ts'
 
@@ -35,7 +34,7 @@ export function* sameMembersTask(
     const found = joined.get(id)
     return found?.kind === 'joinable' ? found.memberships : []
   }
-  const context = lazyContextOver(collections, rows, todayMs, memberships, conditionOf)
+  const lazy = lazyContextOver(collections, rows, todayMs, memberships, conditionOf)
   const samples = samplesOf(members, input)
   const found: Collection[] = []
   for (const collection of graph.criteria.values()) {
@@ -44,7 +43,7 @@ export function* sameMembersTask(
     const closure = graph.closureOf([collection.id])
     // A collection that cannot be evaluated keeps the members that are stored.
     if (closure.length === 0 || closure.some((one) => input.conditionOf(one) === undefined)) continue
-    if (!(yield* agreesOn(samples, collection, conditionOf(collection), context, input))) continue
+    if (!(yield* agreesOn(samples, collection, conditionOf(collection), lazy, input))) continue
     const others = yield* planned.membersOf(collection.id)
     if (equalBits(others.after, members)) found.push(collection)
     if (found.length === LISTED_AT_MOST_COUNT) break
@@ -81,11 +80,12 @@ function* agreesOn(
   samples: Samples,
   collection: Collection,
   condition: CompiledCondition,
-  context: NamedMembersContext,
+  { context, running }: LazyContext,
   { rows }: MembersInput,
 ): Task<boolean> {
   for (const [id, isMember] of samples) {
-    const verdicts = yield* objectEvaluationTask(condition, rows, objectTypeOf(collection), [id], context)
+    const task = objectEvaluationTask(condition, rows, objectTypeOf(collection), [id], context)
+    const verdicts = yield* running(task)
     if (verdicts.get(id) !== isMember) return false
   }
   return true

@@ -2,9 +2,12 @@ import { LRUCache } from 'lru-cache'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
 import { type LiveDependencies, lazyContext, liveContext, withReferences } from '../collections/live-members.ts'
-import { CORE_TYPE, type CollectionMembers, isRowOf } from '../criteria/collection-members.ts'
+import { CORE_TYPE, type CollectionMembers, type Row } from '../criteria/collection-members.ts'
 import type { CompiledCondition } from '../criteria/compile.ts'
+import type { EvaluationContext } from '../criteria/evaluation-context.ts'
+import { isRowOfTask } from '../criteria/row-test.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 
 /**
  * Resolves the current members of collections of either kind. An identity is a member when one of its rows is: decisions,
@@ -42,21 +45,11 @@ export function liveMembershipResolver(deps: LiveDependencies): MembershipResolv
         withReferences(tenantId, collectionIds, deps),
         deps.joined.ofIdentity(tenantId, identityId),
       ])
-      const context = await lazyContext(
-        tenantId,
-        collections,
-        orgChart.rows,
-        dayOf(deps.nowMs()),
-        deps,
-        conditions,
-        own,
-      )
-      const rows = orgChart.rowsOf(identityId)
-      const isIn = (id: string) => {
-        const members = context.membersOf(id)
-        return members !== undefined && rows.some((row) => isRowOf(members, row, orgChart.rows))
-      }
-      return deps.snapshots.reading(orgChart.rows, filterTask(collectionIds, isIn))
+      const { rows } = orgChart
+      const todayMs = dayOf(deps.nowMs())
+      const { context, running } = await lazyContext(tenantId, collections, rows, todayMs, deps, conditions, own)
+      const task = collectionsOfTask(collectionIds, orgChart.rowsOf(identityId), rows, context)
+      return deps.snapshots.reading(rows, running(task))
     },
     async identitiesIn(tenantId, collectionIds, orgChart) {
       const context = await liveContext(tenantId, collectionIds, orgChart.rows, deps, conditions)
@@ -65,14 +58,23 @@ export function liveMembershipResolver(deps: LiveDependencies): MembershipResolv
   }
 }
 
-/** The ids that pass. One test in each step: it may evaluate a condition with all that it refers to. */
-function* filterTask(ids: readonly string[], isIn: (id: string) => boolean): Task<ReadonlySet<string>> {
-  const passed = new Set<string>()
-  for (const id of ids) {
-    yield
-    if (isIn(id)) passed.add(id)
+/** The collections of which one of the rows is a member. */
+function* collectionsOfTask(
+  collectionIds: readonly string[],
+  rows: readonly Row[],
+  snapshot: RowSnapshot,
+  context: EvaluationContext,
+): Task<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for (const id of collectionIds) {
+    for (const row of rows) {
+      yield
+      if (!(yield* isRowOfTask(id, row, snapshot, context))) continue
+      found.add(id)
+      break
+    }
   }
-  return passed
+  return found
 }
 
 function identitiesBehind(members: CollectionMembers | undefined, orgChart: OrgChart): string[] {

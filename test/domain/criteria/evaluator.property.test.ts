@@ -6,7 +6,7 @@ import type { CollectionMembers } from '../../../shared/domain/criteria/collecti
 import { type CompiledCondition, compile, type KnownLeaves } from '../../../shared/domain/criteria/compile.ts'
 import type { CheckedCondition } from '../../../shared/domain/criteria/condition.ts'
 import { evaluate, evaluateObjects, memberSlotsTask } from '../../../shared/domain/criteria/evaluate.ts'
-import type { NamedMembersContext } from '../../../shared/domain/criteria/evaluation.ts'
+import type { NamedMembersContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import { newLeafResults, SharedResults } from '../../../shared/domain/criteria/shared-results.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'

@@ -5,7 +5,7 @@ import { checkCondition } from '../../../shared/domain/criteria/check-condition.
 import { compile } from '../../../shared/domain/criteria/compile.ts'
 import type { CheckedCondition, WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import { evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
-import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation.ts'
+import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import { type ExplainedGroup, type ExplainedLeaf, explainTask } from '../../../shared/domain/criteria/explain.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'

@@ -1,5 +1,5 @@
 import type { WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
-import type { NamedMembersContext } from '../../../shared/domain/criteria/evaluation.ts'
+import type { NamedMembersContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import type { AttributeType, ConditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 

@@ -1,0 +1,131 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import type { ObjectType } from '../core/core-object.ts'
+import type { LinkedType, RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import { isRowOf, type Row } from './collection-members.ts'
+import type { BoundMembership, BoundNode } from './compile.ts'
+import type { GroupOperator } from './condition.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
+import { holdsOn } from './leaf-test.ts'
+
+/** Whether a group holds. Children that do not matter any more are not tested. */
+export function groupHolds<T>(operator: GroupOperator, children: readonly T[], holds: (child: T) => boolean): boolean {
+  switch (operator) {
+    case 'AND':
+      return children.every(holds)
+    case 'OR':
+      return children.some(holds)
+    case 'NOT':
+      return !children.some(holds)
+    case 'XOR': {
+      let held = 0
+      for (const child of children) if (holds(child)) held += 1
+      return held === 1
+    }
+  }
+}
+
+/** Whether the result of a node depends on members of collections. */
+export function readsMembers(node: BoundNode): boolean {
+  return node.kind === 'group' ? node.readsMembers : node.kind === 'membership'
+}
+
+/**
+ * Whether a row is a member of a collection, in the steps that the context needs to find out.
+ * @see EvaluationContext.asksFor
+ */
+export function* isRowOfTask(
+  collectionId: string,
+  row: Row,
+  snapshot: RowSnapshot,
+  context: EvaluationContext,
+): Task<boolean> {
+  if (context.asksFor?.(collectionId, row) === true) yield
+  const members = context.membersOf(collectionId)
+  return members !== undefined && isRowOf(members, row, snapshot)
+}
+
+/** Tests conditions on one row at a time. */
+export class RowTest {
+  readonly #snapshot: RowSnapshot
+  readonly #context: EvaluationContext
+  /** The row being tested: its identity, org unit and relationship. Reused, because millions of rows are tested. */
+  readonly #row: [number, number, number] = [0, 0, 0]
+
+  constructor(snapshot: RowSnapshot, context: EvaluationContext) {
+    this.#snapshot = snapshot
+    this.#context = context
+  }
+
+  /** The next tests are on the row of a slot: a relationship is a row, another object is a row without a relationship. */
+  moveTo(objectType: ObjectType, slot: number): void {
+    const isPosition = objectType === 'relationship'
+    this.#row[0] = isPosition ? this.#linked('identity', slot) : objectType === 'identity' ? slot : 0
+    this.#row[1] = isPosition ? this.#linked('orgUnit', slot) : objectType === 'orgUnit' ? slot : 0
+    this.#row[2] = isPosition ? slot : 0
+  }
+
+  /** The next tests are on this row. */
+  moveToRow([identity, orgUnit, relationship]: Row): void {
+    this.#row[0] = identity
+    this.#row[1] = orgUnit
+    this.#row[2] = relationship
+  }
+
+  /** Whether the row satisfies a node. */
+  holds(node: BoundNode): boolean {
+    switch (node.kind) {
+      case 'leaf': {
+        const code = node.column.codeAt(this.#row[node.place] as number)
+        return node.verdicts.holds(code, this.#context.todayMs) !== node.negative
+      }
+      case 'today':
+        return holdsOn(this.#context.todayMs, node.leaf)
+      case 'membership':
+        return node.collectionIds.some((id) => this.#isRowOf(id)) !== node.negative
+      case 'group':
+        return groupHolds(node.operator, node.children, (child) => this.holds(child))
+    }
+  }
+
+  /** Whether the context finds members of a node in steps. */
+  needsSteps(node: BoundNode): boolean {
+    return this.#context.asksFor !== undefined && readsMembers(node)
+  }
+
+  /** The same as `holds`, in the steps that the context needs. Conditions are nested 16 levels deep at most. */
+  *holdsTask(node: BoundNode): Task<boolean> {
+    if (!this.needsSteps(node)) return this.holds(node)
+    if (node.kind === 'membership') {
+      for (const id of node.collectionIds) if (yield* this.#isRowOfTask(id)) return !node.negative
+      return node.negative
+    }
+    const { operator, children } = node as BoundNode & { kind: 'group' }
+    let heldCount = 0
+    for (const child of children) {
+      const holds = yield* this.holdsTask(child)
+      if (holds) heldCount += 1
+      if (operator !== 'XOR' && holds === (operator !== 'AND')) return operator === 'OR'
+    }
+    return operator === 'XOR' ? heldCount === 1 : operator !== 'OR'
+  }
+
+  /** The collections of a node that the row is a member of. */
+  *collectionsOf({ collectionIds }: BoundMembership): Task<string[]> {
+    const found: string[] = []
+    for (const id of collectionIds) if (yield* this.#isRowOfTask(id)) found.push(id)
+    return found
+  }
+
+  #isRowOfTask(collectionId: string): Task<boolean> {
+    return isRowOfTask(collectionId, this.#row, this.#snapshot, this.#context)
+  }
+
+  #isRowOf(collectionId: string): boolean {
+    const members = this.#context.membersOf(collectionId)
+    return members !== undefined && isRowOf(members, this.#row, this.#snapshot)
+  }
+
+  #linked(to: LinkedType, relationship: number): number {
+    return this.#snapshot.link(to).codeAt(relationship)
+  }
+}
