@@ -15,6 +15,20 @@ describe('The turns of partitions', () => {
     assert.deepEqual(done, ['a1', 'b1', 'a2', 'c1', 'a3', 'a4'])
   })
 
+  it('serve a partition before one that has just had its turn', async () => {
+    const turns = new PartitionTurns()
+    const done: string[] = []
+    const run = (partition: string, name: string) => turns.run(partition, () => void done.push(name))
+    const arriving: Promise<void>[] = []
+    const first = turns.run('a', () => {
+      done.push('a1')
+      arriving.push(run('b', 'b1'), run('a', 'a3'))
+    })
+    await Promise.all([first, run('a', 'a2')])
+    await Promise.all(arriving)
+    assert.deepEqual(done, ['a1', 'b1', 'a2', 'a3'])
+  })
+
   it('answer with the result or the failure of the work', async () => {
     const turns = new PartitionTurns()
     const failing = turns.run('a', () => {

@@ -4,6 +4,8 @@
  */
 export class PartitionTurns {
   readonly #waiting = new Map<string, (() => void)[]>()
+  /** The partition of the last turn. It waits for one that sent its request during that turn. */
+  #last: string | undefined
 
   /** Runs the work after other work of the partition that waits. */
   run<Result>(partition: string, work: () => Result): Promise<Result> {
@@ -22,9 +24,11 @@ export class PartitionTurns {
   }
 
   #runNext(): void {
-    const [next] = this.#waiting
+    const [first, second] = this.#waiting
+    const next = first?.[0] === this.#last ? (second ?? first) : first
     if (next === undefined) return
     const [partition, [work, ...others]] = next
+    this.#last = partition
     this.#waiting.delete(partition)
     if (others.length > 0) this.#waiting.set(partition, others)
     // The requests that arrive in between take part in the next turn.
