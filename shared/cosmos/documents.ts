@@ -17,9 +17,9 @@ export const OPERATIONS_PER_BATCH_COUNT = 100
 
 /**
  * Documents of a page of whole core objects or connector objects, which can have hundreds of values each. The SDK parses a
- * response in one step, which holds up all other requests: that of 500 documents with 100 values each takes 10 ms.
+ * response in one step, which holds up all other requests: that of 250 documents with 100 values each takes 5 ms.
  */
-export const WHOLE_DOCUMENTS_PER_PAGE_COUNT = 500
+export const WHOLE_DOCUMENTS_PER_PAGE_COUNT = 250
 
 /** Documents of a page of few properties where a list may be long, so that it costs few round trips. */
 export const DOCUMENTS_PER_PAGE_COUNT = 20_000

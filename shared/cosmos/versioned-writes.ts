@@ -1,6 +1,6 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Container, JSONObject, OperationInput } from '@azure/cosmos'
 import { chunksWithin } from '../kernel/chunk.ts'
-import { forEachConcurrent } from '../kernel/concurrency.ts'
 import {
   isWriteConflict,
   OPERATIONS_PER_BATCH_COUNT,
@@ -30,13 +30,21 @@ export async function writeVersioned(
 ): Promise<ReadonlySet<string>> {
   const transactions = inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.length)
   const conflicts = new Set<string>()
-  await forEachConcurrent(transactions, TRANSACTIONS_AT_ONCE_COUNT, async (transaction) => {
+  const write = async (transaction: VersionedWrite[]) => {
     const operations = [...companions, ...transaction.map(operationOf)]
     const failure = await writeTogether(container, partition, operations)
     if (failure === undefined) return
     throwUnlessConflict(failure)
     for (const { document } of transaction) conflicts.add(document.id)
-  })
+  }
+  let isOver = false
+  const lane = async (position: number): Promise<void> => {
+    // Converting and serializing a transaction takes milliseconds. Each first one has a round of the event loop of its own.
+    for (let round = 0; round < position && !isOver; round += 1) await nextRound()
+    for (let step = transactions.next(); !step.done; step = transactions.next()) await write(step.value)
+    isOver = true
+  }
+  await Promise.all(Array.from({ length: TRANSACTIONS_AT_ONCE_COUNT }, (_, position) => lane(position)))
   return conflicts
 }
 

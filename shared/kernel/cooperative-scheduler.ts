@@ -19,8 +19,8 @@ export function* flatMapTask<T, Result>(all: Iterable<T>, map: (entry: T) => rea
   return results
 }
 
-/** Milliseconds of computation per round of the event loop. */
-const SLICE_MS = 10
+/** Milliseconds of computation per round of the event loop. A request waits for two rounds at least. */
+const SLICE_MS = 5
 
 /**
  * Yields to the event loop during long computations. All tasks together get one slice per round of the event loop,

@@ -89,7 +89,7 @@ describe('CoreObjectChanges on the local database', () => {
 
   it('reads writes that are made between the pages of a load or a refresh', async () => {
     const tenantId = randomUUID()
-    const ids = Array.from({ length: 600 }, (_, index) => `person ${String(index).padStart(4, '0')}`)
+    const ids = Array.from({ length: 300 }, (_, index) => `person ${String(index).padStart(4, '0')}`)
     await writeAll(tenantId, ids)
     pass(3_600)
     let mark: ChangeMark | undefined
@@ -103,7 +103,7 @@ describe('CoreObjectChanges on the local database', () => {
         pass(30)
         await write(tenantId, 'person 0007')
         pass(30)
-        await write(tenantId, 'person 0550')
+        await write(tenantId, 'person 0270')
       }
       assert.equal(pageCount, 2)
       assert.ok((await read(tenantId, mark)).ids.includes('person 0007'), reading)

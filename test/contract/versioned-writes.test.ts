@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, it } from 'node:test'
+import { type VersionedWrite, writeVersioned } from '../../shared/cosmos/versioned-writes.ts'
+import { startDirectAccount } from './local-database.ts'
+
+/** Documents of one transaction, and of all that are sent at once. */
+const [TRANSACTION_COUNT, DOCUMENTS_COUNT] = [100, 400]
+
+const { cosmos, container } = await startDirectAccount()
+after(() => cosmos.close())
+
+it('Writes of many documents begin their transactions in different rounds of the event loop', async () => {
+  const counts: number[] = []
+  let isOver = false
+  const countRounds = () => {
+    counts.push(0)
+    if (!isOver) setImmediate(countRounds)
+  }
+  countRounds()
+  function* writes(): Generator<VersionedWrite> {
+    for (let index = 0; index < DOCUMENTS_COUNT; index += 1) {
+      counts.push((counts.pop() ?? 0) + 1)
+      yield { document: { id: String(index), tenantId: 'tenant', directoryGroupId: randomUUID() }, version: undefined }
+    }
+  }
+  const conflicts = await writeVersioned(container('links'), 'tenant', writes())
+  isOver = true
+  assert.equal(conflicts.size, 0)
+  assert.equal(
+    counts.reduce((sum, count) => sum + count, 0),
+    DOCUMENTS_COUNT,
+  )
+  // The next transaction of one lane can meet the first one of another.
+  assert.ok(Math.max(...counts) <= 2 * TRANSACTION_COUNT + 1, counts.join(', '))
+})
