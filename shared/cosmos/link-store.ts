@@ -35,6 +35,7 @@ const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink,
   notUsers: [],
   unresolved: [],
   skippedCount: null,
+  collectionKind: null,
   isSweptUnchanged: false,
 })
 

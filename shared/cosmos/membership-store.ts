@@ -19,6 +19,7 @@ import {
   catchUp,
   isWriteConflict,
   OPERATIONS_PER_BATCH_COUNT,
+  type QueryParameters,
   queryAll,
   readDocument,
   type Stored,
@@ -83,11 +84,17 @@ export function cosmosMembershipStore(
     async versions(tenantId, collectionIds) {
       const found = new Map<string, number>()
       for (const some of chunk(collectionIds, HEADS_PER_QUERY_COUNT)) {
-        for (const { membersOf, membershipVersion } of await headVersions(members, tenantId, some)) {
-          found.set(membersOf.slice(partitionOf(tenantId, '').length), membershipVersion)
-        }
+        const partitions = Object.fromEntries(some.map((id, index) => [`p${index}`, partitionOf(tenantId, id)]))
+        const names = Object.keys(partitions).map((name) => `@${name}`)
+        const condition = `c.membersOf IN (${names.join()})`
+        for (const head of await headVersions(members, tenantId, condition, partitions)) found.set(...head)
       }
       return found
+    },
+    async versionsWrittenSince(tenantId, sinceS) {
+      const condition = 'c._ts >= @sinceS AND STARTSWITH(c.membersOf, @tenant)'
+      const tenant = partitionOf(tenantId, '')
+      return new Map(await headVersions(members, tenantId, condition, { sinceS, tenant }))
     },
     async members(tenantId, collectionId) {
       const partition = partitionOf(tenantId, collectionId)
@@ -180,17 +187,16 @@ const parseHeadVersion = documentParser<Static<typeof HeadVersion>>('head of mem
 async function headVersions(
   members: Container,
   tenantId: string,
-  collectionIds: readonly string[],
-): Promise<Static<typeof HeadVersion>[]> {
-  const partitions = Object.fromEntries(collectionIds.map((id, index) => [`p${index}`, partitionOf(tenantId, id)]))
-  const names = Object.keys(partitions).map((name) => `@${name}`)
+  condition: string,
+  parameters: QueryParameters,
+): Promise<[collectionId: string, membershipVersion: number][]> {
   const iterator = members.items.query<object>({
-    query: `SELECT c.membersOf, c.membershipVersion FROM c WHERE c.id = @id AND c.membersOf IN (${names.join()})`,
-    parameters: sqlParameters({ id: HEAD_ID, ...partitions }),
+    query: `SELECT c.membersOf, c.membershipVersion FROM c WHERE c.id = @id AND ${condition}`,
+    parameters: sqlParameters({ id: HEAD_ID, ...parameters }),
   })
   const found: Static<typeof HeadVersion>[] = []
   while (iterator.hasMoreResults()) found.push(...(await iterator.fetchNext()).resources.map(parseHeadVersion))
-  return found
+  return found.map((head) => [head.membersOf.slice(partitionOf(tenantId, '').length), head.membershipVersion])
 }
 
 const NO_CHANGE: MembershipChange = { added: [], removed: [] }

@@ -26,6 +26,8 @@ const Registration = Type.Object({
   sweepMinute: Type.Integer(),
   /** When the last sweep ended; absent before the first. */
   sweptAtMs: Type.Optional(Type.Number()),
+  /** How long it took. */
+  sweptForMs: Type.Optional(Type.Number()),
   sweepLog: Type.Optional(SweepLog),
 })
 export type Registration = Readonly<Static<typeof Registration>>
@@ -36,12 +38,21 @@ export const newRegistration = (tenantId: string): Registration => {
   return { id: REGISTRATION_ID, tenantId, sweepMinute: minuteOfTenant(tenantId) }
 }
 
-export async function readRegistration(
-  tenants: Container,
-  tenantId: string,
-): Promise<Versioned<Registration> | undefined> {
+/** A registration, and when it was last written, in seconds of the database's clock. */
+type StoredRegistration = Versioned<Registration> & { readonly writtenAtS: number }
+
+export async function readRegistration(tenants: Container, tenantId: string): Promise<StoredRegistration | undefined> {
   const document = await readDocument(tenants, REGISTRATION_ID, tenantId)
-  return document && parse(document)
+  return document && { ...parse(document), writtenAtS: document._ts }
+}
+
+/** Reads of one instance lag behind the writes of another by less. */
+const LAG_AT_MOST_S = 600
+
+/** The last sweep has read what was written before: it began later, even if the registration was written late. */
+export function readUntilS(found: StoredRegistration | undefined): number | undefined {
+  if (found?.value.sweptForMs === undefined) return undefined
+  return found.writtenAtS - Math.ceil(found.value.sweptForMs / 1000) - LAG_AT_MOST_S
 }
 
 /** @param version Undefined to create it. @throws Refusal `StaleVersion` when others have written it. */

@@ -18,6 +18,7 @@ import {
   newRegistration,
   type Registration,
   readRegistration,
+  readUntilS,
   saveRegistration,
   withSweep,
 } from './sweep-log.ts'
@@ -75,10 +76,15 @@ export function cosmosSweepRecords(jobs: Container, tenants: Container, nowMs: (
       const attempt = async (record: SweepRecord): Promise<void> => {
         const found = isFirstAttempt ? first : await readRegistration(tenants, tenantId)
         isFirstAttempt = false
-        const registration = { ...(found?.value ?? newRegistration(tenantId)), sweptAtMs: record.endMs }
+        const swept = { sweptAtMs: record.endMs, sweptForMs: record.endMs - record.startMs }
+        const registration = { ...(found?.value ?? newRegistration(tenantId)), ...swept }
         await saveRegistration(tenants, await withLinks(registration, record), found?.version)
       }
-      return { lastSweepMs: first?.value.sweptAtMs, record: (record) => retryOnConflict(() => attempt(record)) }
+      return {
+        lastSweepMs: first?.value.sweptAtMs,
+        readUntilS: readUntilS(first),
+        record: (record) => retryOnConflict(() => attempt(record)),
+      }
     },
     async findJob(tenantId: string, jobId: string): Promise<SyncJob | undefined> {
       const minute = minuteOfJob(jobId)

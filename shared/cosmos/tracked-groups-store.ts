@@ -1,9 +1,10 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
-import type { TrackedGroups, TrackedGroupsStore } from '../domain/sync/tracked-groups.ts'
+import { TRACKED_TOGETHER_COUNT } from '../domain/group-links/directory.ts'
+import { FIRST_SET_ID, type TrackedGroups, type TrackedGroupsStore } from '../domain/sync/tracked-groups.ts'
 import { packedGuids, unpackedGuids } from '../kernel/packed-guids.ts'
 import { versionedDocumentParser } from './document-parser.ts'
-import { ifVersion, queryAll, refuse } from './documents.ts'
+import { ifVersion, queryAll, readDocument, refuse } from './documents.ts'
 
 const TrackedGroupsDocument = Type.Object({
   id: Type.String(),
@@ -25,10 +26,13 @@ const CONFLICT = { 404: 'StaleVersion', 409: 'StaleVersion', 412: 'StaleVersion'
 /** Container `tenants`: documents in the partition of each tenant. */
 export function cosmosTrackedGroupsStore(tenants: Container): TrackedGroupsStore {
   return {
-    async ofTenant(tenantId) {
+    async ofTenant(tenantId, groupCount) {
       const query = { query: 'SELECT * FROM c WHERE IS_DEFINED(c.isTracking)' }
-      const found = (await queryAll<unknown>(tenants, tenantId, query)).map(parse)
-      return found.map(({ value: { id, trackedGroups, isTracking, savedAtMs }, version }) => {
+      const found =
+        groupCount <= TRACKED_TOGETHER_COUNT
+          ? [await readDocument(tenants, FIRST_SET_ID, tenantId)].filter((first) => first !== undefined)
+          : await queryAll<unknown>(tenants, tenantId, query)
+      return found.map(parse).map(({ value: { id, trackedGroups, isTracking, savedAtMs }, version }) => {
         const { packedIds, changedAtMs, continueAfter } = trackedGroups
         const groups = unpackedGuids(packedIds).map((groupId, index) => {
           return { groupId, changedAtMs: changedAtMs[index] ?? savedAtMs }

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { type GroupLink, newLink } from '../../shared/domain/group-links/group-link.ts'
 import { minuteOfTenant } from '../../shared/domain/group-links/link-dependencies.ts'
 import { newJob, type SyncJob } from '../../shared/domain/group-links/sync-job.ts'
+import { FIRST_SET_ID } from '../../shared/domain/sync/tracked-groups.ts'
 import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
 
 const [TENANT, OTHER_TENANT] = [randomUUID(), randomUUID()]
@@ -171,16 +172,21 @@ describe('The stores of group links on Cosmos DB', () => {
     const tenantId = randomUUID()
     await trackedGroups.save(tenantId, tracked, undefined)
     await assert.rejects(trackedGroups.save(tenantId, tracked, undefined), { code: 'StaleVersion' })
-    const [first] = await trackedGroups.ofTenant(tenantId)
+    const [first] = await trackedGroups.ofTenant(tenantId, 51)
     assert.deepEqual(first?.value, tracked)
     const continued = { ...tracked, continueAfter: '/groups/delta?$deltatoken=x', isTracking: true }
     await trackedGroups.save(tenantId, continued, first?.version)
     await assert.rejects(trackedGroups.save(tenantId, tracked, first?.version), { code: 'StaleVersion' })
     await assert.rejects(trackedGroups.remove(tenantId, tracked.id, first?.version ?? ''), { code: 'StaleVersion' })
-    const [second] = await trackedGroups.ofTenant(tenantId)
+    const [second] = await trackedGroups.ofTenant(tenantId, 51)
     assert.deepEqual(second?.value, continued)
-    assert.deepEqual(await trackedGroups.ofTenant(OTHER_TENANT), [])
+    assert.deepEqual(await trackedGroups.ofTenant(OTHER_TENANT, 51), [])
+    assert.deepEqual(await trackedGroups.ofTenant(tenantId, 50), [])
+    await trackedGroups.save(tenantId, { ...tracked, id: FIRST_SET_ID }, undefined)
+    const onlyFirst = await trackedGroups.ofTenant(tenantId, 50)
+    assert.deepEqual(onlyFirst, (await trackedGroups.ofTenant(tenantId, 51)).slice(1))
+    await trackedGroups.remove(tenantId, FIRST_SET_ID, onlyFirst[0]?.version ?? '')
     await trackedGroups.remove(tenantId, tracked.id, second?.version ?? '')
-    assert.deepEqual(await trackedGroups.ofTenant(tenantId), [])
+    assert.deepEqual(await trackedGroups.ofTenant(tenantId, 51), [])
   })
 })

@@ -52,6 +52,17 @@ it('The versions of members are those of the collections that were evaluated, in
     [first, second].map((id, index) => [id, expected[index]?.value.membershipVersion]),
   )
   assert.deepEqual(await store.versions('another tenant', [first]), new Map())
+  const times = await container('members')
+    .items.query<number>("SELECT VALUE c._ts FROM c WHERE c.id = 'head'")
+    .fetchAll()
+  const latestS = Math.max(...times.resources)
+  const written = await store.versionsWrittenSince(TENANT, latestS - 60)
+  assert.deepEqual(
+    [first, second].map((id) => written.get(id)),
+    [2, versions.get(second)],
+  )
+  assert.deepEqual(await store.versionsWrittenSince(TENANT, latestS + 1), new Map())
+  assert.deepEqual(await store.versionsWrittenSince('another tenant', 0), new Map())
 })
 
 /** The same container, to which something else happens before the first page of each query is fetched. */

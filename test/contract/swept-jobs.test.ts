@@ -100,6 +100,17 @@ describe('The jobs of sweeps', () => {
     assert.ok(resources.every((ttlS) => ttlS >= (2 + 1) * 24 * 3600))
   })
 
+  it('tell until when a sweep has read, on the clock of the database', async () => {
+    const tenantId = randomUUID()
+    assert.equal((await store.beginSweep(tenantId)).readUntilS, undefined)
+    const [beganS, tookS] = [Math.floor(Date.now() / 1000), 100]
+    const sweep = { tenantId, startMs: START_MS, endMs: START_MS + tookS * 1000 }
+    await recordSweep({ ...sweep, links: [] })
+    const { readUntilS = 0 } = await store.beginSweep(tenantId)
+    const beforeS = beganS - readUntilS
+    assert.ok(beforeS >= 600 + tookS - 60 && beforeS <= 600 + tookS, `${beforeS} s`)
+  })
+
   it('end after two days', async () => {
     const tenantId = randomUUID()
     const record = { tenantId, startMs: START_MS, endMs: START_MS, links: [linkOf()] }

@@ -54,6 +54,8 @@ export type Linked = { readonly collectionId: string; readonly groupId: string; 
 
 export type WorldOptions = Partial<DirectoryOptions> & {
   readonly sharesClock?: boolean
+  /** The database has the clock of the service. Otherwise all its documents are as old as the test. */
+  readonly databaseSharesClock?: boolean
   /** Makes the ids of the service. Random by default. */
   readonly newId?: () => string
   /** The removal guard has its default settings. Otherwise it is off, because removals are not the subject. */
@@ -63,12 +65,13 @@ export type WorldOptions = Partial<DirectoryOptions> & {
 /** The directory uses real time unless it shares the clock, for throttling and token lifetimes as well. */
 export async function openWorld({
   sharesClock = false,
+  databaseSharesClock = false,
   isGuarded = false,
   newId = randomUUID,
   ...options
 }: WorldOptions = {}): Promise<LinkWorld> {
   const clock = testClock()
-  const { cosmos, container } = await startLocalAccount()
+  const { cosmos, container } = await startLocalAccount(databaseSharesClock ? clock.nowMs : undefined)
   const testDirectory = await openDirectory(clock, { ...options, ...(sharesClock ? { nowMs: clock.nowMs } : {}) })
   const collections = testCollections()
   const { sentMessages, messageQueue } = recordedMessages(clock.nowMs)

@@ -202,7 +202,7 @@ describe('An incremental sync', () => {
     await requestSync(TENANT, collectionId, world.deps)
     const stale = {
       ...world.deps.collections,
-      accountsOf: async () => ({
+      findAccounts: async () => ({
         accounts: new Set(users(0, 5)),
         withoutAccountCount: 0,
         membershipVersion: 1,
@@ -224,7 +224,7 @@ describe('An incremental sync', () => {
       ...(await world.deps.collections.accountsOf(TENANT, collectionId)),
       isCurrent: false,
     })
-    await world.deliverNext({ ...world.deps, collections: { ...world.deps.collections, accountsOf: former } })
+    await world.deliverNext({ ...world.deps, collections: { ...world.deps.collections, findAccounts: former } })
     assert.equal((await world.membersOf(groupId)).size, 5)
     assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Queued')
     await world.drain()

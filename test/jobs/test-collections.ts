@@ -46,13 +46,18 @@ export function testCollections(): TestCollections {
     async find(_tenantId, id) {
       if (collections.failing) throw new Error('The database is away')
       const collection = all.get(id)
-      return collection === undefined ? undefined : { objectType: collection.objectType, name: 'A collection' }
+      return collection && { kind: 'criteria', objectType: collection.objectType, name: 'A collection' }
     },
     async confirmReference(_tenantId, id) {
       return all.has(id)
     },
     async versions(_tenantId, ids) {
       return new Map(ids.flatMap((id) => (all.has(id) ? [[id, latest(id).collection.states.length] as const] : [])))
+    },
+    versionsWrittenSince: (tenantId, kinds) => collections.versions(tenantId, [...kinds.keys()]),
+    async findAccounts(tenantId, id) {
+      const found = await collections.find(tenantId, id)
+      return found && collections.accountsOf(tenantId, id)
     },
     async accountsOf(_tenantId, id) {
       const { collection, state } = latest(id)

@@ -30,6 +30,8 @@ export interface MembershipStore {
   head(tenantId: string, collectionId: string): Promise<Versioned<MembershipHead> | undefined>
   /** The membership versions of those collections that were evaluated. One query for all of them. */
   versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** The same for all collections of the tenant whose head was written since a time of the database's clock, in seconds. */
+  versionsWrittenSince(tenantId: string, sinceS: number): Promise<ReadonlyMap<string, number>>
   /** Ids in ascending order. Undefined for a collection that was never evaluated. */
   members(tenantId: string, collectionId: string): Promise<{ head: MembershipHead; ids: readonly string[] } | undefined>
   /** The candidates that are members. Reads only the chunks that may contain them. */

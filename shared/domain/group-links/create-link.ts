@@ -1,4 +1,5 @@
 import { REFUSALS, Refusal, type RefusalCode } from '../../kernel/refusals.ts'
+import type { CollectionKind } from '../collections/collection.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
 import { auditOfLink, type LinkActor, linkFields } from './audit-link.ts'
 import { DirectoryFault, type DirectoryGroup, groupRefusal, notOwnedMessage } from './directory.ts'
@@ -57,12 +58,15 @@ export async function createLink(
 
 async function addLink(tenantId: string, id: string, input: LinkCreation, deps: LinkDependencies): Promise<GroupLink> {
   const { collectionId, directoryGroupId, createdBy = null, actorId = createdBy ?? undefined } = input
-  await verifyCollection(tenantId, collectionId, deps)
+  const collectionKind = await verifyCollection(tenantId, collectionId, deps)
   const taken = await deps.links.ofGroup(tenantId, directoryGroupId)
   if (taken !== undefined) throw groupTaken(directoryGroupId, taken.value)
   const group = await verifyGroup({ tenantId, groupId: directoryGroupId, target: '/directoryGroupId' }, deps)
   const link = newLink(
-    { id, tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: group.displayName, createdBy },
+    {
+      ...{ id, tenantId, collectionId, collectionKind, directoryGroupId, createdBy },
+      directoryGroupDisplayName: group.displayName,
+    },
     deps.nowMs(),
   )
   await deps.linkQuota.requireRoom(tenantId)
@@ -94,8 +98,12 @@ function groupTaken(groupId: string, link: GroupLink | undefined, cause?: unknow
   return new Refusal('GroupAlreadyLinked', message, '/directoryGroupId', cause)
 }
 
-/** @throws Refusal `CollectionUnknown`, `ObjectTypeNotLinkable`; `CollectionNotVerified` when the check itself fails. */
-export async function verifyCollection(tenantId: string, collectionId: string, deps: LinkDependencies): Promise<void> {
+/** @returns The kind of the collection. @throws Refusal `CollectionUnknown`, `ObjectTypeNotLinkable`; `CollectionNotVerified` when the check itself fails. */
+export async function verifyCollection(
+  tenantId: string,
+  collectionId: string,
+  deps: LinkDependencies,
+): Promise<CollectionKind> {
   const target = '/collectionId'
   const collection = await deps.collections.find(tenantId, collectionId).catch((fault: unknown) => {
     deps.log.error('link.collection-check-failed', fault, { tenantId, collectionId })
@@ -106,6 +114,7 @@ export async function verifyCollection(tenantId: string, collectionId: string, d
     const message = `Members of collections of object type ${collection.objectType} have no directory accounts.`
     throw new Refusal('ObjectTypeNotLinkable', message, target)
   }
+  return collection.kind
 }
 
 type GroupToVerify = { readonly tenantId: string; readonly groupId: string; readonly target: string }

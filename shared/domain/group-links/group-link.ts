@@ -96,6 +96,8 @@ export const GroupLink = Type.Object({
   unresolved: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
   /** Members without an account in the last job that succeeded; null when unknown. */
   skippedCount: Nullable(Type.Integer()),
+  /** Never changes. Null for links that are older than this member. */
+  collectionKind: Nullable(OneOf(['criteria', 'joinable'])),
   /** The sweeps find the link unchanged and store no job: its last sync is the tenant's last sweep, or a later job. */
   isSweptUnchanged: Type.Boolean(),
 })
@@ -108,6 +110,7 @@ export function newLink(
     tenantId: string
     directoryGroupDisplayName: string | null
     createdBy?: string | null
+    collectionKind?: GroupLink['collectionKind']
   },
   nowMs: number,
 ): GroupLink {
@@ -141,6 +144,7 @@ export function newLink(
     notUsers: [],
     unresolved: [],
     skippedCount: null,
+    collectionKind: input.collectionKind ?? null,
     isSweptUnchanged: false,
   }
 }

@@ -3,6 +3,7 @@ import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
+import type { CollectionKind } from '../collections/collection.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import type { Directory } from './directory.ts'
 import type { GroupLink, SyncOutcome } from './group-link.ts'
@@ -64,6 +65,11 @@ export interface LinkStore {
 export type BegunSweep = {
   /** When the last sweep ended; undefined before the first. */
   readonly lastSweepMs: number | undefined
+  /**
+   * The last sweep has read what was written before this time of the database's clock, in seconds, even if its reads
+   * lagged; undefined before the first sweep.
+   */
+  readonly readUntilS: number | undefined
   /**
    * Records the end of the sweep. Each of its links has a job from then on, which is found and listed like a stored one.
    * Two sweeps that begin in the same minute are one.
@@ -136,10 +142,12 @@ export type AccountChanges = {
   readonly membershipVersion: number
 }
 
+type LinkedCollection = { readonly kind: CollectionKind; readonly objectType: string; readonly name: string }
+
 /** What group links read of collections. */
 export interface LinkedCollections {
   /** Undefined when the collection does not exist. */
-  find(tenantId: string, collectionId: string): Promise<{ objectType: string; name: string } | undefined>
+  find(tenantId: string, collectionId: string): Promise<LinkedCollection | undefined>
   /**
    * Called after a link is written. A concurrent deletion that has not seen the link gets a conflict.
    * @returns Whether the collection still exists.
@@ -147,8 +155,19 @@ export interface LinkedCollections {
   confirmReference(tenantId: string, collectionId: string): Promise<boolean>
   /** The current accounts. Evaluates a collection that was never evaluated, or not since its condition changed. */
   accountsOf(tenantId: string, collectionId: string): Promise<CollectionAccounts>
+  /** The same; undefined when the collection does not exist. */
+  findAccounts(tenantId: string, collectionId: string): Promise<CollectionAccounts | undefined>
   /** The current membership versions of these collections. One that does not exist, or was never evaluated, is left out. */
   versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /**
+   * The same for collections whose members were written since a time of the database's clock, in seconds, and possibly for
+   * others. One that was deleted is left out.
+   */
+  versionsWrittenSince(
+    tenantId: string,
+    collections: ReadonlyMap<string, CollectionKind>,
+    sinceS: number,
+  ): Promise<ReadonlyMap<string, number>>
   /** Undefined when the history does not reach back to that version. A full comparison is needed then. */
   changesSince(tenantId: string, collectionId: string, membershipVersion: number): Promise<AccountChanges | undefined>
 }

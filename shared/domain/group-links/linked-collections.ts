@@ -1,5 +1,5 @@
 import { Refusal } from '../../kernel/refusals.ts'
-import type { Collection } from '../collections/collection.ts'
+import type { Collection, CollectionKind } from '../collections/collection.ts'
 import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
 import { partsOfDefinitionKey } from '../collections/members-now.ts'
 import type { MembershipChange, MembershipHead } from '../collections/membership-store.ts'
@@ -21,23 +21,38 @@ type AccountHolder = 'identity' | 'relationship'
 /** The directory accounts of collections' members: decisions, section 8. */
 export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvaluator): LinkedCollections {
   const { collections, snapshots } = deps
-  const accountsOf = async (tenantId: string, collectionId: string): Promise<CollectionAccounts> => {
-    const collection = await existing(tenantId, collectionId, deps)
+  /** The accounts, and the rows that have them. */
+  const readAccounts = async (collection: Collection): Promise<{ now: CollectionAccounts; rows: RowSnapshot }> => {
     const { ids, membershipVersion, isCurrent } = await memberIds(collection, deps, evaluator)
-    const { accounts, withoutAccountCount } = accountsBehind(ids, collection, await snapshots.fresh(tenantId))
-    return { accounts, withoutAccountCount, membershipVersion, isCurrent }
+    const rows = await snapshots.fresh(collection.tenantId)
+    return { now: { ...accountsBehind(ids, collection, rows), membershipVersion, isCurrent }, rows }
   }
   return {
-    accountsOf,
+    async accountsOf(tenantId, collectionId) {
+      return (await readAccounts(await existing(tenantId, collectionId, deps))).now
+    },
+    async findAccounts(tenantId, collectionId) {
+      const found = await collections.find(tenantId, collectionId)
+      return found && (await readAccounts(found.value)).now
+    },
     async versions(tenantId, collectionIds) {
       const ofCriteria = await deps.memberships.versions(tenantId, collectionIds)
       const others = collectionIds.filter((id) => !ofCriteria.has(id))
       const ofJoinables = others.length === 0 ? [] : await deps.joined.versions(tenantId, others)
       return new Map([...ofCriteria, ...ofJoinables])
     },
+    async versionsWrittenSince(tenantId, kinds, sinceS) {
+      const idsOf = (kind: CollectionKind) => [...kinds].flatMap(([id, one]) => (one === kind ? [id] : []))
+      const [criteriaIds, joinableIds] = [idsOf('criteria'), idsOf('joinable')]
+      const [ofCriteria, ofJoinables] = await Promise.all([
+        criteriaIds.length === 0 ? [] : deps.memberships.versionsWrittenSince(tenantId, sinceS),
+        joinableIds.length === 0 ? [] : deps.joined.versions(tenantId, joinableIds),
+      ])
+      return new Map([...ofCriteria, ...ofJoinables])
+    },
     async find(tenantId, collectionId) {
       const collection = (await collections.find(tenantId, collectionId))?.value
-      return collection && { objectType: collection.objectType, name: collection.name }
+      return collection && { kind: collection.kind, objectType: collection.objectType, name: collection.name }
     },
     async confirmReference(tenantId, collectionId) {
       await collections.invalidateReferenceVersions(tenantId)
@@ -48,9 +63,8 @@ export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvalu
       const history = collection.kind === 'joinable' ? deps.joined : deps.memberships
       const changes = await history.changesAfter(tenantId, collectionId, membershipVersion)
       if (changes === undefined) return undefined
-      const now = await accountsOf(tenantId, collectionId)
+      const { now, rows } = await readAccounts(collection)
       const { added, removed } = netChange(changes)
-      const rows = await snapshots.fresh(tenantId)
       const lost = await accountsLost(removed, collection, rows, deps)
       if (lost === undefined) return undefined
       return {

@@ -38,8 +38,8 @@ export async function compareLinks(
   const agreeing = new Set<string>()
   await forEachConcurrent(compared, CONCURRENT_COUNT, async ({ value, version }) => {
     const group = groups.get(value.directoryGroupId)
-    if (group === undefined || (await deps.collections.find(tenantId, value.collectionId)) === undefined) return
-    if (!agrees(value, group, await deps.collections.accountsOf(tenantId, value.collectionId))) return
+    const desired = group && (await deps.collections.findAccounts(tenantId, value.collectionId))
+    if (group === undefined || desired === undefined || !agrees(value, group, desired)) return
     if (await isRecorded({ value: { ...value, comparedAtMs: startMs }, version }, deps)) agreeing.add(value.id)
   })
   return agreeing

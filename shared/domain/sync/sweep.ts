@@ -159,7 +159,7 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
     startMs,
   )
   const begun = await deps.jobs.beginSweep(tenantId)
-  const sweep = { tenantId, startMs, settings, links, linksToQueue, lastSweepMs: begun.lastSweepMs }
+  const sweep = { tenantId, startMs, settings, links, linksToQueue, begun }
   const unchanged = await findUnchangedLinks(sweep, deps)
   const unchangedIds = new Set(unchanged.map(({ id }) => id))
   const changed = linksToQueue.filter(({ id }) => !unchangedIds.has(id))
@@ -167,7 +167,7 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
     await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
   }
   for (const job of jobsToNotify) await notifyWorker(job, `sweep:${startMs}`, deps)
-  await recordSweep(begun, sweep, unchanged, deps)
+  await recordSweep(sweep, unchanged, deps)
   const counts = { unchanged: unchanged.length, queued: changed.length, enqueued: jobsToNotify.length }
   deps.log.info('sweep.tenant-swept', { tenantId, ...counts })
 }

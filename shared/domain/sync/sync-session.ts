@@ -396,10 +396,8 @@ export class SyncSession {
   async #desiredAccounts(): Promise<CollectionAccounts> {
     const { collections } = this.#deps
     const { tenantId, collectionId, appliedMembershipVersion } = this.#link
-    if ((await collections.find(tenantId, collectionId)) === undefined) {
-      throw new RunFault('The collection no longer exists.', { isPermanent: true })
-    }
-    const desired = await collections.accountsOf(tenantId, collectionId)
+    const desired = await collections.findAccounts(tenantId, collectionId)
+    if (desired === undefined) throw new RunFault('The collection no longer exists.', { isPermanent: true })
     if (!desired.isCurrent) {
       throw new RunFault('The condition of the collection has changed and is not evaluated yet.', {
         isPermanent: false,

@@ -27,12 +27,16 @@ export type TrackedGroups = {
 }
 
 export interface TrackedGroupsStore {
-  ofTenant(tenantId: string): Promise<Versioned<TrackedGroups>[]>
+  /** @param groupCount Groups that the tenant needs: one set has them all, or there can be further ones. */
+  ofTenant(tenantId: string, groupCount: number): Promise<Versioned<TrackedGroups>[]>
   /** @param version Undefined to create it. @throws Refusal `StaleVersion` when others have written it. */
   save(tenantId: string, tracked: TrackedGroups, version: string | undefined): Promise<void>
   /** @throws Refusal `StaleVersion` when others have written it. */
   remove(tenantId: string, id: string, version: string): Promise<void>
 }
+
+/** Id of a tenant's first set. It is read without a query when it has room for all groups. */
+export const FIRST_SET_ID = 'tracked-groups'
 
 /** A new set of groups has no version. */
 type TrackedSet = { readonly value: TrackedGroups; readonly version: string | undefined }
@@ -66,11 +70,15 @@ export function trackingPlan(
     const begun = { value: untracked(value.id, [...needed(value), ...missing]), version }
     return { read: [...used.filter((one) => one !== smallest), begun], remove: unused }
   }
-  const added = chunk(missing, TRACKED_TOGETHER_COUNT).map((some) => ({
-    value: untracked(newId(), some),
-    version: undefined,
-  }))
-  return { read: [...used, ...added], remove: unused }
+  // The first set is written again rather than removed and created.
+  const first = stored.find(({ value }) => value.id === FIRST_SET_ID)
+  const isFirstFree = first === undefined || unused.includes(first)
+  const added = chunk(missing, TRACKED_TOGETHER_COUNT).map((some, index) =>
+    index === 0 && isFirstFree
+      ? { value: untracked(FIRST_SET_ID, some), version: first?.version }
+      : { value: untracked(newId(), some), version: undefined },
+  )
+  return { read: [...used, ...added], remove: added.length > 0 ? unused.filter((one) => one !== first) : unused }
 }
 
 function untracked(id: string, groupIds: readonly string[]): TrackedGroups {
@@ -111,11 +119,14 @@ export async function readTrackedChanges(
   deps: TrackingDependencies,
 ): Promise<ReadonlyMap<string, number>> {
   const { trackedGroups, newId } = deps
-  const plan = trackingPlan(await trackedGroups.ofTenant(tenantId), groupIds, newId)
+  const plan = trackingPlan(await trackedGroups.ofTenant(tenantId, groupIds.size), groupIds, newId)
   const changedAtMs = new Map<string, number>()
   await forEachConcurrent(plan.read, CONCURRENT_COUNT, async (set) => {
     const read = await readSet(tenantId, set, explains, deps)
-    for (const group of read?.groups ?? []) changedAtMs.set(group.groupId, group.changedAtMs)
+    // A set that was not read while the tenant had fewer groups can have groups of another set.
+    for (const { groupId, changedAtMs: atMs } of read?.groups ?? []) {
+      changedAtMs.set(groupId, Math.max(atMs, changedAtMs.get(groupId) ?? 0))
+    }
   })
   for (const { value, version } of plan.remove) {
     await trackedGroups.remove(tenantId, value.id, version).catch(ignoreConflict)

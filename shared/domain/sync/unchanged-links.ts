@@ -58,7 +58,7 @@ type Sweep = {
   readonly links: readonly Versioned<GroupLink>[]
   /** Those for which a job would be queued. */
   readonly linksToQueue: readonly GroupLink[]
-  readonly lastSweepMs: number | undefined
+  readonly begun: BegunSweep
 }
 
 /**
@@ -66,7 +66,7 @@ type Sweep = {
  * are written before the tenant's sweep is recorded, so that `lastSyncedAt` never tells of a job that does not exist.
  */
 export async function findUnchangedLinks(sweep: Sweep, deps: SyncDependencies): Promise<readonly GroupLink[]> {
-  const { tenantId, startMs, links, lastSweepMs } = sweep
+  const { tenantId, startMs, links, begun } = sweep
   const known = await knownUnchangedLinks(sweep, deps)
   const due = new Set(known.filter((link) => isComparisonDue(link, startMs)).map(({ id }) => id))
   const compared = await compareLinks(
@@ -80,7 +80,7 @@ export async function findUnchangedLinks(sweep: Sweep, deps: SyncDependencies): 
   const ended = links
     .map(({ value }) => value)
     .filter(({ id, isSweptUnchanged }) => isSweptUnchanged && !knownIds.has(id))
-  await endSweptLinks(ended, lastSweepMs, deps)
+  await endSweptLinks(ended, begun.lastSweepMs, deps)
   return unchanged
 }
 
@@ -89,8 +89,7 @@ export async function findUnchangedLinks(sweep: Sweep, deps: SyncDependencies): 
  * 17. The links are written after it, as `findUnchangedLinks` writes others before.
  */
 export async function recordSweep(
-  begun: BegunSweep,
-  { tenantId, startMs }: Pick<Sweep, 'tenantId' | 'startMs'>,
+  { tenantId, startMs, begun }: Sweep,
   unchanged: readonly GroupLink[],
   deps: SyncDependencies,
 ): Promise<void> {
@@ -101,7 +100,7 @@ export async function recordSweep(
 }
 
 async function knownUnchangedLinks(
-  { tenantId, settings, links, linksToQueue }: Sweep,
+  { tenantId, settings, links, linksToQueue, begun }: Sweep,
   deps: SyncDependencies,
 ): Promise<readonly GroupLink[]> {
   const enabled = links.filter(({ value }) => value.state === 'Enabled')
@@ -118,10 +117,35 @@ async function knownUnchangedLinks(
   const changedAtMs = await readTrackedChanges(tenantId, groupIds, explains, deps)
   const current = await withSeenAdditions(linksToQueue, told, deps)
   const settled = current.filter((link) => isSettled(link, changedAtMs.get(link.directoryGroupId)))
-  const collectionIds = new Set(settled.map(({ collectionId }) => collectionId))
-  const versions = await deps.collections.versions(tenantId, [...collectionIds])
-  const known = settled.filter((link) => versions.get(link.collectionId) === link.appliedMembershipVersion)
+  const known = await linksUpToDate(tenantId, settled, begun.readUntilS, deps)
   return settings.linkableGroups === 'Any' ? known : ownedAmong(tenantId, known, deps)
+}
+
+/**
+ * The links whose group has the last version of the membership. For those that the last sweep has found up to date, versions
+ * are read that were written since then.
+ */
+async function linksUpToDate(
+  tenantId: string,
+  links: readonly GroupLink[],
+  readUntilS: number | undefined,
+  { collections }: SyncDependencies,
+): Promise<readonly GroupLink[]> {
+  // A deleted collection is not among them. It cannot be deleted while it has a link, and the regular comparison finds it.
+  const isFollowed = (link: GroupLink) =>
+    link.isSweptUnchanged && link.collectionKind !== null && readUntilS !== undefined
+  const [followed, others] = [links.filter(isFollowed), links.filter((link) => !isFollowed(link))]
+  const kinds = new Map(
+    followed.flatMap(({ collectionId, collectionKind: kind }) => (kind ? [[collectionId, kind]] : [])),
+  )
+  const written = await collections.versionsWrittenSince(tenantId, kinds, readUntilS ?? 0)
+  const versions = await collections.versions(tenantId, [...new Set(others.map(({ collectionId }) => collectionId))])
+  return links.filter((link) => {
+    const { collectionId, appliedMembershipVersion: applied } = link
+    return isFollowed(link)
+      ? (written.get(collectionId) ?? applied) === applied
+      : versions.get(collectionId) === applied
+  })
 }
 
 /**
@@ -133,8 +157,9 @@ async function requires(
   members: readonly GroupMemberChange[],
   { collections }: SyncDependencies,
 ): Promise<boolean> {
-  if ((await collections.find(tenantId, collectionId)) === undefined) return false
-  const { accounts, withoutAccountCount, membershipVersion } = await collections.accountsOf(tenantId, collectionId)
+  const found = await collections.findAccounts(tenantId, collectionId)
+  if (found === undefined) return false
+  const { accounts, withoutAccountCount, membershipVersion } = found
   return (
     membershipVersion === appliedMembershipVersion &&
     withoutAccountCount === skippedCount &&

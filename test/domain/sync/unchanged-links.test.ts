@@ -4,7 +4,12 @@ import type { DirectoryGroup, GroupWithMembers } from '../../../shared/domain/gr
 import { type GroupLink, newLink } from '../../../shared/domain/group-links/group-link.ts'
 import type { CollectionAccounts } from '../../../shared/domain/group-links/link-dependencies.ts'
 import { agrees } from '../../../shared/domain/sync/compare-links.ts'
-import { afterPage, type TrackedGroups, trackingPlan } from '../../../shared/domain/sync/tracked-groups.ts'
+import {
+  afterPage,
+  FIRST_SET_ID,
+  type TrackedGroups,
+  trackingPlan,
+} from '../../../shared/domain/sync/tracked-groups.ts'
 import { isComparisonDue, isSettled } from '../../../shared/domain/sync/unchanged-links.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
@@ -101,6 +106,10 @@ describe('Tracked groups', () => {
     )
     assert.deepEqual([remove, new Set(read.flatMap(({ value }) => idsOf(value)))], [[], new Set(ids(0, 120))])
     assert.ok(read.every(({ value, version }) => !value.isTracking && version === undefined))
+    assert.deepEqual(
+      read.map(({ value }) => value.id === FIRST_SET_ID),
+      [true, false, false],
+    )
   })
 
   it('keep their position while none is added, also when some are not needed any more', () => {
@@ -122,6 +131,19 @@ describe('Tracked groups', () => {
     const sets = [stored('a', ids(0, 50))]
     const { read } = trackingPlan(sets, new Set(ids(0, 51)), newId)
     assert.deepEqual([read.length, read[0]?.value, read[1] && idsOf(read[1].value)], [2, sets[0]?.value, ids(50, 1)])
+  })
+
+  it('begin again in the first set when it has none that is needed, and in others of their own', () => {
+    const sets = [stored(FIRST_SET_ID, ids(0, 2)), stored('b', ids(2, 2))]
+    const { read, remove } = trackingPlan(sets, new Set(ids(100, 60)), newId)
+    assert.deepEqual(
+      read.map(({ value, version }) => [value.id === FIRST_SET_ID, value.isTracking, idsOf(value).length, version]),
+      [
+        [true, false, 50, 'version of tracked-groups'],
+        [false, false, 10, undefined],
+      ],
+    )
+    assert.deepEqual(remove, sets.slice(1))
   })
 
   it('are removed with the last one that is needed', () => {
