@@ -3,11 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Environment, startEnvironment } from '../../infra/local/environment.ts'
+import { measureRows } from './measured-rows.ts'
+import { measureSweeps } from './measured-sweeps.ts'
 import { type Client, type Clients, clientsOf } from './scale-clients.ts'
 import type { MeasuredWork, Work } from './scale-model.ts'
 
 const PEOPLE_COUNT = 1_000
 const LINKS_COUNT = 20
+/** Unchanged links over a week, so that each is compared once. */
+const SWEPT_LINKS_COUNT = 50
+const SWEPT_HOURS_COUNT = 168
 const CHANGES_COUNT = 20
 const READS_COUNT = 10
 /** The service is idle after this time without work: it batches changes for half a second. */
@@ -39,25 +44,37 @@ export async function measureWork(say: (line: string) => void): Promise<Measurem
     appFolder: undefined,
   }
   const environment = await startEnvironment({ ...options, demoIdentityCount: PEOPLE_COUNT }, () => undefined)
+  let ofService: ServiceMeasurement
   try {
-    return await measured(environment, await clientsOf(environment), say)
+    ofService = await measured(environment, await clientsOf(environment), say)
   } finally {
     await environment.close()
     rmSync(dataFolder, { recursive: true, force: true })
   }
+  // Over a week, which the whole service cannot skip.
+  const { hourly } = await measureSweeps(SWEPT_LINKS_COUNT, SWEPT_HOURS_COUNT)
+  const { operations: storeOperations, calls: directoryCalls, requestUnits, messages } = hourly
+  const swept = { storeOperations, requestUnits, messages, directoryCalls, directoryWrites: 0 }
+  const sweptLink = run(perOne(swept, SWEPT_LINKS_COUNT), 0)
+  const { loadedRow, savedRow } = await measureRows()
+  return { ...ofService, work: { ...ofService.work, sweptLink, loadedRow, savedRow } }
 }
 
-async function measured(environment: Environment, clients: Clients, say: (line: string) => void): Promise<Measurement> {
+/** What is measured on the whole service. */
+type ServiceMeasurement = Omit<Measurement, 'work'> & {
+  readonly work: Omit<MeasuredWork, 'sweptLink' | 'loadedRow' | 'savedRow'>
+}
+
+async function measured(
+  environment: Environment,
+  clients: Clients,
+  say: (line: string) => void,
+): Promise<ServiceMeasurement> {
   const { writer, reader, connector, operator, newGroup } = clients
   const during = (run: () => Promise<unknown>) => workDuring(environment, run)
   await settled(environment)
 
-  // Evaluations load the same rows as the lists return, in pages of the same size.
-  let rows = 0
-  const listed = await during(async () => {
-    rows = await rowCount(reader)
-  })
-  const loadedRow = perOne(listed, rows)
+  const rows = await rowCount(reader)
   const tenantId = clients.tenantId
   const auditedRow = perOne(await during(() => environment.fire('audit-tenant', { tenantId })), rows)
   say(`${rows} rows read and audited`)
@@ -83,10 +100,6 @@ async function measured(environment: Environment, clients: Clients, say: (line: 
     await writer('POST', '/group-link/beta/group-links', { collectionId, directoryGroupId: await newGroup(index) })
   }
   await settled(environment)
-  const withLinks = await during(() => environment.fire('sweep'))
-  const sweptLink = perOne(difference(withLinks, sweptTenant), LINKS_COUNT)
-  say(`swept with ${LINKS_COUNT} links`)
-
   const connectorId = (await operator<{ data: { id: string }[] }>('GET', CONNECTORS)).data[0]?.id
   const changes = await during(async () => {
     for (let index = 0; index < CHANGES_COUNT; index += 1) {
@@ -109,8 +122,6 @@ async function measured(environment: Environment, clients: Clients, say: (line: 
     work: {
       timer: { ...timer, executions: 1 },
       sweptTenant: run(sweptTenant, 0),
-      sweptLink: run(sweptLink, 0),
-      loadedRow: run(loadedRow, 0, 0),
       auditedRow: run(auditedRow, 0, 0),
       change: run(perOne(changes, CHANGES_COUNT), 1),
       read: run(perOne(reads, READS_COUNT * 3), 1),

@@ -13,10 +13,12 @@ export type Work = {
 export type MeasuredWork = {
   /** A sweep of a tenant without links whose rows are in memory. */
   readonly sweptTenant: Work
-  /** What each link adds to it: a job that finds nothing to do. */
+  /** What each unchanged link adds to it, its weekly comparison included. */
   readonly sweptLink: Work
-  /** Reading a tenant's rows into memory, per row. */
+  /** Reading a tenant's saved rows into memory, per row. */
   readonly loadedRow: Work
+  /** Saving them, per row. */
+  readonly savedRow: Work
   /** Comparing a tenant's core objects with the data of its connectors, per row. */
   readonly auditedRow: Work
   /** A connector changes a person, who becomes a member of a collection and its group. */
@@ -36,8 +38,8 @@ export type Workload = {
   readonly readsPerTenantHour: number
   /** The busiest minutes, as a multiple of the average; sweeps are spread over the hour by design. */
   readonly peakFactor: number
-  /** Rows that an instance keeps in memory. */
-  readonly rowsPerInstance: number
+  /** How often rows that are not in memory are loaded: `simulatedLoads`. */
+  readonly loadsPerTenantHour: number
 }
 
 /** Figures that only the cloud can supply. Prices in dollars are assumptions; replace them with yours. */
@@ -71,8 +73,6 @@ export type Resource = keyof typeof CEILINGS
 
 export type Forecast = {
   readonly workload: Workload
-  /** Share of sweeps that find the tenant's rows not in memory. */
-  readonly coldShare: number
   readonly perMonth: Work & { readonly busOperations: number; readonly busySeconds: number }
   readonly dollars: { cosmos: number; bus: number; functions: number; logs: number }
   /** Peak use of each resource as a share of its ceiling. */
@@ -100,14 +100,16 @@ export function combined(parts: readonly (readonly [work: Work, times: number])[
 /** Each tenant is audited once a day. */
 const HOURS_PER_DAY = 24
 
+/** Rows in use are saved again after this time: `isSaveDue`. */
+const SAVED_EVERY_HOURS = 20
+
 /** A message is sent, received and settled. */
 const BUS_OPERATIONS_PER_MESSAGE = 3
 
 /** The formulas, as they are printed. */
 export const FORMULAS = [
-  'tenant-hour  = sweptTenant + links x sweptLink + coldShare x rows x loadedRow + changes x change + reads x read',
-  '               + rows x auditedRow / 24',
-  'coldShare    = 1 - min(1, rowsPerInstance / (tenants x rows)): messages of a tenant reach any instance',
+  'tenant-hour  = sweptTenant + links x sweptLink + loads x rows x loadedRow + changes x change + reads x read',
+  '               + rows x (auditedRow / 24 + savedRow / 20)',
   'month        = hours x (tenants x tenant-hour + 60 x timer)',
   'bus          = 3 x messages (send, receive, settle)',
   'busy seconds = storeOperations x storeOperationS + directoryCalls x directoryCallS',
@@ -117,12 +119,12 @@ export const FORMULAS = [
 
 /** What a workload costs and where it first meets a limit. */
 export function forecast(measured: MeasuredWork, workload: Workload): Forecast {
-  const { tenants, linksPerTenant, rowsPerTenant, rowsPerInstance, peakFactor } = workload
-  const coldShare = 1 - Math.min(1, rowsPerInstance / (tenants * rowsPerTenant))
+  const { tenants, linksPerTenant, rowsPerTenant, loadsPerTenantHour, peakFactor } = workload
   const tenantHour = combined([
     [measured.sweptTenant, 1],
     [measured.sweptLink, linksPerTenant],
-    [measured.loadedRow, coldShare * rowsPerTenant],
+    [measured.loadedRow, loadsPerTenantHour * rowsPerTenant],
+    [measured.savedRow, rowsPerTenant / SAVED_EVERY_HOURS],
     [measured.auditedRow, rowsPerTenant / HOURS_PER_DAY],
     [measured.change, workload.changesPerTenantHour],
     [measured.read, workload.readsPerTenantHour],
@@ -144,7 +146,6 @@ export function forecast(measured: MeasuredWork, workload: Workload): Forecast {
   const firstBottleneck = resources.reduce((first, next) => (utilisation[next] > utilisation[first] ? next : first))
   return {
     workload,
-    coldShare,
     perMonth: { ...month, busOperations, busySeconds },
     dollars: dollarsOf({ ...month, busOperations, busySeconds }),
     utilisation,

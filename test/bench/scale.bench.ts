@@ -9,17 +9,26 @@ import {
   type Work,
   type Workload,
 } from './scale-model.ts'
+import { simulatedLoads } from './simulated-loads.ts'
 
 /** What the service costs, and what it meets first, with 10, 1,000 and 100,000 tenants of one kind. */
 const TENANTS = [10, 1_000, 100_000]
 
-const WORKLOAD: Omit<Workload, 'tenants'> = {
+const WORKLOAD: Omit<Workload, 'tenants' | 'loadsPerTenantHour'> = {
   linksPerTenant: 50,
   rowsPerTenant: 8_000,
   changesPerTenantHour: 5,
   readsPerTenantHour: 60,
   peakFactor: 3,
-  rowsPerInstance: 1_500_000,
+}
+
+/** Instances of the function that evaluates, and how long each lives. */
+const EVALUATING = { rowsPerInstance: 1_500_000, instances: 4, lifeHours: 6 }
+
+async function workloadOf(tenants: number): Promise<Workload> {
+  const { rowsPerTenant, changesPerTenantHour } = WORKLOAD
+  const run = { tenants, rowsPerTenant, changesPerTenantHour, ...EVALUATING }
+  return { ...WORKLOAD, tenants, loadsPerTenantHour: await simulatedLoads(run) }
 }
 
 const print = (line = '') => process.stdout.write(`${line}\n`)
@@ -40,6 +49,7 @@ const table = (rows: readonly (readonly string[])[]): void => {
   }
 }
 
+const workloads = await Promise.all(TENANTS.map(workloadOf))
 const { work, rowsPerTenant, membersPerLink } = await measureWork((line) => print(`measured: ${line}`))
 print()
 print(`Measured on a tenant of ${rowsPerTenant} rows with links of ${membersPerLink} members:`)
@@ -54,12 +64,13 @@ table([
 print()
 for (const formula of FORMULAS) print(formula)
 print()
-print(`Workload: ${JSON.stringify(WORKLOAD)}`)
+print(`Workload: ${JSON.stringify({ ...WORKLOAD, ...EVALUATING })}`)
 print(`Assumed: ${JSON.stringify(ASSUMED)}`)
 print()
-const row = ({ workload, coldShare, perMonth, dollars, firstBottleneck, ...found }: Forecast): string[] => [
+const forecasts = workloads.map((workload) => forecast(work, workload))
+const row = ({ workload, perMonth, dollars, firstBottleneck, ...found }: Forecast): string[] => [
   workload.tenants.toLocaleString('en'),
-  percent(coldShare),
+  workload.loadsPerTenantHour.toFixed(2),
   short(perMonth.requestUnits),
   short(perMonth.busOperations),
   short(perMonth.executions),
@@ -73,7 +84,7 @@ const row = ({ workload, coldShare, perMonth, dollars, firstBottleneck, ...found
 table([
   [
     'tenants',
-    'sweeps that load',
+    'loads per tenant-hour',
     'RU/month',
     'bus operations',
     'executions',
@@ -82,16 +93,15 @@ table([
     'first bottleneck (use at peak)',
     'reached at',
   ],
-  ...TENANTS.map((tenants) => row(forecast(work, { ...WORKLOAD, tenants }))),
+  ...forecasts.map(row),
 ])
 print()
 print('Use at peak, of what each shared resource takes:')
 const resources = Object.keys(CEILINGS) as Resource[]
 table([
   ['tenants', ...resources],
-  ...TENANTS.map((tenants) => {
-    const { utilisation } = forecast(work, { ...WORKLOAD, tenants })
-    return [tenants.toLocaleString('en'), ...resources.map((resource) => percent(utilisation[resource]))]
+  ...forecasts.map(({ workload, utilisation }) => {
+    return [workload.tenants.toLocaleString('en'), ...resources.map((resource) => percent(utilisation[resource]))]
   }),
 ])
 print()

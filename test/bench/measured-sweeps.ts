@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import { newLink } from '../../shared/domain/group-links/group-link.ts'
+import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import { identity, openAccountWorld } from '../jobs/account-world.ts'
+import { TENANT, users } from '../jobs/link-directory.ts'
+
+const MEMBERS_COUNT = 20
+const HOUR_MS = 3_600_000
+
+export type SweepCost = {
+  readonly requestUnits: number
+  readonly operations: number
+  readonly messages: number
+  readonly calls: number
+}
+
+/** Until no link is due for a comparison because it is new to the sweeps. */
+const FIRST_HOURS_COUNT = 3
+
+/** The mean cost of an hourly sweep while each link is compared, and afterwards. */
+export async function measureSweeps(
+  linkCount: number,
+  hoursCount: number,
+): Promise<{ first: SweepCost; hourly: SweepCost }> {
+  const world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true })
+  const { links: deps, evaluator } = world.newService()
+  const accounts = users(0, MEMBERS_COUNT)
+  const source = await world.newSource()
+  await world.write(
+    source,
+    ...accounts.map((account, index) => identity(`${index}`, { displayName: 'Member', directoryObjectId: account })),
+  )
+  const nowMs = world.clock.nowMs()
+  for (let count = 0; count < linkCount; count += 1) {
+    const collectionId = await world.criteria('Identity', 'identityDisplayName', 'Member')
+    const directoryGroupId = await world.newGroup({}, accounts)
+    const collectionKind = 'criteria' as const
+    const ids = { id: randomUUID(), tenantId: TENANT, collectionId, directoryGroupId, collectionKind }
+    await deps.links.add({
+      ...newLink({ ...ids, directoryGroupDisplayName: 'A group' }, nowMs),
+      appliedMembershipVersion: 1,
+    })
+  }
+  await evaluator.evaluate(TENANT)
+  world.sentMessages.length = 0
+
+  let messages = 0
+  const sweepHours = async (count: number): Promise<SweepCost> => {
+    const operations = () => Object.values(world.cosmos.operations()).reduce((sum, one) => sum + one, 0)
+    const [unitsBefore, operationsBefore] = [world.cosmos.chargedUnits(), operations()]
+    messages = 0
+    world.server.clearRequests()
+    for (let hour = 0; hour < count; hour += 1) {
+      await world.clock.sleep(HOUR_MS)
+      // The message of the sweep itself.
+      messages += 1
+      await sweepTenant(TENANT, deps)
+      messages += world.sentMessages.length
+      while (await world.deliverNext(deps));
+    }
+    return {
+      requestUnits: (world.cosmos.chargedUnits() - unitsBefore) / count,
+      operations: (operations() - operationsBefore) / count,
+      messages: messages / count,
+      calls: world.server.requests().filter(({ path }) => path.startsWith('/v1.0/')).length / count,
+    }
+  }
+  const first = await sweepHours(FIRST_HOURS_COUNT)
+  const startMs = performance.now()
+  const hourly = await sweepHours(hoursCount)
+  const seconds = (performance.now() - startMs) / 1000
+  const succeeded = (await deps.links.ofTenant(TENANT)).filter(({ value }) => value.lastSyncOutcome === 'Succeeded')
+  process.stdout.write(
+    `${succeeded.length} of ${linkCount} links Succeeded; ${hoursCount} sweeps in ${seconds.toFixed(1)} s\n`,
+  )
+  if (succeeded.length < linkCount) process.exitCode = 1
+  await world.close()
+  return { first, hourly }
+}
