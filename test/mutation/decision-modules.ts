@@ -1,12 +1,8 @@
 /** The modules that decide, by the name that `npm run mutate -- <name>` takes. */
 export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
-  conditions: [
-    'shared/domain/criteria/check-condition.ts',
-    'shared/domain/criteria/evaluation.ts',
-    'shared/domain/criteria/evaluation-order.ts',
-    'shared/domain/criteria/leaf-test.ts',
-    'shared/domain/criteria/text-test.ts',
-  ],
+  conditions: ['shared/domain/criteria/check-condition.ts', 'shared/domain/criteria/evaluation-order.ts'],
+  evaluation: ['shared/domain/criteria/evaluation.ts'],
+  leaves: ['shared/domain/criteria/leaf-test.ts', 'shared/domain/criteria/text-test.ts'],
   'sync-plan': ['shared/domain/sync/plan-sync.ts', 'shared/domain/sync/changes-decision.ts'],
   'removal-guard': ['shared/domain/sync/removal-guard.ts', 'shared/domain/group-links/removal-window.ts'],
   leases: [
@@ -35,6 +31,43 @@ export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
     file: 'shared/domain/criteria/check-condition.ts',
     reason: 'Once the most faults are found, no other is reported: it only ends sooner.',
     lines: [['return findings.leafCount > MAX_LEAF_COUNT || findings.faults.length >= MAX_FAULT_COUNT', '>= → >']],
+  },
+  {
+    file: 'shared/domain/criteria/evaluation-order.ts',
+    reason: 'Nothing refers to the entry behind the last one.',
+    lines: [['for (let index = 0; index < order.length; index += 1) {', '< → <=']],
+  },
+  {
+    file: 'shared/domain/criteria/evaluation.ts',
+    reason:
+      'Rows one by one and in columns, with cached results and without, are the same. It decides which is faster.',
+    lines: [
+      ['const SPARSE_SHARE = 1 / 32', '/ → *', '1 → 2', '32 → 33'],
+      ['const COLLECTIONS_CACHED_COUNT = 64', '64 → 65'],
+      [
+        'if (hasFewerBits(mask, mask.length * 32 * SPARSE_SHARE)) return yield* this.#matchingFew(node, objectType, mask)',
+        ...['hasFewerBits(mask, mask.length * 32 * SPARSE_SHARE) → true', '* → /', '32 → 33'],
+        'hasFewerBits(mask, mask.length * 32 * SPARSE_SHARE) → false',
+      ],
+      [
+        'if (this.#shared === undefined || readsMembers(node)) return yield* this.#matchingMany(node, objectType, mask)',
+        'this.#shared === undefined || readsMembers(node) → true',
+      ],
+      ['this.#shared = shared', 'this.#shared = shared → ;'],
+      ['this.#shared.set(node, objectType, all)', 'this.#shared.set(node, objectType, all) → ;'],
+      [
+        'if (this.#memberSlots.size >= COLLECTIONS_CACHED_COUNT) this.#memberSlots.clear()',
+        'this.#memberSlots.size >= COLLECTIONS_CACHED_COUNT → true',
+        'this.#memberSlots.size >= COLLECTIONS_CACHED_COUNT → false',
+        ...['>= → >', '>= → <', 'this.#memberSlots.clear() → ;'],
+      ],
+      ['this.#memberSlots.set(members, slots)', 'this.#memberSlots.set(members, slots) → ;'],
+    ],
+  },
+  {
+    file: 'shared/domain/criteria/evaluation.ts',
+    reason: 'The row is written before each read.',
+    lines: [['readonly #row: [number, number, number] = [0, 0, 0]', '0 → 1']],
   },
   {
     file: 'shared/domain/connectors/identity-resolver.ts',
