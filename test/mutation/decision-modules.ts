@@ -65,11 +65,6 @@ export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
     ],
   },
   {
-    file: 'shared/domain/criteria/evaluation.ts',
-    reason: 'The row is written before each read.',
-    lines: [['readonly #row: [number, number, number] = [0, 0, 0]', '0 → 1']],
-  },
-  {
     file: 'shared/domain/connectors/identity-resolver.ts',
     reason: 'Ids are unique, and only the sign of a comparison counts.',
     lines: [

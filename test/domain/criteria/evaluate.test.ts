@@ -5,7 +5,6 @@ import { checkCondition } from '../../../shared/domain/criteria/check-condition.
 import type { CollectionMembers, RowObjectType } from '../../../shared/domain/criteria/collection-members.ts'
 import { compile } from '../../../shared/domain/criteria/compile.ts'
 import { evaluate, evaluateObjects, objectEvaluationTask } from '../../../shared/domain/criteria/evaluate.ts'
-import { Evaluation } from '../../../shared/domain/criteria/evaluation.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import { CodeSet } from '../../../shared/domain/tenant-index/bitmap.ts'
 import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
@@ -13,7 +12,6 @@ import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-
 const SCHEMA = conditionSchema({ identity: ['custom/plate'], orgUnit: [], relationship: [] })
 const TODAY_MS = Date.parse('2024-02-29T00:00:00Z')
 const COLLECTION = '11111111-1111-4111-8111-111111111111'
-const NO_COLLECTION = '22222222-2222-4222-8222-222222222222'
 
 const object = (objectType: SnapshotObject['objectType'], id: string, attributes: Attributes = {}): SnapshotObject => ({
   id,
@@ -233,35 +231,6 @@ describe('A change', () => {
     })
     snapshot.apply([object('identity', 'a', { 'custom/plate': 'X1' })])
     assert.deepEqual(snapshot.customAttributes().identity, ['custom/plate'])
-  })
-})
-
-describe('A row', () => {
-  const slot = (type: 'identity' | 'orgUnit' | 'relationship', id: string) => TENANT.tables[type].ids.codeOf(id)
-  const row = (identity: string, orgUnit: string, relationship: string) =>
-    [slot('identity', identity), slot('orgUnit', orgUnit), slot('relationship', relationship)] as const
-  const nurse = row('kari', 'north', 'kari-1')
-  const members: CollectionMembers = { kind: 'criteria', objectType: 'OrgUnit', ids: new Set(['north']) }
-  const context = { todayMs: TODAY_MS, membersOf: (id: string) => (id === COLLECTION ? members : undefined) }
-  const evaluation = new Evaluation(TENANT, context)
-
-  it('satisfies leaves on its identity, its org unit and its relationship', () => {
-    for (const [condition, other] of [
-      [leaf('identityDisplayName', 'Equals', 'Kari'), row('ola', 'north', 'kari-1')],
-      [leaf('orgUnitDisplayName', 'Equals', 'North'), row('kari', 'south', 'kari-1')],
-      [leaf('relationshipTitle', 'Equals', 'Nurse'), row('kari', 'north', 'kari-2')],
-    ] as const) {
-      const node = compiled(condition).boundTo(TENANT)
-      assert.deepEqual([evaluation.holdsOn(node, nurse), evaluation.holdsOn(node, other)], [true, false])
-    }
-  })
-
-  it('is of the collections that have its object as a member', () => {
-    const root = compiled(leaf('memberOfCollection', 'In', [COLLECTION, NO_COLLECTION])).boundTo(TENANT)
-    const [node] = root.kind === 'group' ? root.children : [root]
-    assert.ok(node?.kind === 'membership')
-    assert.deepEqual(evaluation.collectionsOf(node, nurse), [COLLECTION])
-    assert.deepEqual(evaluation.collectionsOf(node, row('kari', 'south', 'kari-2')), [])
   })
 })
 
