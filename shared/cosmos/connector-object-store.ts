@@ -11,6 +11,7 @@ import {
 } from '../domain/connectors/connector-object.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
+import { readFew } from './batched-reads.ts'
 import { documentParser, StoredAttributes } from './document-parser.ts'
 import {
   catchUp,
@@ -87,7 +88,10 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
   }
   return {
     catchUp: (tenantId) => catchUp(container, tenantId),
-    ofIds: (tenantId, ids) => whereIn(tenantId, 'c.id', ids),
+    async ofIds(tenantId, ids) {
+      const few = await readFew<Stored<Document>>(container, tenantId, ids)
+      return few?.map(versioned) ?? whereIn(tenantId, 'c.id', ids)
+    },
     async referenceTargets(tenantId, ids) {
       if (ids.length === 0) return []
       const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`

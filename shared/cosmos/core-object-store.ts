@@ -5,6 +5,7 @@ import type { MergedCoreObject } from '../domain/connectors/merged-core-object.t
 import type { CoreObject } from '../domain/core/core-object.ts'
 import type { CoreObjectReader, DeletedCoreObjects } from '../domain/core/core-object-store.ts'
 import type { Versioned } from '../kernel/versioned.ts'
+import { readFew } from './batched-reads.ts'
 import { type CoreObjectDocument, coreObject, parseCoreObject } from './core-object-document.ts'
 import { matchingCoreObjects, searchTexts } from './core-object-search.ts'
 import {
@@ -39,12 +40,14 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
     liveIds: (tenantId, after, size) =>
       readValues(container, tenantId, { property: 'c.id', where: 'c.deleted = false', after, size }),
     async mergedOfIds(tenantId, ids) {
-      if (ids.length === 0) return []
+      const merged = (document: CoreObjectDocument) => ({ value: parseCoreObject(document), version: document._etag })
+      const few = await readFew<CoreObjectDocument>(container, tenantId, ids)
+      if (few !== undefined) return few.map(merged)
       const query = { query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', parameters: sqlParameters({ ids }) }
       const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
       const found: Versioned<MergedCoreObject>[] = []
       for await (const documents of queryDocuments<CoreObjectDocument>(container, tenantId, query, options)) {
-        found.push(...documents.map((document) => ({ value: parseCoreObject(document), version: document._etag })))
+        found.push(...documents.map(merged))
       }
       return found
     },

@@ -1,3 +1,4 @@
+import { costOfChange } from '../jobs/change-cost.ts'
 import { measureSweeps, type SweepCost } from './measured-sweeps.ts'
 
 /** What hourly sweeps of unchanged links cost on average over a week: each link is compared in full once. */
@@ -25,4 +26,13 @@ for (const [linkCount, hoursCount] of [
       `(at most ${JSON.stringify(limits)})\n`,
   )
   for (const [name, limit] of Object.entries(limits)) if (hourly[name as keyof SweepCost] > limit) process.exitCode = 1
+}
+
+// The directory has no users for larger collections.
+for (const size of [100, 2_000]) {
+  const { write, evaluation, sync } = await costOfChange(size)
+  const parts = `write ${write.toFixed(1)}, evaluation ${evaluation.toFixed(1)}, sync ${sync.toFixed(1)}`
+  process.stdout.write(
+    `One change in a collection of ${size}: ${(write + evaluation + sync).toFixed(1)} RU (${parts}; at most 80)\n`,
+  )
 }
