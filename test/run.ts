@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url'
  * process, and all processes share compiled modules. Other files start processes themselves, measure time, or change
  * settings of the process.
  */
-const SHARED_FOLDERS = ['api', 'jobs', 'http', 'domain', 'contract']
+const SHARED_FOLDERS = ['api', 'jobs', 'http', 'domain']
 const FILES_OF_PROCESS_COUNT = 5
 const PROCESSES_COUNT = 2
 const COMPILE_CACHE = resolve('node_modules/.cache/compiled')
@@ -32,18 +32,9 @@ function groups(): readonly (readonly string[])[] {
   return [...alone, ...shared]
 }
 
-/**
- * The test runner starts a process for each file: one that imports the files of a group, one after the other. Their tests
- * wait until all files are loaded: the runner calls `after` of all files as soon as no test is left.
- */
+/** The test runner starts a process for each file: one that imports the files of a group, one after the other. */
 function entryOf(group: readonly string[]): string {
-  const imports = group.map((file) => `await import(${JSON.stringify(pathToFileURL(resolve(file)).href)})\n`).join('')
-  if (group.length === 1) return imports
-  return `import { it } from 'node:test'
-const loading = Promise.withResolvers()
-void it('all test files are loaded', () => loading.promise)
-${imports}loading.resolve()
-`
+  return group.map((file) => `await import(${JSON.stringify(pathToFileURL(resolve(file)).href)})\n`).join('')
 }
 
 mkdirSync(COMPILE_CACHE, { recursive: true })

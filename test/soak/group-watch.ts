@@ -14,10 +14,12 @@ export class GroupWatch {
   readonly #serviceClientId: string
   #groups = new Map<string, Watched>()
   /**
-   * By collection: accounts that it had at some moment since the last quiet point. Members are evaluated some time after a
-   * change of people, and a link that is created meanwhile writes those of before: decisions, section 6.
+   * By collection: members at some moment since the last quiet point. Members are evaluated some time after a change of
+   * people, and a link that is created meanwhile writes those of before, with their accounts of then: decisions, section 6.
    */
-  #ever = new Map<string, Set<string>>()
+  #membersOf = new Map<string, Set<string>>()
+  /** By member: accounts at some moment since the last quiet point. */
+  #accountsOf = new Map<string, Set<string>>()
 
   constructor(model: OrganisationModel, serviceClientId: string) {
     this.#model = model
@@ -26,25 +28,27 @@ export class GroupWatch {
 
   /** Notes the accounts after each change of the model. */
   observe(): void {
-    const collections = this.#model.accountsOfCollections()
-    for (const [collectionId, { accounts }] of collections) {
-      this.#ever.set(collectionId, accounts.union(this.#ever.get(collectionId) ?? new Set()))
+    const now = this.#model.membersWithAccounts()
+    for (const [collectionId, members] of now.membersOf) addTo(this.#membersOf, collectionId, members)
+    for (const [member, account] of now.accountOf) {
+      if (account !== undefined) addTo(this.#accountsOf, member, [account])
     }
-    const now = this.#model.accountsOfGroups(collections)
+    const groups = this.#model.accountsOfGroups(now)
     for (const { groupId, collectionId } of this.#model.links.values()) {
       const watched = this.#groups.get(groupId) ?? { collectionIds: new Set(), always: new Set() }
       this.#groups.set(groupId, watched)
       watched.collectionIds.add(collectionId)
     }
     for (const [groupId, watched] of this.#groups) {
-      watched.always = watched.always.intersection(now.get(groupId)?.accounts ?? new Set())
+      watched.always = watched.always.intersection(groups.get(groupId)?.accounts ?? new Set())
     }
   }
 
   /** Begins again, from a quiet point. */
   restart(): void {
     this.#groups = new Map()
-    this.#ever = new Map()
+    this.#membersOf = new Map()
+    this.#accountsOf = new Map()
     this.observe()
     for (const [groupId, { accounts }] of this.#model.accountsOfGroups()) {
       const watched = this.#groups.get(groupId)
@@ -69,6 +73,13 @@ export class GroupWatch {
 
   #everIn(groupId: string): ReadonlySet<string> {
     const collectionIds = [...(this.#groups.get(groupId)?.collectionIds ?? [])]
-    return new Set(collectionIds.flatMap((id) => [...(this.#ever.get(id) ?? [])]))
+    const members = collectionIds.flatMap((id) => [...(this.#membersOf.get(id) ?? [])])
+    return new Set(members.flatMap((member) => [...(this.#accountsOf.get(member) ?? [])]))
   }
+}
+
+function addTo(sets: Map<string, Set<string>>, key: string, values: readonly string[]): void {
+  const known = sets.get(key) ?? new Set()
+  sets.set(key, known)
+  for (const value of values) known.add(value)
 }

@@ -16,6 +16,12 @@ export type ModelMembers = ReadonlyMap<string, ReadonlySet<string>>
 /** The accounts that a group must have, and how many members have none. */
 export type ModelAccounts = { readonly accounts: ReadonlySet<string>; readonly missingCount: number }
 
+/** By member, which is a kind and an id in one text. */
+export type MembersWithAccounts = {
+  readonly membersOf: ReadonlyMap<string, readonly string[]>
+  readonly accountOf: ReadonlyMap<string, string | undefined>
+}
+
 /** The whole organisation as its acknowledged requests made it. */
 export class OrganisationModel {
   readonly people = new PeopleModel()
@@ -46,29 +52,33 @@ export class OrganisationModel {
     return members
   }
 
-  /** By collection: decisions, section 8. */
-  accountsOfCollections(): Map<string, ModelAccounts> {
+  /** The members of each collection, and the accounts of all members: decisions, section 8. */
+  membersWithAccounts(): MembersWithAccounts {
     const rows = this.people.rows()
     const accountOf = new Map<string, string | undefined>()
     for (const { identity, relationship } of rows) {
       if (identity !== undefined) accountOf.set(`Identity ${identity.nin}`, identity.account)
       if (relationship !== undefined) accountOf.set(`Relationship ${relationship.externalId}`, identity?.account)
     }
-    const collections = new Map<string, ModelAccounts>()
+    const membersOf = new Map<string, readonly string[]>()
     for (const [id, members] of this.members(rows)) {
       const kind = this.criteria.get(id)?.objectType ?? 'Identity'
-      const accounts = [...members].map((member) => accountOf.get(`${kind} ${member}`))
-      const known = new Set(accounts.filter((account) => account !== undefined))
-      collections.set(id, { accounts: known, missingCount: accounts.filter((account) => account === undefined).length })
+      membersOf.set(
+        id,
+        [...members].map((member) => `${kind} ${member}`),
+      )
     }
-    return collections
+    return { membersOf, accountOf }
   }
 
   /** By group with an enabled link. */
-  accountsOfGroups(collections: ReadonlyMap<string, ModelAccounts> = this.accountsOfCollections()) {
+  accountsOfGroups({ membersOf, accountOf } = this.membersWithAccounts()): Map<string, ModelAccounts> {
     const groups = new Map<string, ModelAccounts>()
     for (const { collectionId, groupId, isEnabled } of this.links.values()) {
-      if (isEnabled) groups.set(groupId, collections.get(collectionId) ?? { accounts: new Set(), missingCount: 0 })
+      if (!isEnabled) continue
+      const accounts = (membersOf.get(collectionId) ?? []).map((member) => accountOf.get(member))
+      const known = new Set(accounts.filter((account) => account !== undefined))
+      groups.set(groupId, { accounts: known, missingCount: accounts.filter((account) => account === undefined).length })
     }
     return groups
   }
