@@ -29,7 +29,7 @@ const HOLD_AT_MOST_MS = 50
 const CONNECTORS = '/iamcore/beta/sync/connectors'
 const LIST = '/iamcore/beta/sync/coreobjects/identities?pageSize=10'
 
-const report = (what: string, measured: string) => process.stdout.write(`${what.padEnd(48)}${measured}\n`)
+const report = (what: string, measured: string) => process.stdout.write(`${what.padEnd(56)}${measured}\n`)
 
 const environment = await startedEnvironment(newDataFolder(), {
   DEMO_IDENTITIES: '0',
