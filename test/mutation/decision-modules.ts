@@ -1,7 +1,7 @@
 /** The modules that decide, by the name that `npm run mutate -- <name>` takes. */
 export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   conditions: ['shared/domain/criteria/check-condition.ts', 'shared/domain/criteria/evaluation-order.ts'],
-  evaluation: ['shared/domain/criteria/evaluation.ts'],
+  evaluation: ['shared/domain/criteria/evaluation.ts', 'shared/domain/criteria/row-test.ts'],
   leaves: ['shared/domain/criteria/leaf-test.ts', 'shared/domain/criteria/text-test.ts'],
   'sync-plan': ['shared/domain/sync/plan-sync.ts', 'shared/domain/sync/changes-decision.ts'],
   'removal-guard': ['shared/domain/sync/removal-guard.ts', 'shared/domain/group-links/removal-window.ts'],
