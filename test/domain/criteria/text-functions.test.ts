@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import type { FieldFunction } from '../../../shared/domain/criteria/condition.ts'
 import { DerivedTextCache } from '../../../shared/domain/criteria/derived-texts.ts'
 import { TextFunctions } from '../../../shared/domain/criteria/text-functions.ts'
-import { textTest } from '../../../shared/domain/criteria/text-test.ts'
 import { CodePointBytes, textOfBytes } from '../../../shared/domain/tenant-index/code-point-bytes.ts'
 import { TextDictionary } from '../../../shared/domain/tenant-index/text-dictionary.ts'
 
@@ -86,37 +85,5 @@ describe('Functions on texts', () => {
     })
     const sizeBytes = chains.reduce((sum, chain) => sum + chain.sizeBytes, 0)
     assert.ok(sizeBytes > 20_000_000 && sizeBytes <= 24_000_000, `${sizeBytes} bytes`)
-  })
-})
-
-describe('Contains', () => {
-  const contains = (wanted: string) => {
-    const test = textTest({
-      kind: 'leaf',
-      name: 'x',
-      type: 'String',
-      functions: [],
-      operator: 'Contains',
-      values: [wanted],
-    })
-    return (within: string) => {
-      const { bytes, length } = new CodePointBytes().set(within)
-      return test(bytes, 0, length)
-    }
-  }
-
-  it('finds existing texts and no others', () => {
-    const few = fc.string({ unit: fc.constantFrom('a', 'b', 'é'), maxLength: 12 })
-    fc.assert(
-      fc.property(few, few, (within, wanted) => assert.equal(contains(wanted)(within), within.includes(wanted))),
-      { numRuns: 5000 },
-    )
-  })
-
-  it('takes linear time for a text that almost matches everywhere', () => {
-    const isFound = contains(`${'a'.repeat(200_000)}b`)
-    const startMs = performance.now()
-    assert.equal(isFound('a'.repeat(500_000)), false)
-    assert.ok(performance.now() - startMs < 1000)
   })
 })
