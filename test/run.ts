@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { globSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -13,8 +13,6 @@ import { pathToFileURL } from 'node:url'
 const SHARED_FOLDERS = ['api', 'jobs', 'http', 'domain']
 const FILES_OF_PROCESS_COUNT = 5
 const PROCESSES_COUNT = 2
-/** Files that wait for other processes most of the time. One after the other, they run beside the rest. */
-const WAITING_FILES = ['test/console/console.test.ts', 'test/soak/soak.test.ts', 'test/journeys/starting.test.ts']
 const COMPILE_CACHE = resolve('node_modules/.cache/compiled')
 const UNTRACKED_PROMISES = new URL('untracked-promises.ts', import.meta.url).href
 
@@ -23,7 +21,7 @@ const folderOf = (file: string): string => file.split('/')[1] ?? ''
 const isShared = (file: string): boolean => SHARED_FOLDERS.includes(folderOf(file))
 
 /** The files of each process, in the order in which the processes start: the long ones first. */
-function groupsOf(files: readonly string[]): readonly (readonly string[])[] {
+function groups(): readonly (readonly string[])[] {
   const alone = files.filter((file) => !isShared(file)).map((file) => [file])
   const shared = SHARED_FOLDERS.flatMap((folder) => {
     const all = files.filter((file) => folderOf(file) === folder)
@@ -39,47 +37,21 @@ function entryOf(group: readonly string[]): string {
   return group.map((file) => `await import(${JSON.stringify(pathToFileURL(resolve(file)).href)})\n`).join('')
 }
 
-/** Runs the files in so many processes at once. @returns the exit code */
-async function run(
-  files: readonly string[],
-  processCount: number,
-  { folder, output }: { readonly folder: string; readonly output: 'inherit' | number },
-): Promise<number> {
-  if (files.length === 0) return 0
-  const entries = groupsOf(files).map((group, index) => {
+mkdirSync(COMPILE_CACHE, { recursive: true })
+const folder = mkdtempSync(join(tmpdir(), 'tests-'))
+try {
+  const entries = groups().map((group, index) => {
     // The test runner sorts files by name.
     const entry = join(folder, `${String(index).padStart(3, '0')}.test.mjs`)
     writeFileSync(entry, entryOf(group))
     return entry
   })
-  const options = ['--test', `--test-concurrency=${processCount}`, '--import', UNTRACKED_PROMISES]
+  const options = ['--test', `--test-concurrency=${PROCESSES_COUNT}`, '--import', UNTRACKED_PROMISES]
   const runner = spawn(process.execPath, [...options, ...entries], {
-    stdio: ['inherit', output, output],
+    stdio: 'inherit',
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
   })
-  return new Promise((ended) => runner.once('exit', (code) => ended(code ?? 1)))
-}
-
-mkdirSync(COMPILE_CACHE, { recursive: true })
-const folder = mkdtempSync(join(tmpdir(), 'tests-'))
-try {
-  const folders = { rest: join(folder, 'rest'), waiting: join(folder, 'waiting') }
-  for (const each of Object.values(folders)) mkdirSync(each)
-  const log = join(folder, 'waiting.log')
-  const waiting = run(
-    files.filter((file) => WAITING_FILES.includes(file)),
-    1,
-    { folder: folders.waiting, output: openSync(log, 'w') },
-  ).then((code) => {
-    process.stdout.write(readFileSync(log))
-    return code
-  })
-  const rest = await run(
-    files.filter((file) => !WAITING_FILES.includes(file)),
-    PROCESSES_COUNT,
-    { folder: folders.rest, output: 'inherit' },
-  )
-  process.exitCode = (await waiting) || rest
+  process.exitCode = await new Promise((ended) => runner.once('exit', (code) => ended(code ?? 1)))
 } finally {
   rmSync(folder, { recursive: true })
 }
