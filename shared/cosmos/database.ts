@@ -2,6 +2,7 @@ import { type Container, CosmosClient, type CosmosClientOptions, type Database, 
 import type { TokenCredential } from '@azure/identity'
 import { type ContainerId, DATABASE_ID } from './containers.ts'
 import { DatabaseSession } from './database-session.ts'
+import { withoutQueryPlans } from './query-plans.ts'
 
 /** The endpoint of the database, and the key or the credential for it, or a transport that needs neither. */
 export type DatabaseSettings = { readonly endpoint: string } & (
@@ -26,7 +27,7 @@ export function openDatabase(
   const options: CosmosClientOptions & { readonly plugins: PluginConfig[] } = {
     endpoint,
     consistencyLevel: 'Session',
-    plugins: [session.plugin()],
+    plugins: [withoutQueryPlans(), session.plugin()],
     ...accessOf(settings),
   }
   const database: Database = new CosmosClient(options).database(DATABASE_ID)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { batchedDocumentReads } from '../../shared/cosmos/batched-reads.ts'
+import { queryAll } from '../../shared/cosmos/documents.ts'
 import { localAccount, operationsDuring } from './local-database.ts'
 
 type Note = { readonly id: string; readonly tenantId: string; readonly text: string }
@@ -84,5 +85,27 @@ describe('batched document reads', () => {
     const found = await Promise.all(notes.map(({ id }) => read(tenantId, id)))
     lift()
     assert.equal(found.filter((note) => note !== undefined).length, 3)
+  })
+})
+
+describe('queries', () => {
+  const all = 'SELECT * FROM c'
+
+  it('in one partition take one request for each page, and none for a query plan', async () => {
+    const { tenantId } = await tenantOf(3)
+    const options = { maxItemCount: 2 }
+    const operations = await operationsDuring({ cosmos }, async () => {
+      assert.equal((await queryAll(links, tenantId, { query: all }, options)).length, 3)
+    })
+    assert.deepEqual(operations, { query: 2 })
+  })
+
+  it('in one partition fail as ever when the database refuses them', async () => {
+    await assert.rejects(queryAll(links, randomUUID(), { query: 'SELECT * FROM c GROUP BY c.id' }), { code: 400 })
+  })
+
+  it('across partitions have a query plan, for the case that one request does not suffice', async () => {
+    const operations = await operationsDuring({ cosmos }, () => links.items.query(all).fetchAll())
+    assert.equal(operations.queryPlan, 1)
   })
 })
