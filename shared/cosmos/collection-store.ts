@@ -152,11 +152,10 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
       ])
       if (failed !== undefined) throw staleOr(failed.status, id)
     },
-    async removedBefore(tenantId, instantMs) {
-      const query =
-        'SELECT VALUE c.removedCollectionId FROM c WHERE IS_DEFINED(c.removedCollectionId) AND c._ts < @before'
-      const parameters = [{ name: '@before', value: Math.floor(instantMs / 1000) }]
-      return queryAll<string>(collections, tenantId, { query, parameters })
+    async removals(tenantId) {
+      const query = 'SELECT * FROM c WHERE IS_DEFINED(c.removedCollectionId)'
+      const found = await queryAll<Stored<RemovalDocument>>(collections, tenantId, { query })
+      return found.map(({ removedCollectionId: collectionId, _ts }) => ({ collectionId, removedAtMs: _ts * 1000 }))
     },
     async deleteRemovalRecord(tenantId, id) {
       await collections

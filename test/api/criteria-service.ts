@@ -33,11 +33,14 @@ export type CriteriaService = {
   asUser(tenantId: string, objectId: string, ...roles: Role[]): Send
 }
 
-/** The routes of criteria collections and of all collections on a database of their own, for one test file. */
-export async function startCriteriaService(): Promise<CriteriaService> {
-  const { cosmos, container: database } = await localAccount()
-  const links = new Map<string, string[]>()
+/**
+ * The routes of criteria collections and of all collections on a database of their own, for one test file.
+ * @param databaseSharesClock Otherwise all documents are as old as the test.
+ */
+export async function startCriteriaService({ databaseSharesClock = false } = {}): Promise<CriteriaService> {
   const clock = { nowMs: Date.parse('2030-03-01T12:00:00Z') }
+  const { cosmos, container: database } = await localAccount(databaseSharesClock ? () => clock.nowMs : undefined)
+  const links = new Map<string, string[]>()
   const newProcess = (
     parts: Partial<CollectionDependencies> = {},
     settings: Partial<Settings> = {},

@@ -23,6 +23,8 @@ export type CollectionFilter = {
   readonly refersTo?: string
 }
 
+export type CollectionRemoval = { readonly collectionId: string; readonly removedAtMs: number }
+
 /**
  * Collections of a tenant. A write that adds, changes or removes references between collections quotes the tenant's
  * reference version, read before the references: of two concurrent writes one is refused. See `withReferenceGuard`.
@@ -63,8 +65,8 @@ export interface CollectionStore {
    * @throws Refusal `StaleVersion` when either version is no longer current.
    */
   remove(tenantId: string, id: string, version: string, referenceVersion: string, audit?: AuditRecord): Promise<void>
-  /** Ids of collections that were removed before an instant and whose removal is still recorded. */
-  removedBefore(tenantId: string, instantMs: number): Promise<string[]>
+  /** The collections whose removal is still recorded. The database's clock gives the time, in whole seconds. */
+  removals(tenantId: string): Promise<CollectionRemoval[]>
   /** Called once nothing of the removed collection is left. */
   deleteRemovalRecord(tenantId: string, id: string): Promise<void>
 }

@@ -52,20 +52,3 @@ async function refuseInUse(id: string, tenantId: string, deps: CollectionDepende
   ]
   throw new Refusal('CollectionInUse', `The collection is in use by ${users.join(', ')}`)
 }
-
-/** Evaluations that were running when a collection was deleted have ended by then. */
-const WRITERS_GONE_AFTER_MS = 60 * 60 * 1000
-
-/**
- * Removes members of collections that were deleted an hour ago or earlier: those whose removal failed, and those that an
- * evaluation wrote at the same time before it crashed.
- */
-export async function removeOrphanedMembers(
-  tenantId: string,
-  { collections, memberships, nowMs }: Pick<CollectionDependencies, 'collections' | 'memberships' | 'nowMs'>,
-): Promise<void> {
-  for (const id of await collections.removedBefore(tenantId, nowMs() - WRITERS_GONE_AFTER_MS)) {
-    await memberships.remove(tenantId, id)
-    await collections.deleteRemovalRecord(tenantId, id)
-  }
-}

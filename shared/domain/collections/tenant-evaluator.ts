@@ -5,11 +5,11 @@ import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { RowChanges } from '../tenant-index/row-changes.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { type CollectionDependencies, enqueueEvaluation } from './collection-dependencies.ts'
-import { removeOrphanedMembers } from './delete-collection.ts'
 import { evaluateBatches, type PassResult, type TenantPass } from './evaluate-batches.ts'
 import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
 import { EvaluationLeases, HELD_RETRY_MS, type HeldLease } from './evaluation-lease.ts'
 import { joinablesReferredTo, memberContext, todayFor } from './members-now.ts'
+import { OrphanedMembers } from './orphaned-members.ts'
 
 /** Passes of one evaluation: another one follows when a collection was changed or deleted during the last. */
 const PASSES_AT_MOST = 3
@@ -51,6 +51,7 @@ export class TenantEvaluator {
   readonly #cache: EvaluationCache
   readonly #joined: JoinedMembersCache
   readonly #leases: EvaluationLeases
+  readonly #orphans: OrphanedMembers
   /** Calls during an evaluation share the next one. */
   readonly #attempt = coalesce((tenantId) => this.#evaluateUnderLease(tenantId))
 
@@ -59,6 +60,7 @@ export class TenantEvaluator {
     this.#cache = new EvaluationCache(deps)
     this.#joined = new JoinedMembersCache(deps.joined)
     this.#leases = new EvaluationLeases(deps.evaluationLeases, deps.newId(), deps)
+    this.#orphans = new OrphanedMembers(deps)
     // Without the rows, all collections must be evaluated anyway.
     deps.snapshots.onEvicted((tenantId) => this.#drop(tenantId))
   }
@@ -99,7 +101,7 @@ export class TenantEvaluator {
     if (progress !== 'conflict' && isHeldToEnd) {
       // This message is completed after the next one is enqueued. What was evaluated is in the database and in the cache.
       if (progress === 'interrupted') return enqueueEvaluation(tenantId, this.#deps)
-      return removeOrphanedMembers(tenantId, this.#deps)
+      return this.#orphans.remove(tenantId)
     }
     this.#drop(tenantId)
     this.#deps.log.warn('collections.evaluation-conflict', { tenantId })
