@@ -81,6 +81,24 @@ describe('The write budget', () => {
     assert.equal(await budget.reserve(tenant, 1, 'bulk'), 0)
   })
 
+  it('grants each instance a few writes in a window without a stored reservation, and no more', async () => {
+    const tenant = randomUUID()
+    const stored = () => Promise.all([tenant, 'application'].map((scope) => world.windows.find(scope)))
+    const before = await stored()
+    const [one, other] = [instance(2_400, 56_000), instance(2_400, 56_000)]
+    assert.deepEqual(
+      [await grantedCount(one, tenant, 'change', 4), await grantedCount(other, tenant, 'bulk', 4)],
+      [4, 4],
+    )
+    assert.deepEqual(await stored(), before)
+    assert.equal(await one.reserve(tenant, 1, 'change'), 0)
+    assert.equal((await world.windows.find(tenant))?.value.usedCount, 120)
+    // The instance exceeds the budget by these four writes at most.
+    assert.equal(await grantedCount(one, tenant, 'change', 3_000), 2_400 - 1)
+    await world.clock.sleep(300_000)
+    assert.equal(await grantedCount(one, tenant, 'change', 3_000), 2_400 + 4)
+  })
+
   it('grants a request that exceeds it in an unused window', async () => {
     const budget = instance(10, 20)
     assert.equal(await budget.reserve(randomUUID(), 50, 'bulk'), 0)
