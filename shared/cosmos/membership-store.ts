@@ -54,6 +54,13 @@ export function cosmosMembershipStore(
   }
   const stored = new StoredMembers(members, scheduler)
 
+  /** @throws Refusal `StaleVersion` when the head has another version. */
+  async function headOfVersion(partition: string, version: string): Promise<Versioned<MembersHead>> {
+    const head = await readHead(partition)
+    if (head?.version !== version) throw conflict(partition)
+    return head
+  }
+
   /** The difference to the members, and the one to what the chunks contain: different after an interrupted write. */
   async function difference(
     partition: string,
@@ -120,13 +127,15 @@ export function cosmosMembershipStore(
     async replace(tenantId, collectionId, previous, evaluation, beforeWrite) {
       const partition = partitionOf(tenantId, collectionId)
       // A first head is created, which fails when there is one.
-      const before = previous === undefined ? undefined : await readHead(partition)
-      if (before?.version !== previous?.version) throw conflict(partition)
+      const kept = previous && stored.head(partition, previous.version)
+      const before = kept ?? (previous && (await headOfVersion(partition, previous.version)))
       const digest = await scheduler.run(digestTask(evaluation.ids))
       const isSame = before?.value.digest === digest
       const isWritten = isSame && before?.value.chunksCompleteTo === undefined
       if (before !== undefined && isWritten && before.value.definitionKey === evaluation.definitionKey) {
-        stored.keep(partition, before.value, evaluation.ids)
+        // No write shows whether others have changed the members.
+        if (before === kept) await headOfVersion(partition, before.version)
+        stored.keep(partition, before.value, evaluation.ids, before.version)
         return { head: versionedHead(before), change: NO_CHANGE }
       }
       await beforeWrite?.()
@@ -141,7 +150,7 @@ export function cosmosMembershipStore(
         randomUUID(),
       )
       const version = await writePlan(members, partition, plan, before?.version)
-      stored.keep(partition, plan.head, evaluation.ids)
+      stored.keep(partition, plan.head, evaluation.ids, version)
       return { head: { value: headOf(plan.head), version }, change }
     },
     async changesAfter(tenantId, collectionId, membershipVersion) {

@@ -3,6 +3,7 @@ import type { Container } from '@azure/cosmos'
 import { LRUCache } from 'lru-cache'
 import type { MembershipChange } from '../domain/collections/membership-store.ts'
 import type { CooperativeScheduler, Task } from '../kernel/cooperative-scheduler.ts'
+import type { Versioned } from '../kernel/versioned.ts'
 import { CHANGE_TYPE, parseChange } from './change-document.ts'
 import { documentParser } from './document-parser.ts'
 import { queryAll, sqlParameters } from './documents.ts'
@@ -18,7 +19,11 @@ const CHANGES_AT_MOST_COUNT = 100
 const CACHED_IDS_COUNT = 500_000
 
 /** The ids of a membership as of a head. */
-type CachedMembers = Pick<MembersHead, 'membershipVersion' | 'digest'> & { readonly ids: readonly string[] }
+type CachedMembers = Pick<MembersHead, 'membershipVersion' | 'digest'> & {
+  readonly ids: readonly string[]
+  /** Undefined when the version of the head is not known. */
+  readonly head: Versioned<MembersHead> | undefined
+}
 
 /**
  * Reads the ids of memberships. A membership that this process has read or written before is brought up to date with its
@@ -52,9 +57,17 @@ export class StoredMembers {
     return ids
   }
 
-  /** Keeps the ids of a head that this process has read or written. */
-  keep(partition: string, { membershipVersion, digest }: MembersHead, ids: readonly string[]): void {
-    this.#cache.set(partition, { membershipVersion, digest, ids })
+  /** Keeps the ids of a head that this process has read or written. `version` is that of the head. */
+  keep(partition: string, value: MembersHead, ids: readonly string[], version?: string): void {
+    const { membershipVersion, digest } = value
+    const head = version === undefined ? undefined : { value, version }
+    this.#cache.set(partition, { membershipVersion, digest, ids, head })
+  }
+
+  /** The head of this version, if this process has kept it. */
+  head(partition: string, version: string): Versioned<MembersHead> | undefined {
+    const { head } = this.#cache.get(partition) ?? {}
+    return head?.version === version ? head : undefined
   }
 
   drop(partition: string): void {

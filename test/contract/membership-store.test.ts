@@ -262,6 +262,13 @@ describe('MembershipStore on the local database', () => {
     await assert.rejects(store.replace(TENANT, collection, undefined, evaluation([idOf(3)])), { code: 'StaleVersion' })
   })
 
+  it('rejects an unchanged evaluation of members that another instance has written since', async () => {
+    const collection = newCollection()
+    const { head } = await store.replace(TENANT, collection, undefined, evaluation(idsOf([1])))
+    await other.replace(TENANT, collection, head, evaluation(idsOf([1, 2])))
+    await assert.rejects(store.replace(TENANT, collection, head, evaluation(idsOf([1]))), { code: 'StaleVersion' })
+  })
+
   it('accepts one of many concurrent writes', async () => {
     const collection = newCollection()
     const { head } = await store.replace(TENANT, collection, undefined, evaluation([idOf(0)]))

@@ -145,8 +145,8 @@ export class EvaluationLeases {
   readonly #holderId: string
   readonly #nowMs: () => number
   readonly #clockDifferenceMs: number
-  /** By tenant, the epoch up to which this process knows all writes. */
-  readonly #knownEpochs = new Map<string, number>()
+  /** By tenant, the lease as this process has released it. It knows all writes up to the epoch of that lease. */
+  readonly #released = new Map<string, Versioned<EvaluationLease>>()
 
   /** @param holderId Unique to this process and start. */
   constructor(
@@ -163,16 +163,20 @@ export class EvaluationLeases {
   /** While another evaluator holds the lease, the milliseconds before the next attempt. */
   async acquire(tenantId: string): Promise<HeldLease | { readonly retryMs: number }> {
     const acquiredAtMs = this.#nowMs()
+    const known = this.#released.get(tenantId)
+    // Unless another evaluator has acquired the lease since, it need not be read: the write quotes the version.
+    let unread = known
     const held = await retryOnConflict(async () => {
-      const current = await this.#store.find(tenantId)
-      const knownEpoch = this.#knownEpochs.get(tenantId) ?? 0
+      const current = unread ?? (await this.#store.find(tenantId))
+      unread = undefined
+      const knownEpoch = known?.value.epoch ?? 0
       const times = { nowMs: this.#nowMs(), clockDifferenceMs: this.#clockDifferenceMs }
       const decision = acquired(current?.value, this.#holderId, knownEpoch, times)
       if (decision.outcome === 'held') return decision
       return { ...decision, version: await this.#store.save(tenantId, decision.lease, current?.version) }
     })
     if (held.outcome === 'held') return { retryMs: held.retryMs }
-    this.#knownEpochs.delete(tenantId)
+    this.#released.delete(tenantId)
     return this.#held(tenantId, held, acquiredAtMs)
   }
 
@@ -201,13 +205,13 @@ export class EvaluationLeases {
         return renew()
       },
       release: async () => {
+        const free = released(lease, [...written], acquiredAtMs)
         try {
-          await this.#store.save(tenantId, released(lease, [...written], acquiredAtMs), version)
+          this.#released.set(tenantId, { value: free, version: await this.#store.save(tenantId, free, version) })
         } catch (error) {
           if (isConflict(error)) return false
           throw error
         }
-        this.#knownEpochs.set(tenantId, lease.epoch)
         return true
       },
     }

@@ -48,6 +48,7 @@ export async function getLink(tenantId: string, linkId: string, links: LinkStore
 /**
  * Reads a link, changes it and writes it with the version that was read; after a conflict, from the start.
  * @param auditOf The audit record of the change, for an action of a caller.
+ * @param known The link as the caller last read or wrote it, which saves the first read.
  * @throws Refusal `LinkNotFound`, `StaleVersion` after repeated conflicts, and what `change` throws.
  */
 export async function changeLink(
@@ -56,9 +57,12 @@ export async function changeLink(
   change: (link: GroupLink) => GroupLink,
   { links }: { readonly links: LinkStore },
   auditOf: (before: GroupLink, after: GroupLink) => AuditRecord | undefined = () => undefined,
+  known?: Versioned<GroupLink>,
 ): Promise<Versioned<GroupLink>> {
+  let unread = known
   return retryOnConflict(async () => {
-    const { value, version } = await getLink(tenantId, linkId, links)
+    const { value, version } = unread ?? (await getLink(tenantId, linkId, links))
+    unread = undefined
     const changed = change(value)
     return links.replace(changed, version, auditOf(value, changed))
   })
@@ -72,13 +76,14 @@ export class LeaseLost extends Error {
 /** A link together with the lease under which a worker writes to its group. */
 export type LeasedLink = { readonly tenantId: string; readonly linkId: string; readonly lease: Lease }
 
-/** Changes a link as the owner of its lease. @throws LeaseLost, and as `changeLink`. */
+/** Changes a link as the owner of its lease. `known` as for `changeLink`. @throws LeaseLost, and as `changeLink`. */
 export function changeLeasedLink(
   { tenantId, linkId, lease }: LeasedLink,
   change: (link: GroupLink) => GroupLink,
   deps: { readonly links: LinkStore },
+  known?: Versioned<GroupLink>,
 ): Promise<Versioned<GroupLink>> {
-  return changeLink(tenantId, linkId, (link) => change(assertLease(link, lease)), deps)
+  return changeLink(tenantId, linkId, (link) => change(assertLease(link, lease)), deps, undefined, known)
 }
 
 /**

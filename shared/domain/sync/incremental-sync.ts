@@ -64,10 +64,10 @@ async function syncLink(
   const writeCount = stepsOf(decision, deps.directory.limits).reduce((sum, step) => sum + step.writeCount, 0)
   const waitMs = await deps.budget.reserve(tenantId, writeCount, 'change')
   if (waitMs > 0) return waitMs
-  const lease = await acquireLease(link, decision.remove, deps)
-  if ('retryMs' in lease) return lease.retryMs
+  const acquired = await acquireLease(link, decision.remove, deps)
+  if ('retryMs' in acquired) return acquired.retryMs
   try {
-    await writeChanges(link.value, { lease, decision, changes, changedAtMs }, deps)
+    await writeChanges(link.value, { ...acquired, decision, changes, changedAtMs }, deps)
   } catch (error) {
     if (!(error instanceof LeaseLost) && !(error instanceof Refusal)) throw error
     deps.log.info('link.changes-conflict', { tenantId, linkId: link.value.id })
@@ -102,12 +102,15 @@ async function isOwned(tenantId: string, groupId: string, { directory, log }: Sy
   }
 }
 
+/** A lease, and the link as the write of the lease has left it. */
+type AcquiredLease = { readonly lease: Lease; readonly leasedLink: Versioned<GroupLink> }
+
 /** The removals are counted in the same write, before they are sent. */
 async function acquireLease(
   link: Versioned<GroupLink>,
   remove: readonly string[],
   deps: SyncDependencies,
-): Promise<Lease | { readonly retryMs: number }> {
+): Promise<AcquiredLease | { readonly retryMs: number }> {
   const { leaseMs, clockDifferenceMs } = deps
   const owner = `changes:${deps.newId()}`
   const decision = leaseDecision(link.value, { owner, leaseMs, clockDifferenceMs }, deps.nowMs())
@@ -119,8 +122,8 @@ async function acquireLease(
   try {
     const { removalWindow, userCount } = link.value
     const counted = withOpenRemovals(removalWindow, remove, userCount ?? 0)
-    await deps.links.replace({ ...link.value, lease, lastToken: lease.token, removalWindow: counted }, link.version)
-    return lease
+    const leased = { ...link.value, lease, lastToken: lease.token, removalWindow: counted }
+    return { lease, leasedLink: await deps.links.replace(leased, link.version) }
   } catch (error) {
     if (error instanceof Refusal) return { retryMs: LEASE_RETRY_MS }
     throw error
@@ -135,8 +138,7 @@ async function markChangesPending({ tenantId, id, changesPending }: GroupLink, d
   })
 }
 
-type DueChanges = {
-  readonly lease: Lease
+type DueChanges = AcquiredLease & {
   readonly decision: Extract<ChangesDecision, { outcome: 'write' }>
   readonly changes: AccountChanges
   readonly changedAtMs: number | undefined
@@ -144,7 +146,7 @@ type DueChanges = {
 
 async function writeChanges(
   link: GroupLink,
-  { lease, decision, changes, changedAtMs }: DueChanges,
+  { lease, leasedLink, decision, changes, changedAtMs }: DueChanges,
   deps: SyncDependencies,
 ): Promise<void> {
   const { tenantId, id: linkId, directoryGroupId } = link
@@ -168,6 +170,7 @@ async function writeChanges(
       removalsDeferred: current.removalsDeferred || defersRemovals,
     }),
     deps,
+    leasedLink,
   )
   deps.log.info('link.changes-applied', { tenantId, linkId, ...counts, isComplete, isHeld })
   if (!isDone && released.state === 'Enabled') await leaveToJob(link, deps)

@@ -4,8 +4,12 @@ import {
   acquired,
   EVALUATION_LEASE_MS,
   type EvaluationLease,
+  EvaluationLeases,
+  type HeldLease,
   released,
 } from '../../../shared/domain/collections/evaluation-lease.ts'
+import { Refusal } from '../../../shared/kernel/refusals.ts'
+import type { Versioned } from '../../../shared/kernel/versioned.ts'
 
 const NOON_MS = Date.parse('2030-03-01T12:00:00Z')
 const MINUTE_MS = 60_000
@@ -69,5 +73,55 @@ describe('The lease of evaluation', () => {
     const settled = released(after.lease, [], expiredMs + 13 * MINUTE_MS)
     assert.deepEqual(acquire(settled, 'bob', after.lease.epoch, expiredMs + 14 * MINUTE_MS).stale, [])
     assert.equal(acquire(settled, 'eve', taken.epoch, expiredMs + 14 * MINUTE_MS).stale, 'all')
+  })
+})
+
+/** A stored lease, with the number of times that it was read. */
+function storedLease() {
+  let stored: Versioned<EvaluationLease> | undefined
+  let [writeCount, readCount] = [0, 0]
+  return {
+    readCount: () => readCount,
+    store: {
+      async find() {
+        readCount += 1
+        return stored
+      },
+      async save(_tenantId: string, value: EvaluationLease, version: string | undefined) {
+        if (version !== stored?.version) throw new Refusal('StaleVersion')
+        writeCount += 1
+        stored = { value, version: `${writeCount}` }
+        return stored.version
+      },
+    },
+  }
+}
+
+describe('An evaluator', () => {
+  const lease = storedLease()
+  const evaluator = (holderId: string) =>
+    new EvaluationLeases(lease.store, holderId, { nowMs: () => NOON_MS, clockDifferenceMs: 2 * MINUTE_MS })
+  const held = (acquisition: HeldLease | { retryMs: number }): HeldLease => {
+    assert.ok('release' in acquisition)
+    return acquisition
+  }
+  const evaluates = async (one: EvaluationLeases, written: string) => {
+    const { stale, beforeWrite, release } = held(await one.acquire('tenant'))
+    await beforeWrite(written)
+    assert.equal(await release(), true)
+    return stale
+  }
+
+  it('reads the lease that it has released only if another one has acquired it since', async () => {
+    const [ann, bob] = [evaluator('ann'), evaluator('bob')]
+    await evaluates(ann, 'first')
+    const readCount = lease.readCount()
+    assert.deepEqual(await evaluates(ann, 'second'), [])
+    assert.equal(lease.readCount(), readCount)
+    await evaluates(bob, 'third')
+    assert.deepEqual(await evaluates(ann, 'fourth'), ['third'])
+    const bobHolds = held(await bob.acquire('tenant'))
+    assert.ok('retryMs' in (await ann.acquire('tenant')))
+    await bobHolds.release()
   })
 })
