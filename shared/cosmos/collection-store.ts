@@ -22,6 +22,7 @@ import {
   statusOf,
   writeTogether,
 } from './documents.ts'
+import { keptLists } from './kept-lists.ts'
 import { serialize } from './serialize.ts'
 
 /**
@@ -66,6 +67,9 @@ function removalId(collectionId: string): string {
   return `removed:${collectionId}`
 }
 
+/** Of a few KB each. */
+const COLLECTIONS_KEPT_COUNT = 10_000
+
 /** Container `collections`, partition key `/tenantId`. */
 export function cosmosCollectionStore(collections: Container): CollectionStore {
   const read = batchedDocumentReads<CollectionDocument>(collections)
@@ -96,18 +100,24 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     if (found === undefined) throw new Refusal('StaleVersion', `Collection ${collection.id} was deleted concurrently`)
     return found
   }
+  /** By name, then id. */
+  const list = async (tenantId: string, filter: CollectionFilter): Promise<Collection[]> => {
+    const { text, parameters } = filterQuery(filter)
+    const found: Collection[] = []
+    // Definitions are parsed page by page: parsing thousands at once would block the thread.
+    const pages = queryDocuments<CollectionDocument>(collections, tenantId, { query: text, parameters })
+    for await (const page of pages) found.push(...page.map(collectionOf))
+    return found.sort(byName)
+  }
   return {
     find,
     findCurrent: findBy(readCurrent),
     catchUp: (tenantId) => catchUp(collections, tenantId),
-    async list(tenantId, filter) {
-      const { text, parameters } = filterQuery(filter)
-      const found: Collection[] = []
-      // Definitions are parsed page by page: parsing thousands at once would block the thread.
-      const pages = queryDocuments<CollectionDocument>(collections, tenantId, { query: text, parameters })
-      for await (const page of pages) found.push(...page.map(collectionOf))
-      return found.sort(byName)
-    },
+    list,
+    currentCriteria: keptLists(collections, {
+      itemsKeptCount: COLLECTIONS_KEPT_COUNT,
+      read: (tenantId) => list(tenantId, { kind: 'criteria' }),
+    }),
     async count(tenantId) {
       const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.kind)'
       const [count = 0] = await queryAll<number>(collections, tenantId, { query })

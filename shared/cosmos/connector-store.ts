@@ -3,22 +3,28 @@ import { Type } from 'typebox'
 import { byCreation, Connector, type ConnectorStore } from '../domain/connectors/connector.ts'
 import { batchedDocumentReads } from './batched-reads.ts'
 import { documentParser } from './document-parser.ts'
-import { catchUp, ifVersion, queryAll, refuse, type Stored } from './documents.ts'
+import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
+import { keptLists } from './kept-lists.ts'
 
 const parse = documentParser<Connector>('connector', Type.Object(Connector.properties))
 
 /** One stored before `bindsAccounts` existed has its default. */
 const connector = (document: Stored<Connector>): Connector => parse(Object.assign({ bindsAccounts: true }, document))
 
+/** A tenant has a few connectors, of less than 1 KB each. */
+const CONNECTORS_KEPT_COUNT = 10_000
+
 /** Container `connectors`, partition key `/tenantId`. */
 export function cosmosConnectorStore(container: Container): ConnectorStore {
   const read = batchedDocumentReads<Connector>(container)
   return {
-    async list(tenantId) {
-      await catchUp(container, tenantId)
-      const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
-      return documents.map(connector).sort(byCreation)
-    },
+    list: keptLists(container, {
+      itemsKeptCount: CONNECTORS_KEPT_COUNT,
+      async read(tenantId) {
+        const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
+        return documents.map(connector).sort(byCreation)
+      },
+    }),
     async find(tenantId, id) {
       const document = await read(tenantId, id)
       return document && { value: connector(document), version: document._etag }

@@ -45,12 +45,22 @@ export async function readDocument<T extends ItemDefinition>(
 /** An id that no document has. */
 const ABSENT_ID = 'absent'
 
-/**
- * Later reads of the partition include all earlier writes of all instances. A batch runs on the primary replica, even if
- * it only reads, and its response has the session token of the latest write. Costs one request unit.
- */
+/** https://learn.microsoft.com/azure/cosmos-db/consistency-levels */
+const TOKEN_HEADER = 'x-ms-session-token'
+
+/** Later reads of the partition include all earlier writes of all instances. Costs one request unit. */
 export async function catchUp(container: Container, partition: string): Promise<void> {
-  await container.items.batch([{ operationType: 'Read', id: ABSENT_ID }], partition)
+  await currentState(container, partition)
+}
+
+/**
+ * The same. A batch runs on the primary replica, even if it only reads, and its response has the session token of the
+ * latest write.
+ * @returns The session token: the same text as before if nothing was written to the range of partitions in between.
+ */
+export async function currentState(container: Container, partition: string): Promise<string | undefined> {
+  const { headers } = await container.items.batch([{ operationType: 'Read', id: ABSENT_ID }], partition)
+  return headers[TOKEN_HEADER] as string | undefined
 }
 
 /** All documents of one partition that the query finds, page after page. */

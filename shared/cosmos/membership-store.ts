@@ -127,7 +127,7 @@ export function cosmosMembershipStore(
     async replace(tenantId, collectionId, previous, evaluation, beforeWrite) {
       const partition = partitionOf(tenantId, collectionId)
       // A first head is created, which fails when there is one.
-      const kept = previous && stored.head(partition, previous.version)
+      const kept = previous && stored.keptHead(partition, previous.version)
       const before = kept ?? (previous && (await headOfVersion(partition, previous.version)))
       const digest = await scheduler.run(digestTask(evaluation.ids))
       const isSame = before?.value.digest === digest

@@ -65,7 +65,7 @@ export class StoredMembers {
   }
 
   /** The head of this version, if this process has kept it. */
-  head(partition: string, version: string): Versioned<MembersHead> | undefined {
+  keptHead(partition: string, version: string): Versioned<MembersHead> | undefined {
     const { head } = this.#cache.get(partition) ?? {}
     return head?.version === version ? head : undefined
   }

@@ -7,15 +7,15 @@ import { fileURLToPath } from 'node:url'
 const PROJECT_FOLDER = fileURLToPath(new URL('../..', import.meta.url))
 const LIST = 'shared/domain/current-reads.md'
 /** The helpers of the adapters that the current reads consist of. */
-const HELPERS = new Set(['shared/cosmos/documents.ts', 'shared/cosmos/batched-reads.ts'])
+const HELPERS = new Set(['documents', 'batched-reads', 'kept-lists'].map((name) => `shared/cosmos/${name}.ts`))
 
 const textOf = (path: string): string => readFileSync(join(PROJECT_FOLDER, path), 'utf8')
 
 /** Calls of ports, and of the helpers where an adapter uses them for a read of its own. */
 const CALLS = [
-  /\b(?!this\.)(\w+\.(?:catchUp|findCurrent|head)|snapshots\.current)\(/g,
+  /\b(?!this\.)(\w+\.(?:catchUp|findCurrent|currentCriteria|head)|snapshots\.current)\(/g,
   /await (currentOrgChart|catchUp)\(/g,
-  /(readCurrentDocuments)(?:<.*>)?\(/g,
+  /(readCurrentDocuments|keptLists)(?:<.*>)?\(/g,
 ]
 
 function callsInCode(): Set<string> {

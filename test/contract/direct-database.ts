@@ -90,8 +90,8 @@ function directContainer(cosmos: LocalCosmos, containerId: string, around: Aroun
       ) {
         const isMinimal = options.contentResponseOnWriteEnabled === false
         const headers = { ...inPartition(partition), ...(isMinimal && { prefer: 'return=minimal' }) }
-        const { resource, code } = await call('batch', [], headers, operations)
-        return { result: resource, code }
+        const { resource, code, headers: answered } = await call('batch', [], headers, operations)
+        return { result: resource, code, headers: answered }
       },
     },
   }

@@ -38,6 +38,8 @@ export interface CollectionStore {
   catchUp(tenantId: string): Promise<void>
   /** By name, then id. */
   list(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
+  /** The criteria collections as of all earlier writes of all instances, in the same order. */
+  currentCriteria(tenantId: string): Promise<Collection[]>
   /** The number of collections of both kinds. */
   count(tenantId: string): Promise<number>
   /** The collections among these ids that exist. */

@@ -128,8 +128,8 @@ export class TenantEvaluator {
     const { collections, snapshots, reconciler, nowMs } = this.#deps
     const startedMs = nowMs()
     // The evaluation before this one may have read newer states than this process has seen.
-    await Promise.all([collections.catchUp(tenantId), snapshots.catchUp(tenantId)])
-    let criteria = await collections.list(tenantId, { kind: 'criteria' })
+    const [current] = await Promise.all([collections.currentCriteria(tenantId), snapshots.catchUp(tenantId)])
+    let criteria = current
     let heads = await this.#cache.headsOf(tenantId, criteria)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import { newConnector } from '../../shared/domain/connectors/connector.ts'
+import { databaseOfInstances, STOPPED } from './instances.ts'
+import { operationsDuring } from './local-database.ts'
+
+const { cosmos, newInstance } = await databaseOfInstances()
+cosmos.setReplicaLag(STOPPED)
+const newStore = () => cosmosConnectorStore(newInstance().container('connectors'))
+const newHr = (name = 'HR') =>
+  newConnector(
+    { name, clientId: randomUUID() },
+    { id: randomUUID(), createdBy: randomUUID(), createdAt: '2030-01-01T00:00:00.000+00:00' },
+  )
+
+describe('A kept list', () => {
+  it('is read again only after a write, by whichever instance, and by one batch otherwise', async () => {
+    const tenantId = randomUUID()
+    const [one, other] = [newStore(), newStore()]
+    await one.add(tenantId, newHr())
+    const names = async () => (await one.list(tenantId)).map(({ name }) => name)
+    assert.deepEqual(await names(), ['HR'])
+    const operations = await operationsDuring({ cosmos }, async () => assert.deepEqual(await names(), ['HR']))
+    assert.deepEqual(operations, { batch: 1 })
+    const payroll = newHr('Payroll')
+    await other.add(tenantId, payroll)
+    assert.deepEqual((await names()).toSorted(), ['HR', 'Payroll'])
+    const { version = '' } = (await other.find(tenantId, payroll.id)) ?? {}
+    const { version: replaced } = await other.replace(tenantId, { ...payroll, name: 'Wages' }, version)
+    assert.deepEqual((await names()).toSorted(), ['HR', 'Wages'])
+    await other.remove(tenantId, payroll.id, replaced)
+    assert.deepEqual(await names(), ['HR'])
+  })
+
+  it('is not changed by its readers', async () => {
+    const tenantId = randomUUID()
+    const store = newStore()
+    await store.add(tenantId, newHr())
+    const list = await store.list(tenantId)
+    list.pop()
+    assert.equal((await store.list(tenantId)).length, 1)
+  })
+
+  it('is read again while the list before it was read during a write', async () => {
+    const tenantId = randomUUID()
+    const container = newInstance().container('connectors')
+    const other = newStore()
+    let happens = async (): Promise<void> => undefined
+    const query = (...asked: Parameters<typeof container.items.query>) => {
+      const pages = container.items.query(...asked)
+      const fetchNext = async () => {
+        const page = await pages.fetchNext()
+        await happens()
+        return page
+      }
+      return { hasMoreResults: () => pages.hasMoreResults(), fetchNext }
+    }
+    const items = { batch: container.items.batch.bind(container.items), query }
+    const store = cosmosConnectorStore({ items } as unknown as typeof container)
+    happens = () => other.add(tenantId, newHr())
+    assert.deepEqual(await store.list(tenantId), [])
+    happens = async () => undefined
+    assert.equal((await store.list(tenantId)).length, 1)
+  })
+})
