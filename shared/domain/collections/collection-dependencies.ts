@@ -23,7 +23,7 @@ export type CollectionFilter = {
   readonly refersTo?: string
 }
 
-export type CollectionRemoval = { readonly collectionId: string; readonly removedAtMs: number }
+type CollectionRemoval = { readonly collectionId: string; readonly removedAtMs: number }
 
 /**
  * Collections of a tenant. A write that adds, changes or removes references between collections quotes the tenant's
