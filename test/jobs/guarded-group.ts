@@ -1,10 +1,6 @@
-import {
-  type Directory,
-  DirectoryFault,
-  type DirectoryGroup,
-  type WriteOutcome,
-} from '../../shared/domain/group-links/directory.ts'
+import { type Directory, DirectoryFault, type WriteOutcome } from '../../shared/domain/group-links/directory.ts'
 import { WRITE_LIMITS } from '../../shared/graph/write-members.ts'
+import { securityGroup } from '../domain/group-links/security-group.ts'
 import { SERVICE_PRINCIPAL } from './link-directory.ts'
 
 /** An account that the service has removed from the group. */
@@ -49,21 +45,11 @@ export function guardedGroup(members: readonly string[], nowMs: () => number) {
     sentCount: 1,
     ...parts,
   })
-  const groupOf = (id: string): DirectoryGroup => ({
-    id,
-    displayName: 'A group',
-    groupTypes: [],
-    mailEnabled: false,
-    onPremisesSyncEnabled: null,
-    isAssignableToRole: null,
-    visibility: null,
-    isManagementRestricted: null,
-  })
   const directory: Directory = {
     limits: WRITE_LIMITS,
-    readGroup: async (_tenantId, id) => groupOf(id),
+    readGroup: async (_tenantId, id) => securityGroup(id),
     async readGroupsWithMembers(_tenantId, groupIds) {
-      return new Map(groupIds.map((id) => [id, { group: groupOf(id), members: { users: shown(), others: [] } }]))
+      return new Map(groupIds.map((id) => [id, { group: securityGroup(id), members: { users: shown(), others: [] } }]))
     },
     findGroups: async () => [],
     readOwnership: async () => ({ isOwned: true, servicePrincipalId: SERVICE_PRINCIPAL }),

@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { DirectoryGroup } from '../../../shared/domain/group-links/directory.ts'
 import { groupRefusal } from '../../../shared/domain/group-links/directory.ts'
 import { newLink } from '../../../shared/domain/group-links/group-link.ts'
 import { newJob } from '../../../shared/domain/group-links/sync-job.ts'
 import { type ChangesDecision, changesDecision, guardedChanges } from '../../../shared/domain/sync/changes-decision.ts'
 import { sweepPlan } from '../../../shared/domain/sync/sweep.ts'
+import { securityGroup } from '../group-links/security-group.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 
-const group: DirectoryGroup = {
-  id: 'group',
-  displayName: 'A group',
-  groupTypes: [],
-  mailEnabled: false,
-  onPremisesSyncEnabled: null,
-  isAssignableToRole: null,
-  visibility: null,
-  isManagementRestricted: null,
-}
+const group = securityGroup('group')
 const linkNamed = (id: string) =>
   newLink(
     { id, tenantId: 'tenant', collectionId: 'c', directoryGroupId: `group of ${id}`, directoryGroupDisplayName: null },

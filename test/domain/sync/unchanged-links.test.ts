@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { DirectoryGroup, GroupWithMembers } from '../../../shared/domain/group-links/directory.ts'
+import type { GroupWithMembers } from '../../../shared/domain/group-links/directory.ts'
 import { type GroupLink, newLink } from '../../../shared/domain/group-links/group-link.ts'
 import type { CollectionAccounts } from '../../../shared/domain/group-links/link-dependencies.ts'
 import { agrees } from '../../../shared/domain/sync/compare-links.ts'
@@ -11,6 +11,7 @@ import {
   trackingPlan,
 } from '../../../shared/domain/sync/tracked-groups.ts'
 import { isComparisonDue, isSettled } from '../../../shared/domain/sync/unchanged-links.ts'
+import { securityGroup } from '../group-links/security-group.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 const HOUR_MS = 3_600_000
@@ -166,16 +167,7 @@ describe('Tracked groups', () => {
 
 describe('A link agrees with its group', () => {
   const link = settled({ userCount: 2, directoryGroupDisplayName: 'A group' })
-  const group: DirectoryGroup = {
-    id: 'g',
-    displayName: 'A group',
-    groupTypes: [],
-    mailEnabled: false,
-    onPremisesSyncEnabled: null,
-    isAssignableToRole: null,
-    visibility: null,
-    isManagementRestricted: null,
-  }
+  const group = securityGroup('g')
   const found = { group, members: { users: ['a', 'b'], others: ['device'] } }
   const desired = { accounts: new Set(['a', 'b']), withoutAccountCount: 0, membershipVersion: 3, isCurrent: true }
 
