@@ -24,11 +24,13 @@ export class FaultInjection {
   readonly #hosts: readonly Host[]
   readonly #random: Random
   readonly #plan: FaultPlan
+  readonly #longStop: InjectedFault
   readonly #faults: readonly InjectedFault[]
   readonly #running = new Set<Promise<void>>()
   readonly #busyHosts = new Set<Host>()
   readonly #isRestarting = new Set<'queue' | 'database'>()
   readonly #failures: unknown[] = []
+  #longStopCount = 0
   #isPaused = true
   #loop: Promise<void> = Promise.resolve()
 
@@ -37,11 +39,15 @@ export class FaultInjection {
     this.#hosts = hosts
     this.#random = random
     this.#plan = plan
+    this.#longStop = {
+      name: 'stopped for long',
+      weight: plan.longStopMs > 0 ? 1 : 0,
+      run: () => this.#stopForLong(),
+    }
     this.#faults = [
       { name: 'killed', weight: 30, run: () => this.#kill('SIGKILL') },
       { name: 'terminated', weight: 12, run: () => this.#kill('SIGTERM') },
       { name: 'stopped', weight: 10, run: () => this.#onHost((host) => host.pause(this.#durationMs())) },
-      { name: 'stopped for long', weight: plan.longStopMs > 0 ? 1 : 0, run: () => this.#stopForLong() },
       { name: 'cut', weight: 10, run: () => this.#onConnections('cut') },
       { name: 'answer lost', weight: 12, run: () => this.#onConnections('loseNextAnswer') },
       { name: 'refused', weight: 6, run: () => this.#onConnections('refuse') },
@@ -65,7 +71,7 @@ export class FaultInjection {
     this.#loop = this.#run()
   }
 
-  /** Waits for the faults that last, then repairs everything. @throws Error of a fault that could not be injected */
+  /** Waits for the faults that last, with others while an instance is stopped for long, then repairs everything. @throws Error of a fault that could not be injected */
   async pause(): Promise<void> {
     this.#isPaused = true
     await this.#loop
@@ -76,7 +82,7 @@ export class FaultInjection {
   }
 
   async #run(): Promise<void> {
-    while (!this.#isPaused) {
+    while (!this.#isPaused || this.#longStopCount > 0) {
       const fault = this.#pick()
       this.counts.set(fault.name, (this.counts.get(fault.name) ?? 0) + 1)
       const running = fault
@@ -89,7 +95,8 @@ export class FaultInjection {
   }
 
   #pick(): InjectedFault {
-    return pickWeighted(this.#random, this.#faults)
+    // While the injection ends, no other long stop begins.
+    return pickWeighted(this.#random, this.#isPaused ? this.#faults : [this.#longStop, ...this.#faults])
   }
 
   #durationMs(): number {
@@ -121,7 +128,9 @@ export class FaultInjection {
   #stopForLong(): Promise<void> {
     return this.#onHost(async (host) => {
       host.isRunning = false
+      this.#longStopCount += 1
       await host.pause(this.#plan.longStopMs)
+      this.#longStopCount -= 1
       host.isRunning = true
     })
   }
