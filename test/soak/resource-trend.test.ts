@@ -25,6 +25,12 @@ it('Noise is not growth, and a growth of 1 % an hour is allowed', () => {
   }
 })
 
-it('There is no trend of a short run', () => {
-  assert.equal(trendOf(samples(8, 50, 0)), undefined)
+it('What grows while caches fill is no trend, and a short run has none', () => {
+  const filling = samples(120, 0, 0.1).map(({ atMs, value }) => ({
+    atMs,
+    value: value - 10 * 0.8 ** (atMs / MINUTE_MS),
+  }))
+  const trend = trendOf(filling)
+  assert.ok(trend !== undefined && !isGrowing(trend), JSON.stringify(trend))
+  assert.equal(trendOf(samples(45, 50, 0)), undefined)
 })

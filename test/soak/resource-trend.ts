@@ -5,9 +5,9 @@ const HOUR_MS = 3_600_000
 const LIMIT_SHARE_PER_HOUR = 0.02
 /** Fewer samples, or a shorter time, tell nothing of a trend. */
 const LEAST_SAMPLES = 6
-const LEAST_DURATION_MS = 10 * 60_000
-/** The first samples are of instances that still load code and fill caches. */
-const WARM_UP_MS = 2 * 60_000
+const LEAST_DURATION_MS = 30 * 60_000
+/** The first samples are of instances that still compile code and fill caches of a bounded size. */
+const WARM_UP_MS = 20 * 60_000
 
 export type Trend = { readonly mean: number; readonly sharePerHour: number; readonly marginPerHour: number }
 
