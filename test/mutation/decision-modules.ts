@@ -65,6 +65,41 @@ export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
     ],
   },
   {
+    file: 'shared/domain/criteria/leaf-test.ts',
+    reason: 'The other case gives the same result. It is the longer way, or one that the type of the leaf excludes.',
+    lines: [
+      ['if (leaf.functions.length === 0) {', 'leaf.functions.length === 0 → false'],
+      // Only days are relative to the day of evaluation, and only `AddDays` applies to them.
+      ['return value !== undefined && compares(value, leaf, 0)', '0 → 1'],
+      [
+        "const addedMs = leaf.functions.reduce((sum, call) => sum + (call.name === 'AddDays' ? call.days * DAY_MS : 0), 0)",
+        ...["call.name === 'AddDays' → true", '0 → 1'],
+      ],
+      // No list contains the element 0, and a dictionary with one code has no texts.
+      ['let elementCount = 0', '0 → 1'],
+      ['if (elementNow() !== 0) values.addListsWith(element, range, holding)', 'elementNow() !== 0 → true'],
+      ["this.#missing = test.kind === 'listed' ? test.texts : []", "test.kind === 'listed' → true"],
+      [
+        'if (this.#progress.decidedCount !== this.#values.size) runToCompletion(this.holding(todayMs))',
+        'this.#progress.decidedCount !== this.#values.size → true',
+      ],
+      ["if (test.kind !== 'scan') return progress.holding", "test.kind !== 'scan' → false"],
+      [
+        'if (test.addHolding !== undefined) test.addHolding([progress.decidedCount, end], progress.holding)',
+        'test.addHolding !== undefined → false',
+      ],
+      ['if (this.#missing.length === 0) return', 'this.#missing.length === 0 → false'],
+    ],
+  },
+  {
+    file: 'shared/domain/criteria/text-test.ts',
+    reason: 'A border behind the last byte is not kept, and the short way for the first byte only saves time.',
+    lines: [
+      ['for (let at = 1; at < bytes.length; at += 1) {', '< → <='],
+      ['if (matched === 0) {', 'matched === 0 → false'],
+    ],
+  },
+  {
     file: 'shared/domain/connectors/identity-resolver.ts',
     reason: 'Ids are unique, and only the sign of a comparison counts.',
     lines: [

@@ -220,7 +220,7 @@ export class LeafVerdicts {
     const byComparisons = Math.floor(COMPARISONS_PER_STEP_COUNT / Math.max(operandCount, 1))
     let count = Math.min(VALUES_PER_STEP_COUNT, Math.max(byComparisons, FEWEST_VALUES_COUNT), values.size - start)
     const isLong = () => values.bytesBefore(start + count) - values.bytesBefore(start) > BYTES_PER_STEP_COUNT
-    while (count > FEWEST_VALUES_COUNT && isLong()) count >>>= 1
+    while (count > FEWEST_VALUES_COUNT && isLong()) count = Math.max(count >>> 1, FEWEST_VALUES_COUNT)
     return start + count
   }
 
