@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../shared/kernel/json.ts'
 import { isJsonObject, parseObject, refuseUnknownMembers } from './json.ts'
-import { makeCompositeIndex, makeValueIndex } from './query/value-indexes.ts'
+import { dropIndexes, makeCompositeIndex, makeValueIndex } from './query/value-indexes.ts'
 import { badRequest, CosmosFailure } from './response.ts'
 import type { Storage } from './storage.ts'
 
@@ -107,10 +107,7 @@ export function openCatalog(storage: Storage) {
 }
 
 function dropContainer(storage: Storage, { number }: Container): void {
-  for (const { name } of storage.prepare('SELECT name FROM value_indexes WHERE container = ?').all(number)) {
-    storage.execute(`DROP INDEX ${String(name)}`)
-  }
-  storage.prepare('DELETE FROM value_indexes WHERE container = ?').run(number)
+  dropIndexes(storage, number)
   storage.prepare('DELETE FROM containers WHERE number = ?').run(number)
 }
 

@@ -57,7 +57,6 @@ export type LocalDirectory = {
 
 /** Request size limit of Graph. */
 const LARGEST_BODY_BYTES = 4 * 1024 * 1024
-const ARCHIVED_KEYS = 'signing-keys'
 
 /**
  * Starts the identity provider and Graph on one HTTPS port of the loopback interface, and the identity provider alone on
@@ -111,8 +110,8 @@ function services(options: DirectoryOptions, database: DatabaseSync, { authority
   const objects = directoryObjects(database)
   objects.plant(seed)
   const keys = signingKeys({
-    read: () => objects.setting(ARCHIVED_KEYS),
-    write: (pems) => objects.keepSetting(ARCHIVED_KEYS, pems),
+    read: (name) => objects.setting(`signing-key:${name}`),
+    write: (name, pem) => objects.keepSetting(`signing-key:${name}`, pem),
   })
   const [faults, log] = [faultList(nowMs), requestLog()]
   const apiUrl = () => (typeof options.apiUrl === 'string' ? options.apiUrl : options.apiUrl())

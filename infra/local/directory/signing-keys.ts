@@ -21,7 +21,7 @@ export type Claims = Readonly<Record<string, unknown>>
 type SigningKey = { readonly kid: string; readonly privateKey: KeyObject; readonly publicKey: KeyObject }
 
 /** Stores the keys, so that tokens stay valid after a restart. */
-export type KeyArchive = { read(): string | undefined; write(pems: string): void }
+export type KeyArchive = { read(name: KeyName): string | undefined; write(name: KeyName, pem: string): void }
 
 export type SigningKeys = {
   /** Signs any claims. `header` can replace `kid` and `alg`; `none` and `HS256` create forged tokens. */
@@ -32,39 +32,31 @@ export type SigningKeys = {
   keySet(version: TokenVersion, authorityUrl: string): { keys: Claims[] }
 }
 
-/** The stored keys, created at the first start. */
+/** The stored keys. Each is created when it is first used, which takes a tenth of a second. */
 export function signingKeys(archive: KeyArchive): SigningKeys {
-  const keys = restored(archive) ?? made(archive)
+  const used = new Map<KeyName, SigningKey>()
+  const keyNamed = (name: KeyName): SigningKey => {
+    const key = used.get(name) ?? fromPem(archive.read(name) ?? made(archive, name))
+    used.set(name, key)
+    return key
+  }
   return {
-    signed: (claims, key = 'current', header = {}) => signedToken(keys[key], claims, header),
-    verified: (token) => verifiedClaims(keys.current, token),
+    signed: (claims, key = 'current', header = {}) => signedToken(keyNamed(key), claims, header),
+    verified: (token) => verifiedClaims(keyNamed('current'), token),
     keySet: (version, authorityUrl) => ({
       keys: [
-        publicJwk(keys.current, issuerTemplate(version, authorityUrl)),
-        publicJwk(keys.otherIssuer, issuerOf(version, authorityUrl, OTHER_TENANT_ID)),
+        publicJwk(keyNamed('current'), issuerTemplate(version, authorityUrl)),
+        publicJwk(keyNamed('otherIssuer'), issuerOf(version, authorityUrl, OTHER_TENANT_ID)),
       ],
     }),
   }
 }
 
-function restored(archive: KeyArchive): Record<KeyName, SigningKey> | undefined {
-  const text = archive.read()
-  if (text === undefined) return undefined
-  const pems = JSON.parse(text) as Record<KeyName, string>
-  return {
-    current: fromPem(pems.current),
-    unpublished: fromPem(pems.unpublished),
-    otherIssuer: fromPem(pems.otherIssuer),
-  }
-}
-
-function made(archive: KeyArchive): Record<KeyName, SigningKey> {
-  const newPem = () =>
-    generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-  archive.write(JSON.stringify({ current: newPem(), unpublished: newPem(), otherIssuer: newPem() }))
-  const keys = restored(archive)
-  if (keys === undefined) throw new Error('The signing keys were not stored')
-  return keys
+function made(archive: KeyArchive, name: KeyName): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  archive.write(name, pem)
+  return pem
 }
 
 function fromPem(pem: string): SigningKey {

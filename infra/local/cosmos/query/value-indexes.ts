@@ -17,11 +17,10 @@ export const presence = (path: readonly string[]): string => `${jsonExpression(p
  * by id. The first query that benefits creates it. Undefined if the container is small or has the maximum of indexes.
  */
 export function valueIndex(storage: Storage, container: number, path: readonly string[]): string | undefined {
-  const pathText = JSON.stringify(path)
-  const known = storage.prepare('SELECT name, path FROM value_indexes WHERE container = ?').all(container)
-  const found = known.find((index) => index.path === pathText)
-  if (found !== undefined) return String(found.name)
-  if (known.length >= INDEXES_OF_CONTAINER_COUNT || !isLarge(storage, container)) return undefined
+  const known = indexesOf(storage, container)
+  const found = known.get(JSON.stringify(path))
+  if (found !== undefined) return found
+  if (known.size >= INDEXES_OF_CONTAINER_COUNT || !isLarge(storage, container)) return undefined
   return storage.write(() => makeValueIndex(storage, container, path))
 }
 
@@ -40,9 +39,7 @@ export function compositeIndex(
   path: readonly string[],
   other: readonly string[],
 ): string | undefined {
-  const sql = 'SELECT name FROM value_indexes WHERE container = ? AND path = ?'
-  const found = storage.prepare(sql).get(container, JSON.stringify([path, other]))
-  return found === undefined ? undefined : String(found.name)
+  return indexesOf(storage, container).get(JSON.stringify([path, other]))
 }
 
 /** Creates a composite index. Call inside `write` only. */
@@ -69,7 +66,29 @@ function makeIndex(
   const condition = `container = ${container} AND ${presence(path)}`
   storage.execute(`CREATE INDEX ${name} ON docs (pk, ${columns.join(', ')}) WHERE ${condition}`)
   storage.prepare('INSERT INTO value_indexes VALUES (?, ?, ?)').run(name, container, key)
+  indexesByContainer.get(storage)?.delete(container)
   return name
+}
+
+/** Deletes all indexes of a container. Call inside `write` only. */
+export function dropIndexes(storage: Storage, container: number): void {
+  for (const name of indexesOf(storage, container).values()) storage.execute(`DROP INDEX ${name}`)
+  storage.prepare('DELETE FROM value_indexes WHERE container = ?').run(container)
+  indexesByContainer.get(storage)?.delete(container)
+}
+
+/** Names by path: each query asks for them. */
+const indexesByContainer = new WeakMap<Storage, Map<number, ReadonlyMap<string, string>>>()
+
+function indexesOf(storage: Storage, container: number): ReadonlyMap<string, string> {
+  const known = indexesByContainer.get(storage) ?? new Map<number, ReadonlyMap<string, string>>()
+  indexesByContainer.set(storage, known)
+  const indexes = known.get(container)
+  if (indexes !== undefined) return indexes
+  const rows = storage.prepare('SELECT name, path FROM value_indexes WHERE container = ?').all(container)
+  const read = new Map(rows.map(({ name, path }) => [String(path), String(name)]))
+  known.set(container, read)
+  return read
 }
 
 /** The write count before which a container cannot be large: counting again for each query takes longer than the query. */
