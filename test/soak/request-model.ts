@@ -24,7 +24,7 @@ export type ModelRequest = {
   endedByDeletion: boolean
 }
 
-/** An approval counts for each gate with these approvers, wherever it stands. */
+/** An approval counts for one gate with these approvers, wherever it stands. */
 function gateKey({ type, approvers }: ModelGate): string {
   return `${type}:${[...approvers].sort().join()}`
 }
@@ -32,8 +32,14 @@ function gateKey({ type, approvers }: ModelGate): string {
 /** The gate where a waiting request stands: the first one without an approval. */
 export function gateOf(policy: ModelPolicy, request: ModelRequest): ModelGate | undefined {
   if (!policy.approvalRequired) return undefined
-  const inOrder = policy.approvalGates.toSorted((one, other) => one.order - other.order)
-  return inOrder.find((gate) => !request.approvedGates.includes(gateKey(gate)))
+  const unused = [...request.approvedGates]
+  return policy.approvalGates
+    .toSorted((one, other) => one.order - other.order)
+    .find((gate) => {
+      const index = unused.indexOf(gateKey(gate))
+      if (index >= 0) unused.splice(index, 1)
+      return index < 0
+    })
 }
 
 export function approveAt(policy: ModelPolicy, request: ModelRequest, gate: ModelGate): void {
