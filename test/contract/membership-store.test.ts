@@ -16,8 +16,16 @@ const store = cosmosMembershipStore(container('members'), options)
 /** Another instance, with a cache of its own. */
 const other = cosmosMembershipStore(container('members'), options)
 
+const knownIds = new Map<number, string>()
+
 /** GUIDs that are spread over all prefixes, as real ids are. */
 function idOf(number: number): string {
+  const id = knownIds.get(number) ?? newId(number)
+  knownIds.set(number, id)
+  return id
+}
+
+function newId(number: number): string {
   const hex = createHash('sha256').update(String(number)).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
 }
