@@ -5,6 +5,7 @@ import { cosmosAuditTrail } from '../../shared/cosmos/audit-trail.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import { cosmosCoreObjectAudits } from '../../shared/cosmos/core-object-audit-store.ts'
 import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
@@ -272,6 +273,7 @@ function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
       count: objects.count,
       elapsedMs,
     }),
+    audits: cosmosCoreObjectAudits(container),
     unchangedDeliveries: new UnchangedDeliveries({ objects, nowMs }),
     customAttributes: new CustomAttributeRegister(names, limits.customAttributeNames),
     messageQueue,

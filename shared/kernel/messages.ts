@@ -5,7 +5,14 @@ export type Message =
       readonly queue: 'membership-changes'
       readonly message: { readonly tenantId: string; readonly collectionId: string }
     }
-  | { readonly queue: 'audits'; readonly message: { readonly tenantId: string; readonly after?: string } }
+  | {
+      readonly queue: 'audits'
+      readonly message: {
+        readonly tenantId: string
+        readonly after?: string | undefined
+        readonly beganAtMs?: number | undefined
+      }
+    }
   | { readonly queue: 'sync-jobs'; readonly message: { readonly tenantId: string; readonly jobId: string } }
 
 type EnqueueOptions = {

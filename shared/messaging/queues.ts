@@ -25,6 +25,10 @@ export type QueueName = (typeof QUEUES)[number]['name']
 export const EvaluationMessage = Closed({ tenantId: Guid })
 export const MembershipChangeMessage = Closed({ tenantId: Guid, collectionId: Guid })
 export const SweepMessage = Closed({ tenantId: Guid })
-/** `after`: the core object after which an audit continues. */
-export const AuditMessage = Closed({ tenantId: Guid, after: Type.Optional(Guid) })
+/** `after`: the core object after which an audit continues that began at `beganAtMs`. */
+export const AuditMessage = Closed({
+  tenantId: Guid,
+  after: Type.Optional(Guid),
+  beganAtMs: Type.Optional(Type.Number()),
+})
 export const SyncJobMessage = Closed({ tenantId: Guid, jobId: Guid })

@@ -1,8 +1,8 @@
 import type { Metrics } from '../../kernel/metrics.ts'
-import { SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
-import type { ConnectorObjectStore } from './connector-object.ts'
+import { type CoreObjectAudits, coreObjectsToAudit } from './audit-scope.ts'
+import { type Connector, SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
 import { rulesOf } from './connector-rules.ts'
-import { type CoreObjectWriter, mergeCoreObjects } from './merge-core-objects.ts'
+import { mergeCoreObjects } from './merge-core-objects.ts'
 import { enqueueDelayedEvaluation, type WriteDependencies } from './write-objects.ts'
 
 /** Core objects compared together. */
@@ -10,56 +10,101 @@ const PAGE_COUNT = 1000
 /** A batch ends after this time, far below the time limit of a function. */
 const BATCH_MS = 30_000
 
-type AuditDependencies = WriteDependencies & { readonly metrics: Metrics }
+type AuditDependencies = WriteDependencies & { readonly audits: CoreObjectAudits; readonly metrics: Metrics }
 
-/** Where an audit continues: after this core object. Without `after`, it begins. */
-export type AuditPosition = { readonly tenantId: string; readonly after?: string | undefined }
+/** Where a complete audit that began earlier continues: after this core object. Without `after`, an audit begins. */
+export type AuditPosition = {
+  readonly tenantId: string
+  readonly after?: string | undefined
+  readonly beganAtMs?: number | undefined
+}
 
 /**
- * Compares the core objects of a tenant with the merge of their live contributions, one batch in the order of their ids,
- * and merges those that differ. Of several identities that hold one account, all but the oldest claim let go of it. Such
- * differences are left by interrupted writes. A batch that does not reach the end enqueues
- * the next one. Safe to repeat, and beside concurrent writes. Writes nothing where nothing differs.
+ * Compares core objects of a tenant with the merge of their live contributions, and merges those that differ. Of several
+ * identities that hold one account, all but the oldest claim let go of it. Such differences are left by interrupted writes.
+ * So the daily audit compares what was written since the last one; all core objects at least every 28 days, in case a
+ * difference has another cause. Writes no core object where nothing differs.
+ *
+ * A complete audit goes through the ids in batches, each of which enqueues the next one. Safe to repeat, and beside
+ * concurrent writes.
  */
-export async function auditCoreObjects({ tenantId, after }: AuditPosition, deps: AuditDependencies): Promise<void> {
+export async function auditCoreObjects(position: AuditPosition, deps: AuditDependencies): Promise<void> {
+  const { tenantId, after } = position
+  const startMs = deps.nowMs()
   const connectors = await deps.connectors.list(tenantId)
-  const softDeletionDays = Math.max(SOFT_DELETION_DEFAULT_DAYS, ...connectors.map((each) => each.softDeletionDays))
-  const rules = rulesOf(connectors)
   await Promise.all([deps.objects.catchUp(tenantId), deps.coreObjects.catchUp(tenantId)])
+  const audited = after === undefined ? await deps.audits.find(tenantId) : undefined
+  const basis = { audited, connectors, nowMs: startMs }
+  const ids = after === undefined ? await coreObjectsToAudit(tenantId, basis, deps) : undefined
+  if (ids === undefined || audited === undefined) {
+    return auditAll(after === undefined ? { tenantId, beganAtMs: startMs } : position, connectors, deps)
+  }
+  const repairedCount = ids.length === 0 ? 0 : await compare(tenantId, ids, connectors, deps)
+  await report(tenantId, { checkedCount: ids.length, repairedCount, isComplete: false, isLast: true }, deps)
+  await deps.audits.save(tenantId, { ...audited, auditedAtMs: startMs })
+}
+
+/** One batch of a complete audit. */
+async function auditAll(
+  { tenantId, after, beganAtMs }: AuditPosition,
+  connectors: readonly Connector[],
+  deps: AuditDependencies,
+): Promise<void> {
+  const startMs = deps.nowMs()
   let position = after
   let checkedCount = 0
   let repairedCount = 0
-  const startMs = deps.nowMs()
   do {
     const { ids, continueAfter } = await nextIds(tenantId, position, deps)
-    const stubs = new Map(ids.map((id) => [id, undefined] as const))
-    const merge = { stubs, fed: new Set<string>(), comparesAccounts: true, softDeletionDays, rules }
-    repairedCount += await mergeCoreObjects(tenantId, merge, deps)
+    repairedCount += await compare(tenantId, ids, connectors, deps)
     checkedCount += ids.length
     position = continueAfter
   } while (position !== undefined && deps.nowMs() < startMs + BATCH_MS)
+  await report(tenantId, { checkedCount, repairedCount, isComplete: true, isLast: position === undefined }, deps)
+  if (position !== undefined) {
+    const id = `${tenantId}:audit:${position}:${deps.newId()}`
+    await deps.messageQueue.enqueue({ queue: 'audits', message: { tenantId, after: position, beganAtMs } }, { id })
+  } else if (beganAtMs !== undefined) {
+    await deps.audits.save(tenantId, { auditedAtMs: beganAtMs, completeAtMs: beganAtMs })
+  }
+}
+
+/** @returns The number of core objects written. */
+function compare(
+  tenantId: string,
+  ids: readonly string[],
+  connectors: readonly Connector[],
+  deps: AuditDependencies,
+): Promise<number> {
+  const softDeletionDays = Math.max(SOFT_DELETION_DEFAULT_DAYS, ...connectors.map((each) => each.softDeletionDays))
+  const stubs = new Map(ids.map((id) => [id, undefined] as const))
+  const rules = rulesOf(connectors)
+  const merge = { stubs, fed: new Set<string>(), comparesAccounts: true, softDeletionDays, rules }
+  return mergeCoreObjects(tenantId, merge, deps)
+}
+
+type AuditedBatch = {
+  readonly checkedCount: number
+  readonly repairedCount: number
+  readonly isComplete: boolean
+  readonly isLast: boolean
+}
+
+async function report(tenantId: string, batch: AuditedBatch, deps: AuditDependencies): Promise<void> {
+  const { repairedCount } = batch
   if (repairedCount > 0) {
     deps.metrics.record('audit.repaired', repairedCount, {})
     deps.log.warn('audit.repaired', { tenantId, repairedCount })
     await enqueueDelayedEvaluation(tenantId, deps)
   }
-  deps.log.info('audit.batch-ended', { tenantId, checkedCount, repairedCount, isLast: position === undefined })
-  if (position === undefined) return
-  const id = `${tenantId}:audit:${position}:${deps.newId()}`
-  await deps.messageQueue.enqueue({ queue: 'audits', message: { tenantId, after: position } }, { id })
-}
-
-/** Reads of ids in ascending order, from both sides of the comparison. */
-type IdDependencies = {
-  readonly objects: Pick<ConnectorObjectStore, 'coreObjectIds'>
-  readonly coreObjects: Pick<CoreObjectWriter, 'liveIds'>
+  deps.log.info('audit.batch-ended', { tenantId, ...batch })
 }
 
 /** The next core objects that exist or that live contributions name. `continueAfter` is absent on the last page. */
 async function nextIds(
   tenantId: string,
   after: string | undefined,
-  { objects, coreObjects }: IdDependencies,
+  { objects, coreObjects }: Pick<WriteDependencies, 'objects' | 'coreObjects'>,
 ): Promise<{ readonly ids: readonly string[]; readonly continueAfter?: string | undefined }> {
   const pages = await Promise.all([
     objects.coreObjectIds(tenantId, after, PAGE_COUNT),

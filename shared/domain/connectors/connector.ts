@@ -17,7 +17,8 @@ const Name = Type.String({ minLength: 1, maxLength: 256, pattern: '\\S' })
 const BindsAccounts = Described(
   Type.Boolean(),
   'Whether the connector assigns directory accounts to identities (default true). If false, its `directoryObjectId` is ' +
-    'ignored in joining and merging. A change takes effect for each object when it is next written.',
+    'ignored in joining and merging. A change takes effect for each object when it is next written, and for all others ' +
+    'within a day.',
 )
 const SoftDeletionDays = Type.Integer({ minimum: 1, maximum: SOFT_DELETION_LIMIT_DAYS })
 

@@ -84,8 +84,8 @@ async function* tenantsOf(
 
 /**
  * Enqueues the evaluation and the audit of all tenants when a day has begun since `lastMs`. Conditions that use today's
- * date change their result; these messages are spread over a minute, and late enough for slow clocks. Audits read all
- * data of a tenant and are spread over the day.
+ * date change their result; these messages are spread over a minute, and late enough for slow clocks. Audits can read
+ * all data of a tenant and are spread over the day.
  * @param lastMs When the timer last ran. Undefined for the first run, which covers the first minute of a day only.
  * @throws AggregateError when tenants could not be enqueued.
  */

@@ -1,5 +1,6 @@
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
+import { isRepetitionDue } from '../../kernel/repetition.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { DirectoryFault, type GroupMemberChange } from '../group-links/directory.ts'
 import { type GroupLink, lastSyncedAt } from '../group-links/group-link.ts'
@@ -16,14 +17,11 @@ import { type ExplainsChanges, readTrackedChanges } from './tracked-groups.ts'
 const HOUR_MS = 60 * 60 * 1000
 
 /** Less than a week, so that a late sweep still compares within the week: decisions, section 17. */
-const COMPARED_EVERY_HOURS_COUNT = 160
+const COMPARISON_REPETITION = { unitMs: HOUR_MS, unitCount: 160 }
 
 /** Whether a link is due for its regular full comparison. The links of a tenant are spread over the hours. */
 export function isComparisonDue({ id, comparedAtMs }: GroupLink, nowMs: number): boolean {
-  const shift = Number.parseInt(id.slice(0, 8), 16) % COMPARED_EVERY_HOURS_COUNT
-  const hour = Math.floor(nowMs / HOUR_MS)
-  const dueHour = hour - ((hour - shift) % COMPARED_EVERY_HOURS_COUNT)
-  return (comparedAtMs ?? 0) < dueHour * HOUR_MS
+  return isRepetitionDue(id, comparedAtMs ?? 0, COMPARISON_REPETITION, nowMs)
 }
 
 /**
