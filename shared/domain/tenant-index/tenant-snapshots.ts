@@ -1,15 +1,13 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../../kernel/cooperative-scheduler.ts'
 import type { ChangeMark, CoreObjectChanges } from './core-object-changes.ts'
-import { rowBlocks } from './row-blocks.ts'
 import { CollectingChanges, type RowChanges } from './row-changes.ts'
 import { type LoadedRows, RowLoader, type RowSaving } from './row-loader.ts'
 import { RowMemory } from './row-memory.ts'
+import { RowSaver, type SavableRows } from './row-saver.ts'
 import { APPLIED_AT_ONCE_COUNT, type RowSnapshot, type SnapshotObject } from './row-snapshot.ts'
-import { savedOrders } from './saved-order.ts'
-import { isSaveDue, type SavedRows, type SavedState } from './saved-rows.ts'
 
-type Entry = {
+type Entry = SavableRows & {
   rows: RowSnapshot
   /** `seenCount` of the rows when they were loaded. */
   readonly loadedCount: number
@@ -19,9 +17,6 @@ type Entry = {
   /** Whether the next reading includes everything that any instance wrote before. */
   isCaughtUp: boolean
   changes: 'everything' | CollectingChanges
-  saved: SavedState
-  /** By the monotonic clock. */
-  saveNotBeforeMs: number
 }
 
 export type SnapshotOptions = {
@@ -34,12 +29,6 @@ export type SnapshotOptions = {
   /** Default: rows are neither saved nor read from saved ones. */
   readonly saving?: RowSaving
 }
-
-/** Whether rows are saved is considered once in this time. */
-const SAVES_CONSIDERED_EVERY_MS = 10 * 60_000
-
-/** The clocks of the claim and of the core objects differ by less. */
-const STORE_CLOCKS_DIFFER_S = 15
 
 /**
  * A cache of the rows of recently used tenants, within a bound of memory. A snapshot is loaded once and then refreshed with
@@ -54,8 +43,7 @@ export class TenantSnapshots {
   readonly #changes: CoreObjectChanges
   readonly #memory: RowMemory
   readonly #loader: RowLoader
-  readonly #saving: RowSaving | undefined
-  readonly #elapsedMs: () => number
+  readonly #saver: RowSaver | undefined
   readonly #scheduler: CooperativeScheduler
   /** The number of running computations on a snapshot. */
   readonly #readerCounts = new Map<RowSnapshot, number>()
@@ -64,8 +52,6 @@ export class TenantSnapshots {
 
   constructor(changes: CoreObjectChanges, { bytesAtMost, elapsedMs, scheduler, saving }: SnapshotOptions) {
     const clock = elapsedMs ?? (() => performance.now())
-    this.#elapsedMs = clock
-    this.#saving = saving
     this.#changes = changes
     this.#memory = new RowMemory(bytesAtMost, clock, (tenantId) => this.#onEvicted(tenantId))
     this.#scheduler = scheduler ?? new CooperativeScheduler(clock)
@@ -76,6 +62,17 @@ export class TenantSnapshots {
       elapsedMs: clock,
       saving,
     })
+    this.#saver =
+      saving &&
+      new RowSaver(saving, {
+        scheduler: this.#scheduler,
+        elapsedMs: clock,
+        current: async (tenantId) => {
+          await this.catchUp(tenantId)
+          return this.#current(tenantId)
+        },
+        whileUnchanged: (rows, work) => this.#whileUnchanged(rows, work),
+      })
   }
 
   /**
@@ -155,38 +152,7 @@ export class TenantSnapshots {
    */
   async saveIfDue(tenantId: string): Promise<void> {
     const entry = this.#entries.get(tenantId)
-    if (entry === undefined || this.#saving === undefined) return
-    if (this.#elapsedMs() < entry.saveNotBeforeMs || !this.#isSaveDue(entry, this.#saving)) return
-    entry.saveNotBeforeMs = this.#elapsedMs() + SAVES_CONSIDERED_EVERY_MS
-    const stored = await this.#saving.store.find(tenantId)
-    if (stored?.version !== entry.saved.version) {
-      // Another instance has saved the rows.
-      entry.saved = { version: stored?.version, completeUntilS: stored?.rows?.completeUntilS, changedCount: 0 }
-    }
-    if (this.#isSaveDue(entry, this.#saving)) await this.#save(tenantId, entry.saved.version, this.#saving)
-  }
-
-  #isSaveDue({ rows, saved }: Entry, { nowMs }: RowSaving): boolean {
-    return isSaveDue(saved, rows.objectCount, nowMs() / 1000)
-  }
-
-  async #save(tenantId: string, version: string | undefined, { store }: RowSaving): Promise<void> {
-    const claim = await store.claim(tenantId)
-    if (claim === undefined) return
-    // The rows then include all writes before the claim, by whichever instance.
-    await this.catchUp(tenantId)
-    const entry = await this.#current(tenantId)
-    const { rows } = entry
-    const blocks = () => this.#blocksOf(rows)
-    const completeUntilS = claim.claimedAtS - STORE_CLOCKS_DIFFER_S
-    const saved: SavedRows = { completeUntilS, objectCount: rows.objectCount, blocks }
-    const newVersion = await this.#whileUnchanged(rows, () => claim.replace(saved, version))
-    if (newVersion !== undefined) entry.saved = { version: newVersion, completeUntilS, changedCount: 0 }
-  }
-
-  async *#blocksOf(rows: RowSnapshot): AsyncGenerator<string> {
-    const orders = await this.#scheduler.run(savedOrders(rows))
-    for (const block of rowBlocks(rows, orders)) yield await this.#scheduler.run(block)
+    if (entry !== undefined) await this.#saver?.saveIfDue(tenantId, entry)
   }
 
   async #currentEntry(tenantId: string): Promise<Entry> {
