@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { type Container, openCatalog } from '../../infra/local/cosmos/catalog.ts'
 import { parsePartition } from '../../infra/local/cosmos/item-rules.ts'
@@ -95,109 +95,111 @@ let storage: Storage
 let container: Container
 const stored: { id: string; pk: string; document: JsonObject }[] = []
 
-before(() => {
-  let nowMs = 1_000_000
-  storage = openStorage(':memory:', () => nowMs)
-  const catalog = openCatalog(storage)
-  catalog.createDatabase('{"id":"d"}')
-  container = catalog.createContainer('d', '{"id":"c","partitionKey":{"paths":["/tenantId"]}}')
-  const members = fc.record(
-    { a: json, b: fc.record({ a: json }), 'custom/x': json, 'we"ird': json },
-    { requiredKeys: [] },
-  )
-  const drawn = fc.sample(fc.tuple(idText, members), { numRuns: DOCUMENTS_COUNT, seed: 1 })
-  for (const [n, [name, own]] of drawn.entries()) {
-    nowMs += 1000
-    const [id, tenantId] = [`${name}${n}`, n % 50 === 0 ? 't2' : 't1']
-    const pk = parsePartition(JSON.stringify([tenantId]))
-    const target = { storage, container, partition: pk, ifMatch: undefined, ifNoneMatch: undefined }
-    const { body } = storage.write(() => createItem(target, { ...own, id, tenantId }))
-    stored.push({ id, pk, document: JSON.parse(String(body)) as JsonObject })
+describe('The planner of the local database', () => {
+  before(() => {
+    let nowMs = 1_000_000
+    storage = openStorage(':memory:', () => nowMs)
+    const catalog = openCatalog(storage)
+    catalog.createDatabase('{"id":"d"}')
+    container = catalog.createContainer('d', '{"id":"c","partitionKey":{"paths":["/tenantId"]}}')
+    const members = fc.record(
+      { a: json, b: fc.record({ a: json }), 'custom/x': json, 'we"ird': json },
+      { requiredKeys: [] },
+    )
+    const drawn = fc.sample(fc.tuple(idText, members), { numRuns: DOCUMENTS_COUNT, seed: 1 })
+    for (const [n, [name, own]] of drawn.entries()) {
+      nowMs += 1000
+      const [id, tenantId] = [`${name}${n}`, n % 50 === 0 ? 't2' : 't1']
+      const pk = parsePartition(JSON.stringify([tenantId]))
+      const target = { storage, container, partition: pk, ifMatch: undefined, ifNoneMatch: undefined }
+      const { body } = storage.write(() => createItem(target, { ...own, id, tenantId }))
+      stored.push({ id, pk, document: JSON.parse(String(body)) as JsonObject })
+    }
+  })
+  after(() => storage.close())
+
+  /** All pages of a query, with the planner. */
+  function planned(where: Expression, partition: string | undefined, order?: Query['order']): Json[] {
+    const query: Query = {
+      select: { kind: 'value', expression: { kind: 'property', path: ['id'] } },
+      isDistinct: false,
+      where,
+      order,
+      top: undefined,
+      offset: undefined,
+      limit: undefined,
+    }
+    const results: string[] = []
+    let position: Position | undefined
+    do {
+      const page = runQuery(query, { storage, container, partition }, new Map(), { rowCount: 100, after: position })
+      results.push(...page.results)
+      position = page.end
+    } while (position !== undefined)
+    return results.map((result) => JSON.parse(result) as Json)
   }
-})
-after(() => storage.close())
 
-/** All pages of a query, with the planner. */
-function planned(where: Expression, partition: string | undefined, order?: Query['order']): Json[] {
-  const query: Query = {
-    select: { kind: 'value', expression: { kind: 'property', path: ['id'] } },
-    isDistinct: false,
-    where,
-    order,
-    top: undefined,
-    offset: undefined,
-    limit: undefined,
+  /** The rows that match the condition by evaluation of each row, ordered by partition and id. */
+  function asked(where: Expression, partition: string | undefined): string[] {
+    const evaluate = compile(where, new Map())
+    return stored
+      .filter(({ pk }) => partition === undefined || pk === partition)
+      .filter((row) => evaluate(row) === true)
+      .sort((one, other) => compareText(one.pk, other.pk) || compareText(one.id, other.id))
+      .map(({ id }) => id)
   }
-  const results: string[] = []
-  let position: Position | undefined
-  do {
-    const page = runQuery(query, { storage, container, partition }, new Map(), { rowCount: 100, after: position })
-    results.push(...page.results)
-    position = page.end
-  } while (position !== undefined)
-  return results.map((result) => JSON.parse(result) as Json)
-}
 
-/** The rows that match the condition by evaluation of each row, ordered by partition and id. */
-function asked(where: Expression, partition: string | undefined): string[] {
-  const evaluate = compile(where, new Map())
-  return stored
-    .filter(({ pk }) => partition === undefined || pk === partition)
-    .filter((row) => evaluate(row) === true)
-    .sort((one, other) => compareText(one.pk, other.pk) || compareText(one.id, other.id))
-    .map(({ id }) => id)
-}
+  it('returns the same rows in the same order as an evaluation of every row', () => {
+    const partition = fc.constantFrom('["t1"]', '["t2"]', undefined)
+    fc.assert(
+      fc.property(condition, partition, (where, inPartition) => {
+        assert.deepEqual(planned(where, inPartition), asked(where, inPartition))
+      }),
+      { numRuns: 600, interruptAfterTimeLimit: 20_000 },
+    )
+    const made = storage.prepare('SELECT count(*) AS count FROM value_indexes').get()
+    assert.ok(Number(made?.count) >= 4, 'the indexes over values were never put to use')
+  })
 
-it('returns the same rows in the same order as an evaluation of every row', () => {
-  const partition = fc.constantFrom('["t1"]', '["t2"]', undefined)
-  fc.assert(
-    fc.property(condition, partition, (where, inPartition) => {
-      assert.deepEqual(planned(where, inPartition), asked(where, inPartition))
-    }),
-    { numRuns: 600, interruptAfterTimeLimit: 20_000 },
-  )
-  const made = storage.prepare('SELECT count(*) AS count FROM value_indexes').get()
-  assert.ok(Number(made?.count) >= 4, 'the indexes over values were never put to use')
-})
+  it('returns every row with the property exactly once, in any order', () => {
+    fc.assert(
+      fc.property(condition, fc.constantFrom(...PATHS), fc.boolean(), (where, path, isDescending) => {
+        const isThere: Expression = { kind: 'call', name: 'IS_DEFINED', operands: [{ kind: 'property', path }] }
+        const expected = asked({ kind: 'and', operands: [where, isThere] }, '["t1"]')
+        const sorted = planned(where, '["t1"]', { path, isDescending }).map(String)
+        assert.deepEqual(sorted.sort(compareText), expected)
+      }),
+      { numRuns: 200 },
+    )
+  })
 
-it('returns every row with the property exactly once, in any order', () => {
-  fc.assert(
-    fc.property(condition, fc.constantFrom(...PATHS), fc.boolean(), (where, path, isDescending) => {
-      const isThere: Expression = { kind: 'call', name: 'IS_DEFINED', operands: [{ kind: 'property', path }] }
-      const expected = asked({ kind: 'and', operands: [where, isThere] }, '["t1"]')
-      const sorted = planned(where, '["t1"]', { path, isDescending }).map(String)
-      assert.deepEqual(sorted.sort(compareText), expected)
-    }),
-    { numRuns: 200 },
-  )
-})
-
-it('finds every stored value by equality, and every text by any character in it', () => {
-  const property: Expression = { kind: 'property', path: ['a'] }
-  const values = new Map(stored.map(({ document }) => [JSON.stringify(document.a), document.a]))
-  assert.ok(values.size > 200)
-  for (const value of values.values()) {
-    if (value === undefined) continue
-    const where: Expression = { kind: 'compare', operator: '=', left: property, right: { kind: 'literal', value } }
-    assert.deepEqual(planned(where, '["t1"]'), asked(where, '["t1"]'), JSON.stringify(value))
-  }
-  for (const name of ['CONTAINS', 'STARTSWITH'] as const) {
-    for (const value of PIECES) {
-      const operands: Expression[] = [property, { kind: 'literal', value }, { kind: 'literal', value: true }]
-      const where: Expression = { kind: 'call', name, operands }
+  it('finds every stored value by equality, and every text by any character in it', () => {
+    const property: Expression = { kind: 'property', path: ['a'] }
+    const values = new Map(stored.map(({ document }) => [JSON.stringify(document.a), document.a]))
+    assert.ok(values.size > 200)
+    for (const value of values.values()) {
+      if (value === undefined) continue
+      const where: Expression = { kind: 'compare', operator: '=', left: property, right: { kind: 'literal', value } }
       assert.deepEqual(planned(where, '["t1"]'), asked(where, '["t1"]'), JSON.stringify(value))
     }
-  }
-})
+    for (const name of ['CONTAINS', 'STARTSWITH'] as const) {
+      for (const value of PIECES) {
+        const operands: Expression[] = [property, { kind: 'literal', value }, { kind: 'literal', value: true }]
+        const where: Expression = { kind: 'call', name, operands }
+        assert.deepEqual(planned(where, '["t1"]'), asked(where, '["t1"]'), JSON.stringify(value))
+      }
+    }
+  })
 
-it('finds all ids with a prefix, regardless of the next character', () => {
-  const ids = new Set(stored.map(({ id }) => id.slice(0, 2)).filter((prefix) => prefix.isWellFormed()))
-  for (const value of ids) {
-    const operands: Expression[] = [
-      { kind: 'property', path: ['id'] },
-      { kind: 'literal', value },
-    ]
-    const where: Expression = { kind: 'call', name: 'STARTSWITH', operands }
-    assert.deepEqual(planned(where, '["t1"]'), asked(where, '["t1"]'), JSON.stringify(value))
-  }
+  it('finds all ids with a prefix, regardless of the next character', () => {
+    const ids = new Set(stored.map(({ id }) => id.slice(0, 2)).filter((prefix) => prefix.isWellFormed()))
+    for (const value of ids) {
+      const operands: Expression[] = [
+        { kind: 'property', path: ['id'] },
+        { kind: 'literal', value },
+      ]
+      const where: Expression = { kind: 'call', name: 'STARTSWITH', operands }
+      assert.deepEqual(planned(where, '["t1"]'), asked(where, '["t1"]'), JSON.stringify(value))
+    }
+  })
 })

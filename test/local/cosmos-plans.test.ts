@@ -17,87 +17,94 @@ const idOf = (index: number): string => String(index).padStart(6, '0')
 
 let storage: Storage
 let container: Container
-before(() => {
-  storage = openStorage(':memory:', () => 1_000_000)
-  const catalog = openCatalog(storage)
-  catalog.createDatabase('{"id":"d"}')
-  container = catalog.createContainer('d', '{"id":"c","partitionKey":{"paths":["/tenantId"]}}')
-  storage.write(() => {
-    for (let index = 0; index < DOCUMENTS_COUNT; index += 1) {
-      const target = { storage, container, partition: PARTITION, ifMatch: undefined, ifNoneMatch: undefined }
-      const objectType = TYPES[index % TYPES.length] ?? ''
-      createItem(target, { id: idOf(index), tenantId: 't1', objectType, deleted: false, key: `k${index % 2000}` })
-    }
-  })
-})
-after(() => storage.close())
-
-/** A page of a query, with the query plans of SQLite. */
-function explained(text: string, values: Record<string, Json>, request: PageRequest): { page: Page; steps: string[] } {
-  const steps: string[] = []
-  const observed: Storage = {
-    ...storage,
-    prepare(sql) {
-      if (sql.startsWith('SELECT pk, id, body')) {
-        const bound = new Array<null>(sql.split('?').length - 1).fill(null)
-        for (const { detail } of storage.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...bound)) steps.push(String(detail))
+describe('Plans of the local database', () => {
+  before(() => {
+    storage = openStorage(':memory:', () => 1_000_000)
+    const catalog = openCatalog(storage)
+    catalog.createDatabase('{"id":"d"}')
+    container = catalog.createContainer('d', '{"id":"c","partitionKey":{"paths":["/tenantId"]}}')
+    storage.write(() => {
+      for (let index = 0; index < DOCUMENTS_COUNT; index += 1) {
+        const target = { storage, container, partition: PARTITION, ifMatch: undefined, ifNoneMatch: undefined }
+        const objectType = TYPES[index % TYPES.length] ?? ''
+        createItem(target, { id: idOf(index), tenantId: 't1', objectType, deleted: false, key: `k${index % 2000}` })
       }
-      return storage.prepare(sql)
-    },
-  }
-  const place = { storage: observed, container, partition: PARTITION }
-  const parameters = new Map(Object.entries(values).map(([name, value]) => [`@${name}`, value]))
-  return { page: runQuery(parseQuery(text), place, parameters, request), steps }
-}
+    })
+  })
+  after(() => storage.close())
 
-describe('the plan of a page of one type', () => {
-  const LIST = "SELECT TOP @count * FROM c WHERE c.objectType = 'identity' AND c.deleted = false"
-
-  it('is a seek in the index of the type without a sort, on the first and later pages', () => {
-    for (const [after, seek, first] of [
-      [undefined, /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\?\)$/, idOf(0)],
-      [idOf(3000), /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\? AND id>\?\)$/, idOf(3003)],
-    ] as const) {
-      const text = `${LIST} ${after === undefined ? '' : 'AND c.id > @after'} ORDER BY c.id`
-      const values = { count: 51, ...(after === undefined ? {} : { after }) }
-      const { page, steps } = explained(text, values, { rowCount: 51, after: undefined })
-      assert.equal(steps.length, 1, steps.join('; '))
-      assert.match(steps[0] ?? '', seek)
-      assert.equal((JSON.parse(page.results[0] ?? '') as { id: string }).id, first)
-      assert.equal(page.lookedAtCount, 51)
+  /** A page of a query, with the query plans of SQLite. */
+  function explained(
+    text: string,
+    values: Record<string, Json>,
+    request: PageRequest,
+  ): { page: Page; steps: string[] } {
+    const steps: string[] = []
+    const observed: Storage = {
+      ...storage,
+      prepare(sql) {
+        if (sql.startsWith('SELECT pk, id, body')) {
+          const bound = new Array<null>(sql.split('?').length - 1).fill(null)
+          for (const { detail } of storage.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...bound))
+            steps.push(String(detail))
+        }
+        return storage.prepare(sql)
+      },
     }
+    const place = { storage: observed, container, partition: PARTITION }
+    const parameters = new Map(Object.entries(values).map(([name, value]) => [`@${name}`, value]))
+    return { page: runQuery(parseQuery(text), place, parameters, request), steps }
+  }
+
+  describe('the plan of a page of one type', () => {
+    const LIST = "SELECT TOP @count * FROM c WHERE c.objectType = 'identity' AND c.deleted = false"
+
+    it('is a seek in the index of the type without a sort, on the first and later pages', () => {
+      for (const [after, seek, first] of [
+        [undefined, /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\?\)$/, idOf(0)],
+        [idOf(3000), /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\? AND id>\?\)$/, idOf(3003)],
+      ] as const) {
+        const text = `${LIST} ${after === undefined ? '' : 'AND c.id > @after'} ORDER BY c.id`
+        const values = { count: 51, ...(after === undefined ? {} : { after }) }
+        const { page, steps } = explained(text, values, { rowCount: 51, after: undefined })
+        assert.equal(steps.length, 1, steps.join('; '))
+        assert.match(steps[0] ?? '', seek)
+        assert.equal((JSON.parse(page.results[0] ?? '') as { id: string }).id, first)
+        assert.equal(page.lookedAtCount, 51)
+      }
+    })
+
+    it('is a seek to the position of a continuation', () => {
+      const text = `${LIST} ORDER BY c.id`
+      const { page } = explained(text, { count: 1000 }, { rowCount: 100, after: undefined })
+      const next = explained(text, { count: 1000 }, { rowCount: 100, after: page.end })
+      assert.match(
+        next.steps.join('; '),
+        /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\? AND id>\?\)$/,
+      )
+      assert.equal((JSON.parse(next.page.results[0] ?? '') as { id: string }).id, idOf(300))
+    })
   })
 
-  it('is a seek to the position of a continuation', () => {
-    const text = `${LIST} ORDER BY c.id`
-    const { page } = explained(text, { count: 1000 }, { rowCount: 100, after: undefined })
-    const next = explained(text, { count: 1000 }, { rowCount: 100, after: page.end })
-    assert.match(
-      next.steps.join('; '),
-      /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\? AND id>\?\)$/,
-    )
-    assert.equal((JSON.parse(next.page.results[0] ?? '') as { id: string }).id, idOf(300))
+  describe('the plan of a search for many values', () => {
+    it('is a seek for each value, even if several documents have it', () => {
+      const keys = Array.from({ length: 1000 }, (_, index) => `k${index}`)
+      const text = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@keys, c.key)'
+      const { page, steps } = explained(text, { keys }, { rowCount: 5000, after: undefined })
+      assert.equal(page.results.length, 3000)
+      assert.equal(page.lookedAtCount, 3000)
+      assert.match(steps[0] ?? '', /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\?\)$/)
+    })
   })
-})
 
-describe('the plan of a search for many values', () => {
-  it('is a seek for each value, even if several documents have it', () => {
-    const keys = Array.from({ length: 1000 }, (_, index) => `k${index}`)
-    const text = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@keys, c.key)'
-    const { page, steps } = explained(text, { keys }, { rowCount: 5000, after: undefined })
-    assert.equal(page.results.length, 3000)
-    assert.equal(page.lookedAtCount, 3000)
-    assert.match(steps[0] ?? '', /^SEARCH docs USING INDEX docs_by_value_\d+_\d+ \(pk=\? AND <expr>=\?\)$/)
-  })
-})
-
-describe('the plan of a page of recent writes', () => {
-  it('reads no older document, even if thousands are recent', () => {
-    const text = 'SELECT * FROM c WHERE c._ts >= @since'
-    const { page, steps } = explained(text, { since: 1000 }, { rowCount: 500, after: undefined })
-    assert.deepEqual(steps, ['SEARCH docs USING INDEX docs_by_id_with_ts (container=? AND pk=?)'])
-    const next = explained(text, { since: 1000 }, { rowCount: 500, after: page.end })
-    assert.deepEqual(next.steps, ['SEARCH docs USING INDEX docs_by_id_with_ts (container=? AND pk=? AND id>?)'])
-    assert.equal(next.page.lookedAtCount, 500)
+  describe('the plan of a page of recent writes', () => {
+    it('reads no older document, even if thousands are recent', () => {
+      const text = 'SELECT * FROM c WHERE c._ts >= @since'
+      const { page, steps } = explained(text, { since: 1000 }, { rowCount: 500, after: undefined })
+      assert.deepEqual(steps, ['SEARCH docs USING INDEX docs_by_id_with_ts (container=? AND pk=?)'])
+      const next = explained(text, { since: 1000 }, { rowCount: 500, after: page.end })
+      assert.deepEqual(next.steps, ['SEARCH docs USING INDEX docs_by_id_with_ts (container=? AND pk=? AND id>?)'])
+      assert.equal(next.page.lookedAtCount, 500)
+    })
   })
 })
