@@ -12,6 +12,7 @@ import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/co
 import { storedCursorKeys } from '../../shared/cosmos/cursor-key-store.ts'
 import { cosmosCustomAttributeNameStore } from '../../shared/cosmos/custom-attribute-name-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { cosmosEvaluationInputs } from '../../shared/cosmos/evaluation-inputs.ts'
 import { cosmosEvaluationLeaseStore } from '../../shared/cosmos/evaluation-lease-store.ts'
 import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
@@ -25,6 +26,7 @@ import { cosmosSavedRowsStore } from '../../shared/cosmos/saved-rows-store.ts'
 import { cosmosTenantStore, cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
 import { cosmosTrackedGroupsStore } from '../../shared/cosmos/tracked-groups-store.ts'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
+import { evaluationSchedule } from '../../shared/domain/collections/evaluation-due.ts'
 import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
 import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
 import { CustomAttributeRegister } from '../../shared/domain/connectors/custom-attribute-names.ts'
@@ -146,6 +148,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     removalPlans,
     accountHolders: cosmosAccountHolders(container('coreObjects')),
     tenants,
+    evaluations: evaluationSchedule({ ...collections, inputs: cosmosEvaluationInputs(container) }),
     collections: overrides.linkedCollections ?? linkedAccounts({ ...collections, deletedObjects }, evaluator),
   }
   const freshRows = (tenantId: string): Promise<RowSnapshot> => collections.snapshots.fresh(tenantId)

@@ -40,6 +40,11 @@ export const EvaluationLease = Type.Object({
   droppedEpoch: Type.Integer(),
   /** Set when a lease expired: its former holder may still write until then. */
   lateWritesUntilMs: Type.Optional(Type.Number()),
+  /**
+   * Present when the last evaluation has covered all collections: everything written before `atMs`, and for results that
+   * depend on the day, the day from `dayMs`.
+   */
+  evaluated: Type.Optional(Type.Object({ atMs: Type.Number(), dayMs: Type.Optional(Type.Number()) })),
 })
 export type EvaluationLease = Readonly<Static<typeof EvaluationLease>>
 
@@ -78,7 +83,7 @@ export function acquired(
   if (forMs > 0) return { outcome: 'held', retryMs: retryDelayMs(forMs, clockDifferenceMs, HELD_RETRY_MS) }
   const isUnreleased = current.untilMs > 0
   // What the former holder wrote is not known, and it may write once more if it is alive.
-  const lease = isUnreleased ? withEntry(current, 'all') : current
+  const { evaluated: _former, ...lease } = isUnreleased ? withEntry(current, 'all') : current
   const lateWritesUntilMs = nowMs + RUN_AT_MOST_MS + clockDifferenceMs
   const next = { ...lease, holderId, untilMs, epoch: current.epoch + 1 }
   return {
@@ -88,20 +93,30 @@ export function acquired(
   }
 }
 
+/** The day that results are for, if they depend on it. */
+type CoveredDay = { readonly dayMs?: number }
+
 /**
  * The lease after its holder has ended.
  * @param acquiredAtMs When the holder's evaluation began.
+ * @param covered Undefined unless the evaluation has covered all collections.
  */
-export function released(lease: EvaluationLease, written: string[], acquiredAtMs: number): EvaluationLease {
+export function released(
+  lease: EvaluationLease,
+  written: string[],
+  acquiredAtMs: number,
+  covered?: CoveredDay,
+): EvaluationLease {
   const { lateWritesUntilMs, ...rest } = lease
+  const evaluated = covered === undefined ? {} : { evaluated: { atMs: acquiredAtMs, ...covered } }
+  const free = { ...rest, ...evaluated, untilMs: 0 }
   if (lateWritesUntilMs === undefined) {
-    const free = { ...rest, untilMs: 0 }
     if (written.length === 0) return free
     return withEntry(free, written.length > COLLECTIONS_NAMED_COUNT ? 'all' : written)
   }
   // An evaluation of everything that began after the last late write has found what that write changed.
-  const free = withEntry({ ...rest, untilMs: 0 }, 'all')
-  return acquiredAtMs > lateWritesUntilMs ? free : { ...free, lateWritesUntilMs }
+  if (acquiredAtMs > lateWritesUntilMs) return withEntry(free, 'all')
+  return withEntry({ ...rest, untilMs: 0, lateWritesUntilMs }, 'all')
 }
 
 function withEntry(lease: EvaluationLease, written: WrittenCollections): EvaluationLease {
@@ -135,6 +150,8 @@ export type HeldLease = {
   renew(): Promise<void>
   /** The same, called before the members of a collection are written. */
   beforeWrite(collectionId: string): Promise<void>
+  /** Called when all collections were evaluated: `release` records it. */
+  cover(day: CoveredDay): void
   /** @returns Whether this process held the lease to the end. Otherwise another evaluator may have missed its writes. */
   release(): Promise<boolean>
 }
@@ -187,6 +204,7 @@ export class EvaluationLeases {
   ): HeldLease {
     let { lease, version } = acquisition
     const written = new Set<string>()
+    let covered: CoveredDay | undefined
     let renewal: Promise<void> | undefined
     const extend = async () => {
       lease = { ...lease, untilMs: this.#nowMs() + EVALUATION_LEASE_MS }
@@ -204,8 +222,11 @@ export class EvaluationLeases {
         written.add(collectionId)
         return renew()
       },
+      cover: (day) => {
+        covered = day
+      },
       release: async () => {
-        const free = released(lease, [...written], acquiredAtMs)
+        const free = released(lease, [...written], acquiredAtMs, covered)
         try {
           this.#released.set(tenantId, { value: free, version: await this.#store.save(tenantId, free, version) })
         } catch (error) {

@@ -150,7 +150,9 @@ export class TenantEvaluator {
     this.#record(pass, result, nowMs() - startedMs)
     // Access that criteria no longer give has ended by now, even if requests cannot be followed.
     if (reconciled.status === 'rejected') throw reconciled.reason
-    return result.remainingCount === 0 ? 'complete' : 'interrupted'
+    if (result.remainingCount > 0) return 'interrupted'
+    lease.cover(evaluations.values().some(({ dependsOnDay }) => dependsOnDay) ? { dayMs: todayMs } : {})
+    return 'complete'
   }
 
   #record(

@@ -4,6 +4,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import type { CollectionKind } from '../collections/collection.ts'
+import type { EvaluationSchedule } from '../collections/evaluation-due.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import type { Directory } from './directory.ts'
 import type { GroupLink, SyncOutcome } from './group-link.ts'
@@ -182,6 +183,7 @@ export type LinkDependencies = {
   readonly accountHolders: AccountHolders
   readonly tenants: TenantStore
   readonly collections: LinkedCollections
+  readonly evaluations: EvaluationSchedule
   readonly directory: Directory
   readonly messageQueue: MessageQueue
   readonly log: Log

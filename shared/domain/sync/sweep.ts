@@ -83,15 +83,15 @@ async function* tenantsOf(
 }
 
 /**
- * Enqueues the evaluation and the audit of all tenants when a day has begun since `lastMs`. Conditions that use today's
- * date change their result; these messages are spread over a minute, and late enough for slow clocks. Audits can read
+ * Enqueues the audit of all tenants when a day has begun since `lastMs`, and the evaluation of those with conditions that
+ * use today's date, which change their result; these messages are spread over a minute, and late enough for slow clocks. Audits can read
  * all data of a tenant and are spread over the day.
  * @param lastMs When the timer last ran. Undefined for the first run, which covers the first minute of a day only.
  * @throws AggregateError when tenants could not be enqueued.
  */
 export async function enqueueDailyWork(
   lastMs: number | undefined,
-  { tenants, messageQueue, nowMs }: LinkDependencies,
+  { tenants, evaluations, messageQueue, nowMs }: LinkDependencies,
 ): Promise<void> {
   const startMs = nowMs()
   const todayMs = dayOf(lastMs === undefined ? startMs : startMs + EARLY_MS)
@@ -99,7 +99,9 @@ export async function enqueueDailyWork(
   const enqueue = async ({ tenantId }: KnownTenant) => {
     const minute = minuteOfTenant(tenantId)
     const evaluation = { id: `${tenantId}:day:${todayMs}`, delayMs: (1 + minute) * 1000 }
-    await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, evaluation)
+    if (await evaluations.isDueDaily(tenantId)) {
+      await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, evaluation)
+    }
     const audit = { id: `${tenantId}:audit:${todayMs}`, delayMs: minute * HOURS_PER_DAY * MINUTE_MS }
     await messageQueue.enqueue({ queue: 'audits', message: { tenantId } }, audit)
   }
@@ -130,7 +132,8 @@ function throwFailures({ failures }: Enqueued): void {
 
 /**
  * Records the enabled links that are known to be unchanged, and queues a job for each other one that has none. Enqueues jobs
- * without a worker again, and the tenant's evaluation, in case an earlier notification was lost.
+ * without a worker again, and the tenant's evaluation if something was written since the last one: a notification may have
+ * been lost.
  */
 export async function sweepTenant(tenantId: string, deps: SyncDependencies): Promise<void> {
   try {
@@ -145,10 +148,12 @@ export async function sweepTenant(tenantId: string, deps: SyncDependencies): Pro
 
 async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<void> {
   const startMs = deps.nowMs()
-  await deps.messageQueue.enqueue(
-    { queue: 'evaluations', message: { tenantId } },
-    { id: `${tenantId}:sweep:${startMs}` },
-  )
+  if (await deps.evaluations.isDue(tenantId)) {
+    await deps.messageQueue.enqueue(
+      { queue: 'evaluations', message: { tenantId } },
+      { id: `${tenantId}:sweep:${startMs}` },
+    )
+  }
   // The links are read afterwards, so that they are current as well.
   const { value: settings } = await deps.settings.findCurrent(tenantId)
   const links = await deps.links.ofTenant(tenantId)
