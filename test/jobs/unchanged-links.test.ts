@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import { readLinkDto, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
@@ -7,6 +6,7 @@ import { toSyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
+import { placeOf } from '../../shared/kernel/repetition.ts'
 import { toTimestamp } from '../../shared/kernel/timestamp.ts'
 import { SERVICE_PRINCIPAL, TENANT, user, users } from './link-directory.ts'
 import { type LinkWorld, openWorld, setLinkSettings, syncedLink } from './link-world.ts'
@@ -16,18 +16,18 @@ const HOUR_MS = 3_600_000
 describe('The hourly sweep of an unchanged link', () => {
   let world: LinkWorld
   before(async () => {
-    world = await openWorld({ sharesClock: true, isGuarded: true, newId: idNotDue })
+    world = await openWorld({ sharesClock: true, isGuarded: true })
   })
   after(() => world.close())
 
-  /** The id of a link whose regular comparison is due in eighty hours. */
-  function idNotDue(): string {
-    const nowMs = world === undefined ? Date.now() : world.clock.nowMs()
-    const first = (Math.floor(nowMs / HOUR_MS) + 80) % 160
-    return first.toString(16).padStart(8, '0') + randomUUID().slice(8)
+  /** Sleeps until the regular comparison of the tenant's links is due in eighty hours. */
+  async function sleepUntilNotDue(): Promise<void> {
+    const hoursAfter = (Math.floor(world.clock.nowMs() / HOUR_MS) - placeOf(TENANT)) % 160
+    await world.clock.sleep(((240 - hoursAfter) % 160) * HOUR_MS)
   }
 
   beforeEach(async () => {
+    await sleepUntilNotDue()
     world.server.setFaults([])
     world.sentMessages.length = 0
     await setLinkSettings(world.deps, { linkableGroups: 'Any' })

@@ -1,4 +1,4 @@
-import { isRepetitionDue } from '../../kernel/repetition.ts'
+import { isRepetitionDue, placeOf } from '../../kernel/repetition.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
 import type { EvaluationLease, EvaluationLeaseStore } from './evaluation-lease.ts'
 
@@ -46,7 +46,8 @@ export function evaluationSchedule({ evaluationLeases, inputs, nowMs }: Schedule
   return {
     async isDue(tenantId) {
       const evaluated = await evaluatedUntil(tenantId)
-      if (evaluated === undefined || isRepetitionDue(tenantId, evaluated.atMs, REPETITION, nowMs())) return true
+      if (evaluated === undefined || isRepetitionDue(placeOf(tenantId), evaluated.atMs, REPETITION, nowMs()))
+        return true
       if (evaluated.dayMs !== undefined && dayOf(nowMs()) > evaluated.dayMs) return true
       const since = (overlapMs: number) => Math.floor((evaluated.atMs - overlapMs) / 1000)
       const sinceS = {

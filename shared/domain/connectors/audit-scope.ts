@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { isRepetitionDue } from '../../kernel/repetition.ts'
+import { isRepetitionDue, placeOf } from '../../kernel/repetition.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { Connector } from './connector.ts'
 import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
@@ -57,7 +57,8 @@ export async function coreObjectsToAudit(
   { audited, connectors, nowMs }: AuditBasis,
   deps: ScopeDependencies,
 ): Promise<readonly string[] | undefined> {
-  if (audited === undefined || isRepetitionDue(tenantId, audited.completeAtMs, COMPLETE_REPETITION, nowMs)) return
+  if (audited === undefined || isRepetitionDue(placeOf(tenantId), audited.completeAtMs, COMPLETE_REPETITION, nowMs))
+    return
   const sinceMs = audited.auditedAtMs - OVERLAP_MS
   // The rules by which all objects are merged may have changed.
   if (connectors.some(({ updatedAt }) => Date.parse(updatedAt) >= sinceMs)) return

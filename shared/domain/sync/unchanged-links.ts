@@ -1,6 +1,6 @@
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { isRepetitionDue } from '../../kernel/repetition.ts'
+import { isRepetitionDue, placeOf } from '../../kernel/repetition.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { DirectoryFault, type GroupMemberChange } from '../group-links/directory.ts'
 import { type GroupLink, lastSyncedAt } from '../group-links/group-link.ts'
@@ -19,9 +19,21 @@ const HOUR_MS = 60 * 60 * 1000
 /** Less than a week, so that a late sweep still compares within the week: decisions, section 17. */
 const COMPARISON_REPETITION = { unitMs: HOUR_MS, unitCount: 160 }
 
-/** Whether a link is due for its regular full comparison. The links of a tenant are spread over the hours. */
-export function isComparisonDue({ id, comparedAtMs }: GroupLink, nowMs: number): boolean {
-  return isRepetitionDue(id, comparedAtMs ?? 0, COMPARISON_REPETITION, nowMs)
+/** Links of a tenant that are due in the same hour: comparisons need its rows, which are loaded for each such hour. */
+const COMPARED_TOGETHER_COUNT = 10
+
+/**
+ * Whether a link is due for its regular full comparison. The tenants are spread over the hours, and the links of a tenant
+ * over as few hours as allow for their number.
+ * @param linkCount The links of the tenant. When it changes, a link can move to another hour.
+ */
+export function isComparisonDue({ id, tenantId, comparedAtMs }: GroupLink, linkCount: number, nowMs: number): boolean {
+  const { unitMs, unitCount } = COMPARISON_REPETITION
+  const lastMs = comparedAtMs ?? 0
+  if (nowMs - lastMs >= unitMs * unitCount) return true
+  const hourCount = Math.min(unitCount, Math.ceil(linkCount / COMPARED_TOGETHER_COUNT))
+  const place = placeOf(tenantId) + (placeOf(id) % hourCount)
+  return isRepetitionDue(place, lastMs, COMPARISON_REPETITION, nowMs)
 }
 
 /**
@@ -66,7 +78,7 @@ type Sweep = {
 export async function findUnchangedLinks(sweep: Sweep, deps: SyncDependencies): Promise<readonly GroupLink[]> {
   const { tenantId, startMs, links, begun } = sweep
   const known = await knownUnchangedLinks(sweep, deps)
-  const due = new Set(known.filter((link) => isComparisonDue(link, startMs)).map(({ id }) => id))
+  const due = new Set(known.filter((link) => isComparisonDue(link, links.length, startMs)).map(({ id }) => id))
   const compared = await compareLinks(
     tenantId,
     links.filter(({ value }) => due.has(value.id)),

@@ -61,25 +61,40 @@ describe('A link is settled', () => {
 })
 
 describe('The full comparison of an unchanged link', () => {
-  it('is due within a week of the last one, and spread over the hours', () => {
-    const hours = Array.from({ length: 160 }, () => 0)
-    for (let number = 0; number < 320; number += 1) {
+  /** The hours in which each link of a tenant is compared, by sweeps that come once an hour, some of them late. */
+  function comparisons(tenant: number, linkCountAt: (hour: number) => number): number[][] {
+    const tenantId = guid(tenant)
+    return Array.from({ length: linkCountAt(0) }, (_, number) => {
+      const id = guid(number * 7919)
       let comparedAtMs = NOW_MS
-      let sweptAtMs = NOW_MS
-      // Sweeps come once an hour, and some are late.
-      for (let hour = 1; hour <= 400; hour += 1) {
-        sweptAtMs = NOW_MS + hour * HOUR_MS + ((hour * 7) % 60) * MINUTE_MS
-        if (!isComparisonDue(settled({ id: guid(number), comparedAtMs }), sweptAtMs)) continue
-        if (hour > 160 && hour <= 320) hours[hour - 161] = (hours[hour - 161] ?? 0) + 1
+      const hours: number[] = []
+      for (let hour = 1; hour <= 500; hour += 1) {
+        const sweptAtMs = NOW_MS + hour * HOUR_MS + ((hour * 7) % 60) * MINUTE_MS
         assert.ok(sweptAtMs - comparedAtMs < 7 * 24 * HOUR_MS)
+        if (!isComparisonDue(settled({ id, tenantId, comparedAtMs }), linkCountAt(hour), sweptAtMs)) continue
+        hours.push(hour)
         comparedAtMs = sweptAtMs + 30_000
       }
-      assert.ok(sweptAtMs - comparedAtMs < 7 * 24 * HOUR_MS)
-    }
-    assert.ok(
-      hours.every((count) => count >= 1 && count <= 3),
-      hours.join(),
-    )
+      return hours
+    })
+  }
+  const inLastPeriod = (hours: readonly number[]) => hours.filter((hour) => hour > 340)
+
+  it('is due within a week of the last one, in few hours for the links of one tenant', () => {
+    const hours = inLastPeriod(comparisons(1, () => 50).flat())
+    const counts = Map.groupBy(hours, (hour) => hour)
+    assert.equal(hours.length, 50)
+    assert.ok(counts.size <= 5, `${counts.size}`)
+    assert.ok([...counts.values()].every(({ length }) => length <= 20))
+  })
+
+  it('is due in different hours for different tenants', () => {
+    const hours = Array.from({ length: 160 }, (_, tenant) => inLastPeriod(comparisons(tenant, () => 1).flat()))
+    assert.equal(new Set(hours.flat()).size, 160)
+  })
+
+  it('is due within a week while the number of links changes', () => {
+    comparisons(1, (hour) => (hour % 90 < 45 ? 50 : 1000))
   })
 })
 
