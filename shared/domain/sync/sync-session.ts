@@ -14,21 +14,19 @@ import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group
 import { changeLeasedLink, type LeasedLink, LeaseLost, renewedLease, renewLease } from '../group-links/lease.ts'
 import type { CollectionAccounts } from '../group-links/link-dependencies.ts'
 import { DEFAULT_LINK_SETTINGS, type LinkSettings } from '../group-links/link-settings.ts'
-import { openAccounts, type RemovalOutcomes, withOpenRemovals } from '../group-links/removal-window.ts'
+import { openAccounts, withOpenRemovals } from '../group-links/removal-window.ts'
 import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
+import { GroupRecord } from './group-record.ts'
 import { reportHeldRemovals, saveHeldRemovals } from './held-removals.ts'
 import {
   type BatchPlan,
   type BatchState,
   journaled,
-  type Progress,
   planBatch,
   progressOfStep,
   type SyncStep,
   stepsThatUndo,
 } from './plan-sync.ts'
-import { type RecordedWrites, withRecordedWrites, withUnseen } from './recorded-writes.ts'
-import { outcomesOfStep } from './removal-guard.ts'
 import { failureOf, finalCounts, RunFault, unresolvedFault } from './run-failure.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { reserveForJob, writeStep } from './write-budget.ts'
@@ -50,15 +48,14 @@ export type Yield = { readonly delayMs: number; readonly releasesLease: boolean 
 
 /**
  * One worker's batch of a job, from its start until it yields or the run ends. The session owns all state of the batch:
- * the lease, the job's progress, and what was written. Other code passes values to it and receives values from it.
+ * the lease, the job's progress, and the record of the group. Other code passes values to it and receives values from it.
  */
 export class SyncSession {
   readonly #deps: SyncDependencies
   /** Before the accounts were read. */
   readonly #startMs: number
   readonly #accountsChangedAtMs: number | null
-  readonly #added: string[] = []
-  readonly #removed: string[] = []
+  readonly #group: GroupRecord
   #leased: LeasedLink
   #link: GroupLink
   #job: Versioned<SyncJob>
@@ -69,22 +66,6 @@ export class SyncSession {
   #settings: LinkSettings = DEFAULT_LINK_SETTINGS
   /** Removals that the plan allows, in the order of the steps. */
   #removals: readonly string[] = []
-  /** Removals that an earlier worker has started, with unknown outcome. */
-  readonly #openBefore: ReadonlySet<string>
-  /** Outcomes of open removals that are not saved with the link yet. */
-  #removalOutcomes: RemovalOutcomes = NO_OUTCOMES
-  /** Accounts that this session has added since it read the group. */
-  #writtenSinceRead: string[] = []
-  /** Accounts that the directory said are members already, although the read did not show them. */
-  #unchangedSinceRead: string[] = []
-  /** Accounts in the collection that turned out not to be users. */
-  #notUsers: readonly string[]
-  /** Added accounts that no read of the group has shown yet. */
-  #unseenAdditions: readonly string[]
-  /** Users in the group; undefined until it is read. */
-  #userCount: number | undefined
-  /** As read in this session; undefined until then. */
-  #displayName: string | null | undefined
 
   private constructor(link: GroupLink, lease: Lease, job: Versioned<SyncJob>, startMs: number, deps: SyncDependencies) {
     this.#deps = deps
@@ -94,9 +75,7 @@ export class SyncSession {
     this.#link = link
     this.#job = job
     this.#earlier = job.value.journal
-    this.#openBefore = openAccounts(link.removalWindow)
-    this.#unseenAdditions = link.unseenAdditions
-    this.#notUsers = link.notUsers
+    this.#group = new GroupRecord(link)
   }
 
   /**
@@ -137,14 +116,9 @@ export class SyncSession {
     this.#earlier = plan.earlier
     this.#uncertain = plan.uncertain
     this.#removals = plan.removals
-    this.#removalOutcomes = plan.removalOutcomes
-    this.#userCount = plan.userCount
-    this.#notUsers = plan.notUsers
-    // An earlier addition that no step concerns was removed again before a read showed it.
-    const planned = new Set(plan.steps.flatMap(({ accounts }) => accounts))
-    this.#unseenAdditions = this.#unseenAdditions.filter((account) => planned.has(account))
+    this.#group.plan(plan)
     // Saved with the next step, or with the end of the run.
-    this.#job = { ...this.#job, value: this.#recorded(plan) }
+    this.#job = { ...this.#job, value: plan.job }
     return plan
   }
 
@@ -155,10 +129,7 @@ export class SyncSession {
     const members = await readAllMembers(tenantId, directoryGroupId, directory, async () => {
       if (renewedLease(this.#leased.lease, leaseMs, nowMs()) !== undefined) await this.#assertLease()
     })
-    this.#writtenSinceRead = []
-    this.#unchangedSinceRead = []
-    // What is not a user stays until it is taken out.
-    this.#unseenAdditions = this.#unseenAdditions.filter((account) => !members.users.has(account))
+    this.#group.readMembers(members)
     return members
   }
 
@@ -167,15 +138,13 @@ export class SyncSession {
    * @returns The steps that take such accounts out of the group again, those that this link has added. @throws as `compare`.
    */
   async verifyAdditions(): Promise<readonly SyncStep[]> {
-    const [added, unchanged] = [new Set(this.#writtenSinceRead), new Set(this.#unchangedSinceRead)]
+    const { added, unchanged, own } = this.#group.unverifiedAdditions
     if (added.size + unchanged.size === 0) return []
     await this.#assertLease()
-    const own = new Set(this.#unseenAdditions).union(added)
     const { users, others } = added.size === 0 ? NO_MEMBERS : await this.#readMembers()
     const hidden = await this.#servicePrincipalsAmong(added.union(unchanged).difference(users).difference(others))
     const notUsers = added.intersection(others).union(hidden)
-    this.#notUsers = [...new Set([...this.#notUsers, ...notUsers])]
-    this.#userCount = (this.#userCount ?? 0) - notUsers.intersection(added).size
+    this.#group.exclude(notUsers, notUsers.intersection(added).size)
     const job = this.#job.value
     const unresolved = [...new Set([...job.unresolved, ...notUsers])]
     const skipped = job.skipped + unresolved.length - job.unresolved.length
@@ -209,7 +178,7 @@ export class SyncSession {
   /** @throws RunFault when the group was deleted or can no longer be linked, DirectoryFault. */
   async verifyGroup(): Promise<void> {
     const group = await readLinkedGroup(this.#link, () => this.#assertLease(), this.#deps)
-    if (group !== undefined) this.#displayName = group.displayName
+    if (group !== undefined) this.#group.readName(group.displayName)
     const refusal = groupRefusal(group)
     if (refusal !== undefined) throw new RunFault(REFUSALS[refusal].message, { isPermanent: true })
   }
@@ -263,24 +232,12 @@ export class SyncSession {
   #afterStep(step: SyncStep, outcome: WriteOutcome): SyncJob {
     const job = this.#job.value
     if (step.undoesAdditions === true) {
-      this.#removed.push(...outcome.written)
-      const undone = new Set([...outcome.written, ...outcome.unchanged])
-      this.#unseenAdditions = this.#unseenAdditions.filter((account) => !undone.has(account))
+      this.#group.undo(outcome)
       return { ...job, added: Math.max(0, job.added - outcome.written.length) }
     }
-    const { written } = outcome
-    const { removed, notRemoved } = outcomesOfStep(step.kind, outcome, this.#openBefore)
-    this.#removalOutcomes = {
-      removed: [...this.#removalOutcomes.removed, ...removed],
-      notRemoved: [...this.#removalOutcomes.notRemoved, ...notRemoved],
-    }
-    if (step.kind === 'add') {
-      this.#writtenSinceRead.push(...written)
-      this.#unchangedSinceRead.push(...outcome.unchanged)
-      this.#unseenAdditions = withUnseen(this.#unseenAdditions, written)
-    }
-    this.#userCount = (this.#userCount ?? 0) + (step.kind === 'add' ? written.length : -written.length)
-    return this.#recorded(progressOfStep(job, step, outcome, this.#earlier))
+    const progress = progressOfStep(job, step, outcome, this.#earlier)
+    this.#group.write(step, outcome, progress)
+    return progress.job
   }
 
   /** Ends the batch. @returns The saved job. @throws LeaseLost, Refusal `LinkNotFound`. */
@@ -347,22 +304,12 @@ export class SyncSession {
   /** Changes the link and records what this session has read and written. */
   async #changeLink(change: (link: GroupLink) => Partial<GroupLink>): Promise<void> {
     const nowMs = this.#deps.nowMs()
-    const displayName = this.#displayName
     const withRecords = (before: GroupLink): GroupLink => {
-      const writes: RecordedWrites = {
-        added: this.#added,
-        removed: this.#removed,
-        removalOutcomes: this.#removalOutcomes,
-        userCount: this.#userCount ?? before.userCount,
-        unseenAdditions: this.#unseenAdditions,
-        notUsers: this.#notUsers,
-      }
-      const link = withRecordedWrites(before, writes, nowMs)
-      const directoryGroupDisplayName = displayName === undefined ? link.directoryGroupDisplayName : displayName
-      return { ...link, directoryGroupDisplayName, ...change(link) }
+      const link = this.#group.recordedWith(before, nowMs)
+      return { ...link, ...change(link) }
     }
     this.#link = (await changeLeasedLink(this.#leased, withRecords, this.#deps)).value
-    this.#removalOutcomes = NO_OUTCOMES
+    this.#group.saved()
   }
 
   /** Saves the job, with `step` journaled as started. @throws LeaseLost when another worker has changed the job. */
@@ -375,13 +322,6 @@ export class SyncSession {
       throw new LeaseLost(`Sync job ${job.id} was changed by another worker.`, { cause: error })
     }
     this.#journaledStep = step
-  }
-
-  /** Remembers written accounts for the link. @returns The job to be saved. */
-  #recorded({ job, added, removed }: Progress): SyncJob {
-    this.#added.push(...added)
-    this.#removed.push(...removed)
-    return job
   }
 
   /** @throws RunFault when the link is disabled, LeaseLost, Refusal `LinkNotFound`. */
@@ -410,8 +350,6 @@ export class SyncSession {
 }
 
 const NO_MEMBERS: GroupMembers = { users: new Set(), others: new Set() }
-
-const NO_OUTCOMES: RemovalOutcomes = { removed: [], notRemoved: [] }
 
 /** No member is removed while an account that belongs in the group cannot be added. */
 function isDeferred({ unresolved }: SyncJob, { kind, undoesAdditions }: SyncStep): boolean {
