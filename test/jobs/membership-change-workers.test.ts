@@ -59,6 +59,29 @@ describe('An incremental sync with concurrent workers', () => {
     })
   }
 
+  it('whose worker crashes between storing a job and enqueuing it enqueues it when its message is delivered again', async () => {
+    const { collectionId, groupId } = await syncedLink(world, users(0, 5))
+    world.collections.change(collectionId, users(1, 600))
+    const death = Promise.withResolvers<void>()
+    const enqueue = () => {
+      death.resolve()
+      return new Promise<never>(() => undefined)
+    }
+    const dying = { ...world.deps, messageQueue: { enqueue } }
+    await Promise.race([syncIncrementally({ tenantId: TENANT, collectionId }, dying), death.promise])
+    assert.deepEqual(
+      (await world.jobsOf(collectionId)).map(({ status }) => status),
+      ['Queued', 'Succeeded'],
+    )
+    await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+    await world.drain()
+    assert.equal((await world.membersOf(groupId)).size, 600)
+    assert.deepEqual(
+      (await world.jobsOf(collectionId)).map(({ status }) => status),
+      ['Succeeded', 'Succeeded'],
+    )
+  })
+
   it('stops when its lease has expired, and does not revert what other workers have written since', async () => {
     const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 50))
     world.collections.change(collectionId, users(0, 10))

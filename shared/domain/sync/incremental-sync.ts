@@ -12,7 +12,7 @@ import {
   renewLease,
 } from '../group-links/lease.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
-import { queueJob, recordMemberWrites } from '../group-links/queue-job.ts'
+import { notifyWorker, queueJob, recordMemberWrites } from '../group-links/queue-job.ts'
 import { openAccounts, type RemovalOutcomes, withOpenRemovals } from '../group-links/removal-window.ts'
 import { type ChangesDecision, changesDecision, guardedChanges } from './changes-decision.ts'
 import { type SyncStep, stepsOf } from './plan-sync.ts'
@@ -252,6 +252,8 @@ async function writeSteps(
 /** Queues a job unless one is queued already: one comparison covers any number of changes. */
 async function leaveToJob(link: GroupLink, deps: SyncDependencies): Promise<void> {
   const unfinished = await deps.jobs.unfinishedOf(link.tenantId, link.id)
-  if (unfinished.some(({ value }) => value.status === 'Queued')) return
-  await queueJob(link, 'ScheduledSweep', deps)
+  const queued = unfinished.find(({ value }) => value.status === 'Queued')
+  if (queued === undefined) await queueJob(link, 'ScheduledSweep', deps)
+  // Its worker may have crashed between storing the job and enqueuing it. A second message does no harm.
+  else if (queued.value.attempts === 0) await notifyWorker(queued.value, 'queued', deps)
 }
