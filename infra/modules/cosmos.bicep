@@ -122,6 +122,7 @@ var containers = [
     excludedPaths: [
       { path: '/ids/*' }
       { path: '/causes/*' }
+      { path: '/accounts/*' }
       { path: '/packedAdded/?' }
       { path: '/packedRemoved/?' }
       { path: '/packedRows/?' }

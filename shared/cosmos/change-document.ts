@@ -47,6 +47,14 @@ const CONTENT = {
 const Content = Type.Object(CONTENT)
 type Content = Readonly<Static<typeof Content>>
 
+const Accounts = Type.Object({
+  added: Type.Array(Type.String()),
+  removed: Type.Array(Type.String()),
+  withoutAccountCount: Type.Integer(),
+  accountCount: Type.Integer(),
+  readAtMs: Type.Number(),
+})
+
 /** A change of the members of a collection, with the version that it created. */
 export const StoredChange = Type.Object({
   membershipVersion: Type.Integer(),
@@ -55,6 +63,8 @@ export const StoredChange = Type.Object({
   partsOf: Type.Optional(Type.String()),
   /** Whether the change added all members, to none. Its ids are then not stored: see `firstMembers`. */
   isFirst: Type.Optional(Type.Boolean()),
+  /** The accounts of the ids, for the links of the collection. */
+  accounts: Type.Optional(Accounts),
   ...CONTENT,
 })
 export type StoredChange = Readonly<Static<typeof StoredChange>>
@@ -75,7 +85,7 @@ export type ChangePart = Readonly<Static<typeof ChangePart>>
 export const parseChange = documentParser<StoredChange>('change of members', StoredChange)
 export const parsePart = documentParser<ChangePart>('part of a change of members', ChangePart)
 
-type Version = Pick<StoredChange, 'membershipVersion' | 'atMs'>
+type Version = Pick<StoredChange, 'membershipVersion' | 'atMs' | 'accounts'>
 
 /**
  * @param partsName Names the parts, if the change needs any.

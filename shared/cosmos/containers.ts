@@ -58,7 +58,7 @@ export const CONTAINERS = [
     id: 'members',
     partitionKey: '/membersOf',
     defaultTtlS: -1,
-    unindexed: ['/ids/*', '/causes/*', '/packedAdded/?', '/packedRemoved/?', '/packedRows/?'],
+    unindexed: ['/ids/*', '/causes/*', '/accounts/*', '/packedAdded/?', '/packedRemoved/?', '/packedRows/?'],
   },
   {
     id: 'requests',

@@ -1,7 +1,7 @@
 import type { OperationInput } from '@azure/cosmos'
 import { type Static, Type } from 'typebox'
 import { positionAmong, withVerdicts } from '../domain/collections/members-now.ts'
-import type { EvaluatedMembers, MembershipChange } from '../domain/collections/membership-store.ts'
+import type { AccountsOfChange, EvaluatedMembers, MembershipChange } from '../domain/collections/membership-store.ts'
 import type { AttributedChange } from '../domain/history/member-history.ts'
 import { chunk } from '../kernel/chunk.ts'
 import type { Versioned } from '../kernel/versioned.ts'
@@ -16,6 +16,11 @@ import {
 import { OPERATIONS_PER_BATCH_COUNT, type QueryParameters } from './documents.ts'
 
 export const HEAD_ID = 'head'
+
+/** The value of the partition key of container `members` for a collection. */
+export function membersPartition(tenantId: string, collectionId: string): string {
+  return `${tenantId}:${collectionId}`
+}
 
 /**
  * Chunks belong to a generation, and the head names the current one. A change is stored with the head in one transaction
@@ -83,6 +88,7 @@ type NewMembers = Pick<EvaluatedMembers, 'ids' | 'definitionKey' | 'evaluatedAtM
   readonly ofChunks: MembershipChange
   /** Seconds for which the history keeps the change. */
   readonly historyKeptS: number
+  readonly accounts: AccountsOfChange | undefined
 }
 
 /**
@@ -92,7 +98,7 @@ type NewMembers = Pick<EvaluatedMembers, 'ids' | 'definitionKey' | 'evaluatedAtM
 export function planWrite(
   partition: string,
   before: Versioned<MembersHead> | undefined,
-  { ids, definitionKey, digest, change, ofChunks, historyKeptS, ...evaluation }: NewMembers,
+  { ids, definitionKey, digest, change, ofChunks, historyKeptS, accounts, ...evaluation }: NewMembers,
   newGeneration: string,
 ): WritePlan {
   const count = ids.length
@@ -102,7 +108,7 @@ export function planWrite(
   const membershipVersion = (former?.membershipVersion ?? 0) + (isChanged || former === undefined ? 1 : 0)
   // Clocks of instances differ. The times of a history rise with its versions.
   const evaluatedAtMs = Math.max(evaluation.evaluatedAtMs, former?.evaluatedAtMs ?? 0)
-  const version = { membershipVersion, atMs: evaluatedAtMs }
+  const version = { membershipVersion, atMs: evaluatedAtMs, ...withAccounts(accounts) }
   const stored = isChanged ? storedChange(version, change, newGeneration, former === undefined) : undefined
   const kept = { membersOf: partition, ttl: historyKeptS }
   const history: OperationInput[] = stored === undefined ? [] : [operationOfChange(stored.change, kept)]
@@ -128,6 +134,11 @@ export function planWrite(
     head,
     replaced: undefined,
   }
+}
+
+function withAccounts(accounts: AccountsOfChange | undefined): Pick<StoredChange, 'accounts'> {
+  if (accounts === undefined) return {}
+  return { accounts: { ...accounts, added: [...accounts.added], removed: [...accounts.removed] } }
 }
 
 /** The first transaction stores the change. The head of the last one shows that the chunks are complete. */
@@ -160,11 +171,15 @@ export function operationOfHead(partition: string, head: MembersHead, version: s
     : { operationType: 'Replace', id: HEAD_ID, resourceBody, ifMatch: version }
 }
 
+export function memberChangeId(membershipVersion: number): string {
+  return `change:${membershipVersion}`
+}
+
 type Kept = { readonly membersOf: string; readonly ttl: number }
 
 /** A collection that was removed while it was evaluated can have a change of the same version already. */
 function operationOfChange(change: StoredChange, kept: Kept): OperationInput {
-  const resourceBody = { ...change, id: `change:${change.membershipVersion}`, type: CHANGE_TYPE, ...kept }
+  const resourceBody = { ...change, id: memberChangeId(change.membershipVersion), type: CHANGE_TYPE, ...kept }
   return { operationType: 'Upsert', resourceBody }
 }
 
@@ -222,6 +237,11 @@ export function followedChanges(
   return { where, parameters: { type: CHANGE_TYPE, version, since: nowMs - FOLLOWED_FOR_MS } }
 }
 
+/** Whether a link may still follow a change. */
+export function isFollowed({ atMs }: StoredChange, nowMs: number): boolean {
+  return atMs > nowMs - FOLLOWED_FOR_MS
+}
+
 /**
  * The changes from one version of a membership to the current one, in order. Undefined when a link cannot follow them,
  * because some are too old or too large: then only a full comparison shows the difference.
@@ -232,12 +252,27 @@ export function historySince(
   currentVersion: number,
   found: readonly StoredChange[],
 ): MembershipChange[] | undefined {
-  const changes = found.toSorted((one, other) => one.membershipVersion - other.membershipVersion)
-  const isUnbroken = changes.every(({ membershipVersion }, index) => membershipVersion === version + 1 + index)
-  const isWhole = isUnbroken && changes.length >= currentVersion - version
-  if (!isWhole || changes.some(({ partsOf, isFirst }) => partsOf !== undefined || isFirst)) return undefined
+  const changes = unbroken(version, currentVersion, found)
+  if (changes === undefined || changes.some(({ partsOf, isFirst }) => partsOf !== undefined || isFirst))
+    return undefined
   return changes.map((change) => {
     const causes = changesIn(change)
     return { added: causes.flatMap(({ added }) => added), removed: causes.flatMap(({ removed }) => removed) }
   })
+}
+
+/** The accounts of these changes. Undefined when one of them was stored without its accounts. `found` as above. */
+export function accountsSince(
+  version: number,
+  currentVersion: number,
+  found: readonly StoredChange[],
+): AccountsOfChange[] | undefined {
+  const accounts = unbroken(version, currentVersion, found)?.map((change) => change.accounts)
+  return accounts?.every((one) => one !== undefined) ? accounts : undefined
+}
+
+function unbroken(version: number, currentVersion: number, found: readonly StoredChange[]): StoredChange[] | undefined {
+  const changes = found.toSorted((one, other) => one.membershipVersion - other.membershipVersion)
+  const isUnbroken = changes.every(({ membershipVersion }, index) => membershipVersion === version + 1 + index)
+  return isUnbroken && changes.length >= currentVersion - version ? changes : undefined
 }

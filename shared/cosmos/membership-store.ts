@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Container, OperationInput } from '@azure/cosmos'
-import { type Static, Type } from 'typebox'
 import {
+  type AccountsOfChange,
   differenceTask,
   type MembershipChange,
   type MembershipHead,
@@ -13,13 +13,12 @@ import { CooperativeScheduler } from '../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { readCurrentDocuments } from './batched-reads.ts'
-import { type HistoryOptions, parseChange, SECONDS_PER_DAY } from './change-document.ts'
+import { type HistoryOptions, parseChange, SECONDS_PER_DAY, type StoredChange } from './change-document.ts'
 import { documentParser } from './document-parser.ts'
 import {
   catchUp,
   isWriteConflict,
   OPERATIONS_PER_BATCH_COUNT,
-  type QueryParameters,
   queryAll,
   readDocument,
   type Stored,
@@ -27,11 +26,16 @@ import {
   versionsTogether,
   writeTogether,
 } from './documents.ts'
+import { headVersions, headVersionsWrittenSince } from './head-versions.ts'
 import {
+  accountsSince,
   followedChanges,
   HEAD_ID,
   historySince,
+  isFollowed,
   MembersHead,
+  memberChangeId,
+  membersPartition,
   operationOfHead,
   planWrite,
   type WritePlan,
@@ -82,29 +86,40 @@ export function cosmosMembershipStore(
     return { change: before === undefined ? ofChunks : await from(before), ofChunks }
   }
 
+  /** The changes after a version that a link may follow, in any order. */
+  async function changesOf(partition: string, membershipVersion: number): Promise<StoredChange[]> {
+    const { where, parameters } = followedChanges(membershipVersion, nowMs())
+    const query = { query: `SELECT * FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
+    return (await queryAll<object>(members, partition, query)).map(parseChange)
+  }
+
+  /** The accounts from a change up to a version. The usual case is one change. */
+  async function accountsFrom(
+    partition: string,
+    first: StoredChange,
+    version: number,
+  ): Promise<readonly AccountsOfChange[] | undefined> {
+    if (first.accounts === undefined || !isFollowed(first, nowMs())) return undefined
+    if (first.membershipVersion === version) return [first.accounts]
+    const before = first.membershipVersion - 1
+    return accountsSince(before, version, await changesOf(partition, before))
+  }
+
+  async function accountsOfVersion(partition: string, version: number): Promise<AccountsOfChange | undefined> {
+    const document = await readDocument(members, memberChangeId(version), partition)
+    return document && parseChange(document).accounts
+  }
+
   return {
     async head(tenantId, collectionId) {
-      const partition = partitionOf(tenantId, collectionId)
+      const partition = membersPartition(tenantId, collectionId)
       const document = (await readCurrentDocuments<MembersHead>(members, partition, [HEAD_ID])).get(HEAD_ID)
       return document && versionedHead(versionedDocument(document))
     },
-    async versions(tenantId, collectionIds) {
-      const found = new Map<string, number>()
-      for (const some of chunk(collectionIds, HEADS_PER_QUERY_COUNT)) {
-        const partitions = Object.fromEntries(some.map((id, index) => [`p${index}`, partitionOf(tenantId, id)]))
-        const names = Object.keys(partitions).map((name) => `@${name}`)
-        const condition = `c.membersOf IN (${names.join()})`
-        for (const head of await headVersions(members, tenantId, condition, partitions)) found.set(...head)
-      }
-      return found
-    },
-    async versionsWrittenSince(tenantId, sinceS) {
-      const condition = 'c._ts >= @sinceS AND STARTSWITH(c.membersOf, @tenant)'
-      const tenant = partitionOf(tenantId, '')
-      return new Map(await headVersions(members, tenantId, condition, { sinceS, tenant }))
-    },
+    versions: (tenantId, collectionIds) => headVersions(members, tenantId, collectionIds),
+    versionsWrittenSince: (tenantId, sinceS) => headVersionsWrittenSince(members, tenantId, sinceS),
     async members(tenantId, collectionId) {
-      const partition = partitionOf(tenantId, collectionId)
+      const partition = membersPartition(tenantId, collectionId)
       // A generation that is replaced while its chunks are read is incomplete: then the head has changed as well.
       for (;;) {
         const head = await readHead(partition)
@@ -119,13 +134,13 @@ export function cosmosMembershipStore(
       }
     },
     async membersAmong(tenantId, collectionId, candidates) {
-      const partition = partitionOf(tenantId, collectionId)
+      const partition = membersPartition(tenantId, collectionId)
       const head = (await readHead(partition))?.value
       if (head === undefined) return new Set()
       return stored.idsAmong(partition, head, candidates)
     },
     async replace(tenantId, collectionId, previous, evaluation, beforeWrite) {
-      const partition = partitionOf(tenantId, collectionId)
+      const partition = membersPartition(tenantId, collectionId)
       // A first head is created, which fails when there is one.
       const kept = previous && stored.keptHead(partition, previous.version)
       const before = kept ?? (previous && (await headOfVersion(partition, previous.version)))
@@ -142,11 +157,12 @@ export function cosmosMembershipStore(
       const { change, ofChunks } = await difference(partition, before?.value, evaluation.ids, isSame)
       const isChanged = change.added.length + change.removed.length > 0
       const attributed = isChanged ? await evaluation.attribute(change) : []
+      const accounts = isChanged ? await evaluation.accountsOf?.(change) : undefined
       const historyKeptS = historyDays * SECONDS_PER_DAY
       const plan = planWrite(
         partition,
         before,
-        { ...evaluation, digest, change: attributed, ofChunks, historyKeptS },
+        { ...evaluation, digest, change: attributed, ofChunks, historyKeptS, accounts },
         randomUUID(),
       )
       const version = await writePlan(members, partition, plan, before?.version)
@@ -154,16 +170,26 @@ export function cosmosMembershipStore(
       return { head: { value: headOf(plan.head), version }, change }
     },
     async changesAfter(tenantId, collectionId, membershipVersion) {
-      const partition = partitionOf(tenantId, collectionId)
+      const partition = membersPartition(tenantId, collectionId)
       const head = (await readHead(partition))?.value
       if (head === undefined || head.membershipVersion < membershipVersion) return undefined
-      const { where, parameters } = followedChanges(membershipVersion, nowMs())
-      const query = { query: `SELECT * FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
-      const changes = (await queryAll<object>(members, partition, query)).map(parseChange)
-      return historySince(membershipVersion, head.membershipVersion, changes)
+      return historySince(membershipVersion, head.membershipVersion, await changesOf(partition, membershipVersion))
+    },
+    async accountsAfter(tenantId, collectionId, membershipVersion) {
+      const partition = membersPartition(tenantId, collectionId)
+      const nextId = memberChangeId(membershipVersion + 1)
+      const found = await readCurrentDocuments<object>(members, partition, [HEAD_ID, nextId])
+      const [headDocument, next] = [found.get(HEAD_ID), found.get(nextId)]
+      if (headDocument === undefined) return undefined
+      const { definitionKey, membershipVersion: version } = parseHead(headDocument)
+      if (next === undefined && version !== membershipVersion) return undefined
+      const changes = next === undefined ? [] : await accountsFrom(partition, parseChange(next), version)
+      if (changes === undefined) return undefined
+      const last = changes.at(-1) ?? (await accountsOfVersion(partition, version))
+      return last && { changes, last, definitionKey }
     },
     async remove(tenantId, collectionId) {
-      const partition = partitionOf(tenantId, collectionId)
+      const partition = membersPartition(tenantId, collectionId)
       stored.drop(partition)
       await catchUp(members, partition)
       const ids = await queryAll<string>(members, partition, { query: 'SELECT VALUE c.id FROM c' })
@@ -180,32 +206,6 @@ export function cosmosMembershipStore(
 
 function versionedDocument(document: Stored<object>): Versioned<MembersHead> {
   return { value: parseHead(document), version: document._etag }
-}
-
-function partitionOf(tenantId: string, collectionId: string): string {
-  return `${tenantId}:${collectionId}`
-}
-
-/** Partitions that one query reads. */
-const HEADS_PER_QUERY_COUNT = 100
-
-const HeadVersion = Type.Object({ membersOf: Type.String(), membershipVersion: Type.Integer() })
-const parseHeadVersion = documentParser<Static<typeof HeadVersion>>('head of members', HeadVersion)
-
-/** Across partitions, each of which holds the members of one collection. A plain filter without order is cheap there. */
-async function headVersions(
-  members: Container,
-  tenantId: string,
-  condition: string,
-  parameters: QueryParameters,
-): Promise<[collectionId: string, membershipVersion: number][]> {
-  const iterator = members.items.query<object>({
-    query: `SELECT c.membersOf, c.membershipVersion FROM c WHERE c.id = @id AND ${condition}`,
-    parameters: sqlParameters({ id: HEAD_ID, ...parameters }),
-  })
-  const found: Static<typeof HeadVersion>[] = []
-  while (iterator.hasMoreResults()) found.push(...(await iterator.fetchNext()).resources.map(parseHeadVersion))
-  return found.map((head) => [head.membersOf.slice(partitionOf(tenantId, '').length), head.membershipVersion])
 }
 
 const NO_CHANGE: MembershipChange = { added: [], removed: [] }

@@ -84,23 +84,24 @@ describe('the accounts of a joinable collection', () => {
     const { data: membership } = await submit(employee, choir, { relationshipId: first })
     await submit(employee, choir, { relationshipId: second })
     await submit(other, choir)
+    const link = { tenantId, collectionId: choir, comparedAtMs: null }
     const { accounts, membershipVersion } = await linkedCollections.accountsOf(tenantId, choir)
     assert.deepEqual(accounts, new Set([employee.account, other.account]))
     assert.equal(membershipVersion, 3)
     await act(employee.token, membership, 'leave')
-    const unchanged = await linkedCollections.changesSince(tenantId, choir, 3)
+    const unchanged = await linkedCollections.changesSince(link, 3)
     assert.deepEqual([unchanged?.added, unchanged?.removed, unchanged?.membershipVersion], [[], [], 4])
     const members = `/collections-joinable/beta/${choir}/results/members`
     await call(admin, 'DELETE', members, { coreIdentityIds: [employee.identityId, other.identityId] })
     await call(admin, 'POST', members, { coreIdentityIds: [other.identityId, without.identityId] })
-    assert.deepEqual(await linkedCollections.changesSince(tenantId, choir, 3), {
+    assert.deepEqual(await linkedCollections.changesSince(link, 3), {
       added: [other.account],
       removed: [employee.account],
       withoutAccountCount: 1,
       accountCount: 1,
       membershipVersion: 6,
     })
-    assert.equal(await linkedCollections.changesSince(tenantId, choir, 7), undefined)
+    assert.equal(await linkedCollections.changesSince(link, 7), undefined)
   })
 })
 

@@ -5,7 +5,7 @@ import type { Container } from '@azure/cosmos'
 import fc from 'fast-check'
 import { cosmosCriteriaHistory } from '../../shared/cosmos/member-history-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
-import type { EvaluatedMembers } from '../../shared/domain/collections/membership-store.ts'
+import type { EvaluatedMembers, MembershipChange } from '../../shared/domain/collections/membership-store.ts'
 import type { MemberEvent } from '../../shared/domain/history/member-history.ts'
 import { localAccount } from './local-database.ts'
 
@@ -35,6 +35,8 @@ function idsOf(numbers: Iterable<number>): string[] {
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
+
+const HOUR_MS = 60 * 60_000
 
 let collections = 0
 const newCollection = () => idOf(1_000_000 + ++collections)
@@ -299,6 +301,38 @@ describe('MembershipStore on the local database', () => {
     assert.equal(await store.changesAfter(TENANT, collection, 4), undefined)
     await container('members').item('change:2', `${TENANT}:${collection}`).delete()
     assert.equal(await store.changesAfter(TENANT, collection, 1), undefined)
+  })
+
+  it('returns the accounts of changes after a version, unless one was stored without them or is too old', async () => {
+    const collection = newCollection()
+    const accountsOf = async ({ added, removed }: MembershipChange) =>
+      ({ added, removed, withoutAccountCount: 0, accountCount: 1, readAtMs: 5 }) as const
+    const first = await store.replace(TENANT, collection, undefined, evaluation(idsOf([1])))
+    const second = await store.replace(TENANT, collection, first.head, { ...evaluation(idsOf([1, 2])), accountsOf })
+    const accountsIn = async (version: number) => {
+      const found = await other.accountsAfter(TENANT, collection, version)
+      return (
+        found && { added: found.changes.map(({ added }) => added), last: found.last.added, key: found.definitionKey }
+      )
+    }
+    assert.deepEqual(await accountsIn(1), { added: [[idOf(2)]], last: [idOf(2)], key: '1' })
+    // No change: the last one tells how many members have an account.
+    assert.deepEqual(await accountsIn(2), { added: [], last: [idOf(2)], key: '1' })
+    assert.deepEqual([await accountsIn(0), await accountsIn(3)], [undefined, undefined])
+    const third = await store.replace(TENANT, collection, second.head, { ...evaluation(idsOf([2])), accountsOf })
+    assert.deepEqual(await accountsIn(1), { added: [[idOf(2)], []], last: [], key: '1' })
+    await store.replace(TENANT, collection, third.head, evaluation(idsOf([2]), '2'))
+    assert.equal((await accountsIn(2))?.key, '2')
+    const later = cosmosMembershipStore(container('members'), {
+      ...options,
+      nowMs: () => options.nowMs() + 25 * HOUR_MS,
+    })
+    assert.equal(await later.accountsAfter(TENANT, collection, 2), undefined)
+    await container('members').item('change:2', `${TENANT}:${collection}`).delete()
+    assert.equal(await accountsIn(1), undefined)
+    const current = await store.head(TENANT, collection)
+    await store.replace(TENANT, collection, current, evaluation(idsOf([2, 3]), '2'))
+    assert.deepEqual([await accountsIn(2), await accountsIn(3)], [undefined, undefined])
   })
 
   it('keeps every change with its causes, of any size', async () => {

@@ -63,7 +63,7 @@ export function testCollections(): TestCollections {
       const { collection, state } = latest(id)
       return { ...state, membershipVersion: collection.states.length, isCurrent: true }
     },
-    async changesSince(_tenantId, id, version): Promise<AccountChanges | undefined> {
+    async changesSince({ collectionId: id }, version): Promise<AccountChanges | undefined> {
       const { collection, state } = latest(id)
       const states = collection.states.slice(version - 1)
       if (states.length === 0 || version < collection.knownSince) return undefined

@@ -7,6 +7,7 @@ import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import type { EvaluationCache, Heads } from './evaluation-cache.ts'
 import type { HeldLease } from './evaluation-lease.ts'
+import { accountsOfChange } from './member-accounts.ts'
 import {
   type CachedEvaluation,
   definitionKeyOf,
@@ -17,7 +18,7 @@ import {
   scopeOf,
   sizeBytesOf,
 } from './members-now.ts'
-import type { MembershipChange } from './membership-store.ts'
+import type { EvaluatedMembers, MembershipChange } from './membership-store.ts'
 import { type Evaluated, type EvaluatedCollection, notifyLinks } from './notify-links.ts'
 
 /** Collections evaluated concurrently: reads and writes of the store overlap, computations share the thread. */
@@ -40,6 +41,8 @@ export type TenantPass = EvaluationPass & {
   /** The cache of the tenant. */
   readonly evaluations: Map<string, CachedEvaluation>
   readonly lease: HeldLease
+  /** The rows include everything that was written before. */
+  readonly readAtMs: number
   /** No collection is begun later. */
   readonly untilMs: number
 }
@@ -155,7 +158,8 @@ class BatchedEvaluation {
     try {
       const evaluated = { collection, cached: evaluation, definitionKey, pass: this.#passFor(collection, evaluation) }
       const attribute = (difference: MembershipChange) => attributeChange(difference, evaluated, this.#deps)
-      const members = { ids, definitionKey, evaluatedAtMs: nowMs(), attribute }
+      const accountsOf = this.#accountsOf(collection, ids)
+      const members = { ids, definitionKey, evaluatedAtMs: nowMs(), attribute, accountsOf }
       const { head, change } = await memberships.replace(tenantId, id, evaluation.head, members, () =>
         lease.beforeWrite(id),
       )
@@ -171,6 +175,14 @@ class BatchedEvaluation {
       if (isConflict(error)) await this.#removeIfDeleted(collection)
       throw error
     }
+  }
+
+  /** Of a collection with links only: they need the accounts of its changes. For a new link, they determine them. */
+  #accountsOf(collection: Collection, ids: readonly string[]): NonNullable<EvaluatedMembers['accountsOf']> {
+    const { tenantId, rows, readAtMs } = this.#pass
+    const isLinked = this.#deps.cache.wasLinked(tenantId, collection.id)
+    return async (change) =>
+      isLinked ? accountsOfChange(change, { collection, ids, rows }, readAtMs, this.#deps) : undefined
   }
 
   /** The changes since the last evaluation. They are not known for a collection that an earlier pass did not reach. */
@@ -193,7 +205,8 @@ class BatchedEvaluation {
     const batch = this.#batch
     this.#batch = []
     this.#addedBytes = 0
-    await notifyLinks(tenantId, { criteria: batch, rows, changes, ...joinables }, this.#deps)
+    const linked = await notifyLinks(tenantId, { criteria: batch, rows, changes, ...joinables }, this.#deps)
+    if (linked !== undefined) this.#deps.cache.keepLinked(tenantId, linked)
     if (this.#fits()) return
     for (const { collection } of batch) {
       const evaluation = evaluations.get(collection.id)

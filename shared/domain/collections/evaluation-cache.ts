@@ -29,6 +29,8 @@ export class EvaluationCache {
   readonly #tenants = new Map<string, Map<string, CachedEvaluation>>()
   /** Tenants whose members others may have written. Their heads are read again. */
   readonly #unverified = new Set<string>()
+  /** The collections that had links when this process last read them. */
+  readonly #linked = new Map<string, ReadonlySet<string>>()
 
   constructor(deps: CacheDependencies) {
     this.#deps = deps
@@ -48,6 +50,16 @@ export class EvaluationCache {
   drop(tenantId: string): void {
     this.#tenants.delete(tenantId)
     this.#unverified.delete(tenantId)
+    this.#linked.delete(tenantId)
+  }
+
+  keepLinked(tenantId: string, collectionIds: ReadonlySet<string>): void {
+    this.#linked.set(tenantId, collectionIds)
+  }
+
+  /** Whether the collection had links when this process last read them. */
+  wasLinked(tenantId: string, collectionId: string): boolean {
+    return this.#linked.get(tenantId)?.has(collectionId) === true
   }
 
   /** Drops what other evaluators have written. */

@@ -15,6 +15,26 @@ export type MembershipHead = {
 
 export type MembershipChange = { readonly added: readonly string[]; readonly removed: readonly string[] }
 
+/** The accounts that a change has given to a collection and taken from it, as of its evaluation. */
+export type AccountsOfChange = MembershipChange & {
+  /** Members without an account after the change. */
+  readonly withoutAccountCount: number
+  /** Accounts of all members after the change. */
+  readonly accountCount: number
+  /** The accounts are those of this time or later, by the clock of the evaluator. */
+  readonly readAtMs: number
+}
+
+/** The changes that a link applies one by one. */
+export type ChangesOfAccounts = {
+  /** In order. Empty when there is no change after the version. */
+  readonly changes: readonly AccountsOfChange[]
+  /** The last change, which may be that of the version itself. */
+  readonly last: AccountsOfChange
+  /** The definition that the members satisfy now. */
+  readonly definitionKey: string
+}
+
 export type EvaluatedMembers = {
   /** Member ids in ascending order, each once. */
   readonly ids: readonly string[]
@@ -22,6 +42,8 @@ export type EvaluatedMembers = {
   readonly evaluatedAtMs: number
   /** The causes of the difference to the stored members. Each id of the difference is in one of them. */
   attribute(change: MembershipChange): Promise<readonly AttributedChange[]>
+  /** The accounts of the difference, to be stored with it. Undefined for a collection without links, or when unknown. */
+  accountsOf?(change: MembershipChange): Promise<AccountsOfChange | undefined>
 }
 
 /** The materialised members of criteria collections. */
@@ -55,6 +77,15 @@ export interface MembershipStore {
     collectionId: string,
     membershipVersion: number,
   ): Promise<MembershipChange[] | undefined>
+  /**
+   * The accounts of the changes after a version, as of all earlier writes of all instances. Undefined when the history does
+   * not reach back to the version, and when a change was stored without its accounts.
+   */
+  accountsAfter(
+    tenantId: string,
+    collectionId: string,
+    membershipVersion: number,
+  ): Promise<ChangesOfAccounts | undefined>
   /** Removes all members of a deleted collection, and their history. */
   remove(tenantId: string, collectionId: string): Promise<void>
 }

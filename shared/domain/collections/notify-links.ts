@@ -33,17 +33,18 @@ type NotifyLinksDependencies = Pick<
  * Enqueues a message for each linked collection whose members changed, or changed accounts. For a collection that this
  * evaluator sees for the first time it relies on stored changes, which also covers messages that another evaluator
  * failed to enqueue.
+ * @returns The linked collections; undefined if they were not read.
  */
 export async function notifyLinks(
   tenantId: string,
   evaluated: Evaluated,
   deps: NotifyLinksDependencies,
-): Promise<void> {
+): Promise<ReadonlySet<string> | undefined> {
   const { criteria, changes } = evaluated
   const isQuiet = criteria.every((one) => !one.isChanged && !isNew(one, changes))
-  if (isQuiet && changes !== 'everything' && !mayChangeAccounts(changes)) return
+  if (isQuiet && changes !== 'everything' && !mayChangeAccounts(changes)) return undefined
   const linked = await deps.links.linkedCollections(tenantId)
-  if (linked.size === 0) return
+  if (linked.size === 0) return linked
   const due = new Set(criteria.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id))
   for (const id of await collectionsWithChangedAccounts(tenantId, linked, evaluated, deps)) due.add(id)
   for (const id of await collectionsBehind(tenantId, linked, evaluated, deps)) due.add(id)
@@ -51,6 +52,7 @@ export async function notifyLinks(
     const message = { tenantId, collectionId }
     await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `change:${deps.newId()}` })
   }
+  return linked
 }
 
 function isNew({ before }: MembersBeforeAndAfter, changes: RowChanges): boolean {

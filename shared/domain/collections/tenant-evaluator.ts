@@ -126,7 +126,7 @@ export class TenantEvaluator {
 
   async #evaluateOnce(tenantId: string, lease: HeldLease, untilMs: number): Promise<Progress> {
     const { collections, snapshots, reconciler, nowMs } = this.#deps
-    const startedMs = nowMs()
+    const readAtMs = nowMs()
     // The evaluation before this one may have read newer states than this process has seen.
     const [current] = await Promise.all([collections.currentCriteria(tenantId), snapshots.catchUp(tenantId)])
     let criteria = current
@@ -145,9 +145,21 @@ export class TenantEvaluator {
     const todayMs = todayFor(heads.values(), { nowMs: nowMs(), clockDifferenceMs: this.#deps.clockDifferenceMs })
     const context = memberContext(todayMs, criteria, evaluations, joined.members)
     const changedMembers = new Set(joined.changed)
-    const pass = { tenantId, criteria, heads, evaluations, rows, changes, changedMembers, context, lease, untilMs }
+    const pass = {
+      tenantId,
+      criteria,
+      heads,
+      evaluations,
+      rows,
+      changes,
+      changedMembers,
+      context,
+      lease,
+      readAtMs,
+      untilMs,
+    }
     const result = await evaluateBatches(pass, { ...this.#deps, cache: this.#cache })
-    this.#record(pass, result, nowMs() - startedMs)
+    this.#record(pass, result, nowMs() - readAtMs)
     // Access that criteria no longer give has ended by now, even if requests cannot be followed.
     if (reconciled.status === 'rejected') throw reconciled.reason
     if (result.remainingCount > 0) return 'interrupted'

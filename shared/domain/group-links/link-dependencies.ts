@@ -169,8 +169,14 @@ export interface LinkedCollections {
     collections: ReadonlyMap<string, CollectionKind>,
     sinceS: number,
   ): Promise<ReadonlyMap<string, number>>
-  /** Undefined when the history does not reach back to that version. A full comparison is needed then. */
-  changesSince(tenantId: string, collectionId: string, membershipVersion: number): Promise<AccountChanges | undefined>
+  /**
+   * The changes of a link's collection after a version. Undefined when the history does not reach back to it: a full
+   * comparison is needed then.
+   */
+  changesSince(
+    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs'>,
+    membershipVersion: number,
+  ): Promise<AccountChanges | undefined>
 }
 
 /** Ports and settings of the group link use cases. */

@@ -1,31 +1,26 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Collection, CollectionKind } from '../collections/collection.ts'
 import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
+import { type AccountDependencies, accountsLost, accountsOf, netChange } from '../collections/member-accounts.ts'
 import { partsOfDefinitionKey } from '../collections/members-now.ts'
-import type { MembershipChange, MembershipHead } from '../collections/membership-store.ts'
+import type { MembershipHead } from '../collections/membership-store.ts'
 import { joinedMembersOf } from '../collections/membership-store.ts'
 import type { TenantEvaluator } from '../collections/tenant-evaluator.ts'
-import type { Reference } from '../core/core-object.ts'
-import type { DeletedCoreObjects } from '../core/core-object-store.ts'
-import { ACCOUNT_CHANGE_WINDOW_MS } from '../core/core-object-store.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { GroupLink } from './group-link.ts'
 import { changeLink } from './lease.ts'
 import type { AccountChanges, CollectionAccounts, LinkedCollections, LinkStore } from './link-dependencies.ts'
 
-type AccountDependencies = CollectionDependencies & { readonly deletedObjects: DeletedCoreObjects }
-
-/** Object types that can have directory accounts. */
-type AccountHolder = 'identity' | 'relationship'
+type LinkedDependencies = CollectionDependencies & AccountDependencies
 
 /** The directory accounts of collections' members: decisions, section 8. */
-export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvaluator): LinkedCollections {
+export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvaluator): LinkedCollections {
   const { collections, snapshots } = deps
   /** The accounts, and the rows that have them. */
   const readAccounts = async (collection: Collection): Promise<{ now: CollectionAccounts; rows: RowSnapshot }> => {
     const { ids, membershipVersion, isCurrent } = await memberIds(collection, deps, evaluator)
     const rows = await snapshots.fresh(collection.tenantId)
-    return { now: { ...accountsBehind(ids, collection, rows), membershipVersion, isCurrent }, rows }
+    return { now: { ...(await accountsOf({ collection, ids, rows }, deps)), membershipVersion, isCurrent }, rows }
   }
   return {
     async accountsOf(tenantId, collectionId) {
@@ -58,17 +53,20 @@ export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvalu
       await collections.invalidateReferenceVersions(tenantId)
       return (await collections.find(tenantId, collectionId)) !== undefined
     },
-    async changesSince(tenantId, collectionId, membershipVersion): Promise<AccountChanges | undefined> {
+    async changesSince({ tenantId, collectionId, comparedAtMs }, membershipVersion) {
       const collection = await existing(tenantId, collectionId, deps)
+      const stored = await storedChangesSince(collection, membershipVersion, comparedAtMs, deps)
+      if (stored !== undefined) return stored
       const history = collection.kind === 'joinable' ? deps.joined : deps.memberships
       const changes = await history.changesAfter(tenantId, collectionId, membershipVersion)
       if (changes === undefined) return undefined
       const { now, rows } = await readAccounts(collection)
       const { added, removed } = netChange(changes)
-      const lost = await accountsLost(removed, collection, rows, deps)
+      const lost = await accountsLost(removed, { collection, rows }, deps)
       if (lost === undefined) return undefined
+      const gained = await accountsOf({ collection, ids: added, rows }, deps)
       return {
-        added: [...accountsBehind(added, collection, rows).accounts],
+        added: [...gained.accounts],
         removed: [...lost].filter((account) => !now.accounts.has(account)),
         withoutAccountCount: now.withoutAccountCount,
         accountCount: now.accounts.size,
@@ -77,6 +75,39 @@ export function linkedAccounts(deps: AccountDependencies, evaluator: TenantEvalu
       }
     },
   }
+}
+
+/**
+ * The changes with the accounts that the evaluator has stored: of a criteria collection that had the link when it was
+ * evaluated. Neither rows nor members are read.
+ *
+ * An account that changed after the evaluation is as it was: as always when the members stay, the next evaluation then
+ * records the change on the link, which makes it compare in full. It does not if the link was compared in the meantime.
+ */
+async function storedChangesSince(
+  { tenantId, id, kind, definitionVersion }: Collection,
+  membershipVersion: number,
+  comparedAtMs: number | null,
+  { memberships }: LinkedDependencies,
+): Promise<AccountChanges | undefined> {
+  if (kind !== 'criteria') return undefined
+  const stored = await memberships.accountsAfter(tenantId, id, membershipVersion)
+  if (stored === undefined) return undefined
+  const { changes, last, definitionKey } = stored
+  const readSinceMs = (comparedAtMs ?? 0) + ACCOUNT_CHANGE_DELAY_MS
+  if ([...changes, last].some(({ readAtMs }) => readAtMs < readSinceMs)) return undefined
+  if (!satisfies(definitionKey, definitionVersion)) return undefined
+  const { withoutAccountCount, accountCount } = last
+  return {
+    ...netChange(changes),
+    withoutAccountCount,
+    accountCount,
+    membershipVersion: membershipVersion + changes.length,
+  }
+}
+
+function satisfies(definitionKey: string, definitionVersion: number): boolean {
+  return partsOfDefinitionKey(definitionKey).definitionVersion >= definitionVersion
 }
 
 /** Member ids as in the history. For a joinable collection these are identities, one for each membership. */
@@ -91,7 +122,7 @@ async function memberIds(
   }
   // A collection that was never evaluated must not appear empty, nor a changed one as it was before.
   const satisfiesDefinition = (head: MembershipHead | undefined): boolean =>
-    head !== undefined && partsOfDefinitionKey(head.definitionKey).definitionVersion >= definitionVersion
+    head !== undefined && satisfies(head.definitionKey, definitionVersion)
   if (!satisfiesDefinition((await memberships.head(tenantId, id))?.value)) await evaluator.evaluate(tenantId)
   const membership = await memberships.members(tenantId, id)
   if (membership === undefined) throw new Error(`Collection ${id} could not be evaluated.`)
@@ -103,74 +134,6 @@ async function existing(tenantId: string, collectionId: string, deps: Collection
   const collection = await deps.collections.find(tenantId, collectionId)
   if (collection === undefined) throw new Error(`Collection ${collectionId} does not exist.`)
   return collection.value
-}
-
-function holderIn({ kind, objectType }: Collection): AccountHolder {
-  if (objectType !== 'Identity' && objectType !== 'Relationship') {
-    throw new Error(`Collections of ${objectType} objects have no directory accounts.`)
-  }
-  return kind === 'joinable' || objectType === 'Identity' ? 'identity' : 'relationship'
-}
-
-/**
- * The accounts of former members, deleted objects included. Undefined when a former member's account cannot be
- * determined; a full comparison is needed then. A member whose account changed recently may have left another account in
- * the group.
- */
-async function accountsLost(
-  removed: readonly string[],
-  collection: Collection,
-  rows: RowSnapshot,
-  { deletedObjects, accountChanges, nowMs }: AccountDependencies,
-): Promise<ReadonlySet<string> | undefined> {
-  const { tenantId } = collection
-  let identityIds = removed
-  if (holderIn(collection) === 'relationship') {
-    const former = await deletedObjects.ofIds(
-      tenantId,
-      removed.filter((id) => rows.holderOf(id) === undefined),
-    )
-    const formerHolders = new Map(
-      former.map(({ id, attributes }) => [id, (attributes.identity as Reference)?.objectId]),
-    )
-    const holders = removed.map((id) => rows.holderOf(id) ?? formerHolders.get(id))
-    if (holders.includes(undefined)) return undefined
-    identityIds = holders as string[]
-  }
-  const left = [...new Set([...removed, ...identityIds])]
-  if ((await accountChanges.amongSince(tenantId, left, nowMs() - ACCOUNT_CHANGE_WINDOW_MS)).length > 0) return undefined
-  const gone = identityIds.filter((id) => !rows.has('identity', id))
-  const former = await deletedObjects.ofIds(tenantId, gone)
-  const formerIds = new Set(former.map(({ id }) => id))
-  if (gone.some((id) => !formerIds.has(id))) return undefined
-  const accounts = [
-    ...identityIds.map((id) => rows.accountOf('identity', id)),
-    ...former.map(({ attributes }) => attributes.directoryObjectId as string | undefined),
-  ]
-  return new Set(accounts.filter((account) => account !== undefined))
-}
-
-function accountsBehind(ids: readonly string[], collection: Collection, rows: RowSnapshot) {
-  const holder = holderIn(collection)
-  const accounts = new Set<string>()
-  let withoutAccountCount = 0
-  for (const id of ids) {
-    const account = rows.accountOf(holder, id)
-    if (account === undefined) withoutAccountCount += 1
-    else accounts.add(account)
-  }
-  return { accounts, withoutAccountCount }
-}
-
-/** The net effect of several changes. For each member only the last change counts. */
-export function netChange(changes: readonly MembershipChange[]): MembershipChange {
-  const last = new Map<string, 'added' | 'removed'>()
-  for (const { added, removed } of changes) {
-    for (const id of removed) last.set(id, 'removed')
-    for (const id of added) last.set(id, 'added')
-  }
-  const ending = (how: 'added' | 'removed') => [...last].filter(([, end]) => end === how).map(([id]) => id)
-  return { added: ending('added'), removed: ending('removed') }
 }
 
 /**

@@ -50,9 +50,9 @@ async function syncLink(
   changedAtMs: number | undefined,
   deps: SyncDependencies,
 ): Promise<number> {
-  const { tenantId, collectionId, appliedMembershipVersion } = link.value
+  const { tenantId, appliedMembershipVersion } = link.value
   if (appliedMembershipVersion === null) return 0
-  const changes = await deps.collections.changesSince(tenantId, collectionId, appliedMembershipVersion)
+  const changes = await deps.collections.changesSince(link.value, appliedMembershipVersion)
   const unguarded = changesDecision(link.value, changes)
   if (unguarded.outcome === 'nothing') return 0
   const decision = await allowedChanges(link.value, unguarded, changes, deps)
