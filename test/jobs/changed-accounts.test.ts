@@ -155,6 +155,20 @@ describe('A group whose members change accounts, in a process that has just star
     assert.deepEqual(await membersOf(groupId), [third])
   })
 
+  it('loses the former account of a member that leaves, and comes back with another one before either is written', async () => {
+    const place = await newPlace()
+    const [first, second, third] = newAccounts(3)
+    await place.write(place.person('Ann', first), place.person('Bo', third))
+    const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+    const evaluating = world.coldProcess()
+    await evaluating.evaluate()
+    await place.write(place.person('Ann', undefined, { displayName: 'Elsewhere' }))
+    await evaluating.evaluate()
+    await place.write(place.person('Ann', second))
+    await world.followed(evaluating)
+    assert.deepEqual(await membersOf(groupId), [second, third])
+  })
+
   it('is compared once for a change, however many processes start', async () => {
     const place = await newPlace()
     const [first, second] = newAccounts(2)

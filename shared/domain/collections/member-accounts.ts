@@ -96,8 +96,9 @@ function holderIn({ kind, objectType }: MembersInRows['collection']): AccountHol
 export async function accountsLost(
   removed: readonly string[],
   { collection, rows }: Omit<MembersInRows, 'ids'>,
-  { deletedObjects, accountChanges, nowMs }: AccountDependencies,
+  deps: AccountDependencies,
 ): Promise<ReadonlySet<string> | undefined> {
+  const { deletedObjects } = deps
   const { tenantId } = collection
   let identityIds = removed
   if (holderIn(collection) === 'relationship') {
@@ -112,8 +113,7 @@ export async function accountsLost(
     if (holders.includes(undefined)) return undefined
     identityIds = holders as string[]
   }
-  const left = [...new Set([...removed, ...identityIds])]
-  if ((await accountChanges.amongSince(tenantId, left, nowMs() - ACCOUNT_CHANGE_WINDOW_MS)).length > 0) return undefined
+  if (await haveOtherAccounts([...removed, ...identityIds], tenantId, deps)) return undefined
   const gone = identityIds.filter((id) => !rows.has('identity', id))
   const former = await deletedObjects.ofIds(tenantId, gone)
   const formerIds = new Set(former.map(({ id }) => id))
@@ -123,6 +123,28 @@ export async function accountsLost(
     ...former.map(({ attributes }) => attributes.directoryObjectId as string | undefined),
   ]
   return new Set(accounts.filter((account) => account !== undefined))
+}
+
+/** Whether members who left and came back may have left another account in the group. */
+export function returnedWithOtherAccounts(
+  changes: readonly MembershipChange[],
+  { collection, rows }: Omit<MembersInRows, 'ids'>,
+  deps: AccountDependencies,
+): Promise<boolean> {
+  const left = new Set(changes.flatMap(({ removed }) => removed))
+  const returned = netChange(changes).added.filter((id) => left.has(id))
+  const holders = holderIn(collection) === 'identity' ? [] : returned.flatMap((id) => rows.holderOf(id) ?? [])
+  return haveOtherAccounts([...returned, ...holders], collection.tenantId, deps)
+}
+
+/** Whether the account of one of these objects has changed recently. */
+async function haveOtherAccounts(
+  ids: readonly string[],
+  tenantId: string,
+  { accountChanges, nowMs }: AccountDependencies,
+): Promise<boolean> {
+  const sinceMs = nowMs() - ACCOUNT_CHANGE_WINDOW_MS
+  return (await accountChanges.amongSince(tenantId, [...new Set(ids)], sinceMs)).length > 0
 }
 
 /** The net effect of several changes of members, or of their accounts. For each only the last change counts. */

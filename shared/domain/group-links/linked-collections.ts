@@ -1,7 +1,13 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Collection, CollectionKind } from '../collections/collection.ts'
 import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
-import { type AccountDependencies, accountsLost, accountsOf, netChange } from '../collections/member-accounts.ts'
+import {
+  type AccountDependencies,
+  accountsLost,
+  accountsOf,
+  netChange,
+  returnedWithOtherAccounts,
+} from '../collections/member-accounts.ts'
 import { partsOfDefinitionKey } from '../collections/members-now.ts'
 import type { MembershipHead } from '../collections/membership-store.ts'
 import { joinedMembersOf } from '../collections/membership-store.ts'
@@ -63,7 +69,7 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       const { now, rows } = await readAccounts(collection)
       const { added, removed } = netChange(changes)
       const lost = await accountsLost(removed, { collection, rows }, deps)
-      if (lost === undefined) return undefined
+      if (lost === undefined || (await returnedWithOtherAccounts(changes, { collection, rows }, deps))) return undefined
       const gained = await accountsOf({ collection, ids: added, rows }, deps)
       return {
         added: [...gained.accounts],
