@@ -124,6 +124,13 @@ describe('An incremental sync by an instance without the rows', () => {
 })
 
 describe('Stored accounts', () => {
+  it('lack a change in which a member left whose account had just changed: the group is compared', async () => {
+    const { name, write, person, account, members } = await newPlace()
+    await write(person(0, { displayName: `Not ${name}`, directoryObjectId: account(3) }))
+    await follow()
+    assert.deepEqual(await members(), [account(1)])
+  })
+
   it('that are older than the last comparison of the link are determined again', async () => {
     const { write, person, account, members, collectionId } = await newPlace()
     await write(person(2))
