@@ -26,20 +26,22 @@ export type ChangeCost = { readonly write: number; readonly evaluation: number; 
  * tenant in memory: the delivery of the connector, the evaluation, and the write to the group.
  */
 export async function costOfChange(size: number): Promise<ChangeCost> {
-  const seed = directorySeed(size + 1)
+  const members = users(0, size)
+  const properties = { groupTypes: [], mailEnabled: false, securityEnabled: true }
+  const group = { id: randomUUID(), displayName: 'A group', properties, memberIds: members }
+  const seed = directorySeed(size + 1, [group])
   const world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true, seed })
   const { links, evaluator, connectors } = world.newService()
   const source = await world.newSource()
   const person = (account: number, displayName: string) =>
     identity(`${account}`, { displayName, directoryObjectId: user(account) })
-  for (const some of chunk(users(0, size), WRITTEN_TOGETHER_COUNT)) {
+  for (const some of chunk(members, WRITTEN_TOGETHER_COUNT)) {
     await connectors.coreObjects.write(TENANT, some.map(newMember), 1)
   }
   await world.writeThrough({ connectors }, source, person(size, 'Guest'))
   const collectionId = await world.criteria('Identity', 'identityDisplayName', NAME)
-  const directoryGroupId = await world.newGroup({}, users(0, size))
   await evaluator.evaluate(TENANT)
-  await createLink(TENANT, { collectionId, directoryGroupId }, links)
+  await createLink(TENANT, { collectionId, directoryGroupId: group.id }, links)
   await world.drain(links)
   await world.clock.sleep(QUIET_MS)
   // With the first change after them, the rows that were loaded are read once more, and the new link is found.
@@ -59,8 +61,8 @@ export async function costOfChange(size: number): Promise<ChangeCost> {
     evaluation: await unitsOf(() => evaluator.evaluate(TENANT)),
     sync: await unitsOf(() => world.drain(links)),
   }
-  const members = await world.membersOf(directoryGroupId)
+  const written = await world.membersOf(group.id)
   await world.close()
-  if (members.size !== size + 1) throw new Error(`The group has ${members.size} members`)
+  if (written.size !== size + 1) throw new Error(`The group has ${written.size} members`)
   return cost
 }

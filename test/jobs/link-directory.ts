@@ -1,5 +1,5 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import type { DirectorySeed, TenantSeed } from '../../infra/local/directory/seed.ts'
+import type { DirectorySeed, GroupSeed, TenantSeed } from '../../infra/local/directory/seed.ts'
 import { type DirectoryOptions, type LocalDirectory, startDirectory } from '../../infra/local/directory/server.ts'
 import type { Directory } from '../../shared/domain/group-links/directory.ts'
 import type { GraphReply } from '../../shared/graph/graph-calls.ts'
@@ -190,10 +190,10 @@ function tenantSeed(tenantId: string, domain: string, userCount: number): Tenant
   }
 }
 
-/** Two tenants; the users of the first are `user(0)` and on. */
-export const directorySeed = (userCount: number): DirectorySeed => ({
+/** Two tenants; the users of the first, which has the groups, are `user(0)` and on. */
+export const directorySeed = (userCount: number, groups: readonly GroupSeed[] = []): DirectorySeed => ({
   serviceClientId: SERVICE,
   publicClientId: 'aaaaaaaa-0000-4000-8000-000000000004',
   redirectPaths: ['/console'],
-  tenants: [tenantSeed(TENANT, 'one.example', userCount), tenantSeed(SMALL_TENANT, 'two.example', 5)],
+  tenants: [{ ...tenantSeed(TENANT, 'one.example', userCount), groups }, tenantSeed(SMALL_TENANT, 'two.example', 5)],
 })
