@@ -12,16 +12,16 @@ export const READ_LIMITS = { keysAtMost: DOCUMENTS_PER_READ_COUNT, overlapAfterM
 
 /**
  * Reads documents by id; undefined if there is none. A single read is a point read. Reads of one partition during another
- * read share the next request, which costs as many request units as the same point reads.
+ * read share the next request, which costs as many request units as the same point reads. That a document is
+ * missing includes all earlier writes of all instances: a caller takes it for a deletion.
  */
 export function batchedDocumentReads<T extends ItemDefinition>(
   container: Container,
 ): (partition: string, id: string) => Promise<Stored<T> | undefined> {
-  return batchReads(
-    (partition, ids) =>
-      ids.length > 1 ? readCurrentDocuments<T>(container, partition, ids) : readEach<T>(container, partition, ids),
-    READ_LIMITS,
-  )
+  return batchReads(async (partition, ids) => {
+    const found = ids.length > 1 ? undefined : await readEach<T>(container, partition, ids)
+    return found !== undefined && found.size > 0 ? found : readCurrentDocuments<T>(container, partition, ids)
+  }, READ_LIMITS)
 }
 
 /** So many point reads cost less than a query, which costs more than three. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { batchedDocumentReads } from '../../shared/cosmos/batched-reads.ts'
 import { queryAll } from '../../shared/cosmos/documents.ts'
+import { databaseOfInstances, STOPPED } from './instances.ts'
 import { localAccount, operationsDuring } from './local-database.ts'
 
 type Note = { readonly id: string; readonly tenantId: string; readonly text: string }
@@ -31,6 +32,17 @@ describe('batched document reads', () => {
       assert.equal((await read(tenantId, notes[0]?.id ?? ''))?.text, 'Note 0')
     })
     assert.deepEqual(operations, { read: 1 })
+  })
+
+  it('look for a document that is missing once more, with all writes of all instances', async () => {
+    const { cosmos, newInstance } = await databaseOfInstances()
+    const [one, other] = [newInstance().container('links'), newInstance().container('links')]
+    const [tenantId, id] = [randomUUID(), randomUUID()]
+    const read = batchedDocumentReads<Note>(other)
+    assert.equal(await read(tenantId, id), undefined)
+    cosmos.setReplicaLag(STOPPED)
+    await one.items.create({ id, tenantId, text: 'A note', directoryGroupId: randomUUID() })
+    assert.equal((await read(tenantId, id))?.text, 'A note')
   })
 
   it('read fifty documents at once with two requests, each with its version', async () => {

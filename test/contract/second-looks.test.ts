@@ -4,6 +4,7 @@ import { beforeEach, describe, it } from 'node:test'
 import type { Overrides, Service } from '../../functions/app/service.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
+import { readCollection } from '../../shared/domain/collections/read-collections.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import { actOnRequest } from '../../shared/domain/membership-requests/act-on-request.ts'
 import { addMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
@@ -268,6 +269,19 @@ describe('Of two instances that write and then read what the other has written',
     await evaluate(notifying)
     assert.deepEqual(queues, ['membership-changes'])
     cosmos.setReplicaLag(undefined)
+  })
+
+  it('the one that deletes or reads a collection finds it when the other has just created it', async () => {
+    const { one, other, tenantId, caller, criteria } = await laggingInstances()
+    const ids = [await criteria(one), await criteria(one)]
+    assert.equal(
+      (await readCollection(tenantId, ids[0] ?? '', 'criteria', newService().collections)).value.name,
+      'People',
+    )
+    await deleteCollection('criteria', ids[1] ?? '', undefined, caller, other.collections)
+    await assert.rejects(readCollection(tenantId, ids[1] ?? '', 'criteria', one.collections), {
+      code: 'CollectionNotFound',
+    })
   })
 
   it('the one that evaluates after the other starts from the members and objects that the other has left', async () => {

@@ -70,8 +70,7 @@ async function applySteps(
 async function claim(job: Versioned<SyncJob>, deps: SyncDependencies): Promise<SyncSession | undefined> {
   const { tenantId, linkId, id: jobId } = job.value
   const { links } = deps
-  // Without its link, a job ends for good.
-  const link = (await links.find(tenantId, linkId)) ?? (await links.findCurrent(tenantId, linkId))
+  const link = await links.find(tenantId, linkId)
   const nowMs = deps.nowMs()
   const decision = claimDecision(job.value, link?.value, deps, nowMs)
   let delayMs = CONFLICT_DELAY_MS
