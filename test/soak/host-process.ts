@@ -1,6 +1,7 @@
 /** Runs one host with the functions, as an instance of the service. */
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { getHeapSpaceStatistics } from 'node:v8'
 import { type LocalHost, startHost } from '../../infra/local/host/host.ts'
 import { serveCommands } from './commands.ts'
 
@@ -8,6 +9,7 @@ const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 
 /** What an instance uses, after a garbage collection. */
 export type InstanceUse = {
+  /** Without compiled code: functions are compiled and optimized for hours, each when it has run often enough. */
   readonly heapBytes: number
   readonly rssBytes: number
   /** Open sockets, servers, timers and other resources of the event loop. */
@@ -22,7 +24,10 @@ let host: LocalHost | undefined
 
 function use(): InstanceUse {
   globalThis.gc?.()
-  const { heapUsed: heapBytes, rss: rssBytes } = process.memoryUsage()
+  const heapBytes = getHeapSpaceStatistics()
+    .filter(({ space_name: name }) => !/code|trusted/.test(name))
+    .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0)
+  const { rss: rssBytes } = process.memoryUsage()
   const eventLoopDelayP99Ms = delay.percentile(99) / 1e6
   delay.reset()
   return { heapBytes, rssBytes, handleCount: process.getActiveResourcesInfo().length, eventLoopDelayP99Ms }
