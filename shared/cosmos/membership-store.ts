@@ -114,7 +114,10 @@ export function cosmosMembershipStore(
     async head(tenantId, collectionId) {
       const partition = membersPartition(tenantId, collectionId)
       const document = (await readCurrentDocuments<MembersHead>(members, partition, [HEAD_ID])).get(HEAD_ID)
-      return document && versionedHead(versionedDocument(document))
+      if (document === undefined) return undefined
+      const found = versionedDocument(document)
+      stored.keepReadHead(partition, found)
+      return versionedHead(found)
     },
     versions: (tenantId, collectionIds) => headVersions(members, tenantId, collectionIds),
     versionsWrittenSince: (tenantId, sinceS) => headVersionsWrittenSince(members, tenantId, sinceS),
@@ -142,8 +145,9 @@ export function cosmosMembershipStore(
     async replace(tenantId, collectionId, previous, evaluation, beforeWrite) {
       const partition = membersPartition(tenantId, collectionId)
       // A first head is created, which fails when there is one.
+      const read = previous && stored.takeReadHead(partition, previous.version)
       const kept = previous && stored.keptHead(partition, previous.version)
-      const before = kept ?? (previous && (await headOfVersion(partition, previous.version)))
+      const before = read ?? kept ?? (previous && (await headOfVersion(partition, previous.version)))
       const digest = await scheduler.run(digestTask(evaluation.ids))
       const isSame = before?.value.digest === digest
       const isWritten = isSame && before?.value.chunksCompleteTo === undefined

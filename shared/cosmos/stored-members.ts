@@ -18,6 +18,9 @@ const CHANGES_AT_MOST_COUNT = 100
 /** The ids of all memberships in the cache: about 40 MB. */
 const CACHED_IDS_COUNT = 500_000
 
+/** Heads that were read for an evaluation that has not come to them yet: about 5 MB. */
+const READ_HEADS_COUNT = 10_000
+
 /** The ids of a membership as of a head. */
 type CachedMembers = Pick<MembersHead, 'membershipVersion' | 'digest'> & {
   readonly ids: readonly string[]
@@ -36,6 +39,11 @@ export class StoredMembers {
     maxSize: CACHED_IDS_COUNT,
     // An empty membership takes space as well.
     sizeCalculation: ({ ids }) => ids.length + 1,
+  })
+
+  readonly #readHeads = new LRUCache<string, Versioned<MembersHead>>({
+    maxSize: READ_HEADS_COUNT,
+    sizeCalculation: () => 1,
   })
 
   constructor(members: Container, scheduler: CooperativeScheduler) {
@@ -70,8 +78,22 @@ export class StoredMembers {
     return head?.version === version ? head : undefined
   }
 
+  /** Keeps a head that was read as of all writes. */
+  keepReadHead(partition: string, head: Versioned<MembersHead>): void {
+    this.#readHeads.set(partition, head)
+  }
+
+  /** The head of this version, if it was read and not taken since. */
+  takeReadHead(partition: string, version: string): Versioned<MembersHead> | undefined {
+    const head = this.#readHeads.get(partition)
+    if (head?.version !== version) return undefined
+    this.#readHeads.delete(partition)
+    return head
+  }
+
   drop(partition: string): void {
     this.#cache.delete(partition)
+    this.#readHeads.delete(partition)
   }
 
   /** The candidates that are members. Reads only the chunks that may contain them. */

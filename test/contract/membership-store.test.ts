@@ -511,3 +511,15 @@ describe('MembershipStore on the local database', () => {
     )
   })
 })
+
+it('A head that was read as of all writes is used by the next evaluation, and read again by later ones', async () => {
+  const id = newCollection()
+  await other.replace(TENANT, id, undefined, evaluation(idsOf([1])))
+  const head = await store.head(TENANT, id)
+  const readCount = () => cosmos.operations().read
+  const before = readCount()
+  await store.replace(TENANT, id, head, evaluation(idsOf([1])))
+  assert.equal(readCount() - before, 0)
+  await other.replace(TENANT, id, await other.head(TENANT, id), evaluation(idsOf([2])))
+  await assert.rejects(store.replace(TENANT, id, head, evaluation(idsOf([1]))), { code: 'StaleVersion' })
+})
