@@ -1,5 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import { type Static, Type } from 'typebox'
+import { EvaluatedUntil } from '../domain/collections/evaluation-lease.ts'
 import { minuteOfTenant } from '../domain/group-links/link-dependencies.ts'
 import { DAY_MS } from '../kernel/timestamp.ts'
 import type { Versioned } from '../kernel/versioned.ts'
@@ -28,6 +29,8 @@ const Registration = Type.Object({
   sweptAtMs: Type.Optional(Type.Number()),
   /** How long it took. */
   sweptForMs: Type.Optional(Type.Number()),
+  /** What evaluations had covered by then, if none was due. */
+  evaluated: Type.Optional(EvaluatedUntil),
   sweepLog: Type.Optional(SweepLog),
 })
 export type Registration = Readonly<Static<typeof Registration>>

@@ -77,12 +77,15 @@ export function cosmosSweepRecords(jobs: Container, tenants: Container, nowMs: (
         const found = isFirstAttempt ? first : await readRegistration(tenants, tenantId)
         isFirstAttempt = false
         const swept = { sweptAtMs: record.endMs, sweptForMs: record.endMs - record.startMs }
-        const registration = { ...(found?.value ?? newRegistration(tenantId)), ...swept }
+        const { evaluated: _before, ...known } = found?.value ?? newRegistration(tenantId)
+        const { evaluated } = record
+        const registration = { ...known, ...swept, ...(evaluated !== undefined && { evaluated }) }
         await saveRegistration(tenants, await withLinks(registration, record), found?.version)
       }
       return {
         lastSweepMs: first?.value.sweptAtMs,
         readUntilS: readUntilS(first),
+        evaluated: first?.value.evaluated,
         record: (record) => retryOnConflict(() => attempt(record)),
       }
     },

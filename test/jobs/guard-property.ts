@@ -124,7 +124,7 @@ class GuardedLink {
     this.#deps = {
       ...this.#stores,
       collections: this.#collections,
-      evaluations: { isDue: async () => true, isDueDaily: async () => true },
+      evaluations: { coveredUntil: async () => undefined, isDueDaily: async () => true },
       directory: this.#directory.directory,
       linkQuota: new TenantQuota({
         what: 'group links',

@@ -51,7 +51,12 @@ export function memoryStores(): MemoryStores {
     },
     jobs: {
       find: async (_tenantId, jobId) => jobs.find(jobId),
-      beginSweep: async () => ({ lastSweepMs: undefined, readUntilS: undefined, record: async () => undefined }),
+      beginSweep: async () => ({
+        lastSweepMs: undefined,
+        readUntilS: undefined,
+        evaluated: undefined,
+        record: async () => undefined,
+      }),
       add: async (job) => void (jobs.find(job.id) ?? jobs.add(job)),
       replace: async (job, version) => jobs.replace(job, version),
       page: async () => ({ items: oldestFirst(jobs.all()).map(({ value }) => value) }),

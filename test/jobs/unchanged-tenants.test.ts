@@ -47,8 +47,9 @@ describe('The sweep of a tenant that was evaluated', () => {
       assert.equal(await sweep(), false)
       await world.clock.sleep(HOUR_MS)
     }
-    // Links, unfinished jobs, and three containers that have no new writes.
-    assert.equal(world.cosmos.operations().query - before, 5 * 5)
+    // Links, unfinished jobs, core objects and definitions, and requests if it is their hour.
+    const count = world.cosmos.operations().query - before
+    assert.ok(count === 5 * 4 || count === 5 * 4 + 1, `${count}`)
   })
 
   const lost = { enqueue: async () => undefined }
@@ -81,18 +82,36 @@ describe('The sweep of a tenant that was evaluated', () => {
     assert.equal(await sweep(), true)
   })
 
-  it('enqueues it for a day after a change of a request, until a full pass over the requests is due', async () => {
+  it('enqueues it once a day after a change of a request, until a full pass over the requests is due', async () => {
     await world.write(source, person('Bob'))
-    const id = await world.coreIdOf(source, 'identity', 'Bob')
+    const bob = await world.coreIdOf(source, 'identity', 'Bob')
     const choir = await world.joinable([])
-    await world.join(choir, [id], world.newService({ messageQueue: lost }).requests)
-    for (let hour = 0; hour <= 25; hour += 1) {
+    await evaluated()
+    await evaluated()
+    await world.join(choir, [bob], world.newService({ messageQueue: lost }).requests)
+    const hours: number[] = []
+    for (let hour = 1; hour <= 100; hour += 1) {
       await world.clock.sleep(HOUR_MS)
-      assert.equal(await sweep(), true)
+      if (!(await sweep())) continue
+      hours.push(hour)
       await service.evaluator.evaluate(TENANT)
     }
+    assert.ok((hours[0] ?? 0) <= 24 && (hours.at(-1) ?? 0) > 24 && hours.length <= 4, hours.join())
+  })
+
+  it('enqueues it within the hour after a change of members of a joinable collection, if conditions refer to it', async () => {
+    const choir = await world.joinable([])
+    await world.write(source, person('Eve'))
+    const eve = await world.coreIdOf(source, 'identity', 'Eve')
+    const { collections } = world.newService()
+    const conditions = [leaf('memberOfCollection', 'Equals', choir)]
+    const condition = { groupOperator: 'AND', conditions }
+    await createCriteriaCollection({ objectType: 'Identity', name: 'C', condition }, CALLER, collections)
     await evaluated()
-    assert.equal(await sweep(), false)
+    await evaluated()
+    await world.join(choir, [eve], world.newService({ messageQueue: lost }).requests)
+    await world.clock.sleep(HOUR_MS)
+    assert.equal(await sweep(), true)
   })
 
   it('enqueues it while an evaluator has not ended, or ended without reaching everything', async () => {

@@ -1,6 +1,6 @@
 import { isRepetitionDue, placeOf } from '../../kernel/repetition.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
-import type { EvaluationLease, EvaluationLeaseStore } from './evaluation-lease.ts'
+import type { EvaluatedUntil, EvaluationLease, EvaluationLeaseStore } from './evaluation-lease.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 
@@ -13,15 +13,22 @@ const REPETITION = { unitMs: HOUR_MS, unitCount: 160 }
  */
 const OVERLAP_MS = 75 * 60 * 1000
 
-/** The same for requests: until a daily full pass over them has completed what was interrupted. */
-const REQUESTS_OVERLAP_MS = 26 * HOUR_MS
+/**
+ * Requests are looked at once a day, with those of the days before: until a daily full pass over them has completed what was
+ * interrupted. And each hour, where members depend on them.
+ */
+const REQUESTS_REPETITION_HOURS = 24
+const REQUESTS_OVERLAP_MS = 50 * HOUR_MS
 
 export type EvaluationInput = 'coreObjects' | 'collections' | 'requests'
+
+/** Inputs that are left out are not read. */
+export type WrittenSince = Readonly<Partial<Record<EvaluationInput, number>>>
 
 /** What the members of a tenant's criteria collections, and its requests, depend on. */
 export interface EvaluationInputs {
   /** Whether documents of one of these kinds were written since a time of the database's clock, in seconds. */
-  hasWritesSince(tenantId: string, sinceS: Readonly<Record<EvaluationInput, number>>): Promise<boolean>
+  hasWritesSince(tenantId: string, sinceS: WrittenSince): Promise<boolean>
 }
 
 /** Whether a tenant must be evaluated although no message says so. */
@@ -29,8 +36,10 @@ export interface EvaluationSchedule {
   /**
    * Whether something may have changed since the last evaluation that has covered everything, or that one is a week old. A
    * read that lags misses a write only until the next call: the time of the last evaluation stays.
+   * @param known What this returned before. While nothing was written since, the last evaluation is not looked up.
+   * @returns What was covered, when no evaluation is due; otherwise undefined.
    */
-  isDue(tenantId: string): Promise<boolean>
+  coveredUntil(tenantId: string, known: EvaluatedUntil | undefined): Promise<EvaluatedUntil | undefined>
   /** Whether the result may depend on the day. */
   isDueDaily(tenantId: string): Promise<boolean>
 }
@@ -42,29 +51,40 @@ type ScheduleDependencies = {
 }
 
 export function evaluationSchedule({ evaluationLeases, inputs, nowMs }: ScheduleDependencies): EvaluationSchedule {
-  const evaluatedUntil = async (tenantId: string) => completed((await evaluationLeases.find(tenantId))?.value)
+  const lastEvaluation = async (tenantId: string) => completed((await evaluationLeases.find(tenantId))?.value)
+  const isCurrent = async (tenantId: string, evaluated: EvaluatedUntil): Promise<boolean> => {
+    const { atMs, dayMs } = evaluated
+    if (isRepetitionDue(placeOf(tenantId), atMs, REPETITION, nowMs())) return false
+    if (dayMs !== undefined && dayOf(nowMs()) > dayMs) return false
+    return !(await inputs.hasWritesSince(tenantId, writesOf(tenantId, evaluated, nowMs())))
+  }
   return {
-    async isDue(tenantId) {
-      const evaluated = await evaluatedUntil(tenantId)
-      if (evaluated === undefined || isRepetitionDue(placeOf(tenantId), evaluated.atMs, REPETITION, nowMs()))
-        return true
-      if (evaluated.dayMs !== undefined && dayOf(nowMs()) > evaluated.dayMs) return true
-      const since = (overlapMs: number) => Math.floor((evaluated.atMs - overlapMs) / 1000)
-      const sinceS = {
-        coreObjects: since(OVERLAP_MS),
-        collections: since(OVERLAP_MS),
-        requests: since(REQUESTS_OVERLAP_MS),
-      }
-      return inputs.hasWritesSince(tenantId, sinceS)
+    async coveredUntil(tenantId, known) {
+      if (known !== undefined && (await isCurrent(tenantId, known))) return known
+      const evaluated = await lastEvaluation(tenantId)
+      if (evaluated === undefined || evaluated.atMs === known?.atMs) return undefined
+      return (await isCurrent(tenantId, evaluated)) ? evaluated : undefined
     },
     async isDueDaily(tenantId) {
-      const evaluated = await evaluatedUntil(tenantId)
+      const evaluated = await lastEvaluation(tenantId)
       return evaluated === undefined || evaluated.dayMs !== undefined
     },
   }
 }
 
 /** The last evaluation, unless another one has begun since. */
-function completed(lease: EvaluationLease | undefined): EvaluationLease['evaluated'] {
+function completed(lease: EvaluationLease | undefined): EvaluatedUntil | undefined {
   return lease?.untilMs === 0 ? lease.evaluated : undefined
+}
+
+function writesOf(tenantId: string, { atMs, readsRequests }: EvaluatedUntil, nowMs: number): WrittenSince {
+  const since = (overlapMs: number) => Math.floor((atMs - overlapMs) / 1000)
+  const lately = since(OVERLAP_MS)
+  const isHourOfRequests = (Math.floor(nowMs / HOUR_MS) + placeOf(tenantId)) % REQUESTS_REPETITION_HOURS === 0
+  return {
+    coreObjects: lately,
+    collections: lately,
+    ...(readsRequests && { requests: lately }),
+    ...(isHourOfRequests && { requests: since(REQUESTS_OVERLAP_MS) }),
+  }
 }

@@ -25,6 +25,17 @@ const WrittenCollections = Type.Union([Type.Array(Type.String()), Type.Literal('
 export type WrittenCollections = Static<typeof WrittenCollections>
 
 /**
+ * What an evaluation has covered: everything written before `atMs`, and for results that depend on the day, the day from
+ * `dayMs`. `readsRequests`: members of joinable collections are part of conditions.
+ */
+export const EvaluatedUntil = Type.Object({
+  atMs: Type.Number(),
+  dayMs: Type.Optional(Type.Number()),
+  readsRequests: Type.Boolean(),
+})
+export type EvaluatedUntil = Readonly<Static<typeof EvaluatedUntil>>
+
+/**
  * The right to evaluate a tenant's criteria collections, held by one evaluator at a time. It also lists what recent
  * holders wrote, so that the next holder drops exactly those collections from its cache.
  */
@@ -40,11 +51,8 @@ export const EvaluationLease = Type.Object({
   droppedEpoch: Type.Integer(),
   /** Set when a lease expired: its former holder may still write until then. */
   lateWritesUntilMs: Type.Optional(Type.Number()),
-  /**
-   * Present when the last evaluation has covered all collections: everything written before `atMs`, and for results that
-   * depend on the day, the day from `dayMs`.
-   */
-  evaluated: Type.Optional(Type.Object({ atMs: Type.Number(), dayMs: Type.Optional(Type.Number()) })),
+  /** Present when the last evaluation has covered all collections. */
+  evaluated: Type.Optional(EvaluatedUntil),
 })
 export type EvaluationLease = Readonly<Static<typeof EvaluationLease>>
 
@@ -93,8 +101,8 @@ export function acquired(
   }
 }
 
-/** The day that results are for, if they depend on it. */
-type CoveredDay = { readonly dayMs?: number }
+/** What the results depend on besides core objects and definitions. */
+type CoveredResults = Omit<EvaluatedUntil, 'atMs'>
 
 /**
  * The lease after its holder has ended.
@@ -105,7 +113,7 @@ export function released(
   lease: EvaluationLease,
   written: string[],
   acquiredAtMs: number,
-  covered?: CoveredDay,
+  covered?: CoveredResults,
 ): EvaluationLease {
   const { lateWritesUntilMs, ...rest } = lease
   const evaluated = covered === undefined ? {} : { evaluated: { atMs: acquiredAtMs, ...covered } }
@@ -151,7 +159,7 @@ export type HeldLease = {
   /** The same, called before the members of a collection are written. */
   beforeWrite(collectionId: string): Promise<void>
   /** Called when all collections were evaluated: `release` records it. */
-  cover(day: CoveredDay): void
+  cover(results: CoveredResults): void
   /** @returns Whether this process held the lease to the end. Otherwise another evaluator may have missed its writes. */
   release(): Promise<boolean>
 }
@@ -204,7 +212,7 @@ export class EvaluationLeases {
   ): HeldLease {
     let { lease, version } = acquisition
     const written = new Set<string>()
-    let covered: CoveredDay | undefined
+    let covered: CoveredResults | undefined
     let renewal: Promise<void> | undefined
     const extend = async () => {
       lease = { ...lease, untilMs: this.#nowMs() + EVALUATION_LEASE_MS }
@@ -222,8 +230,8 @@ export class EvaluationLeases {
         written.add(collectionId)
         return renew()
       },
-      cover: (day) => {
-        covered = day
+      cover: (results) => {
+        covered = results
       },
       release: async () => {
         const free = released(lease, [...written], acquiredAtMs, covered)

@@ -163,7 +163,9 @@ export class TenantEvaluator {
     // Access that criteria no longer give has ended by now, even if requests cannot be followed.
     if (reconciled.status === 'rejected') throw reconciled.reason
     if (result.remainingCount > 0) return 'interrupted'
-    lease.cover(evaluations.values().some(({ dependsOnDay }) => dependsOnDay) ? { dayMs: todayMs } : {})
+    const readsDay = evaluations.values().some(({ dependsOnDay }) => dependsOnDay)
+    const readsRequests = joinablesReferredTo(criteria).length > 0
+    lease.cover({ readsRequests, ...(readsDay && { dayMs: todayMs }) })
     return 'complete'
   }
 

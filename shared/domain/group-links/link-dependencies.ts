@@ -5,6 +5,7 @@ import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import type { CollectionKind } from '../collections/collection.ts'
 import type { EvaluationSchedule } from '../collections/evaluation-due.ts'
+import type { EvaluatedUntil } from '../collections/evaluation-lease.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import type { Directory } from './directory.ts'
 import type { GroupLink, SyncOutcome } from './group-link.ts'
@@ -71,6 +72,8 @@ export type BegunSweep = {
    * lagged; undefined before the first sweep.
    */
   readonly readUntilS: number | undefined
+  /** What evaluations had covered by the last sweep, if it found none due. */
+  readonly evaluated: EvaluatedUntil | undefined
   /**
    * Records the end of the sweep. Each of its links has a job from then on, which is found and listed like a stored one.
    * Two sweeps that begin in the same minute are one.

@@ -1,4 +1,5 @@
 import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { EvaluatedUntil } from '../collections/evaluation-lease.ts'
 import { newJob, type SyncJob } from './sync-job.ts'
 
 /** A link that a sweep found unchanged. */
@@ -18,6 +19,8 @@ export type SweepRecord = {
   readonly tenantId: string
   readonly startMs: number
   readonly endMs: number
+  /** What evaluations have covered, when the sweep found none due. */
+  readonly evaluated?: EvaluatedUntil | undefined
   readonly links: readonly SweptLink[]
 }
 

@@ -148,7 +148,9 @@ export async function sweepTenant(tenantId: string, deps: SyncDependencies): Pro
 
 async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<void> {
   const startMs = deps.nowMs()
-  if (await deps.evaluations.isDue(tenantId)) {
+  const begun = await deps.jobs.beginSweep(tenantId)
+  const evaluated = await deps.evaluations.coveredUntil(tenantId, begun.evaluated)
+  if (evaluated === undefined) {
     await deps.messageQueue.enqueue(
       { queue: 'evaluations', message: { tenantId } },
       { id: `${tenantId}:sweep:${startMs}` },
@@ -163,8 +165,7 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
     unfinished,
     startMs,
   )
-  const begun = await deps.jobs.beginSweep(tenantId)
-  const sweep = { tenantId, startMs, settings, links, linksToQueue, begun }
+  const sweep = { tenantId, startMs, settings, links, linksToQueue, begun, evaluated }
   const unchanged = await findUnchangedLinks(sweep, deps)
   const unchangedIds = new Set(unchanged.map(({ id }) => id))
   const changed = linksToQueue.filter(({ id }) => !unchangedIds.has(id))

@@ -2,6 +2,7 @@ import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { isRepetitionDue, placeOf } from '../../kernel/repetition.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
+import type { EvaluatedUntil } from '../collections/evaluation-lease.ts'
 import { DirectoryFault, type GroupMemberChange } from '../group-links/directory.ts'
 import { type GroupLink, lastSyncedAt } from '../group-links/group-link.ts'
 import { changeLink } from '../group-links/lease.ts'
@@ -32,7 +33,8 @@ export function isComparisonDue({ id, tenantId, comparedAtMs }: GroupLink, linkC
   const lastMs = comparedAtMs ?? 0
   if (nowMs - lastMs >= unitMs * unitCount) return true
   const hourCount = Math.min(unitCount, Math.ceil(linkCount / COMPARED_TOGETHER_COUNT))
-  const place = placeOf(tenantId) + (placeOf(id) % hourCount)
+  // The tenant's weekly evaluation has saved its rows an hour before.
+  const place = placeOf(tenantId) + 1 + (placeOf(id) % hourCount)
   return isRepetitionDue(place, lastMs, COMPARISON_REPETITION, nowMs)
 }
 
@@ -69,6 +71,8 @@ type Sweep = {
   /** Those for which a job would be queued. */
   readonly linksToQueue: readonly GroupLink[]
   readonly begun: BegunSweep
+  /** What evaluations have covered, when none is due. */
+  readonly evaluated: EvaluatedUntil | undefined
 }
 
 /**
@@ -99,11 +103,11 @@ export async function findUnchangedLinks(sweep: Sweep, deps: SyncDependencies): 
  * 17. The links are written after it, as `findUnchangedLinks` writes others before.
  */
 export async function recordSweep(
-  { tenantId, startMs, begun }: Sweep,
+  { tenantId, startMs, begun, evaluated }: Sweep,
   unchanged: readonly GroupLink[],
   deps: SyncDependencies,
 ): Promise<void> {
-  await begun.record({ tenantId, startMs, endMs: deps.nowMs(), links: unchanged.map(sweptLink) })
+  await begun.record({ tenantId, startMs, endMs: deps.nowMs(), evaluated, links: unchanged.map(sweptLink) })
   if (unchanged.length > 0) recordMetrics(unchanged, deps)
   const begunLinks = unchanged.filter(({ isSweptUnchanged }) => !isSweptUnchanged)
   await changeEach(begunLinks, (link) => ({ ...link, isSweptUnchanged: true }), deps)
