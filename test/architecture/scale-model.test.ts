@@ -6,11 +6,15 @@ import { simulatedLoads } from '../bench/simulated-loads.ts'
 const work = (counts: Partial<Work>): Work => ({ ...combined([]), ...counts })
 
 const MEASURED: MeasuredWork = {
-  sweptTenant: work({ requestUnits: 10, messages: 2, executions: 2 }),
-  sweptLink: work({ requestUnits: 40, messages: 1, executions: 1, directoryCalls: 2 }),
+  sweep: work({ requestUnits: 2010, messages: 51, executions: 51, directoryCalls: 100 }),
+  evaluation: work({ requestUnits: 20, messages: 1, executions: 1 }),
+  coldEvaluation: work({ requestUnits: 100 }),
   loadedRow: work({ requestUnits: 0.005 }),
+  readRow: work({ requestUnits: 0.1 }),
   savedRow: work({ requestUnits: 0.025 }),
-  auditedRow: work({ requestUnits: 0.24 }),
+  audit: work({ requestUnits: 24 }),
+  auditedChange: work({ requestUnits: 1 }),
+  auditedRow: work({ requestUnits: 0.84 }),
   change: work({ requestUnits: 100, messages: 2, executions: 3, directoryCalls: 1, directoryWrites: 1 }),
   read: work({ requestUnits: 5, executions: 1 }),
   timer: work({ requestUnits: 3, executions: 1 }),
@@ -18,7 +22,6 @@ const MEASURED: MeasuredWork = {
 
 const WORKLOAD = {
   tenants: 10,
-  linksPerTenant: 50,
   rowsPerTenant: 8_000,
   changesPerTenantHour: 5,
   readsPerTenantHour: 60,
@@ -29,16 +32,16 @@ const WORKLOAD = {
 describe('The scale model', () => {
   it('computes the cost of a month by its formulas', () => {
     const { perMonth } = forecast(MEASURED, WORKLOAD)
-    assert.equal(perMonth.requestUnits, 730 * (10 * (10 + 50 * 40 + 80 + 10 + 5 * 100 + 60 * 5) + 60 * 3))
-    assert.equal(perMonth.busOperations, 730 * 10 * (2 + 50 + 5 * 2) * 3)
-    assert.equal(perMonth.directoryCalls, 730 * 10 * (50 * 2 + 5))
+    assert.equal(perMonth.requestUnits, 730 * (10 * (2010 + 20 + 1 + 5 + 10 + 10 + 5 * 100 + 60 * 5) + 60 * 3))
+    assert.equal(perMonth.busOperations, 730 * 10 * (51 + 1 + 5 * 2) * 3)
+    assert.equal(perMonth.directoryCalls, 730 * 10 * (100 + 5))
   })
 
   it('charges loads of rows', () => {
     const { perMonth } = forecast(MEASURED, { ...WORKLOAD, tenants: 40, loadsPerTenantHour: 0.5 })
     assert.equal(
       perMonth.requestUnits,
-      730 * (40 * (10 + 50 * 40 + 80 + 10 + 0.5 * 8_000 * 0.005 + 5 * 100 + 60 * 5) + 60 * 3),
+      730 * (40 * (2010 + 20 + 26 + 0.5 * (8_000 * 0.005 + 100) + 5 * 100 + 60 * 5) + 60 * 3),
     )
   })
 
@@ -54,7 +57,7 @@ describe('The scale model', () => {
     const { firstBottleneck, tenantsAtMost, utilisation } = forecast(MEASURED, WORKLOAD)
     assert.equal(firstBottleneck, 'requestUnits')
     assert.equal(Math.max(...Object.values(utilisation)), utilisation.requestUnits)
-    const perTenantS = (10 + 50 * 40 + 80 + 10 + 5 * 100 + 60 * 5) / 3600
+    const perTenantS = (2010 + 20 + 26 + 5 * 100 + 60 * 5) / 3600
     const exact = CEILINGS.requestUnits.limitPerS / (perTenantS * 2)
     assert.ok(Math.abs(tenantsAtMost - exact) / exact < 0.01)
   })

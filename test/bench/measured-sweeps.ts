@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Service } from '../../functions/app/service.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { identity, openAccountWorld } from '../jobs/account-world.ts'
@@ -17,13 +18,17 @@ export type SweepCost = {
 /** Until no link is due for a comparison because it is new to the sweeps. */
 const FIRST_HOURS_COUNT = 3
 
-/** The mean cost of an hourly sweep while each link is compared, and afterwards. */
+/**
+ * The mean cost of an hourly sweep while each link is compared, and afterwards; and of an evaluation where nothing is due, in
+ * an instance that has evaluated the tenant before and in one that has just started.
+ */
 export async function measureSweeps(
   linkCount: number,
   hoursCount: number,
-): Promise<{ first: SweepCost; hourly: SweepCost }> {
+): Promise<{ first: SweepCost; hourly: SweepCost; evaluation: SweepCost; coldEvaluation: SweepCost }> {
   const world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true })
-  const { links: deps, evaluator } = world.newService()
+  const elapsedMs = world.clock.nowMs
+  const { links: deps, evaluator } = world.newService({ elapsedMs })
   const accounts = users(0, MEMBERS_COUNT)
   const source = await world.newSource()
   await world.write(
@@ -44,20 +49,11 @@ export async function measureSweeps(
   await evaluator.evaluate(TENANT)
   world.sentMessages.length = 0
 
-  let messages = 0
-  const sweepHours = async (count: number): Promise<SweepCost> => {
+  const costOf = async (count: number, work: () => Promise<number>): Promise<SweepCost> => {
     const operations = () => Object.values(world.cosmos.operations()).reduce((sum, one) => sum + one, 0)
     const [unitsBefore, operationsBefore] = [world.cosmos.chargedUnits(), operations()]
-    messages = 0
     world.server.clearRequests()
-    for (let hour = 0; hour < count; hour += 1) {
-      await world.clock.sleep(HOUR_MS)
-      // The message of the sweep itself.
-      messages += 1
-      await sweepTenant(TENANT, deps)
-      messages += world.sentMessages.length
-      while (await world.deliverNext(deps));
-    }
+    const messages = await work()
     return {
       requestUnits: (world.cosmos.chargedUnits() - unitsBefore) / count,
       operations: (operations() - operationsBefore) / count,
@@ -65,6 +61,24 @@ export async function measureSweeps(
       calls: world.server.requests().filter(({ path }) => path.startsWith('/v1.0/')).length / count,
     }
   }
+  const sweepHours = (count: number) =>
+    costOf(count, async () => {
+      let messages = 0
+      for (let hour = 0; hour < count; hour += 1) {
+        await world.clock.sleep(HOUR_MS)
+        await sweepTenant(TENANT, deps)
+        // And the message of the sweep itself.
+        messages += world.sentMessages.length + 1
+        if (world.sentMessages.some(({ message }) => message.queue === 'evaluations')) await evaluator.evaluate(TENANT)
+        while (await world.deliverNext(deps));
+      }
+      return messages
+    })
+  const evaluationBy = (instance: Pick<Service, 'evaluator'>) =>
+    costOf(1, async () => {
+      await instance.evaluator.evaluate(TENANT)
+      return 0
+    })
   const first = await sweepHours(FIRST_HOURS_COUNT)
   const startMs = performance.now()
   const hourly = await sweepHours(hoursCount)
@@ -74,6 +88,11 @@ export async function measureSweeps(
     `${succeeded.length} of ${linkCount} links Succeeded; ${hoursCount} sweeps in ${seconds.toFixed(1)} s\n`,
   )
   if (succeeded.length < linkCount) process.exitCode = 1
+  await evaluator.evaluate(TENANT)
+  await world.clock.sleep(HOUR_MS)
+  const evaluation = await evaluationBy({ evaluator })
+  await world.clock.sleep(HOUR_MS)
+  const coldEvaluation = await evaluationBy(world.newService({ elapsedMs }))
   await world.close()
-  return { first, hourly }
+  return { first, hourly, evaluation, coldEvaluation }
 }

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Environment, startEnvironment } from '../../infra/local/environment.ts'
+import { measureAudits } from './measured-audits.ts'
 import { measureRows } from './measured-rows.ts'
-import { measureSweeps } from './measured-sweeps.ts'
+import { measureSweeps, type SweepCost } from './measured-sweeps.ts'
 import { type Client, type Clients, clientsOf } from './scale-clients.ts'
 import type { MeasuredWork, Work } from './scale-model.ts'
 
@@ -51,18 +52,24 @@ export async function measureWork(say: (line: string) => void): Promise<Measurem
     await environment.close()
     rmSync(dataFolder, { recursive: true, force: true })
   }
-  // Over a week, which the whole service cannot skip.
-  const { hourly } = await measureSweeps(SWEPT_LINKS_COUNT, SWEPT_HOURS_COUNT)
-  const { operations: storeOperations, calls: directoryCalls, requestUnits, messages } = hourly
-  const swept = { storeOperations, requestUnits, messages, directoryCalls, directoryWrites: 0 }
-  const sweptLink = run(perOne(swept, SWEPT_LINKS_COUNT), 0)
-  const { loadedRow, savedRow } = await measureRows()
-  return { ...ofService, work: { ...ofService.work, sweptLink, loadedRow, savedRow } }
+  // Over days and weeks, which the whole service cannot skip.
+  const swept = await measureSweeps(SWEPT_LINKS_COUNT, SWEPT_HOURS_COUNT)
+  const evaluation = workOf(swept.evaluation)
+  const sweeps = {
+    sweep: workOf(swept.hourly),
+    evaluation: run(evaluation, 0, 1),
+    coldEvaluation: run(difference(workOf(swept.coldEvaluation), evaluation), 0),
+  }
+  return { ...ofService, work: { ...ofService.work, ...sweeps, ...(await measureAudits()), ...(await measureRows()) } }
+}
+
+function workOf({ operations, calls, requestUnits, messages }: SweepCost): Work {
+  return run({ storeOperations: operations, directoryCalls: calls, requestUnits, messages, directoryWrites: 0 }, 0)
 }
 
 /** What is measured on the whole service. */
 type ServiceMeasurement = Omit<Measurement, 'work'> & {
-  readonly work: Omit<MeasuredWork, 'sweptLink' | 'loadedRow' | 'savedRow'>
+  readonly work: Pick<MeasuredWork, 'timer' | 'change' | 'read'>
 }
 
 async function measured(
@@ -75,9 +82,7 @@ async function measured(
   await settled(environment)
 
   const rows = await rowCount(reader)
-  const tenantId = clients.tenantId
-  const auditedRow = perOne(await during(() => environment.fire('audit-tenant', { tenantId })), rows)
-  say(`${rows} rows read and audited`)
+  say(`${rows} rows read`)
   // A tenant is swept after its first collection is created.
   await during(() => createCollection(writer, 'nobody'))
   await sleep(OVERLAP_MS)
@@ -86,8 +91,6 @@ async function measured(
   let timer = await fireTimer()
   // Waits until the minute of this tenant is over.
   while (timer.messages > 0) timer = await fireTimer()
-  const sweptTenant = await during(() => environment.fire('sweep'))
-  say('swept without links')
 
   let memberCount = 0
   let linkedId = ''
@@ -121,8 +124,6 @@ async function measured(
   return {
     work: {
       timer: { ...timer, executions: 1 },
-      sweptTenant: run(sweptTenant, 0),
-      auditedRow: run(auditedRow, 0, 0),
       change: run(perOne(changes, CHANGES_COUNT), 1),
       read: run(perOne(reads, READS_COUNT * 3), 1),
     },

@@ -11,15 +11,23 @@ export type Work = {
 
 /** Work as it was measured on this code. */
 export type MeasuredWork = {
-  /** A sweep of a tenant without links whose rows are in memory. */
-  readonly sweptTenant: Work
-  /** What each unchanged link adds to it, its weekly comparison included. */
-  readonly sweptLink: Work
+  /** The hourly sweep of the tenant with its unchanged links, weekly comparisons and evaluation included. */
+  readonly sweep: Work
+  /** An evaluation that the sweep adds in an hour after a change. */
+  readonly evaluation: Work
+  /** What an evaluation in an instance that has just started adds, besides the rows. */
+  readonly coldEvaluation: Work
   /** Reading a tenant's saved rows into memory, per row. */
   readonly loadedRow: Work
+  /** The same without saved rows, which expire in a tenant that is not in use. */
+  readonly readRow: Work
   /** Saving them, per row. */
   readonly savedRow: Work
-  /** Comparing a tenant's core objects with the data of its connectors, per row. */
+  /** A daily audit without changes. */
+  readonly audit: Work
+  /** What each change adds to it. */
+  readonly auditedChange: Work
+  /** A complete audit, per row. */
   readonly auditedRow: Work
   /** A connector changes a person, who becomes a member of a collection and its group. */
   readonly change: Work
@@ -32,7 +40,6 @@ export type MeasuredWork = {
 /** An average customer, and how the service is run. */
 export type Workload = {
   readonly tenants: number
-  readonly linksPerTenant: number
   readonly rowsPerTenant: number
   readonly changesPerTenantHour: number
   readonly readsPerTenantHour: number
@@ -97,19 +104,23 @@ export function combined(parts: readonly (readonly [work: Work, times: number])[
   return Object.fromEntries(NAMES.map((name) => [name, total(name)])) as Work
 }
 
-/** Each tenant is audited once a day. */
 const HOURS_PER_DAY = 24
 
-/** Rows in use are saved again after this time: `isSaveDue`. */
+/** All rows are audited after this time. */
+const AUDITED_EVERY_HOURS = 28 * HOURS_PER_DAY
+
+/** Rows in use are saved again after this time: `isSaveDue`. Others are read and saved by the weekly evaluation. */
 const SAVED_EVERY_HOURS = 20
+const UNUSED_SAVED_EVERY_HOURS = 160
 
 /** A message is sent, received and settled. */
 const BUS_OPERATIONS_PER_MESSAGE = 3
 
 /** The formulas, as they are printed. */
 export const FORMULAS = [
-  'tenant-hour  = sweptTenant + links x sweptLink + loads x rows x loadedRow + changes x change + reads x read',
-  '               + rows x (auditedRow / 24 + savedRow / 20)',
+  'tenant-hour  = sweep + evaluation + loads x (rows x loadedRow + coldEvaluation) + changes x change + reads x read',
+  '               + audit / 24 + changes x auditedChange + rows x (auditedRow / (28 x 24) + savedRow / 20)',
+  'without changes: no evaluation by the sweep; + rows x (readRow + savedRow) / 160 instead of rows x savedRow / 20',
   'month        = hours x (tenants x tenant-hour + 60 x timer)',
   'bus          = 3 x messages (send, receive, settle)',
   'busy seconds = storeOperations x storeOperationS + directoryCalls x directoryCallS',
@@ -117,18 +128,36 @@ export const FORMULAS = [
   'use          = month / (hours x 3600) x peakFactor / ceiling; the highest is the first bottleneck',
 ] as const
 
+/** What an hour of a tenant consists of. */
+export function partsOfHour(
+  measured: MeasuredWork,
+  { rowsPerTenant, loadsPerTenantHour, changesPerTenantHour, readsPerTenantHour }: Workload,
+): readonly { readonly name: string; readonly work: Work; readonly times: number }[] {
+  const isChanging = changesPerTenantHour > 0
+  const savedEveryHours = isChanging ? SAVED_EVERY_HOURS : UNUSED_SAVED_EVERY_HOURS
+  return [
+    { name: 'changes', work: measured.change, times: changesPerTenantHour },
+    { name: 'reads', work: measured.read, times: readsPerTenantHour },
+    { name: 'loads of rows', work: measured.loadedRow, times: loadsPerTenantHour * rowsPerTenant },
+    { name: 'evaluations after these loads', work: measured.coldEvaluation, times: loadsPerTenantHour },
+    { name: 'sweep', work: measured.sweep, times: 1 },
+    { name: 'evaluation by the sweep', work: measured.evaluation, times: isChanging ? 1 : 0 },
+    {
+      name: 'rows without saved ones',
+      work: measured.readRow,
+      times: isChanging ? 0 : rowsPerTenant / savedEveryHours,
+    },
+    { name: 'saved rows', work: measured.savedRow, times: rowsPerTenant / savedEveryHours },
+    { name: 'daily audit', work: measured.audit, times: 1 / HOURS_PER_DAY },
+    { name: 'changes in it', work: measured.auditedChange, times: changesPerTenantHour },
+    { name: 'complete audit', work: measured.auditedRow, times: rowsPerTenant / AUDITED_EVERY_HOURS },
+  ]
+}
+
 /** What a workload costs and where it first meets a limit. */
 export function forecast(measured: MeasuredWork, workload: Workload): Forecast {
-  const { tenants, linksPerTenant, rowsPerTenant, loadsPerTenantHour, peakFactor } = workload
-  const tenantHour = combined([
-    [measured.sweptTenant, 1],
-    [measured.sweptLink, linksPerTenant],
-    [measured.loadedRow, loadsPerTenantHour * rowsPerTenant],
-    [measured.savedRow, rowsPerTenant / SAVED_EVERY_HOURS],
-    [measured.auditedRow, rowsPerTenant / HOURS_PER_DAY],
-    [measured.change, workload.changesPerTenantHour],
-    [measured.read, workload.readsPerTenantHour],
-  ])
+  const { tenants, peakFactor } = workload
+  const tenantHour = combined(partsOfHour(measured, workload).map(({ work, times }) => [work, times] as const))
   const hours = ASSUMED.hoursPerMonth
   const month = combined([
     [tenantHour, hours * tenants],

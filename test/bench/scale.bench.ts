@@ -5,6 +5,7 @@ import {
   FORMULAS,
   type Forecast,
   forecast,
+  partsOfHour,
   type Resource,
   type Work,
   type Workload,
@@ -15,12 +16,17 @@ import { simulatedLoads } from './simulated-loads.ts'
 const TENANTS = [10, 1_000, 100_000]
 
 const WORKLOAD: Omit<Workload, 'tenants' | 'loadsPerTenantHour'> = {
-  linksPerTenant: 50,
   rowsPerTenant: 8_000,
   changesPerTenantHour: 5,
   readsPerTenantHour: 60,
   peakFactor: 3,
 }
+
+/** Links of the tenant whose sweeps and evaluations are measured. */
+const LINKS_PER_TENANT = 50
+
+/** Without changes, saved rows are loaded in the five hours of comparisons in 160 hours: cold instances each time. */
+const LOADS_WITHOUT_CHANGES_PER_HOUR = 5 / 160
 
 /** Instances of the function that evaluates, and how long each lives. */
 const EVALUATING = { rowsPerInstance: 1_500_000, instances: 4, lifeHours: 6 }
@@ -64,10 +70,31 @@ table([
 print()
 for (const formula of FORMULAS) print(formula)
 print()
-print(`Workload: ${JSON.stringify({ ...WORKLOAD, ...EVALUATING })}`)
+print(`Workload: ${JSON.stringify({ linksPerTenant: LINKS_PER_TENANT, ...WORKLOAD, ...EVALUATING })}`)
 print(`Assumed: ${JSON.stringify(ASSUMED)}`)
 print()
 const forecasts = workloads.map((workload) => forecast(work, workload))
+const unchanging = {
+  ...WORKLOAD,
+  tenants: 1_000,
+  loadsPerTenantHour: LOADS_WITHOUT_CHANGES_PER_HOUR,
+  changesPerTenantHour: 0,
+  readsPerTenantHour: 0,
+}
+const hourOf = (workload: Workload) => partsOfHour(work, workload).map((part) => part.work.requestUnits * part.times)
+const hours = [...workloads, unchanging].map(hourOf)
+print('Request units of an hour of one tenant:')
+table([
+  [
+    'part',
+    ...workloads.map(({ tenants }) => `one of ${tenants.toLocaleString('en')}`),
+    'one without changes and reads',
+  ],
+  ...partsOfHour(work, unchanging).map(({ name }, index) => [name, ...hours.map((hour) => short(hour[index] ?? 0))]),
+  ['all', ...hours.map((hour) => short(hour.reduce((sum, units) => sum + units, 0)))],
+  ['month', ...hours.map((hour) => short(hour.reduce((sum, units) => sum + units, 0) * ASSUMED.hoursPerMonth))],
+])
+print()
 const row = ({ workload, perMonth, dollars, firstBottleneck, ...found }: Forecast): string[] => [
   workload.tenants.toLocaleString('en'),
   workload.loadsPerTenantHour.toFixed(2),

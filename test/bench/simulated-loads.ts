@@ -9,7 +9,7 @@ export type Instances = {
   readonly instances: number
   /** After which an instance is replaced by a new one, without rows. */
   readonly lifeHours: number
-  /** Evaluations because of changes. Each tenant is evaluated once an hour by its sweep besides. */
+  /** Evaluations because of changes. In an hour after a change, the sweep evaluates the tenant besides. */
   readonly changesPerTenantHour: number
 }
 
@@ -52,7 +52,7 @@ export async function simulatedLoads(run: Instances): Promise<number> {
     nowMs += stepMs
     const lifeSteps = Math.max(1, Math.round((run.lifeHours * tenants) / run.instances))
     if (step % lifeSteps === lifeSteps - 1) instances[Math.floor(step / lifeSteps) % run.instances] = newInstance()
-    await evaluate(`tenant ${step % tenants}`)
+    if (run.changesPerTenantHour > 0) await evaluate(`tenant ${step % tenants}`)
     for (let change = 0; change < run.changesPerTenantHour; change += 1) {
       await evaluate(`tenant ${Math.floor(random() * tenants)}`)
     }
