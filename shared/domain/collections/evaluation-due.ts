@@ -23,7 +23,7 @@ const REQUESTS_OVERLAP_MS = 50 * HOUR_MS
 export type EvaluationInput = 'coreObjects' | 'collections' | 'requests'
 
 /** Inputs that are left out are not read. */
-export type WrittenSince = Readonly<Partial<Record<EvaluationInput, number>>>
+type WrittenSince = Readonly<Partial<Record<EvaluationInput, number>>>
 
 /** What the members of a tenant's criteria collections, and its requests, depend on. */
 export interface EvaluationInputs {
