@@ -5,9 +5,11 @@ import type { CollectionDependencies } from '../../shared/domain/collections/col
 import { EVALUATION_LEASE_MS } from '../../shared/domain/collections/evaluation-lease.ts'
 import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
 import {
+  all,
   CRITERIA,
   type CriteriaProcess,
   criteriaTenant,
+  leaf,
   memberOf,
   startCriteriaService,
   startsWith,
@@ -129,6 +131,32 @@ describe('two evaluators of one tenant', () => {
       JSON.stringify(written),
     )
     assert.deepEqual(await tenant.members(referring), both)
+  })
+
+  it('see one state of the objects in all collections, whatever other requests read meanwhile', async () => {
+    const tenant = criteriaTenant(service)
+    await tenant.person('Ann')
+    const base = await tenant.create(startsWith('A'))
+    const outside = await tenant.create(all(leaf('memberOfCollection', 'NotEquals', base)))
+    const { memberships } = service.process
+    const written: (readonly string[])[] = []
+    const watched: MembershipStore = {
+      ...memberships,
+      async replace(tenantId, id, previous, evaluation, ...rest) {
+        if (id === outside) written.push(evaluation.ids)
+        else if (written.length === 0) {
+          await tenant.person('Anders')
+          await overtaken.snapshots.current(tenantId)
+        }
+        return memberships.replace(tenantId, id, previous, evaluation, ...rest)
+      },
+    }
+    const overtaken = service.newProcess({ memberships: watched })
+    await overtaken.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(written, [[]])
+    await overtaken.evaluator.evaluate(tenant.tenantId)
+    assert.equal((await tenant.members(base)).length, 2)
+    assert.deepEqual(await tenant.members(outside), [])
   })
 
   it('remove a member that only the other one has added', async () => {

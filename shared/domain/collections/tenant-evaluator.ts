@@ -39,6 +39,9 @@ type EvaluatorDependencies = CollectionDependencies & {
   readonly clockDifferenceMs: number
 }
 
+/** What a pass has read before it evaluates. */
+type ReadState = Pick<TenantPass, 'tenantId' | 'criteria' | 'heads' | 'rows' | 'changes' | 'readAtMs'>
+
 /**
  * Keeps the members of a tenant's criteria collections consistent with its core objects.
  *
@@ -125,16 +128,27 @@ export class TenantEvaluator {
   }
 
   async #evaluateOnce(tenantId: string, lease: HeldLease, untilMs: number): Promise<Progress> {
-    const { collections, snapshots, reconciler, nowMs } = this.#deps
+    const { collections, snapshots, nowMs } = this.#deps
     const readAtMs = nowMs()
     // The evaluation before this one may have read newer states than this process has seen.
-    const [current] = await Promise.all([collections.currentCriteria(tenantId), snapshots.catchUp(tenantId)])
-    let criteria = current
-    let heads = await this.#cache.headsOf(tenantId, criteria)
+    const [criteria] = await Promise.all([collections.currentCriteria(tenantId), snapshots.catchUp(tenantId)])
+    const heads = await this.#cache.headsOf(tenantId, criteria)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)
     // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.
     const changes = this.#cache.has(tenantId) ? taken : 'everything'
+    // Other requests refresh the rows meanwhile: a collection and those that refer to it would see different objects.
+    const read = { tenantId, criteria, heads, rows, changes, readAtMs }
+    return snapshots.whileUnchanged(rows, () => this.#evaluateRows(read, lease, untilMs))
+  }
+
+  async #evaluateRows(
+    { tenantId, rows, changes, readAtMs, ...read }: ReadState,
+    lease: HeldLease,
+    untilMs: number,
+  ): Promise<Progress> {
+    const { collections, reconciler, nowMs } = this.#deps
+    let { criteria, heads } = read
     const evaluations = this.#cache.evaluationsOf(tenantId)
     const [reconciled] = await Promise.allSettled([reconciler.reconcile(tenantId, rows, changes)])
     if (reconciled.status === 'fulfilled' && reconciled.value) {

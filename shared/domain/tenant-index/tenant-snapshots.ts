@@ -71,7 +71,7 @@ export class TenantSnapshots {
           await this.catchUp(tenantId)
           return this.#current(tenantId)
         },
-        whileUnchanged: (rows, work) => this.#whileUnchanged(rows, work),
+        whileUnchanged: (rows, work) => this.whileUnchanged(rows, work),
       })
   }
 
@@ -98,10 +98,11 @@ export class TenantSnapshots {
 
   /** Runs a task that reads a snapshot. The snapshot does not change before the task has ended. */
   reading<T>(rows: RowSnapshot, work: Task<T>): Promise<T> {
-    return this.#whileUnchanged(rows, () => this.#scheduler.run(work))
+    return this.whileUnchanged(rows, () => this.#scheduler.run(work))
   }
 
-  async #whileUnchanged<T>(rows: RowSnapshot, work: () => Promise<T>): Promise<T> {
+  /** The same for several tasks whose results must be those of one state. */
+  async whileUnchanged<T>(rows: RowSnapshot, work: () => Promise<T>): Promise<T> {
     this.#readerCounts.set(rows, (this.#readerCounts.get(rows) ?? 0) + 1)
     try {
       return await work()
