@@ -122,7 +122,7 @@ export type CollectionDependencies = {
 
 /**
  * Enqueues an evaluation of the tenant's collections. Call it after the change is written. A failure to enqueue is
- * logged and does not fail the change: the hourly sweep enqueues every tenant.
+ * logged and does not fail the change: the hourly sweep finds that something was written.
  */
 export async function notifyEvaluation(
   tenantId: string,
