@@ -65,15 +65,3 @@ describe('A link creation that is retried while the first attempt is running', (
     await world.close()
   })
 })
-
-describe('A worker that reads from a replica that lags behind', () => {
-  it('finds a new link when it reads it currently', async (context) => {
-    const world = await openWorld()
-    context.after(() => world.close())
-    const { collectionId, groupId } = await world.linked(users(0, 2))
-    const behind: typeof world.deps.links = { ...world.deps.links, find: async () => undefined }
-    await world.drain({ ...world.deps, links: behind })
-    const [job] = await world.jobsOf(collectionId)
-    assert.deepEqual([job?.status, (await world.membersOf(groupId)).size], ['Succeeded', 2])
-  })
-})
