@@ -15,6 +15,7 @@ const FILES_OF_PROCESS_COUNT = 5
 const PROCESSES_COUNT = 2
 const COMPILE_CACHE = resolve('node_modules/.cache/compiled')
 const UNTRACKED_PROMISES = new URL('untracked-promises.ts', import.meta.url).href
+const TIME_LIMIT = resolve(import.meta.dirname, 'process-time-limit.ts')
 
 const files = globSync(process.argv.length > 2 ? process.argv.slice(2) : ['test/**/*.test.ts']).sort()
 const folderOf = (file: string): string => file.split('/')[1] ?? ''
@@ -34,7 +35,9 @@ function groups(): readonly (readonly string[])[] {
 
 /** The test runner starts a process for each file: one that imports the files of a group, one after the other. */
 function entryOf(group: readonly string[]): string {
-  return group.map((file) => `await import(${JSON.stringify(pathToFileURL(resolve(file)).href)})\n`).join('')
+  return [TIME_LIMIT, ...group]
+    .map((file) => `await import(${JSON.stringify(pathToFileURL(resolve(file)).href)})\n`)
+    .join('')
 }
 
 mkdirSync(COMPILE_CACHE, { recursive: true })
