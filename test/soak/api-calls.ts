@@ -21,8 +21,11 @@ export type CallOptions = {
 
 type Envelope = Pick<SoakReply, 'data' | 'errors' | 'nextCursor'>
 
-/** Statuses of failures and of conflicts with concurrent work, after which clients try again. */
-const TRIED_AGAIN_STATUSES = [429, 500, 502, 503, 504]
+/**
+ * Statuses of failures and of conflicts with concurrent work, after which clients try again. 408: the instance was
+ * stopped for so long that it has not read the request in time.
+ */
+const TRIED_AGAIN_STATUSES = [408, 429, 500, 502, 503, 504]
 const TRIED_AGAIN_CODES = ['StaleVersion', 'IdempotencyKeyInUse']
 const TRIES_AT_MOST = 200
 
@@ -105,8 +108,12 @@ export class ApiCalls {
   }
 }
 
-/** @throws Error that describes an answer that is not JSON */
+/**
+ * The body of an answer; the HTTP server itself answers 408 without one.
+ * @throws Error that describes an answer that is not JSON
+ */
 function parsed<Data>(status: number, text: string): Envelope & { data: Data } {
+  if (status === 408 && text === '') return { data: undefined as Data, errors: [] }
   try {
     return JSON.parse(text)
   } catch (cause) {
