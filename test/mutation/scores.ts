@@ -7,12 +7,15 @@ import { DECISION_MODULES } from './decision-modules.ts'
 type Score = {
   readonly noticedCount: number
   readonly mutantCount: number
-  /** Hash of the source files of that run. */
+  /** Hash of the source files of that run, without lines of comments, in which nothing is changed. */
   readonly digest: string
   /** Mutants that no test notices. */
   readonly survivors: readonly string[]
 }
 type Scores = Readonly<Record<string, Score>>
+
+/** A line of a comment, not the head of a generator. */
+const COMMENT_LINE = /^\s*(\/\/|\/\*\*|\*(\s|\/|$))/
 
 const SCORES_FILE = new URL('scores.json', import.meta.url)
 
@@ -27,7 +30,10 @@ export function saveScore(module: string, score: Omit<Score, 'digest'>, folder: 
 
 function digestOf(module: string, folder: string): string {
   const hash = createHash('sha256')
-  for (const file of DECISION_MODULES[module] ?? []) hash.update(readFileSync(join(folder, file)))
+  for (const file of DECISION_MODULES[module] ?? []) {
+    const lines = readFileSync(join(folder, file), 'utf8').split('\n')
+    hash.update(lines.filter((line) => !COMMENT_LINE.test(line)).join('\n'))
+  }
   return hash.digest('hex').slice(0, 16)
 }
 
