@@ -43,14 +43,16 @@ const APPLICATION_SCOPE = 'application'
 /** Share of every budget that only incremental syncs may use, so that they do not wait for jobs. */
 const CHANGE_SHARE = 0.2
 
-/** Share of a budget that an instance reserves at a time. A budget is used up in about twenty writes of its document. */
+/**
+ * Share of a budget that an instance reserves at a time. A budget is used up in about twenty writes of its document.
+ */
 const RESERVATION_SHARE = 0.05
 
 /**
  * Share of a budget that each instance may use in a window without a reservation, for each purpose: four writes of a
- * tenant by default. A single change then costs no request to the database. Each of the two purposes has a function of its
- * own with at most 40 instances, so that all of them together exceed a budget by 16 %. The limits of the directory are
- * 25 % above the budgets, and it delays writes beyond them.
+ * tenant by default. A single change then costs no request to the database. Each of the two purposes has a function of
+ * its own with at most 40 instances, so that all of them together exceed a budget by 16 %. The limits of the directory
+ * are 25 % above the budgets, and it delays writes beyond them.
  */
 const UNRESERVED_SHARE = 0.002
 
@@ -62,8 +64,12 @@ type Scope = { readonly name: string; readonly limitCount: number; readonly wind
 type Reservation = { readonly windowStartMs: number; leftCount: number }
 
 /**
- * Budgets that all instances share. Beyond a few writes, each instance reserves a part of the current window in a stored
- * document and spends it without further reads. A tenant never gets more than its own budget, even if others leave theirs unused.
+ * Budgets that all instances share: one for each tenant, and one for all tenants together. In each window and for each
+ * purpose, an instance may use `UNRESERVED_SHARE` of a budget without a reservation. All other writes are reserved in a
+ * stored document: an instance reserves a part of the window and spends it without further reads. The reserved writes
+ * of a window never exceed the budget, even if other tenants leave theirs unused. The only exception is one request of
+ * more writes than the whole budget: it gets a window in which nothing is reserved yet. Writes that were sent beyond a
+ * reservation are reserved together with the instance's next request in the same window for the same purpose.
  */
 export function sharedWriteBudget({ windows, writesPerTenant, writesInAll, nowMs }: WriteBudgetOptions): WriteBudget {
   const reservations = new Map<string, Reservation>()
@@ -122,7 +128,9 @@ export function sharedWriteBudget({ windows, writesPerTenant, writesInAll, nowMs
   }
 }
 
-/** How many writes to reserve; 0 when too few are left. A request that exceeds the whole budget gets an unused window. */
+/**
+ * How many writes to reserve; 0 when too few are left. A request that exceeds the whole budget gets an unused window.
+ */
 function reservable(
   { limitCount }: Scope,
   purpose: WritePurpose,
