@@ -24,8 +24,9 @@ export async function respondTo(request: HttpRequest, respond: Respond, prefix?:
 
 /**
  * The URL of a request, in which each segment after the prefix is encoded exactly once. The host decodes a path once,
- * except `%2F`, and passes the result as `rest`. `request.url` is not usable: the host encodes the decoded path again, but
- * leaves what then looks like an encoded octet. The raw path `p%2541q` arrives there as `p%41q`, a path to the id `pAq`.
+ * except `%2F`, and passes the result as `rest`. `request.url` is not usable: the host encodes the decoded path again,
+ * but leaves what then looks like an encoded octet. The raw path `p%2541q` arrives there as `p%41q`, a path to the id
+ * `pAq`.
  */
 export function urlBelow(prefix: string, { url, params }: Pick<HttpRequest, 'url' | 'params'>): string {
   const { rest = '' } = params

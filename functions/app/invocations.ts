@@ -40,8 +40,8 @@ type MessageDependencies = Foundation & Pick<Connections, 'messageQueue' | 'data
 
 /**
  * Handles a message in a span that continues the sender's and links to that of the host. Reads of the database are not
- * older than what the sender had seen. A malformed message is logged and completed: it can never succeed. After a fault the
- * message is delivered again later, and finally becomes a dead letter.
+ * older than what the sender had seen. A malformed message is logged and completed: it can never succeed. After a fault
+ * the message is delivered again later, and finally becomes a dead letter.
  */
 export function observedMessage(
   queue: QueueName,

@@ -294,7 +294,9 @@ function idempotencyParts({ container, log, deriveId, newId, nowMs, sleep }: Par
   return { keys: cosmosIdempotencyStore(container('idempotencyKeys')), log, deriveId, newId, nowMs, sleep }
 }
 
-/** What clients send back is signed with the keys of the settings or, without any, with those that the database keeps. */
+/**
+ * What clients send back is signed with the keys of the settings or, without any, with those that the database keeps.
+ */
 function sealedParts({ cursorKeys }: Settings, { container, nowMs }: Parts) {
   const makeKey = () => randomBytes(CURSOR_KEY_BYTES).toString('base64')
   const storedKeys = storedCursorKeys(container('tenants'), makeKey, nowMs)

@@ -16,8 +16,8 @@ import { exportTelemetry } from './telemetry.ts'
 // The settings are read while the triggers load: a faulty one stops the start and not the first request.
 const settings = readSettings()
 
-// An instance starts with the triggers alone. The first invocation that needs them loads the code of the service and the
-// clients of the servers that it calls.
+// An instance starts with the triggers alone. The first invocation that needs them loads the code of the service and
+// the clients of the servers that it calls.
 const loadFoundation = once(async () => (await import('./foundation.ts')).buildFoundation(settings))
 const loadCode = once(() => import('./invocations.ts'))
 const loadService = once(async () => {

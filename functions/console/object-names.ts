@@ -21,7 +21,10 @@ const NAME_ATTRIBUTES = {
 } as const
 export type NamedObjectType = keyof typeof NAME_ATTRIBUTES
 
-/** Objects whose name contains a text, in any case. The id of an object finds it as well, and stands for itself otherwise. */
+/**
+ * Objects whose name contains a text, in any case. The id of an object finds it as well, and stands for itself
+ * otherwise.
+ */
 export async function findObjects(
   api: Api,
   objectType: NamedObjectType,

@@ -52,7 +52,9 @@ const NO_ITEMS: readonly never[] = []
 
 type Rest<Item> = PageOf<Item> & { readonly first: PageOf<Item>; readonly isLoading: boolean; readonly error: unknown }
 
-/** Loads the first page of a path, and the others when they are asked for. A reload starts with the first page again. */
+/**
+ * Loads the first page of a path, and the others when they are asked for. A reload starts with the first page again.
+ */
 export function usePages<Item>(
   path: string,
   read: (path: string, signal: AbortSignal) => Promise<PageOf<Item>>,

@@ -16,9 +16,9 @@ const SUPPLIED_BY_THE_HOST = '@azure/functions-core'
 const BANNER = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
 
 /**
- * Builds the functions with source maps, and the console, into a folder, which is emptied first. `functions` contains one entry file for
- * all triggers, to which `main` in package.json refers. `chunks` contains the code that is loaded on first use. Few large
- * files shorten a cold start, which spends most of its time reading files.
+ * Builds the functions with source maps, and the console, into a folder, which is emptied first. `functions` contains
+ * one entry file for all triggers, to which `main` in package.json refers. `chunks` contains the code that is loaded on
+ * first use. Few large files shorten a cold start, which spends most of its time reading files.
  * @throws Error if a package would lose its exports
  */
 export async function bundle(projectFolder: string, outputFolder: string): Promise<void> {

@@ -18,8 +18,8 @@ const FILE_ATTRIBUTES = { os: 3, attrs: 0o100644 << 16, mtime: WRITTEN_AT } as c
 type Manifest = Readonly<Record<string, unknown>> & { readonly dependencies: Readonly<Record<string, string>> }
 
 /**
- * Builds the app and creates a zip with the bundle, host.json, a package.json without scripts, and the packages that are
- * not bundled. The zip contains nothing else.
+ * Builds the app and creates a zip with the bundle, host.json, a package.json without scripts, and the packages that
+ * are not bundled. The zip contains nothing else.
  * @returns the size of the zip in bytes
  */
 export async function packageApp(projectFolder: string, zipFile: string): Promise<number> {
@@ -48,7 +48,10 @@ function shippedManifest(projectFolder: string): string {
   return `${JSON.stringify({ ...shipped, dependencies }, null, 2)}\n`
 }
 
-/** Files by path relative to the project folder, sorted. Excludes nested `node_modules`, which are packages of their own. */
+/**
+ * Files by path relative to the project folder, sorted. Excludes nested `node_modules`, which are packages of their
+ * own.
+ */
 function filesBelow(projectFolder: string, folder: string, isShipped: (path: string) => boolean): Zippable {
   const paths = readdirSync(join(projectFolder, folder), { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))

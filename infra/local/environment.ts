@@ -51,8 +51,8 @@ type WorkDone = {
 }
 
 /**
- * Starts the complete service on loopback: local servers for database, queue and directory, then the functions. Loads the
- * demo data through the API. Supports one environment per process because the functions read environment variables.
+ * Starts the complete service on loopback: local servers for database, queue and directory, then the functions. Loads
+ * the demo data through the API. Supports one environment per process because the functions read environment variables.
  * @param say receives a line for the user after each step
  * @throws Error that names the port or file that prevents the start. Stops all parts before it throws.
  */
@@ -185,7 +185,9 @@ const isWrite = ({ method }: { readonly method: string }): boolean => method !==
 
 const waitingOf = ({ active, scheduled, locked }: LocalQueueCounts): number[] => [active, scheduled, locked]
 
-/** Sets the connection settings of the local servers, and defaults from the sample file for variables that are not set. */
+/**
+ * Sets the connection settings of the local servers, and defaults from the sample file for variables that are not set.
+ */
 function applySettings(connections: Readonly<Record<string, string>>): void {
   const sample = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'local.settings.sample.json'), 'utf8')) as {
     Values: Record<string, string>

@@ -13,8 +13,8 @@ export function makePrivateFolder(folder: string): void {
 }
 
 /**
- * Creates the file of a SQLite database, if it is absent, and lets only its owner read it: it holds signing keys or data of
- * people. SQLite gives its other files the mode of this one; those of an earlier crash may have another.
+ * Creates the file of a SQLite database, if it is absent, and lets only its owner read it: it holds signing keys or
+ * data of people. SQLite gives its other files the mode of this one; those of an earlier crash may have another.
  */
 function makePrivateDatabaseFile(file: string): void {
   makePrivateFolder(dirname(file))
@@ -23,8 +23,9 @@ function makePrivateDatabaseFile(file: string): void {
 }
 
 /**
- * Opens or creates a database file for this process alone: a second server on the same file fails at its start. A commit
- * survives a crash of the process, but not always of the machine: `synchronous=NORMAL` does not flush each commit.
+ * Opens or creates a database file for this process alone: a second server on the same file fails at its start. A
+ * commit survives a crash of the process, but not always of the machine: `synchronous=NORMAL` does not flush each
+ * commit.
  * @param file a path, or `:memory:`
  * @param prepare creates or checks the tables
  * @throws Error that names the file if it is damaged or in use by another process, or if `prepare` fails

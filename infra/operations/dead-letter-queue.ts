@@ -90,12 +90,14 @@ function deadLetter(queue: QueueName, message: ServiceBusReceivedMessage): DeadL
   }
 }
 
-/** Properties that Service Bus adds to a dead letter, and the service's own count of failures: a replay starts at zero. */
+/**
+ * Properties that Service Bus adds to a dead letter, and the service's own count of failures: a replay starts at zero.
+ */
 const DEAD_LETTER_PROPERTIES = ['DeadLetterReason', 'DeadLetterErrorDescription', 'failures']
 
 /**
- * A copy of the message. Its ID contains the sequence number of the dead letter, so that duplicate detection accepts the
- * replay of a message but drops a second replay of the same dead letter.
+ * A copy of the message. Its ID contains the sequence number of the dead letter, so that duplicate detection accepts
+ * the replay of a message but drops a second replay of the same dead letter.
  */
 function replayed(message: ServiceBusReceivedMessage): ServiceBusMessage {
   const { body, contentType, correlationId, subject, applicationProperties = {}, messageId, sequenceNumber } = message

@@ -39,9 +39,9 @@ export type KeySet = {
 }
 
 /**
- * The keys of a published key set (RFC 7517), loaded on first use. jose loads, filters and imports them. What it does not
- * do is done here: keys stay usable while the endpoint is unavailable, are reloaded in the background every hour, and
- * failed loads have a cooldown too.
+ * The keys of a published key set (RFC 7517), loaded on first use. jose loads, filters and imports them. What it does
+ * not do is done here: keys stay usable while the endpoint is unavailable, are reloaded in the background every hour,
+ * and failed loads have a cooldown too.
  */
 function keySet(url: string, nowMs: () => number): KeySet {
   let loadedMs = Number.NEGATIVE_INFINITY

@@ -9,7 +9,9 @@ import { type AuthorityKeys, authorityKeys, type KeySet, KeysUnavailable, type S
 export type TokenSettings = {
   /** The authority that issues tokens of version 2, without a trailing slash: `https://login.microsoftonline.com`. */
   readonly authorityUrl: string
-  /** Accepted values of `aud`: the service's client id and its resource URI. A trailing slash on the URI is optional. */
+  /**
+   * Accepted values of `aud`: the service's client id and its resource URI. A trailing slash on the URI is optional.
+   */
   readonly audiences: readonly string[]
   /** The scope that a token of a user must have: `user_impersonation`. */
   readonly scope: string
@@ -146,8 +148,8 @@ function unverifiedVersion(token: string): unknown {
 const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'] as const
 
 /**
- * A token must be clearly an application's, or have the scope of this service. An ID token has neither: no scope, and no
- * client that it was issued to. Decisions, sections 2 and 12.
+ * A token must be clearly an application's, or have the scope of this service. An ID token has neither: no scope, and
+ * no client that it was issued to. Decisions, sections 2 and 12.
  */
 function callerOf(payload: JWTPayload, scope: string): Caller {
   const { oid, tid, sub, idtyp, scp, azp, appid } = payload as Record<string, unknown>

@@ -11,8 +11,8 @@ const OVERLAP_AFTER_MS = 100
 export const READ_LIMITS = { keysAtMost: DOCUMENTS_PER_READ_COUNT, overlapAfterMs: OVERLAP_AFTER_MS }
 
 /**
- * Reads documents by id; undefined if there is none. A single read is a point read. Reads of one partition during another
- * read share the next request, which costs as many request units as the same point reads. That a document is
+ * Reads documents by id; undefined if there is none. A single read is a point read. Reads of one partition during
+ * another read share the next request, which costs as many request units as the same point reads. That a document is
  * missing includes all earlier writes of all instances: a caller takes it for a deletion.
  */
 export function batchedDocumentReads<T extends ItemDefinition>(
@@ -56,7 +56,10 @@ async function readEach<T extends ItemDefinition>(container: Container, partitio
   return found
 }
 
-/** Reads in one transaction. Undefined if a document is missing, which fails the transaction, or if the response is too large. */
+/**
+ * Reads in one transaction. Undefined if a document is missing, which fails the transaction, or if the response is too
+ * large.
+ */
 async function readTogether<T>(
   container: Container,
   partition: string,

@@ -62,7 +62,10 @@ const parseTargetRow = documentParser<ReferenceTargetRow>(
   }),
 )
 
-/** Container `connectorObjects`, partition key `/tenantId`. Soft-deleted documents have a `ttl`. Guards share the container. */
+/**
+ * Container `connectorObjects`, partition key `/tenantId`. Soft-deleted documents have a `ttl`. Guards share the
+ * container.
+ */
 export function cosmosConnectorObjectStore(container: Container): ConnectorObjectStore {
   /** Sends no query for an empty list. */
   const whereIn = async (
@@ -218,23 +221,26 @@ function storedObject(document: Stored<Document>): StoredConnectorObject {
 }
 
 /**
- * A document that a transaction writes together with a connector's objects. Guard ids are not GUIDs and guards have none
- * of the objects' properties, so queries for objects never return them.
+ * A document that a transaction writes together with a connector's objects. Guard ids are not GUIDs and guards have
+ * none of the objects' properties, so queries for objects never return them.
  */
 type Guard = { readonly id: string; readonly tenantId: string }
 
 const OPEN_GUARD_PREFIX = 'open:'
 
 /**
- * Exists while the space is open. Each write replaces it without a version, so that concurrent writers do not conflict. Its
- * time is that of the last delivery, once there was one.
+ * Exists while the space is open. Each write replaces it without a version, so that concurrent writers do not conflict.
+ * Its time is that of the last delivery, once there was one.
  */
 const openGuard = (tenantId: string, connectorId: string): Guard => ({ id: OPEN_GUARD_PREFIX + connectorId, tenantId })
 
 /** Exists from the moment the space is closed, without expiry: a write can arrive at any later time. */
 const closedGuard = (tenantId: string, connectorId: string): Guard => ({ id: `closed:${connectorId}`, tenantId })
 
-/** Its version is the version of the org tree. Each change of the tree replaces it and quotes the version it was based on. */
+/**
+ * Its version is the version of the org tree. Each change of the tree replaces it and quotes the version it was based
+ * on.
+ */
 const treeGuard = (tenantId: string, connectorId: string): Guard => ({ id: `tree:${connectorId}`, tenantId })
 
 const create = (resourceBody: Guard): OperationInput => ({ operationType: 'Create', resourceBody })

@@ -10,13 +10,15 @@ export type ContainerDefinition = {
   /** Paths that are unique within a partition. */
   readonly uniqueKeys?: readonly (readonly string[])[]
   /**
-   * Properties by which queries over a whole tenant look for single documents. All properties but the unindexed ones have
-   * an index in the cloud; the local database makes these before the first query has to wait.
+   * Properties by which queries over a whole tenant look for single documents. All properties but the unindexed ones
+   * have an index in the cloud; the local database makes these before the first query has to wait.
    */
   readonly indexed?: readonly string[]
   /** Properties in whose order queries want documents, each with the one in which these look for a text. */
   readonly searched?: readonly (readonly [order: string, text: string])[]
-  /** Paths of what no query asks for, and what is long or often written: each index entry is paid for with each write. */
+  /**
+   * Paths of what no query asks for, and what is long or often written: each index entry is paid for with each write.
+   */
   readonly unindexed?: readonly string[]
 }
 

@@ -4,7 +4,9 @@ import type { ChangeMark, CoreObjectChanges } from '../domain/tenant-index/core-
 import type { SnapshotObject } from '../domain/tenant-index/row-snapshot.ts'
 import { catchUp, queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from './documents.ts'
 
-/** `_ts` is in whole seconds and is set before a write becomes visible. Each read therefore repeats the last seconds. */
+/**
+ * `_ts` is in whole seconds and is set before a write becomes visible. Each read therefore repeats the last seconds.
+ */
 const OVERLAP_S = 5
 
 /** The overlap when the store's clock is estimated from the elapsed time. */
@@ -14,9 +16,9 @@ const OVERLAP_BY_TIME_S = 15
 const DELETIONS_KEPT_MS = 12 * 60 * 60 * 1000
 
 /**
- * Reads changes of container `coreObjects`, partition key `/tenantId`. The mark advances with time, so that calls do not read
- * the last burst of writes again. Documents are not parsed with a schema, because 3.5 µs for each would make the loading
- * of a tenant a sixth slower.
+ * Reads changes of container `coreObjects`, partition key `/tenantId`. The mark advances with time, so that calls do
+ * not read the last burst of writes again. Documents are not parsed with a schema, because 3.5 µs for each would make
+ * the loading of a tenant a sixth slower.
  * @param elapsedMs A monotonic clock.
  */
 export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () => number): CoreObjectChanges {
@@ -45,8 +47,8 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
           const clock = { seenUntilS: latestS, seenAtMs: elapsedMs() }
           current = { ...current, ...clock, readFromS: Math.max(current.readFromS, storeClockS(clock, startedMs)) }
         }
-        // Objects of earlier pages can change while later pages are read. The query misses these writes, which can be older
-        // than the latest object of a later page.
+        // Objects of earlier pages can change while later pages are read. The query misses these writes, which can be
+        // older than the latest object of a later page.
         if (isFirst) current = { ...current, firstSeenS: Math.max(current.firstSeenS, latestS) }
         isFirst = false
         yield { objects: documents.map(changedObject), mark: current }

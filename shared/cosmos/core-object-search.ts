@@ -39,8 +39,8 @@ type SearchTexts = { readonly [type in ObjectType]?: { readonly text: string; re
 const NAMELESS = '\u{10ffff}'
 
 /**
- * The stored name by which the database orders matches: without case and marks, so that its order by code point is close to
- * that of `compareNames`, by which the matches that it returns are ordered.
+ * The stored name by which the database orders matches: without case and marks, so that its order by code point is
+ * close to that of `compareNames`, by which the matches that it returns are ordered.
  */
 const orderedName = (name: unknown): string =>
   name === undefined ? NAMELESS : folded(String(name)).normalize('NFD').replaceAll(/\p{M}/gu, '')

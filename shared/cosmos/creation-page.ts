@@ -16,8 +16,9 @@ export type CreationQuery = {
 }
 
 /**
- * Returns a page ordered by creation, then id. The cost depends on the size of the page, not of the list. A query can be
- * ordered by one property only, so documents of the same time that a page ends between are read by queries of their own.
+ * Returns a page ordered by creation, then id. The cost depends on the size of the page, not of the list. A query can
+ * be ordered by one property only, so documents of the same time that a page ends between are read by queries of their
+ * own.
  */
 export async function readPageByCreation<T extends Created>(
   container: Container,

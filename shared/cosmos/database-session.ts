@@ -45,7 +45,8 @@ export class DatabaseSession {
           return response
         } catch (error) {
           const { substatus, headers } = error as { substatus?: number; headers?: Record<string, unknown> }
-          // No reachable replica has this state, as after the loss of a region. The SDK drops its token too and retries.
+          // No reachable replica has this state, as after the loss of a region. The SDK drops its token too and
+          // retries.
           if (substatus === READ_SESSION_NOT_AVAILABLE) this.#containers.delete(container)
           else this.#see(container, headers?.[TOKEN_HEADER])
           throw error

@@ -7,12 +7,12 @@ import type { Versioned } from '../kernel/versioned.ts'
 const ajv = new Ajv2020({ strict: false, validateSchema: false, validateFormats: false, allowUnionTypes: true })
 
 /**
- * Creates the parser of one kind of stored document. The parser returns the members that the schema names and leaves out
- * all others, such as those that the database adds. It throws an error that names the document when the document does
- * not match the schema.
+ * Creates the parser of one kind of stored document. The parser returns the members that the schema names and leaves
+ * out all others, such as those that the database adds. It throws an error that names the document when the document
+ * does not match the schema.
  *
- * The validator is compiled at the first document, so that a cold start pays only for what it reads. Schemas of documents
- * that are read by the thousand use plain strings, because the pattern of a GUID triples the time of a check.
+ * The validator is compiled at the first document, so that a cold start pays only for what it reads. Schemas of
+ * documents that are read by the thousand use plain strings, because the pattern of a GUID triples the time of a check.
  */
 export function documentParser<T extends object>(kind: string, schema: TObject): (document: object) => T {
   const names = Object.keys(schema.properties)
@@ -31,7 +31,10 @@ export const StoredAttributes = Type.Object({})
 
 /** Parses documents of one kind that are replaced as a whole. */
 export type VersionedDocumentParser<T> = {
-  /** The record without the database's own members (`_etag`, `_ts`, ... and `ttl`). @throws Error for an invalid document. */
+  /**
+   * The record without the database's own members (`_etag`, `_ts`, ... and `ttl`).
+   * @throws Error for an invalid document.
+   */
   parse(document: unknown): Versioned<T>
   /** The record in the database's response to a write. @throws Error for a response without a valid document. */
   parseWritten(response: { readonly resource?: Resource | undefined }): Versioned<T>

@@ -16,8 +16,9 @@ export type Stored<T> = T & Resource
 export const OPERATIONS_PER_BATCH_COUNT = 100
 
 /**
- * Documents of a page of whole core objects or connector objects, which can have hundreds of values each. The SDK parses a
- * response in one step, which holds up all other requests: that of 250 documents with 100 values each takes 5 ms.
+ * Documents of a page of whole core objects or connector objects, which can have hundreds of values each. The SDK
+ * parses a response in one step, which holds up all other requests: that of 250 documents with 100 values each takes
+ * 5 ms.
  */
 export const WHOLE_DOCUMENTS_PER_PAGE_COUNT = 250
 

@@ -20,16 +20,17 @@ export type FirstMembersQuery = {
 }
 
 /**
- * The members that a large first evaluation added, ascending. The history does not store them, because this would cost a
- * third of the request units of the evaluation: they are the current members without what has changed since. None when a
- * later change is not kept any more.
+ * The members that a large first evaluation added, ascending. The history does not store them, because this would cost
+ * a third of the request units of the evaluation: they are the current members without what has changed since. None
+ * when a later change is not kept any more.
  */
 export async function firstMembers(
   { tenantId, collectionId, firstVersion, objectId, later }: FirstMembersQuery,
   container: Container,
   memberships: MembersOfNow,
 ): Promise<readonly string[]> {
-  // Members are read before events. The oldest event of an object tells what was before it, also if it is newer than these.
+  // Members are read before events. The oldest event of an object tells what was before it, also if it is newer than
+  // these.
   const ids =
     objectId === undefined
       ? ((await memberships.members(tenantId, collectionId))?.ids ?? [])

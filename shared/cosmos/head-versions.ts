@@ -38,7 +38,9 @@ export async function headVersionsWrittenSince(
   return new Map(await readHeads(members, tenantId, condition, { sinceS, tenant }))
 }
 
-/** Across partitions, each of which holds the members of one collection. A plain filter without order is cheap there. */
+/**
+ * Across partitions, each of which holds the members of one collection. A plain filter without order is cheap there.
+ */
 async function readHeads(
   members: Container,
   tenantId: string,

@@ -28,8 +28,8 @@ const FILTERS = {
 const NOT_STORED = ''
 
 /**
- * Container `jobs`: partition key `/tenantId`; each document has the `ttl` of its job type. The registration in container
- * `tenants` has the sweeps that take the place of jobs.
+ * Container `jobs`: partition key `/tenantId`; each document has the `ttl` of its job type. The registration in
+ * container `tenants` has the sweeps that take the place of jobs.
  */
 export function cosmosJobStore(jobs: Container, tenants: Container, nowMs: () => number): JobStore {
   const read = batchedDocumentReads<SyncJob>(jobs)

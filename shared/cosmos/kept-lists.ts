@@ -13,7 +13,8 @@ type ListReader<T> = {
 
 /**
  * Lists that include all earlier writes of all instances. A list is kept in memory and read again only after a write to
- * its range of partitions, so that it usually costs one request unit. Not for documents that expire: an expiry is no write.
+ * its range of partitions, so that it usually costs one request unit. Not for documents that expire: an expiry is no
+ * write.
  */
 export function keptLists<T>(
   container: Container,

@@ -12,8 +12,8 @@ type KeysetQuery = {
 }
 
 /**
- * Maximum number of query responses, of up to 4 MB each, that one page is read from. A page normally fits in two. A page
- * of unusually large documents ends early to bound the memory used.
+ * Maximum number of query responses, of up to 4 MB each, that one page is read from. A page normally fits in two. A
+ * page of unusually large documents ends early to bound the memory used.
  * https://learn.microsoft.com/azure/cosmos-db/concepts-limits
  */
 const RESPONSES_PER_PAGE_COUNT = 5

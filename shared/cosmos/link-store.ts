@@ -55,7 +55,10 @@ const FILTERS = {
   held: 'IS_DEFINED(c.heldRemovals.planId) = @held',
 } as const satisfies Record<keyof LinkFilter, string>
 
-/** Container `links`: partition key `/tenantId`, unique key `/directoryGroupId`, which decides between concurrent creates. */
+/**
+ * Container `links`: partition key `/tenantId`, unique key `/directoryGroupId`, which decides between concurrent
+ * creates.
+ */
 export function cosmosLinkStore(links: Container): LinkStore {
   const read = batchedDocumentReads<GroupLink>(links)
   const readCurrent = batchReads<CurrentLink>(async (tenantId, ids) => {

@@ -33,7 +33,9 @@ type Place = {
 /** Collections whose changes are read at the same time: each has a partition of its own. */
 const COLLECTIONS_AT_ONCE_COUNT = 20
 
-/** Changes of criteria collections. Container `members`, partition key `/membersOf`, which is `tenantId:collectionId`. */
+/**
+ * Changes of criteria collections. Container `members`, partition key `/membersOf`, which is `tenantId:collectionId`.
+ */
 export function cosmosCriteriaHistory(members: Container, memberships: MembersOfNow): MemberHistory {
   const history = historyIn(
     members,

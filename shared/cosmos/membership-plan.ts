@@ -23,10 +23,10 @@ export function membersPartition(tenantId: string, collectionId: string): string
 }
 
 /**
- * Chunks belong to a generation, and the head names the current one. A change is stored with the head in one transaction
- * and becomes visible by that. Chunks that do not fit into this transaction are written in further ones; until then,
- * readers add the change to what the chunks contain. A change that is stored in parts writes a new generation of chunks
- * first, which becomes visible when the head names it.
+ * Chunks belong to a generation, and the head names the current one. A change is stored with the head in one
+ * transaction and becomes visible by that. Chunks that do not fit into this transaction are written in further ones;
+ * until then, readers add the change to what the chunks contain. A change that is stored in parts writes a new
+ * generation of chunks first, which becomes visible when the head names it.
  */
 export const MembersHead = Type.Object({
   count: Type.Integer(),
@@ -37,8 +37,8 @@ export const MembersHead = Type.Object({
   prefixLength: Type.Integer(),
   digest: Type.String(),
   /**
-   * Set while chunks lack changes: all chunks contain the changes up to this version, and some contain later ones. The later
-   * changes can be applied to a chunk that has them.
+   * Set while chunks lack changes: all chunks contain the changes up to this version, and some contain later ones. The
+   * later changes can be applied to a chunk that has them.
    */
   chunksCompleteTo: Type.Optional(Type.Integer()),
 })
@@ -51,7 +51,10 @@ export const MembersChunk = Type.Object({
 })
 export type MembersChunk = Static<typeof MembersChunk>
 
-/** How long a link can follow the changes of its collection one by one. A link that is further behind is compared in full. */
+/**
+ * How long a link can follow the changes of its collection one by one. A link that is further behind is compared in
+ * full.
+ */
 const FOLLOWED_FOR_MS = 24 * 60 * 60 * 1000
 
 /** Average ids per chunk, at most: about 16 KB, so that a single change rewrites little. */
@@ -196,8 +199,8 @@ function prefixLengthFor(count: number): number {
 }
 
 /**
- * The prefix length for a membership of `count` ids that now has `current`. It changes only when chunks are more than twice
- * too full or far too empty, so that a count around a boundary does not rewrite all chunks each time.
+ * The prefix length for a membership of `count` ids that now has `current`. It changes only when chunks are more than
+ * twice too full or far too empty, so that a count around a boundary does not rewrite all chunks each time.
  */
 function nextPrefixLength(current: number, count: number): number {
   const tooFull = prefixLengthFor(count / 2) > current

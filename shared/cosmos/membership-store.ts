@@ -263,7 +263,10 @@ async function writePlan(
   return current
 }
 
-/** A generation that the head does not name and that is older (seconds) was abandoned in a crash; no process is writing it. */
+/**
+ * A generation that the head does not name and that is older (seconds) was abandoned in a crash; no process is writing
+ * it.
+ */
 const ABANDONED_AFTER_S = 60 * 60
 
 /** Deletes the chunks of the generation just replaced, and abandoned ones. */

@@ -18,7 +18,9 @@ export type RequestDocument = MembershipRequest & {
   readonly type: 'request'
   /** The key under which approvers find the request; absent when it does not wait at a gate. */
   readonly reviewKey?: string
-  /** The key under which the approvers of the gate where it ended find the request; absent when there is no such gate. */
+  /**
+   * The key under which the approvers of the gate where it ended find the request; absent when there is no such gate.
+   */
   readonly endedKey?: string
   readonly deciders: readonly string[]
 }
@@ -113,7 +115,10 @@ export const parseRequest = documentParser<MembershipRequest>(
   }),
 )
 
-/** Returns the request and the version that a write must quote. @throws Error when the document is not a valid request. */
+/**
+ * Returns the request and the version that a write must quote.
+ * @throws Error when the document is not a valid request.
+ */
 export function versionedRequest(document: Stored<RequestDocument>): Versioned<MembershipRequest> {
   return { value: parseRequest(document), version: document._etag }
 }

@@ -12,8 +12,8 @@ import { ifVersion, isWriteConflict, readDocument, statusOf } from './documents.
 const HOUR_S = 60 * 60
 
 /**
- * Deleted objects are kept for at least a day, and rows are complete up to a time of at most `WRITTEN_WITHIN_MS` and the
- * difference of two clocks before their head is written. So they expire before the first deletion that they miss.
+ * Deleted objects are kept for at least a day, and rows are complete up to a time of at most `WRITTEN_WITHIN_MS` and
+ * the difference of two clocks before their head is written. So they expire before the first deletion that they miss.
  */
 const HEAD_KEPT_S = 22 * HOUR_S
 /** Longer than the head that names them. */
@@ -54,8 +54,8 @@ type RowsHead = Readonly<Static<typeof RowsHead>>
 const parseHead = documentParser<RowsHead>('head of saved rows', RowsHead)
 
 /**
- * Container `members`, partition key `/membersOf`: `tenantId:rows` for the rows of a tenant. A head names the chunks of the
- * compressed rows. Each writing makes new chunks, then replaces the head. The former chunks expire.
+ * Container `members`, partition key `/membersOf`: `tenantId:rows` for the rows of a tenant. A head names the chunks of
+ * the compressed rows. Each writing makes new chunks, then replaces the head. The former chunks expire.
  * @param elapsedMs A monotonic clock.
  */
 export function cosmosSavedRowsStore(members: Container, elapsedMs: () => number): SavedRowsStore {

@@ -29,8 +29,8 @@ type CachedMembers = Pick<MembersHead, 'membershipVersion' | 'digest'> & {
 }
 
 /**
- * Reads the ids of memberships. A membership that this process has read or written before is brought up to date with its
- * changes, so that a read costs as much as the changes. Every result is checked against the digest of its head.
+ * Reads the ids of memberships. A membership that this process has read or written before is brought up to date with
+ * its changes, so that a read costs as much as the changes. Every result is checked against the digest of its head.
  */
 export class StoredMembers {
   readonly #members: Container
@@ -52,8 +52,8 @@ export class StoredMembers {
   }
 
   /**
-   * The ids as of the head, ascending. Undefined when the stored chunks do not match the head: then the head has changed
-   * since it was read.
+   * The ids as of the head, ascending. Undefined when the stored chunks do not match the head: then the head has
+   * changed since it was read.
    */
   async ids(partition: string, head: MembersHead): Promise<readonly string[] | undefined> {
     const cached = this.#cache.get(partition)
@@ -106,7 +106,9 @@ export class StoredMembers {
     return new Set(withChanges(found, later)).intersection(wanted)
   }
 
-  /** The ids in the chunks of a head, ascending. They are not checked, and lack changes that the chunks do not have yet. */
+  /**
+   * The ids in the chunks of a head, ascending. They are not checked, and lack changes that the chunks do not have yet.
+   */
   async idsInChunks(
     partition: string,
     { generation }: MembersHead,

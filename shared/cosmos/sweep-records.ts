@@ -31,7 +31,9 @@ const KEPT_MS = retentionS('ScheduledSweep') * 1000
 /** GUIDs that are packed for each link. */
 const GUIDS_PER_LINK_COUNT = 3
 
-/** Links that a sweep has found unchanged. Most sweeps find the same links as the one before, and name the same list. */
+/**
+ * Links that a sweep has found unchanged. Most sweeps find the same links as the one before, and name the same list.
+ */
 const ListDocument = Type.Object({
   id: Type.String(),
   tenantId: Type.String(),

@@ -39,7 +39,8 @@ export async function writeVersioned(
   }
   let isOver = false
   const lane = async (position: number): Promise<void> => {
-    // Converting and serializing a transaction takes milliseconds. Each first one has a round of the event loop of its own.
+    // Converting and serializing a transaction takes milliseconds. Each first one has a round of the event loop of its
+    // own.
     for (let round = 0; round < position && !isOver; round += 1) await nextRound()
     for (let step = transactions.next(); !step.done; step = transactions.next()) await write(step.value)
     isOver = true

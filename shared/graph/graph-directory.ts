@@ -153,8 +153,8 @@ function membersIn(reply: GraphReply): MemberPage {
 }
 
 /**
- * The path that reads whether an object owns a group. Version 1.0 leaves service principals out of the list of owners. The
- * filtered list has them. https://learn.microsoft.com/graph/api/group-list-owners
+ * The path that reads whether an object owns a group. Version 1.0 leaves service principals out of the list of owners.
+ * The filtered list has them. https://learn.microsoft.com/graph/api/group-list-owners
  */
 function ownerPath(groupId: string, ownerId: string): string {
   return `${groupPath(groupId)}/owners?$filter=${encodeURIComponent(`id eq '${ownerId}'`)}&$select=id`

@@ -7,7 +7,9 @@ export type GraphCredentialSettings = {
   readonly homeTenantId: string
   readonly clientId: string
   readonly clientSecret: string | undefined
-  /** Without a secret, this managed identity signs in to the directories for the application. It has no other rights. */
+  /**
+   * Without a secret, this managed identity signs in to the directories for the application. It has no other rights.
+   */
   readonly graphIdentityClientId: string | undefined
 }
 

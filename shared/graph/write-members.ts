@@ -210,8 +210,8 @@ function addOneCall(graphUrl: string, groupId: string, account: string): GraphCa
 }
 
 /**
- * Removes an account from a group. No other function builds this path: without `/$ref`, the same call deletes the account
- * itself. https://learn.microsoft.com/graph/api/group-delete-members
+ * Removes an account from a group. No other function builds this path: without `/$ref`, the same call deletes the
+ * account itself. https://learn.microsoft.com/graph/api/group-delete-members
  */
 export function removeCall(groupId: string, account: string): GraphCall {
   const path = `${groupPath(groupId)}/members/${guid(account)}/$ref`

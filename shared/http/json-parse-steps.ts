@@ -96,7 +96,10 @@ function required<T>(entries: T[], { isWhole }: Part): T[] {
   return entries
 }
 
-/** Splits the list or object that begins at `start`: a part is one long entry or several short ones. Undefined ends a step. */
+/**
+ * Splits the list or object that begins at `start`: a part is one long entry or several short ones. Undefined ends a
+ * step.
+ */
 function* partsOf(text: string, start: number, stepCount: number): Generator<Part | undefined> {
   const closing = text.charCodeAt(start) === OPEN_LIST ? CLOSE_LIST : CLOSE_OBJECT
   let from = start + 1

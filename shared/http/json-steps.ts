@@ -1,6 +1,9 @@
 import type { Task } from '../kernel/cooperative-scheduler.ts'
 
-/** Entries of a list that are serialized between two yields: microseconds for ids, a millisecond for the longest records. */
+/**
+ * Entries of a list that are serialized between two yields: microseconds for ids, a millisecond for the longest
+ * records.
+ */
 const ENTRIES_PER_STEP_COUNT = 128
 
 /** Whether the data is a long list or has one as a member, so that serializing it would block other requests. */
@@ -9,8 +12,8 @@ export function hasLongList(data: unknown): boolean {
 }
 
 /**
- * Serializes to the same JSON as `JSON.stringify`, in UTF-8, and yields within long lists. Returns bytes because encoding
- * a string of megabytes blocks too.
+ * Serializes to the same JSON as `JSON.stringify`, in UTF-8, and yields within long lists. Returns bytes because
+ * encoding a string of megabytes blocks too.
  */
 export function* jsonSteps(value: object): Task<Uint8Array> {
   const pieces: Uint8Array[] = []

@@ -10,8 +10,8 @@ export type RouteMatch =
 type Shape = { readonly segments: readonly string[]; readonly routes: Map<Method, Route> }
 
 /**
- * Returns the matcher of a route group. From the left, a literal segment takes precedence over a parameter, regardless of
- * the method: `DELETE /search` does not match `DELETE /{id}`. Paths are case-sensitive; a trailing slash is ignored.
+ * Returns the matcher of a route group. From the left, a literal segment takes precedence over a parameter, regardless
+ * of the method: `DELETE /search` does not match `DELETE /{id}`. Paths are case-sensitive; a trailing slash is ignored.
  * @throws Error when two routes have the same method and shape.
  */
 export function routeMatcher(group: RouteGroup): (method: string, rawPath: string) => RouteMatch {

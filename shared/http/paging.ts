@@ -81,8 +81,8 @@ export type OpenCursors = () => Promise<Cursors>
 const PREFIX = 'v1_'
 
 /**
- * Cursors whose position is readable (plain base64url) but authenticated: a client cannot alter one or use it for another
- * list. They survive a restart.
+ * Cursors whose position is readable (plain base64url) but authenticated: a client cannot alter one or use it for
+ * another list. They survive a restart.
  * @param keys See `sealedTexts`.
  */
 export function cursors(keys: readonly string[]): Cursors {

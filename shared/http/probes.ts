@@ -106,7 +106,10 @@ export function livenessResponder(newId: () => string): (request: HttpRequest) =
   return responder(async () => ALIVE, newId)
 }
 
-/** Reports whether all dependencies are available; 503 names those that are not. No details, because no token is required. */
+/**
+ * Reports whether all dependencies are available; 503 names those that are not. No details, because no token is
+ * required.
+ */
 export function readinessResponder(
   check: () => Promise<UnreadyParts>,
   newId: () => string,

@@ -25,7 +25,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /**
  * The JSON value of a request's body.
  * @param scheduler Parses long bodies without blocking other requests. Without it, they are parsed at once.
- * @throws Refusal `BodyTooLarge`, `BodyRequired`, `LengthRequired`, `UnsupportedMediaType`, `InvalidJson`, `BodyTooDeep`.
+ * @throws Refusal `BodyTooLarge`, `BodyRequired`, `LengthRequired`, `UnsupportedMediaType`, `InvalidJson`,
+ * `BodyTooDeep`.
  */
 export async function readJsonBody(
   request: HttpRequest,

@@ -24,7 +24,9 @@ export type RouteInput<Query = unknown, Body = unknown, Path = Readonly<Record<s
   readonly creation: Creation
 }
 
-/** One operation of the API as data: matching, authorization, validation, the API document and generated tests use it. */
+/**
+ * One operation of the API as data: matching, authorization, validation, the API document and generated tests use it.
+ */
 export type Route = {
   readonly operationId: string
   readonly summary: string
@@ -37,8 +39,8 @@ export type Route = {
   /** Callers need one of these roles. `any`: every caller with a valid token, also one without a role. */
   readonly roles: readonly Role[] | 'any'
   /**
-   * Requires a core identity (else 403 `CallerHasNoIdentity`), except for callers with an exempt role. `optional`: it is
-   * looked up and not required.
+   * Requires a core identity (else 403 `CallerHasNoIdentity`), except for callers with an exempt role. `optional`: it
+   * is looked up and not required.
    */
   readonly identity?: { readonly exempt: readonly Role[] } | 'optional'
   /** Path parameters that are not GUIDs. */
@@ -54,8 +56,8 @@ export type Route = {
     readonly schema: TSchema
     readonly paged?: true
     /**
-     * Responses have an `ETag`. With `true`, GET supports `If-None-Match` too. `for-writes` is for records with members that
-     * are determined when they are read: the same `ETag` does not mean the same content.
+     * Responses have an `ETag`. With `true`, GET supports `If-None-Match` too. `for-writes` is for records with members
+     * that are determined when they are read: the same `ETag` does not mean the same content.
      */
     readonly versioned?: true | 'for-writes'
   }

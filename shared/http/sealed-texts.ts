@@ -12,8 +12,8 @@ export type SealedTexts = {
 const MAC_BYTES = 32
 
 /**
- * Texts that clients keep and send back. They are readable (plain base64url) but authenticated: a client cannot alter one
- * or use it elsewhere. They survive a restart, and all instances with the same keys accept them.
+ * Texts that clients keep and send back. They are readable (plain base64url) but authenticated: a client cannot alter
+ * one or use it elsewhere. They survive a restart, and all instances with the same keys accept them.
  * @param prefix Starts each sealed text, and names its form.
  * @param keys In base64. The first one signs, all verify, so that keys can be rotated without breaking texts in use.
  */

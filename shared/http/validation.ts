@@ -35,8 +35,8 @@ function validator(schema: TSchema): ValidateFunction {
 }
 
 /**
- * Validates the items of a list only if the list is not too long. With a million invalid items, validation would produce
- * a million errors: seconds of work and a gigabyte of memory.
+ * Validates the items of a list only if the list is not too long. With a million invalid items, validation would
+ * produce a million errors: seconds of work and a gigabyte of memory.
  */
 function withoutLongLists(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutLongLists)

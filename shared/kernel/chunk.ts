@@ -8,7 +8,9 @@ export function chunk<T>(all: readonly T[], sizeCount: number): T[][] {
 /** The limits of one chunk. */
 export type ChunkLimits = { readonly atMostCount: number; readonly atMostBytes: number }
 
-/** Splits a list into as few chunks as the limits allow, in order. An entry that exceeds the limit is a chunk by itself. */
+/**
+ * Splits a list into as few chunks as the limits allow, in order. An entry that exceeds the limit is a chunk by itself.
+ */
 export function chunkWithin<T>(all: Iterable<T>, limits: ChunkLimits, sizeBytesOf: (entry: T) => number): T[][] {
   return [...chunksWithin(all, limits, sizeBytesOf)]
 }

@@ -1,8 +1,8 @@
 type Runs<T> = { readonly current: Promise<T>; next: Promise<T> | undefined }
 
 /**
- * Wraps `run` so that runs for one key never overlap, and that all calls during a run share the next one. Every run starts
- * after the calls that it serves. A hundred concurrent calls cause two runs.
+ * Wraps `run` so that runs for one key never overlap, and that all calls during a run share the next one. Every run
+ * starts after the calls that it serves. A hundred concurrent calls cause two runs.
  */
 export function coalesce<T>(run: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const active = new Map<string, Runs<T>>()
@@ -35,9 +35,9 @@ export type BatchReadLimits = {
 }
 
 /**
- * Wraps `readAll`, which reads several keys of a group. A group has one read at a time; calls during a read share the next
- * one, so that a hundred concurrent calls cause two reads. Every read starts after the calls that it serves, so that it
- * returns nothing older than they require. When a read fails, all of its calls fail.
+ * Wraps `readAll`, which reads several keys of a group. A group has one read at a time; calls during a read share the
+ * next one, so that a hundred concurrent calls cause two reads. Every read starts after the calls that it serves, so
+ * that it returns nothing older than they require. When a read fails, all of its calls fail.
  */
 export function batchReads<T>(
   readAll: (group: string, keys: readonly string[]) => Promise<ReadonlyMap<string, T>>,

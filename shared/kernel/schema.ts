@@ -4,7 +4,9 @@ import { GUID_PATTERN } from './guid.ts'
 /** The schema or null. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** A closed object, for responses and messages. Request bodies are open (`Type.Object`): unknown members are ignored. */
+/**
+ * A closed object, for responses and messages. Request bodies are open (`Type.Object`): unknown members are ignored.
+ */
 export const Closed = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false })
 
 /** A schema with a description for the API document. */

@@ -22,8 +22,8 @@ const ROOM_SHARE = 0.1
 const RECOUNTED_AFTER_MS = 1_000
 
 /**
- * Limits the records of a tenant. They are counted seldom while there is much room, and before each addition when little is
- * left. Instances that add concurrently can exceed the limit by what each of them adds at once.
+ * Limits the records of a tenant. They are counted seldom while there is much room, and before each addition when
+ * little is left. Instances that add concurrently can exceed the limit by what each of them adds at once.
  */
 export class TenantQuota {
   readonly #options: TenantQuotaOptions

@@ -21,7 +21,9 @@ export function dayOf(instantMs: number): number {
   return Math.floor(instantMs / DAY_MS) * DAY_MS
 }
 
-/** Whether an instant lies before the current day. A position is active up to and including the day of its `endDate`. */
+/**
+ * Whether an instant lies before the current day. A position is active up to and including the day of its `endDate`.
+ */
 export function isPastDay(instantMs: number, nowMs: number): boolean {
   return instantMs < dayOf(nowMs)
 }

@@ -75,7 +75,9 @@ export function inInvocation<T>(
   return inSpan(name, options, run, (isSent ? sent : hosted).setValue(INVOCATION, state))
 }
 
-/** Runs `work` in a span. When `work` rejects, the span records the name of the error and the rejection is passed on. */
+/**
+ * Runs `work` in a span. When `work` rejects, the span records the name of the error and the rejection is passed on.
+ */
 export function inSpan<T>(
   name: string,
   options: SpanOptions,
@@ -117,7 +119,8 @@ export function invocationDetails(): LogDetails {
 
 /**
  * Application properties for a message sent by the current invocation: `traceparent` and `tracestate` as in W3C's draft
- * for AMQP, and `sincems`. In lower case, because the host changes the case of first letters. Handlers do not depend on them.
+ * for AMQP, and `sincems`. In lower case, because the host changes the case of first letters. Handlers do not depend on
+ * them.
  */
 export function messageProperties(): Record<string, string | number> {
   const properties: Record<string, string | number> = {}
@@ -139,7 +142,10 @@ function sinceMsOf(carrier: unknown): number | undefined {
   return typeof sincems === 'number' && Number.isFinite(sincems) ? sincems : undefined
 }
 
-/** Details that spans carry, under OpenTelemetry's names where there are any. https://opentelemetry.io/docs/specs/semconv/ */
+/**
+ * Details that spans carry, under OpenTelemetry's names where there are any.
+ * https://opentelemetry.io/docs/specs/semconv/
+ */
 const ATTRIBUTE_NAMES: Readonly<Record<string, string>> = {
   requestId: 'request.id',
   operationId: 'operation.id',

@@ -73,8 +73,8 @@ export async function openBus(settings: BusSettings): Promise<ServiceBusClient> 
 }
 
 /**
- * Returns the readiness check of the queue: peeks at a message, without receiving it. An open link would only show that the
- * queue existed when it was opened.
+ * Returns the readiness check of the queue: peeks at a message, without receiving it. An open link would only show that
+ * the queue existed when it was opened.
  */
 export function queueCheck(settings: BusSettings): (signal: AbortSignal) => Promise<void> {
   let receiver: Promise<ServiceBusReceiver> | undefined

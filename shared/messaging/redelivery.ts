@@ -25,8 +25,8 @@ export function redeliveryDelayMs(failureCount: number, jitter: number): number 
 }
 
 /**
- * Handles a message. When that fails, enqueues the message again with a growing delay: the queue itself would deliver it
- * again at once, and an outage of a minute would use up all of its deliveries.
+ * Handles a message. When that fails, enqueues the message again with a growing delay: the queue itself would deliver
+ * it again at once, and an outage of a minute would use up all of its deliveries.
  * @returns The fault and the delay when the message was enqueued again; undefined when it was handled.
  * @throws The fault, after too many failures or when the message cannot be enqueued.
  */

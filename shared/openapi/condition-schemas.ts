@@ -9,7 +9,9 @@ import { schemaReference } from './schemas.ts'
 
 const TEXT: JsonObject = { type: 'string' }
 
-/** Values by the type as which they are compared. `checkCondition` has the exact rules; the descriptions summarize them. */
+/**
+ * Values by the type as which they are compared. `checkCondition` has the exact rules; the descriptions summarize them.
+ */
 const VALUES: Record<AttributeType, JsonObject> = {
   String: { type: ['string', 'number', 'boolean'], description: 'Compared as text, by code point, case-sensitive.' },
   Integer: { type: ['integer', 'string'], description: 'A whole number of at most 16 digits, or a string of one.' },

@@ -12,7 +12,9 @@ const LIBRARY = {
   'favicon-32x32.png': ['image/png', import.meta.resolve('swagger-ui-dist/favicon-32x32.png')],
 } as const
 
-/** Allows this origin only. The style sheet has `data:` images. Inline scripts and scripts of other origins are blocked. */
+/**
+ * Allows this origin only. The style sheet has `data:` images. Inline scripts and scripts of other origins are blocked.
+ */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "img-src 'self' data:",

@@ -60,7 +60,10 @@ type Definition<T> = {
   readonly parse: (read: Reader, name: string) => T
 }
 
-/** The environment variable, meaning and parser of each setting. Tests compare the operations guide and the templates with it. */
+/**
+ * The environment variable, meaning and parser of each setting. Tests compare the operations guide and the templates
+ * with it.
+ */
 export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[Key]> } = {
   authorityUrl: {
     name: 'AUTHORITY_URL',

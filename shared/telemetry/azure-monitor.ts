@@ -22,9 +22,9 @@ const METRICS_EVERY_MS = 60_000
 const OPERATION_NAME = 'ai.operation.name'
 
 /**
- * Opens telemetry that exports traces and metrics to Azure Monitor. It records at once. The exporters, which take a fifth
- * of a second to load, are loaded for the first export: seconds after the first span has ended. Import this module
- * dynamically.
+ * Opens telemetry that exports traces and metrics to Azure Monitor. It records at once. The exporters, which take a
+ * fifth of a second to load, are loaded for the first export: seconds after the first span has ended. Import this
+ * module dynamically.
  */
 export function openAzureMonitor({ onFault, ...access }: MonitorSettings): Telemetry {
   diag.setLogger(faultsOnly(onFault), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true })

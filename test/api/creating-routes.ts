@@ -31,7 +31,9 @@ type Fresh = { readonly body: Body; readonly faulty: Body; count(): Promise<numb
 export type Creating = {
   fresh(): Promise<Fresh>
   post(body: Body, headers: Record<string, string>): Promise<Answer>
-  /** Restores the record of an attempt whose process ended before the result was stored: still in progress, or expired. */
+  /**
+   * Restores the record of an attempt whose process ended before the result was stored: still in progress, or expired.
+   */
   forgetResult(key: string, state: { isInProgress: boolean }): Promise<void>
 }
 

@@ -136,7 +136,8 @@ describe('the cost of the object access of a manager', () => {
     const countBefore = await costOf('identities')
     await hr.batch(...Array.from({ length: 900 }, (_, index) => upsert('identity', `stranger ${index}`, {})))
     assert.equal(await costOf('identities'), countBefore)
-    // Account, positions, positions led, units managed and deputised for, two levels below, positions there, people, and the page.
+    // Account, positions, positions led, units managed and deputised for, two levels below, positions there, people,
+    // and the page.
     assert.equal(countBefore, 10)
   })
 

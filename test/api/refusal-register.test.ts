@@ -17,7 +17,9 @@ const coreData = await coreDataServiceOfTests()
 const links = await openLinkApi()
 after(() => links.close())
 
-/** Every refusal of the register, or this does not compile. The set-ups check each response against the API document. */
+/**
+ * Every refusal of the register, or this does not compile. The set-ups check each response against the API document.
+ */
 const PROVOCATIONS: Record<RefusalCode, Provocation> = {
   ...wireProvocations(world),
   ...collectionProvocations(world),

@@ -11,7 +11,9 @@ type PublishedKey = { kid: string; kty: string; n?: string; use?: string; issuer
 /** `elsewhere`: the endpoint redirects to another address. */
 type Failure = 'none' | 'down' | 'silent' | 'elsewhere'
 
-/** The local directory's keys as an authority publishes them, with an endpoint that can fail and whose keys can change. */
+/**
+ * The local directory's keys as an authority publishes them, with an endpoint that can fail and whose keys can change.
+ */
 export type Authority = {
   readonly url: string
   /** Key sets served so far, failures included. */

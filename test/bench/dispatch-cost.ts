@@ -27,8 +27,8 @@ const body = JSON.stringify({
 })
 
 /**
- * Measures how long the dispatcher takes to route, authenticate, admit, authorise, validate and answer a request whose route
- * does nothing, with a token that it has verified before; and how long the first use of a token takes.
+ * Measures how long the dispatcher takes to route, authenticate, admit, authorise, validate and answer a request whose
+ * route does nothing, with a token that it has verified before; and how long the first use of a token takes.
  */
 export async function requestCosts(): Promise<RequestCost[]> {
   const authority = await openAuthority()

@@ -11,8 +11,8 @@ export type ServedForMeasuring = {
 }
 
 /**
- * The process that `http.bench.ts` measures: the service as it is, on a host, and beside it a host of the same kind with
- * a function that does nothing. Usage: `node test/bench/http-service.ts <data folder>`.
+ * The process that `http.bench.ts` measures: the service as it is, on a host, and beside it a host of the same kind
+ * with a function that does nothing. Usage: `node test/bench/http-service.ts <data folder>`.
  */
 const COLLECTION_COUNT = 100
 const COLLECTIONS = '/collections-joinable/beta'

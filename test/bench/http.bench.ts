@@ -7,8 +7,8 @@ import { requestCosts } from './dispatch-cost.ts'
 import type { ServedForMeasuring } from './http-service.ts'
 
 /**
- * The rate of single reads over HTTP beside that of a function that does nothing, on hosts of one process, in turns; and
- * what it costs to find, authenticate, authorise and validate a request. Bars: 0.7 of the empty function's rate for
+ * The rate of single reads over HTTP beside that of a function that does nothing, on hosts of one process, in turns;
+ * and what it costs to find, authenticate, authorise and validate a request. Bars: 0.7 of the empty function's rate for
  * reads of collections, always the same one or others in turn; 0.15 ms a request. Ends with 1 when one is missed.
  */
 const CONNECTION_COUNT = 50

@@ -8,8 +8,9 @@ const TICK_MS = 10
 type Worked = { readonly atMs: number; readonly allMs: number; readonly ownMs: number; readonly stolenMs: number }
 
 /**
- * What else the machine has done during some work. The latencies of a benchmark are those of an idle machine only if this
- * is little: other processes, and the host of a virtual machine, delay requests that the service would have answered.
+ * What else the machine has done during some work. The latencies of a benchmark are those of an idle machine only if
+ * this is little: other processes, and the host of a virtual machine, delay requests that the service would have
+ * answered.
  * @param processIds The processes of the benchmark, without their children.
  * @returns A function that reports the time since its last call.
  */

@@ -12,7 +12,9 @@ const HOUR_MS = 3_600_000
 /** Changes since the rows were saved: those of half the time between two savings, at five an hour. */
 const CHANGES_COUNT = 50
 
-/** What a row of a tenant of 8,000 adds to loading them from saved rows or from all core objects, and to saving them. */
+/**
+ * What a row of a tenant of 8,000 adds to loading them from saved rows or from all core objects, and to saving them.
+ */
 export async function measureRows(): Promise<{
   readonly loadedRow: Work
   readonly readRow: Work

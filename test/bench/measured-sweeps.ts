@@ -19,8 +19,8 @@ export type SweepCost = {
 const FIRST_HOURS_COUNT = 3
 
 /**
- * The mean cost of an hourly sweep while each link is compared, and afterwards; and of an evaluation where nothing is due, in
- * an instance that has evaluated the tenant before and in one that has just started.
+ * The mean cost of an hourly sweep while each link is compared, and afterwards; and of an evaluation where nothing is
+ * due, in an instance that has evaluated the tenant before and in one that has just started.
  */
 export async function measureSweeps(
   linkCount: number,

@@ -11,10 +11,10 @@ import type { NoisyWork } from './noisy-tenant.ts'
 /**
  * Latencies of one tenant and of the probe while another tenant writes, loads and evaluates: the batches of two times
  * 100,000 names of custom attributes, then the largest data that is permitted, 200 names and 100,000 objects with 100
- * values each. Bars: 100 ms at the 99th percentile, and 1 GB of memory in the process of the functions. The longest hold of
- * its thread, in processor time, does not depend on other processes: at most 50 ms. The latencies hold for a machine that is
- * idle otherwise. What else it has done is printed with them. Probe, sender, local database and functions are processes of
- * their own, on two processors: in the cloud, only the functions share theirs.
+ * values each. Bars: 100 ms at the 99th percentile, and 1 GB of memory in the process of the functions. The longest
+ * hold of its thread, in processor time, does not depend on other processes: at most 50 ms. The latencies hold for a
+ * machine that is idle otherwise. What else it has done is printed with them. Probe, sender, local database and
+ * functions are processes of their own, on two processors: in the cloud, only the functions share theirs.
  * Usage: `node test/bench/neighbours.bench.ts [objects]`.
  */
 const OBJECTS_COUNT = Number(process.argv[2] ?? 100_000)

@@ -15,8 +15,8 @@ export type ServiceStrain = { readonly stallMs: number; readonly memoryMB: numbe
 export type CallerWish = { readonly roles: readonly string[]; readonly account?: string }
 
 /**
- * The process that `routes.bench.ts` measures: the service as it is, with a tenant as large as they come in a data folder
- * that the next run finds again. Usage: `node test/bench/routes-service.ts <data folder> <callers as JSON>`.
+ * The process that `routes.bench.ts` measures: the service as it is, with a tenant as large as they come in a data
+ * folder that the next run finds again. Usage: `node test/bench/routes-service.ts <data folder> <callers as JSON>`.
  */
 const [dataFolder = '', wishes = '{}'] = process.argv.slice(2)
 const environment = await startEnvironment(

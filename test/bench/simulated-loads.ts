@@ -19,8 +19,8 @@ const SIMULATED_HOURS = 24
 const TENANTS_AT_MOST = 200
 
 /**
- * How many times per hour the rows of a tenant are loaded: sweeps go round all tenants, changes come at random, and each
- * instance evicts as `RowMemory` does.
+ * How many times per hour the rows of a tenant are loaded: sweeps go round all tenants, changes come at random, and
+ * each instance evicts as `RowMemory` does.
  */
 export async function simulatedLoads(run: Instances): Promise<number> {
   const tenants = Math.min(run.tenants, TENANTS_AT_MOST)

@@ -16,8 +16,8 @@ export const idOf = (type: ObjectType | 'collection' | 'request', index: number)
 const to = (type: ObjectType, index: number): Reference => ({ objectId: idOf(type, index) })
 
 /**
- * Writes a tenant's people, their positions and a tree of units by the store: quicker than by the API. Each unit has the
- * identity of its own number as manager, and the first one lies above all others.
+ * Writes a tenant's people, their positions and a tree of units by the store: quicker than by the API. Each unit has
+ * the identity of its own number as manager, and the first one lies above all others.
  */
 export async function loadSizedObjects(
   tenantId: string,

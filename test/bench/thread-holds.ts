@@ -1,7 +1,7 @@
 /**
  * Loaded into the process of the functions by `neighbours.bench.ts`. On `SIGUSR2`, it prints the longest time that the
- * thread has worked since the last signal without serving a timer that is due all the time. This is processor time: on a
- * busy machine, elapsed time includes the work of other processes.
+ * thread has worked since the last signal without serving a timer that is due all the time. This is processor time: on
+ * a busy machine, elapsed time includes the work of other processes.
  */
 let longestMs = 0
 let lastMs = workedMs()

@@ -10,8 +10,8 @@ type StoredDocument = Readonly<Record<string, unknown>>
 type Page = { readonly partitionKey?: string; readonly maxItemCount?: number }
 
 /**
- * The containers of a local account without the SDK, for properties with thousands of runs: the operations that the stores
- * use, with the results and errors of the SDK that they read. A call takes a fifth of the time.
+ * The containers of a local account without the SDK, for properties with thousands of runs: the operations that the
+ * stores use, with the results and errors of the SDK that they read. A call takes a fifth of the time.
  * @param around makes each call.
  */
 export function directDatabase(cosmos: LocalCosmos, around: Around = (call) => call()): (id: ContainerId) => Container {

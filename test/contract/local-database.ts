@@ -37,8 +37,8 @@ export async function localAccount(nowMs?: () => number): Promise<LocalAccount> 
 }
 
 /**
- * The same without the SDK, for properties with thousands of runs. Its clients have no session, so that it never lags. The
- * caller closes the account.
+ * The same without the SDK, for properties with thousands of runs. Its clients have no session, so that it never lags.
+ * The caller closes the account.
  */
 export async function startDirectAccount(nowMs?: () => number): Promise<LocalAccount> {
   const { cosmos } = await startLocalAccount(nowMs)

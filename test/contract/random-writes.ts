@@ -26,7 +26,10 @@ function dataOf(objectType: ObjectType, externalId: string): fc.Arbitrary<Readon
   return fc.record({ displayName: text, manager: reference, parent })
 }
 
-/** Writes of few objects of a connector, most of them identities that share keys with others, a quarter of them deletions. */
+/**
+ * Writes of few objects of a connector, most of them identities that share keys with others, a quarter of them
+ * deletions.
+ */
 export const objectWrite: fc.Arbitrary<ObjectWrite> = fc
   .tuple(
     fc.constantFrom<ObjectType>(...Array.from({ length: 6 }, () => 'identity' as const), ...OBJECT_TYPES),

@@ -19,7 +19,9 @@ after(() => world.close())
 
 let accountCount = 0
 
-/** Accounts that nobody else has, in ascending order: whoever has no `nin` is taken for the one with the same account. */
+/**
+ * Accounts that nobody else has, in ascending order: whoever has no `nin` is taken for the one with the same account.
+ */
 function newAccounts(count: number): string[] {
   accountCount += count
   return users(accountCount - count, count)

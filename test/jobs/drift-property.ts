@@ -172,8 +172,8 @@ class DriftingGroup {
 /**
  * A group of which the sweeps know that it is unchanged, changed by hand and by the service at any time, over instances
  * with lagging replicas and processes that die at any call; the directory loses, repeats and delays what it tells of
- * changes, and its reads lag. After the first hour without faults the group has exactly the members of the collection, and
- * some hours later the sweeps know it again.
+ * changes, and its reads lag. After the first hour without faults the group has exactly the members of the collection,
+ * and some hours later the sweeps know it again.
  */
 export async function checkDrift({ runs, seed }: { readonly runs: number; readonly seed: number }): Promise<void> {
   for (let from = 0; from < runs; from += RUNS_PER_WORLD_COUNT) {

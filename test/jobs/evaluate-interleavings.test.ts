@@ -45,7 +45,9 @@ const pausesMs = fc.array(fc.nat(3), { minLength: 1, maxLength: 5 })
 
 const service = await startCriteriaService()
 
-/** Three processes, of which one that was killed is started anew, and what it was asked for is asked of the next one. */
+/**
+ * Three processes, of which one that was killed is started anew, and what it was asked for is asked of the next one.
+ */
 class Processes {
   readonly #pausesMs: readonly number[]
   readonly #running: { life: Life; process: CriteriaProcess }[]

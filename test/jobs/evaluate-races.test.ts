@@ -19,7 +19,10 @@ const LEASE_EXPIRES_MS = EVALUATION_LEASE_MS + 2 * 60_000
 
 const service = await startCriteriaService()
 
-/** `expire`: let the lease of a running evaluation expire. `write`: give a person a name. `define`: let a collection hold another initial. `evaluate`: begin, in one process. */
+/**
+ * `expire`: let the lease of a running evaluation expire. `write`: give a person a name. `define`: let a collection
+ * hold another initial. `evaluate`: begin, in one process.
+ */
 type Step =
   | { do: 'expire' }
   | { do: 'write'; person: number; initial: string }

@@ -50,7 +50,9 @@ function slowProcess(
   return slow
 }
 
-/** A tenant with Ann, and collections in pairs: one of all whose name begins with A, and one of the members of that one. */
+/**
+ * A tenant with Ann, and collections in pairs: one of all whose name begins with A, and one of the members of that one.
+ */
 async function tenantWithChains(pairCount = COLLECTION_COUNT / 2) {
   const tenant = criteriaTenant(service)
   const ann = await tenant.person('Ann')
@@ -63,7 +65,9 @@ async function tenantWithChains(pairCount = COLLECTION_COUNT / 2) {
   return { ...tenant, ann, pairs, members }
 }
 
-/** Handles a message, and the messages that follow from it, each by the next of these processes. Returns the durations. */
+/**
+ * Handles a message, and the messages that follow from it, each by the next of these processes. Returns the durations.
+ */
 async function handled(
   tenantId: string,
   next: (index: number) => CriteriaProcess | Promise<CriteriaProcess>,

@@ -7,8 +7,8 @@ import { SERVICE_PRINCIPAL } from './link-directory.ts'
 export type Loss = { readonly account: string; readonly atMs: number }
 
 /**
- * What the next removals meet: the directory refuses them, does nothing and gives no response, or removes the accounts and
- * gives no response.
+ * What the next removals meet: the directory refuses them, does nothing and gives no response, or removes the accounts
+ * and gives no response.
  */
 export type RemovalFault = 'refused' | 'ignored' | 'unanswered'
 

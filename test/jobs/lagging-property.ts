@@ -122,8 +122,8 @@ export class LaggingInstances {
   }
 
   /**
-   * The client of the database makes some calls in the background: an interruption there outlasts the action. One that has
-   * not begun must not interrupt a later action: the order of two concurrent writes of one person is not known.
+   * The client of the database makes some calls in the background: an interruption there outlasts the action. One that
+   * has not begun must not interrupt a later action: the order of two concurrent writes of one person is not known.
    */
   async endInterruptions(): Promise<void> {
     for (const { life } of this.#instances) life.forgetInterruption()
@@ -307,10 +307,10 @@ function prepare(
 }
 
 /**
- * Three instances with lagging replicas; messages are lost, doubled and reordered; processes are killed, or lose an answer,
- * at any call to the database, the directory or the queues, and are interrupted there by others. In the end the group has
- * exactly the members that the acknowledged writes give it: by the messages alone unless one was lost, or a process was
- * killed before it enqueued one.
+ * Three instances with lagging replicas; messages are lost, doubled and reordered; processes are killed, or lose an
+ * answer, at any call to the database, the directory or the queues, and are interrupted there by others. In the end the
+ * group has exactly the members that the acknowledged writes give it: by the messages alone unless one was lost, or a
+ * process was killed before it enqueued one.
  */
 export async function checkConvergence({
   runs,

@@ -11,8 +11,8 @@ import { Refusal, type RefusalCode } from '../../shared/kernel/refusals.ts'
 import type { Versioned } from '../../shared/kernel/versioned.ts'
 
 /**
- * The stores of group links in memory, for properties with thousands of runs. Their contracts are those of the stores on
- * the local database, which the other tests use.
+ * The stores of group links in memory, for properties with thousands of runs. Their contracts are those of the stores
+ * on the local database, which the other tests use.
  */
 export type MemoryStores = {
   readonly links: LinkStore

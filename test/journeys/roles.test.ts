@@ -48,8 +48,8 @@ const CONNECTOR_DATA_READ: Gate = { passed: ['admin', 'coreAdmin', 'connector'] 
 const CONNECTOR_DATA_WRITE: Gate = { passed: ['connector'] }
 
 /**
- * Decisions, section 2, route by route. The status is what passes the gate then meets: 400 for an id `x`, a body that is
- * not JSON or a parameter left out; 200 where nothing can be wrong.
+ * Decisions, section 2, route by route. The status is what passes the gate then meets: 400 for an id `x`, a body that
+ * is not JSON or a parameter left out; 200 where nothing can be wrong.
  */
 const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] = [
   [COLLECTIONS_READ, 200, 'GET /collections/beta, GET /collections/beta/search'],

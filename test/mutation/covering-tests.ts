@@ -52,7 +52,9 @@ function distanceTo(
 }
 
 type Range = { readonly startOffset: number; readonly endOffset: number; readonly count: number }
-/** The executed ranges of source files. Types are replaced by blanks at load, so that offsets are those of the source. */
+/**
+ * The executed ranges of source files. Types are replaced by blanks at load, so that offsets are those of the source.
+ */
 export type Coverage = ReadonlyMap<string, readonly Range[]>
 
 /** Reads what a process has written to its `NODE_V8_COVERAGE` folder. */

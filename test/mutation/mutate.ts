@@ -13,8 +13,8 @@ import { type SwitchedSource, switchedSource } from './switched-source.ts'
 
 /**
  * Changes the decision modules in one place at a time and runs the tests that execute this place until one fails: those
- * that need no server for many mutants in one process, then the others, each the nearest by imports first. A mutant that no
- * test notices survives. The changes are made in a copy of the project. The scores are saved in `scores.json`.
+ * that need no server for many mutants in one process, then the others, each the nearest by imports first. A mutant
+ * that no test notices survives. The changes are made in a copy of the project. The scores are saved in `scores.json`.
  */
 const USAGE = `npm run mutate -- [module ...] [--tests N] [--server-tests N]
 Modules: ${Object.keys(DECISION_MODULES).join(', ')}; default: all.
@@ -105,7 +105,10 @@ function notEquivalent(file: string, mutants: readonly Mutant[]): readonly Mutan
   return mutants.filter(({ source, change }) => !listed.has(nameOf(source, change)))
 }
 
-/** The nearest tests that execute one of the mutants. @param mutants those in functions: all else is executed by an import. */
+/**
+ * The nearest tests that execute one of the mutants.
+ * @param mutants those in functions: all else is executed by an import.
+ */
 async function testsOf(
   module: string,
   mutants: readonly Mutant[],

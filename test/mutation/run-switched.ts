@@ -8,8 +8,8 @@ import { PROPERTY_SETTINGS } from './property-settings.ts'
 
 /**
  * Runs test files once for each mutant of a switched source, in one process: `run-switched.ts <numbers> <file ...>`.
- * Writes a line when it begins with a mutant, and one when a test fails, to the file descriptor 3. After the first failure,
- * the other tests of a mutant end at once.
+ * Writes a line when it begins with a mutant, and one when a test fails, to the file descriptor 3. After the first
+ * failure, the other tests of a mutant end at once.
  */
 const [, , numbers = '', ...files] = process.argv
 const write = (line: string) => writeSync(3, `${line}\n`)

@@ -15,8 +15,8 @@ export type SwitchedTests = {
 }
 
 /**
- * The numbers of the mutants that the tests notice. Each process ends with a run without a mutant. When this run fails, a
- * mutant has left something behind, and each half of the mutants runs again in a process of its own.
+ * The numbers of the mutants that the tests notice. Each process ends with a run without a mutant. When this run fails,
+ * a mutant has left something behind, and each half of the mutants runs again in a process of its own.
  * @throws Error when the tests fail without a mutant.
  */
 export async function noticedInOneProcess(

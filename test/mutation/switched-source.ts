@@ -9,8 +9,8 @@ export type SwitchedSource = {
 }
 
 /**
- * Puts the mutants of a file into its text. Those that are evaluated once, when the module is loaded, are left out, as are
- * those in places where no expression can be.
+ * Puts the mutants of a file into its text. Those that are evaluated once, when the module is loaded, are left out, as
+ * are those in places where no expression can be.
  * @param switchUrl URL of the module that exports `activeMutant`.
  */
 export function switchedSource(text: string, all: readonly Mutant[], switchUrl: string): SwitchedSource {

@@ -1,7 +1,10 @@
 import type { DirectoryStarted } from './server-process.ts'
 import type { SoakTenant } from './tenant.ts'
 
-/** Tokens of the callers of a run, signed by the local directory. Valid for longer than any run, for clocks that are apart. */
+/**
+ * Tokens of the callers of a run, signed by the local directory. Valid for longer than any run, for clocks that are
+ * apart.
+ */
 export type Callers = {
   /** Reads and writes collections and links. */
   readonly writer: string

@@ -1,6 +1,6 @@
 /**
- * The clocks of all processes of a run. They are apart by a fixed difference for each host, and can be advanced together:
- * leases, message locks and delays then end without a wait.
+ * The clocks of all processes of a run. They are apart by a fixed difference for each host, and can be advanced
+ * together: leases, message locks and delays then end without a wait.
  */
 export class Clocks {
   /** By which all clocks are ahead of real time. */

@@ -71,7 +71,10 @@ export class FaultInjection {
     this.#loop = this.#run()
   }
 
-  /** Waits for the faults that last, with others while an instance is stopped for long, then repairs everything. @throws Error of a fault that could not be injected */
+  /**
+   * Waits for the faults that last, with others while an instance is stopped for long, then repairs everything.
+   * @throws Error of a fault that could not be injected
+   */
   async pause(): Promise<void> {
     this.#isPaused = true
     await this.#loop

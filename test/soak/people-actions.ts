@@ -20,8 +20,8 @@ type SourceItem = { readonly objectType: ObjectKind; readonly externalId: string
 type ItemResult = { readonly index: number; readonly status: number; readonly errors?: readonly { code: string }[] }
 
 /**
- * Sends objects to a source, those that were refused for the time being again, until all are acknowledged, and applies them
- * to the model. An item without data deletes.
+ * Sends objects to a source, those that were refused for the time being again, until all are acknowledged, and applies
+ * them to the model. An item without data deletes.
  */
 export async function importItems(organisation: Organisation, source: SourceName, items: readonly SourceItem[]) {
   let left = items.map((item) => ({ op: item.data === undefined ? 'delete' : 'upsert', ...item }))

@@ -1,6 +1,6 @@
 /**
- * What the core objects must be, from the acknowledged writes of the sources: decisions, sections 3 and 4. Independent of
- * the service: it shares no code with it.
+ * What the core objects must be, from the acknowledged writes of the sources: decisions, sections 3 and 4. Independent
+ * of the service: it shares no code with it.
  */
 
 export type SourceName = 'hr' | 'accounts' | 'payroll'

@@ -1,6 +1,6 @@
 /**
- * Preloaded into each server and host of a soak run. Shifts the clock of the process and redirects its connections, so that
- * the program itself and its settings stay as they are.
+ * Preloaded into each server and host of a soak run. Shifts the clock of the process and redirects its connections, so
+ * that the program itself and its settings stay as they are.
  */
 import { Socket } from 'node:net'
 

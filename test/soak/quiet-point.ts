@@ -18,8 +18,8 @@ const LONGEST_ADVANCE_MS = 60_000
 const OPEN_JOB_TRIES = 3
 const DRAINED_WITHIN_MS = 180_000
 /**
- * The service takes a read for late that shows an account which it removed in the last ten minutes: somebody may have added
- * it by hand since.
+ * The service takes a read for late that shows an account which it removed in the last ten minutes: somebody may have
+ * added it by hand since.
  */
 const READS_TRUSTED_AFTER_MS = 11 * 60_000
 
@@ -33,7 +33,8 @@ export type QuietPointDependencies = {
 }
 
 /**
- * Waits until all messages are processed, sweeps, and compares everything with the model. Requests and faults are paused.
+ * Waits until all messages are processed, sweeps, and compares everything with the model. Requests and faults are
+ * paused.
  * @returns the faults
  */
 export async function quietPoint(deps: QuietPointDependencies): Promise<string[]> {

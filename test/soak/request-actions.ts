@@ -98,7 +98,8 @@ export async function actOnMembership(organisation: Organisation, random: Random
 
 /**
  * A membership of somebody with one position is recorded for that position, and then counts only for the rows of that
- * position: decisions, section 10. When the service notices that the position ended decides whether it still is recorded.
+ * position: decisions, section 10. When the service notices that the position ended decides whether it still is
+ * recorded.
  */
 function hasOnePosition({ model }: Organisation, nin: string): boolean {
   return model.people.rows().filter((row) => row.identity?.nin === nin && row.relationship !== undefined).length === 1

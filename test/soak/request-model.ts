@@ -96,8 +96,8 @@ export function settle(request: ModelRequest, found: ModelStatus): void {
 }
 
 /**
- * Two identities are one person: of two memberships, or two waiting requests, the older one stays. The clocks of instances
- * are apart, so that either can be the older one. A membership stays, and a waiting request ends.
+ * Two identities are one person: of two memberships, or two waiting requests, the older one stays. The clocks of
+ * instances are apart, so that either can be the older one. A membership stays, and a waiting request ends.
  */
 export function mergeRequests(requests: readonly ModelRequest[], formerNin: string, nin: string): void {
   const kept = requests.find((request) => request.nin === nin && isOpenOrJoined(request))

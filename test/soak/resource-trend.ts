@@ -12,8 +12,8 @@ const WARM_UP_MS = 20 * 60_000
 export type Trend = { readonly mean: number; readonly sharePerHour: number; readonly marginPerHour: number }
 
 /**
- * The linear fit over the samples, as a share of the mean per hour, with two standard errors as its margin. Undefined for
- * too few samples.
+ * The linear fit over the samples, as a share of the mean per hour, with two standard errors as its margin. Undefined
+ * for too few samples.
  */
 export function trendOf(all: readonly Sample[]): Trend | undefined {
   const samples = all.filter(({ atMs }) => atMs >= WARM_UP_MS)

@@ -45,7 +45,10 @@ const LONGEST_LEASE_MS = 65_000
 const PROGRESS_INTERVAL_MS = 10_000
 const FAULTS_SHOWN = 30
 
-/** Runs the whole service under faults, and compares it with the model at each quiet point. Stops at the first difference. */
+/**
+ * Runs the whole service under faults, and compares it with the model at each quiet point. Stops at the first
+ * difference.
+ */
 export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   mkdirSync(options.folder, { recursive: true })
   const clocks = new Clocks()

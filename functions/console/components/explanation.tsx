@@ -23,7 +23,9 @@ type ExplanationDialogProps = {
 
 type Explained = { readonly explanation: Explanation; readonly groupNames: NamesById; readonly names: NamesById }
 
-/** Why an object is, or is not, a member: the condition with its results, the request, and what is written to groups. */
+/**
+ * Why an object is, or is not, a member: the condition with its results, the request, and what is written to groups.
+ */
 export function ExplanationDialog({ collectionId, objectId, name, onClose }: ExplanationDialogProps) {
   const { api } = useConsole()
   const explained = useResource(`${collectionId} ${objectId}`, async (signal): Promise<Explained> => {

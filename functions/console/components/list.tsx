@@ -66,7 +66,9 @@ class Row<Item> extends Component<RowProps<Item>> {
     return item !== this.props.item || columns !== this.props.columns || index !== this.props.index
   }
 
-  /** A button of an item that has left the view must not become the same button of another one while it has the focus. */
+  /**
+   * A button of an item that has left the view must not become the same button of another one while it has the focus.
+   */
   override componentDidUpdate({ itemKey }: RowProps<Item>): void {
     const row = this.#row.current
     if (itemKey === this.props.itemKey || !row?.contains(document.activeElement)) return

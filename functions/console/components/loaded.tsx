@@ -10,7 +10,9 @@ type LoadedProps<Value> = {
   readonly children: (value: Value) => ComponentChildren
 }
 
-/** Shows a loaded value, a skeleton before it, or why it could not be loaded. A value stays visible when a reload fails. */
+/**
+ * Shows a loaded value, a skeleton before it, or why it could not be loaded. A value stays visible when a reload fails.
+ */
 export function Loaded<Value>({ resource, children }: LoadedProps<Value>) {
   const { value, error, loadedAt, reload } = resource
   if (value === undefined && error === undefined) return <Skeleton />

@@ -8,7 +8,9 @@ type OrderProps = {
   readonly onRemove: () => void
 }
 
-/** Moves and removes an item of a list by keyboard. The last item cannot be removed. Rendered again for another place. */
+/**
+ * Moves and removes an item of a list by keyboard. The last item cannot be removed. Rendered again for another place.
+ */
 export class Order extends Component<OrderProps> {
   override shouldComponentUpdate(next: OrderProps): boolean {
     // New callbacks have new siblings, so that they must be kept; they do not change what is shown.

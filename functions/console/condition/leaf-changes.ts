@@ -6,8 +6,8 @@ import type { EditedLeaf } from './condition-tree.ts'
 import { fieldForm, formsOf } from './field-form.ts'
 
 /**
- * Functions around the attribute stay around the new one of the same type. Operator and value stay where the type of the
- * new one allows them.
+ * Functions around the attribute stay around the new one of the same type. Operator and value stay where the type of
+ * the new one allows them.
  */
 export function withAttribute(leaf: EditedLeaf, next: string, types: ConditionChoices['types']): Partial<EditedLeaf> {
   const { id, field, operator, value } = leaf

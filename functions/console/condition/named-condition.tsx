@@ -15,7 +15,9 @@ export function NamedCondition({ condition }: { readonly condition: WireGroup })
   return <Loaded resource={names}>{(found) => <ConditionText condition={condition} names={found} />}</Loaded>
 }
 
-/** The names of the objects and collections that a condition names by id. Those that do not exist any more have none. */
+/**
+ * The names of the objects and collections that a condition names by id. Those that do not exist any more have none.
+ */
 export async function readConditionNames(condition: WireGroup, api: Api, signal: AbortSignal): Promise<NamesById> {
   const { Collection: collectionIds, ...objectIds } = Object.fromEntries(referredIds(condition))
   const [collections, ...objects] = await Promise.all([

@@ -22,7 +22,9 @@ const EXAMPLES_NAMED = 4
 /** Milliseconds after the last key. */
 const SEARCHED_AFTER_MS = 200
 
-/** A text to compare with. In the field, the values that the data have are offered: the most frequent, then those typed. */
+/**
+ * A text to compare with. In the field, the values that the data have are offered: the most frequent, then those typed.
+ */
 export function TextValueField({ attribute, isList, text, onInput }: TextValueFieldProps) {
   const listId = useId()
   const [isUsed, setUsed] = useState(false)

@@ -40,7 +40,9 @@ export function parseBatch(body: string): JsonObject[] {
   })
 }
 
-/** Runs all operations in one partition, or none. On failure, the failed operation has its own status, all others 424. */
+/**
+ * Runs all operations in one partition, or none. On failure, the failed operation has its own status, all others 424.
+ */
 export function runAtomicBatch(target: Target, operations: readonly JsonObject[]): BatchAnswer {
   const outcomes: Outcome[] = []
   let readBytes = 0

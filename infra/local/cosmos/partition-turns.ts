@@ -1,6 +1,6 @@
 /**
- * Runs work in turns between partitions: requests of one partition do not wait for all that was sent to another one before.
- * In the cloud, partitions do not share a thread.
+ * Runs work in turns between partitions: requests of one partition do not wait for all that was sent to another one
+ * before. In the cloud, partitions do not share a thread.
  */
 export class PartitionTurns {
   readonly #waiting = new Map<string, (() => void)[]>()

@@ -18,7 +18,10 @@ export type ReadState = { readonly storage: Storage; readonly lsn: number }
 
 const LAG_MEMBERS = new Set(['containers', 'behindMs', 'behindWrites'])
 
-/** Parses the body of `POST /local/replicas`. Undefined for an empty object, which ends the lag. @throws CosmosFailure 400 */
+/**
+ * Parses the body of `POST /local/replicas`. Undefined for an empty object, which ends the lag.
+ * @throws CosmosFailure 400
+ */
 export function parseLag(body: string): ReplicaLag | undefined {
   const lag = parseObject(body, 'The lag')
   refuseUnknownMembers(lag, LAG_MEMBERS, 'The lag')
@@ -36,10 +39,10 @@ export function parseLag(body: string): ReplicaLag | undefined {
 }
 
 /**
- * The replicas of an account. By default no replica lags. With a lag, a lagging replica answers reads, because the cloud
- * can choose any replica. If the replica does not have the writes of the read's session token, the primary answers. The
- * gateway of the cloud also finds a replica that has them, so that a client in the write region does not receive 1002.
- * The LSN of a replica never decreases.
+ * The replicas of an account. By default no replica lags. With a lag, a lagging replica answers reads, because the
+ * cloud can choose any replica. If the replica does not have the writes of the read's session token, the primary
+ * answers. The gateway of the cloud also finds a replica that has them, so that a client in the write region does not
+ * receive 1002. The LSN of a replica never decreases.
  */
 export class Replicas {
   readonly #primary: Storage

@@ -51,7 +51,10 @@ export type LocalCosmos = {
   close(): Promise<void>
 }
 
-/** Only clients close idle connections: a connection closed by the server at the moment of reuse looks like a lost write. */
+/**
+ * Only clients close idle connections: a connection closed by the server at the moment of reuse looks like a lost
+ * write.
+ */
 const NEVER = 0
 
 type Running = {

@@ -14,7 +14,10 @@ export type Storage = {
    * @param row The written row. A new row gets the number.
    */
   nextSequence(container: number, row?: number): number
-  /** The LSN of the container: the number of its last committed write. It never decreases, even by restarts and deletions. */
+  /**
+   * The LSN of the container: the number of its last committed write. It never decreases, even by restarts and
+   * deletions.
+   */
   lsnOf(container: number): number
   /** Number of committed writes of documents since the file was created. */
   writeCount(): number
@@ -91,9 +94,9 @@ export function openStorage(file: string, nowMs: () => number): Storage {
 
 function prepareFile(database: DatabaseSync): void {
   database.exec('PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY')
-  // A checkpoint runs in the commit that fills the log, and all tenants wait for it. The log is small, so that one copies
-  // few pages, and the disk is not waited for: a flush takes longer than the copies. Commits survive a crash of the
-  // process. After a crash of the machine the file can be damaged, which its next start reports.
+  // A checkpoint runs in the commit that fills the log, and all tenants wait for it. The log is small, so that one
+  // copies few pages, and the disk is not waited for: a flush takes longer than the copies. Commits survive a crash of
+  // the process. After a crash of the machine the file can be damaged, which its next start reports.
   database.exec('PRAGMA wal_autocheckpoint = 1000; PRAGMA synchronous = OFF')
   const isNew = database.prepare('SELECT count(*) AS count FROM sqlite_master').get()?.count === 0
   if (isNew) {

@@ -24,7 +24,10 @@ export class Throttling {
     return () => this.#throttles.delete(active)
   }
 
-  /** Counts the request against the first matching throttle. Returns the delay in milliseconds, or undefined to continue. */
+  /**
+   * Counts the request against the first matching throttle. Returns the delay in milliseconds, or undefined to
+   * continue.
+   */
   delayMsOf(request: Request): number | undefined {
     for (const active of this.#throttles) {
       if (active.leftCount <= 0 || !matches(active.throttle, request)) continue

@@ -34,8 +34,8 @@ const INVALID_ITEMS_SHOWN = 3
 const ORDER = ['orgUnit', 'identity', 'relationship'] as const satisfies readonly ObjectType[]
 
 /**
- * Loads the municipalities through the connector API, like an HR system. Finds or creates a connector in each tenant and
- * sends the objects that it does not have. Existing objects are not changed, so that a restart keeps later changes.
+ * Loads the municipalities through the connector API, like an HR system. Finds or creates a connector in each tenant
+ * and sends the objects that it does not have. Existing objects are not changed, so that a restart keeps later changes.
  * @throws Error that names the refused call, or the first invalid items
  */
 export async function loadDemo(options: LoadOptions): Promise<LoadSummary> {

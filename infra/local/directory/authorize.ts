@@ -88,7 +88,9 @@ export function browserSignIn(deps: SignInDependencies) {
     return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } }
   }
 
-  /** The session of the browser if it belongs to one of the tenants, to the hinted person, and that person still exists. */
+  /**
+   * The session of the browser if it belongs to one of the tenants, to the hinted person, and that person still exists.
+   */
   function sessionOf(
     { cookie }: BrowserRequest,
     { loginHint }: AuthorizationRequest,

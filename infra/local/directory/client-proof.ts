@@ -2,7 +2,10 @@ import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { ApplicationSeed } from './seed.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
-/** Audience of the token of a federated credential. https://learn.microsoft.com/graph/api/resources/federatedidentitycredential */
+/**
+ * Audience of the token of a federated credential.
+ * https://learn.microsoft.com/graph/api/resources/federatedidentitycredential
+ */
 const EXCHANGE_AUDIENCE = 'api://AzureADTokenExchange'
 
 export type ClientProof = { readonly secret: string | undefined; readonly assertion: string | undefined }
@@ -89,7 +92,9 @@ const ERRORS = {
   9002327: { status: 400, error: 'invalid_request' },
 } as const
 
-/** A rejected token or authorization request. https://learn.microsoft.com/entra/identity-platform/reference-error-codes */
+/**
+ * A rejected token or authorization request. https://learn.microsoft.com/entra/identity-platform/reference-error-codes
+ */
 export class TokenRefusal extends Error {
   readonly number: keyof typeof ERRORS
 

@@ -21,8 +21,8 @@ export type FaultDefinition = {
   /** Returns the members of a group as they were this many milliseconds ago. */
   readonly staleMs?: number
   /**
-   * Of a delta query: `emptyPage` inserts a page without groups, `replay` repeats the changes of the round before, `reset`
-   * rejects the token as expired.
+   * Of a delta query: `emptyPage` inserts a page without groups, `replay` repeats the changes of the round before,
+   * `reset` rejects the token as expired.
    */
   readonly delta?: (typeof DELTA_FLAWS)[number]
 }

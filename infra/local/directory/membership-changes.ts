@@ -50,8 +50,8 @@ const TRIGGERS = `
 `
 
 /**
- * The recorded changes of memberships, for delta queries and stale reads. Changes are recorded from the call on: the seed
- * is the initial state of its groups.
+ * The recorded changes of memberships, for delta queries and stale reads. Changes are recorded from the call on: the
+ * seed is the initial state of its groups.
  */
 export function membershipChanges(database: DatabaseSync, nowMs: () => number) {
   let sender = ''
@@ -81,7 +81,9 @@ export function membershipChanges(database: DatabaseSync, nowMs: () => number) {
       return request()
     },
 
-    /** The changes of existing groups after the one with this sequence number. The oldest of very many can be missing. */
+    /**
+     * The changes of existing groups after the one with this sequence number. The oldest of very many can be missing.
+     */
     after: (sequence: number) => statements.after.all(sequence) as unknown as MembershipChange[],
 
     /** Sequence number of the last change at a time; 0 without one. */

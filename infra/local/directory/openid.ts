@@ -61,7 +61,10 @@ function answered(serve: () => GraphAnswer | undefined, { nowMs }: OpenIdDepende
 
 const json = (body: unknown): GraphAnswer => ({ status: 200, headers: {}, body })
 
-/** Configuration and keys are public. Tokens are for pages of the public client. https://fetch.spec.whatwg.org/#http-cors-protocol */
+/**
+ * Configuration and keys are public. Tokens are for pages of the public client.
+ * https://fetch.spec.whatwg.org/#http-cors-protocol
+ */
 function sharingHeaders(
   { origin }: OpenIdRequest,
   endpoint: string,

@@ -59,8 +59,8 @@ export type LocalDirectory = {
 const LARGEST_BODY_BYTES = 4 * 1024 * 1024
 
 /**
- * Starts the identity provider and Graph on one HTTPS port of the loopback interface, and the identity provider alone on
- * an HTTP port.
+ * Starts the identity provider and Graph on one HTTPS port of the loopback interface, and the identity provider alone
+ * on an HTTP port.
  * @throws Error that names the port in use, or the file that is damaged or in use
  */
 export async function startDirectory(options: DirectoryOptions): Promise<LocalDirectory> {

@@ -42,7 +42,10 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS membership_changes_by_group ON membership_changes (group_key, sequence);
 `
 
-/** Opens the database of the directory in a folder or in memory. @throws Error that names the file if it cannot be used */
+/**
+ * Opens the database of the directory in a folder or in memory.
+ * @throws Error that names the file if it cannot be used
+ */
 export const openState = (folder: string | undefined): DatabaseSync =>
   openSqlite(folder === undefined ? ':memory:' : join(folder, 'directory.sqlite'), (database) => database.exec(SCHEMA))
 

@@ -45,8 +45,8 @@ export function tenantNamed(seed: DirectorySeed, name: string): TenantSeed {
 }
 
 /**
- * Serves `POST /{tenant}/oauth2/v2.0/token`: client credentials for applications; for the users of the seed a password, or
- * the code of a sign-in with a browser and its refresh tokens.
+ * Serves `POST /{tenant}/oauth2/v2.0/token`: client credentials for applications; for the users of the seed a password,
+ * or the code of a sign-in with a browser and its refresh tokens.
  * @param origin the `Origin` header: only pages of the public client redeem codes.
  * @throws TokenRefusal
  */

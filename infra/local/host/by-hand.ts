@@ -8,8 +8,8 @@ import type { RunningTimer } from './timer.ts'
 export type RunByHand = (input: unknown) => Promise<void>
 
 /**
- * Finds a function for a manual start by its name, case-insensitive. Undefined for HTTP functions and for timers that do
- * not run.
+ * Finds a function for a manual start by its name, case-insensitive. Undefined for HTTP functions and for timers that
+ * do not run.
  */
 export function byHand(
   functions: readonly AppFunction[],

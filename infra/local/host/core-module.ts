@@ -1,6 +1,6 @@
 /**
- * The module that `@azure/functions` imports as `@azure/functions-core`. Its exports are that contract. The loader resolves
- * the name to this file. Registrations are stored in the registry.
+ * The module that `@azure/functions` imports as `@azure/functions-core`. Its exports are that contract. The loader
+ * resolves the name to this file. Registrations are stored in the registry.
  */
 import {
   type FunctionCallback,

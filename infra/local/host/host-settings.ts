@@ -71,7 +71,9 @@ export function resolveSettings(text: string, settings: AppSettings): string {
   })
 }
 
-/** @throws Error if neither `name` nor `name__fullyQualifiedNamespace` is set, with or without the prefix `AzureWebJobs` */
+/**
+ * @throws Error if neither `name` nor `name__fullyQualifiedNamespace` is set, with or without the prefix `AzureWebJobs`
+ */
 export function resolveConnection(name: string, settings: AppSettings): BusConnection {
   for (const key of [name, `AzureWebJobs${name}`]) {
     const connectionString = settings[key]

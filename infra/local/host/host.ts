@@ -42,9 +42,9 @@ const TERMINATE_MS = 500
 type Running = { timers: Map<string, RunningTimer>; server?: LoopbackServer; pump?: Pump }
 
 /**
- * Runs an unmodified Azure Functions app: loads its entry files, serves HTTP on localhost, and runs message functions from
- * their queues and timer functions on their schedules. A process can run several hosts. An entry file is evaluated once;
- * later hosts run the same handlers with the same module state.
+ * Runs an unmodified Azure Functions app: loads its entry files, serves HTTP on localhost, and runs message functions
+ * from their queues and timer functions on their schedules. A process can run several hosts. An entry file is evaluated
+ * once; later hosts run the same handlers with the same module state.
  * @throws Error if the port is in use, no functions are registered, or a function is invalid. Stops all parts first.
  */
 export async function startHost(options: HostOptions): Promise<LocalHost> {

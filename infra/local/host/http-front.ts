@@ -71,8 +71,9 @@ async function answerByFunction(
 }
 
 /**
- * `POST /admin/functions/{name}` runs a function without HTTP trigger. Returns 202 immediately, like the platform. Takes
- * the place of the platform's key: only programs of this machine can call it, and no page of another site in a browser.
+ * `POST /admin/functions/{name}` runs a function without HTTP trigger. Returns 202 immediately, like the platform.
+ * Takes the place of the platform's key: only programs of this machine can call it, and no page of another site in a
+ * browser.
  */
 async function answerAdmin(
   { startByHand }: HttpFront,

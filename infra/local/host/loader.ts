@@ -25,8 +25,8 @@ let previousLoad: Promise<unknown> = Promise.resolve()
 let coreModuleSupplied = false
 
 /**
- * Evaluates the entry files in sorted order and returns their registrations. Repeated calls return the same registrations
- * because a file is evaluated once per process.
+ * Evaluates the entry files in sorted order and returns their registrations. Repeated calls return the same
+ * registrations because a file is evaluated once per process.
  * @param patterns entry files or globs, relative to `appFolder`. Default: `main` of its `package.json`
  * @throws Error if a pattern matches no file, an entry throws, or nothing is registered
  */

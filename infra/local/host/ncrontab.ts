@@ -53,8 +53,8 @@ export function parseSchedule(expression: string): Schedule {
 }
 
 /**
- * The first occurrence after `afterMs`, in milliseconds since 1970, UTC. Day and weekday must both match, unlike in Unix
- * cron. Undefined when the schedule never occurs, for example on 30 February.
+ * The first occurrence after `afterMs`, in milliseconds since 1970, UTC. Day and weekday must both match, unlike in
+ * Unix cron. Undefined when the schedule never occurs, for example on 30 February.
  */
 export function nextOccurrence(schedule: Schedule, afterMs: number): number | undefined {
   const { seconds, minutes, hours, days, months, weekdays } = schedule

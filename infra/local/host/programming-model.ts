@@ -1,6 +1,6 @@
 /**
- * The contract between the host and `@azure/functions` 4.16. The declaration of the library (`@azure/functions-core`) is
- * not published.
+ * The contract between the host and `@azure/functions` 4.16. The declaration of the library (`@azure/functions-core`)
+ * is not published.
  */
 
 /** An input or output value of an invocation. Exactly one member is set. */

@@ -19,8 +19,8 @@ export type LibraryLog = (level: LogLevel, category: LogCategory, message: strin
 type EntryRegistrations = { functions: Registration[]; hooks: Hook[] }
 
 /**
- * The registrations of each entry file, for the lifetime of the process. A module is evaluated once, so a later host with
- * the same entries gets the same handlers and module state.
+ * The registrations of each entry file, for the lifetime of the process. A module is evaluated once, so a later host
+ * with the same entries gets the same handlers and module state.
  */
 const byEntry = new Map<string, EntryRegistrations>()
 const librarySinks = new Set<LibraryLog>()

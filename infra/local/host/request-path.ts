@@ -1,6 +1,6 @@
 /**
- * Decodes a raw path like Kestrel: once, except `%2F` and invalid UTF-8, and then resolves dot segments. Undefined for a
- * path with `%00`, which Kestrel refuses.
+ * Decodes a raw path like Kestrel: once, except `%2F` and invalid UTF-8, and then resolves dot segments. Undefined for
+ * a path with `%00`, which Kestrel refuses.
  */
 export function decodePath(rawPath: string): string | undefined {
   if (/%00/.test(rawPath)) return undefined
@@ -31,8 +31,8 @@ function withoutDotSegments(path: string): string {
 }
 
 /**
- * Encodes a decoded path like `PathString.ToUriComponent` of ASP.NET, from which the host makes the URL of a request. What
- * looks like an encoded octet stays, so that the raw path `%2541` arrives as `%41`.
+ * Encodes a decoded path like `PathString.ToUriComponent` of ASP.NET, from which the host makes the URL of a request.
+ * What looks like an encoded octet stays, so that the raw path `%2541` arrives as `%41`.
  */
 export function encodePath(path: string): string {
   return path.replace(NOT_IN_PATHS, encodeURIComponent)

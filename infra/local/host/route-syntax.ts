@@ -148,7 +148,10 @@ const CONSTRAINTS: Record<string, (argument: string) => RouteConstraint> = {
   },
 }
 
-/** https://learn.microsoft.com/aspnet/core/fundamentals/routing#route-constraints. @throws Error for an unknown constraint */
+/**
+ * https://learn.microsoft.com/aspnet/core/fundamentals/routing#route-constraints.
+ * @throws Error for an unknown constraint
+ */
 function routeConstraint(name: string, argument: string): RouteConstraint {
   const constraint = Object.hasOwn(CONSTRAINTS, name) ? CONSTRAINTS[name] : undefined
   if (constraint === undefined) throw new Error(`unknown route constraint "${name}"`)

@@ -114,7 +114,10 @@ function pause(delayMs: number, stopping: AbortSignal): Promise<void> {
   return promise.finally(() => stopping.removeEventListener('abort', onStop))
 }
 
-/** `IsPastDue` is always false: it reports occurrences missed while the app was down, which this stateless host does not know. */
+/**
+ * `IsPastDue` is always false: it reports occurrences missed while the app was down, which this stateless host does not
+ * know.
+ */
 function timerInfo(schedule: Schedule, lastMs: number | undefined, nowMs: number): TimerInfo {
   const nextMs = nextOccurrence(schedule, nowMs)
   const last = lastMs === undefined ? NEVER : new Date(lastMs).toISOString()

@@ -52,8 +52,8 @@ export type LocalServiceBus = {
 }
 
 /**
- * Starts an in-process broker for Service Bus clients. Supports queues only. Messages survive a restart, locks do not: a
- * locked message returns to its queue at the next start, as after an expired lock.
+ * Starts an in-process broker for Service Bus clients. Supports queues only. Messages survive a restart, locks do not:
+ * a locked message returns to its queue at the next start, as after an expired lock.
  * @throws Error that names the damaged file, or the file or port in use
  */
 export async function startServiceBus(options: LocalServiceBusOptions): Promise<LocalServiceBus> {

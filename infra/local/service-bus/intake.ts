@@ -4,7 +4,9 @@ import { explodeBatch, readMessage, withMessageId } from './message-codec.ts'
 import type { Draft } from './queued-message.ts'
 import { BusRefusal } from './refusal.ts'
 
-/** Message and batch size limit of the Standard tier. learn.microsoft.com/azure/service-bus-messaging/service-bus-quotas */
+/**
+ * Message and batch size limit of the Standard tier. learn.microsoft.com/azure/service-bus-messaging/service-bus-quotas
+ */
 export const MAX_MESSAGE_SIZE_BYTES = 262_144
 /** Message format of a batch: its data sections are complete messages. */
 const BATCH_FORMAT = 0x8001_3700

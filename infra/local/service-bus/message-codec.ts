@@ -94,7 +94,10 @@ export function encodeDelivery(message: DeliveryFacts, deadLetterSource?: string
   ])
 }
 
-/** The messages of a batch: the contents of its data sections. Copied, so that a message does not keep the batch in memory. */
+/**
+ * The messages of a batch: the contents of its data sections. Copied, so that a message does not keep the batch in
+ * memory.
+ */
 export function explodeBatch(bytes: Buffer): Buffer[] {
   const messages: Buffer[] = []
   for (const { descriptor, valueStart, end } of sections(bytes)) {

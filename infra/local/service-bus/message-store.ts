@@ -27,8 +27,8 @@ type Row = {
 }
 
 /**
- * The journal in a SQLite file, or in memory as `:memory:`. All writes of one turn of the event loop are one transaction.
- * `afterCommit` reports the commit.
+ * The journal in a SQLite file, or in memory as `:memory:`. All writes of one turn of the event loop are one
+ * transaction. `afterCommit` reports the commit.
  */
 export class MessageStore implements Journal {
   readonly #file: string

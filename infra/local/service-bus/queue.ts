@@ -17,8 +17,8 @@ import {
 } from './queued-message.ts'
 
 /**
- * A queue as a state machine without clock, network and file. Every call passes the time. Events that are due (scheduled
- * messages, locks, lifetimes) are processed first, in order of time.
+ * A queue as a state machine without clock, network and file. Every call passes the time. Events that are due
+ * (scheduled messages, locks, lifetimes) are processed first, in order of time.
  */
 export class MessageQueue {
   readonly settings: QueueSettings
@@ -89,9 +89,9 @@ export class MessageQueue {
   }
 
   /**
-   * Settles a locked message. An abandoned message returns to its position, and its delivery count increases. A deferred
-   * message can be received by its number only. A dead-lettered message moves to the dead-letter queue, unless it is there.
-   * Returns false if the lock is lost.
+   * Settles a locked message. An abandoned message returns to its position, and its delivery count increases. A
+   * deferred message can be received by its number only. A dead-lettered message moves to the dead-letter queue, unless
+   * it is there. Returns false if the lock is lost.
    */
   settle(token: string, { outcome, properties }: Settlement, nowMs: number): boolean {
     const message = this.#heldUnder(token, nowMs)

@@ -76,7 +76,9 @@ async function heirsOf(
   return heirs
 }
 
-/** The ids that referenced collections have recently added or removed, other than by a change of the objects themselves. */
+/**
+ * The ids that referenced collections have recently added or removed, other than by a change of the objects themselves.
+ */
 async function recentlyChanged(
   { collection, pass }: Evaluated,
   { history, nowMs }: AttributionDependencies,

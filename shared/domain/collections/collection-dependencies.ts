@@ -75,7 +75,10 @@ export interface CollectionStore {
 
 /** The group links of collections. */
 export interface CollectionLinks {
-  /** Ids of a collection's links, as of all earlier writes of all instances: those that exist keep it from being deleted. */
+  /**
+   * Ids of a collection's links, as of all earlier writes of all instances: those that exist keep it from being
+   * deleted.
+   */
   linksOf(tenantId: string, collectionId: string): Promise<readonly string[]>
   /** Ids of all collections with an enabled link. */
   linkedCollections(tenantId: string): Promise<ReadonlySet<string>>

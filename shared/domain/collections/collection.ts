@@ -5,7 +5,9 @@ import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { compareNames } from '../core/search-text.ts'
 import type { RowObjectType } from '../criteria/collection-members.ts'
 
-/** The members of a criteria collection follow from a condition, those of a joinable one from requests and approvals. */
+/**
+ * The members of a criteria collection follow from a condition, those of a joinable one from requests and approvals.
+ */
 export type CollectionKind = 'criteria' | 'joinable'
 
 /** Decisions, section 6. `User` and `Group` are refused until the service reads directory objects. */
@@ -115,8 +117,8 @@ export function toCollectionDto(collection: Collection): CollectionDto {
 }
 
 /**
- * A tree of groups and leaves: decisions, section 5. `checkCondition` checks its content. The API description identifies
- * the schema by its title.
+ * A tree of groups and leaves: decisions, section 5. `checkCondition` checks its content. The API description
+ * identifies the schema by its title.
  */
 export const Condition = Type.Unsafe<object>({ type: 'object', title: 'Condition' })
 

@@ -29,8 +29,9 @@ export function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
 }
 
 /**
- * Checks a condition from a request against the tenant's schema and collections. A sensitive attribute does not exist for
- * callers who may not read all core objects, except in a condition that stays as it is stored: decisions, section 12.
+ * Checks a condition from a request against the tenant's schema and collections. A sensitive attribute does not exist
+ * for callers who may not read all core objects, except in a condition that stays as it is stored: decisions,
+ * section 12.
  * @param pointer JSON pointer to the condition in the body.
  * @param besides Faults in the rest of the body, refused together with the condition's.
  * @param before The criteria collection whose condition is replaced. Attributes that it reads stay valid after the last

@@ -8,7 +8,8 @@ import { found, withReferenceGuard } from './write-collection.ts'
 
 /**
  * Deletes a collection that nothing refers to, and its members.
- * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `CollectionInUse` naming the referring collections and links.
+ * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `CollectionInUse` naming the referring collections and
+ * links.
  */
 export async function deleteCollection(
   kind: CollectionKind,

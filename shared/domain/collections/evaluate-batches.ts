@@ -59,8 +59,8 @@ type BatchDependencies = CollectionDependencies & {
 }
 
 /**
- * Evaluates collections, each after those that it refers to, in batches. After a batch, links are notified of its changes,
- * and the evaluations of the batch are released if they do not fit into the memory.
+ * Evaluates collections, each after those that it refers to, in batches. After a batch, links are notified of its
+ * changes, and the evaluations of the batch are released if they do not fit into the memory.
  * @throws Refusal `StaleVersion` when a collection or its members were written by others since the pass began.
  */
 export function evaluateBatches(pass: TenantPass, deps: BatchDependencies): Promise<PassResult> {
@@ -110,7 +110,9 @@ class BatchedEvaluation {
     return [...level.filter((collection) => !isCached(collection)), ...level.filter(isCached)]
   }
 
-  /** After a failure, no collection is begun. After the time is over, only those are reached that no change concerns. */
+  /**
+   * After a failure, no collection is begun. After the time is over, only those are reached that no change concerns.
+   */
   async #attempt(collection: Collection): Promise<void> {
     const { evaluations, rows, untilMs } = this.#pass
     const cached = evaluations.get(collection.id)
@@ -164,7 +166,8 @@ class BatchedEvaluation {
         lease.beforeWrite(id),
       )
       const isChanged = change.added.length + change.removed.length > 0
-      // The change may be older than this cache: collections that refer to this one have not been evaluated with it here.
+      // The change may be older than this cache: collections that refer to this one have not been evaluated with it
+      // here.
       if (isChanged || evaluation.ids === undefined) changedMembers.add(id)
       evaluation.head = head
       evaluation.ids = ids

@@ -124,7 +124,10 @@ export class EvaluationCache {
 
 type CachedMembers = { readonly collection: JoinedCollection; readonly members: CollectionMembers }
 
-/** The members of joinable collections that conditions refer to, by tenant. They are read again when their version changes. */
+/**
+ * The members of joinable collections that conditions refer to, by tenant. They are read again when their version
+ * changes.
+ */
 export class JoinedMembersCache {
   readonly #joined: JoinedMembers
   readonly #tenants = new Map<string, ReadonlyMap<string, CachedMembers>>()

@@ -8,14 +8,14 @@ const HOUR_MS = 60 * 60 * 1000
 const REPETITION = { unitMs: HOUR_MS, unitCount: 160 }
 
 /**
- * Writes of this time before the last evaluation are taken for later ones. Longer than reads lag, clocks differ, and writers
- * keep members of a deleted collection, which an evaluation removes after an hour.
+ * Writes of this time before the last evaluation are taken for later ones. Longer than reads lag, clocks differ, and
+ * writers keep members of a deleted collection, which an evaluation removes after an hour.
  */
 const OVERLAP_MS = 75 * 60 * 1000
 
 /**
- * Requests are looked at once a day, with those of the days before: until a daily full pass over them has completed what was
- * interrupted. And each hour, where members depend on them.
+ * Requests are looked at once a day, with those of the days before: until a daily full pass over them has completed
+ * what was interrupted. And each hour, where members depend on them.
  */
 const REQUESTS_REPETITION_HOURS = 24
 const REQUESTS_OVERLAP_MS = 50 * HOUR_MS
@@ -34,8 +34,8 @@ export interface EvaluationInputs {
 /** Whether a tenant must be evaluated although no message says so. */
 export interface EvaluationSchedule {
   /**
-   * Whether something may have changed since the last evaluation that has covered everything, or that one is a week old. A
-   * read that lags misses a write only until the next call: the time of the last evaluation stays.
+   * Whether something may have changed since the last evaluation that has covered everything, or that one is a week
+   * old. A read that lags misses a write only until the next call: the time of the last evaluation stays.
    * @param known What this returned before. While nothing was written since, the last evaluation is not looked up.
    * @returns What was covered, when no evaluation is due; otherwise undefined.
    */

@@ -25,8 +25,8 @@ const WrittenCollections = Type.Union([Type.Array(Type.String()), Type.Literal('
 export type WrittenCollections = Static<typeof WrittenCollections>
 
 /**
- * What an evaluation has covered: everything written before `atMs`, and for results that depend on the day, the day from
- * `dayMs`. `readsRequests`: members of joinable collections are part of conditions.
+ * What an evaluation has covered: everything written before `atMs`, and for results that depend on the day, the day
+ * from `dayMs`. `readsRequests`: members of joinable collections are part of conditions.
  */
 export const EvaluatedUntil = Type.Object({
   atMs: Type.Number(),
@@ -160,7 +160,9 @@ export type HeldLease = {
   beforeWrite(collectionId: string): Promise<void>
   /** Called when all collections were evaluated: `release` records it. */
   cover(results: CoveredResults): void
-  /** @returns Whether this process held the lease to the end. Otherwise another evaluator may have missed its writes. */
+  /**
+   * @returns Whether this process held the lease to the end. Otherwise another evaluator may have missed its writes.
+   */
   release(): Promise<boolean>
 }
 

@@ -21,8 +21,8 @@ type AskedValues = { readonly attribute: string; readonly text: string | undefin
 
 /**
  * The most frequent values of a text attribute, those of most objects first, in which a text occurs.
- * @throws Refusal `FieldNotInSchema` for an attribute that the caller cannot use in a condition, `InvalidValue` for one of
- * another type.
+ * @throws Refusal `FieldNotInSchema` for an attribute that the caller cannot use in a condition, `InvalidValue` for one
+ * of another type.
  */
 export async function listFrequentValues(
   caller: Caller,

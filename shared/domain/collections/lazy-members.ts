@@ -4,9 +4,9 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 type Test = { readonly key: string; readonly task: Task<boolean> }
 
 /**
- * The members of collections, tested one by one when a condition asks for them. A test can ask for the members of further
- * collections, through a chain of as many collections as a tenant has. Tests that wait for others are therefore kept in a
- * list: each step of a test is a step of the thread, and a long chain needs no deep stack.
+ * The members of collections, tested one by one when a condition asks for them. A test can ask for the members of
+ * further collections, through a chain of as many collections as a tenant has. Tests that wait for others are therefore
+ * kept in a list: each step of a test is a step of the thread, and a long chain needs no deep stack.
  */
 export class LazyMembers {
   readonly #results = new Map<string, boolean>()

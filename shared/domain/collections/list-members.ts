@@ -75,8 +75,8 @@ export async function listMembers(
 type MemberIds = { readonly holder: ObjectType; readonly objectId: string; readonly relationshipId: string | null }
 
 /**
- * Where a member stands in the order of names. Names longer than this many characters are ordered by their beginning, so
- * that a cursor has a bounded size.
+ * Where a member stands in the order of names. Names longer than this many characters are ordered by their beginning,
+ * so that a cursor has a bounded size.
  */
 type Position = readonly [name: string | null, objectId: string, relationshipId: string]
 const NAME_LENGTH_COUNT = 100

@@ -114,7 +114,9 @@ export type ConditionCache = {
   set(key: string, condition: CompiledCondition): unknown
 }
 
-/** The conditions of the criteria collections, by collection, bound to the rows: each of these steps takes milliseconds. */
+/**
+ * The conditions of the criteria collections, by collection, bound to the rows: each of these steps takes milliseconds.
+ */
 function* compiledConditions(
   collections: ReadonlyMap<string, Collection>,
   rows: RowSnapshot,

@@ -21,7 +21,8 @@ import {
 
 /**
  * Creates a criteria collection. Its members are evaluated in the background.
- * @throws Refusal `ObjectTypeNotSupported`, `DuplicateTag`, `CollectionUnknown` and those of the condition, all at once.
+ * @throws Refusal `ObjectTypeNotSupported`, `DuplicateTag`, `CollectionUnknown` and those of the condition, all at
+ * once.
  */
 export async function createCriteriaCollection(
   body: NewCriteriaCollection,
@@ -66,7 +67,8 @@ export type CriteriaUpdate = {
 /**
  * Changes a criteria collection. What the body leaves out keeps its value.
  * @param confirm As in `updateCollection`.
- * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`, `CircularReference` and as creation does.
+ * @throws Refusal `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`, `CircularReference` and as creation
+ * does.
  */
 export async function updateCriteriaCollection(
   update: CriteriaUpdate,

@@ -90,8 +90,8 @@ function holderIn({ kind, objectType }: MembersInRows['collection']): AccountHol
 
 /**
  * The accounts of former members, deleted objects included. Undefined when a former member's account cannot be
- * determined; a full comparison is needed then. A member whose account changed recently may have left another account in
- * the group.
+ * determined; a full comparison is needed then. A member whose account changed recently may have left another account
+ * in the group.
  */
 export async function accountsLost(
   removed: readonly string[],

@@ -198,7 +198,9 @@ export function joinablesReferredTo(criteria: readonly Collection[]): string[] {
   return [...new Set(criteria.flatMap(({ refersTo }) => refersTo))].filter((id) => !own.has(id))
 }
 
-/** An evaluation context with the members that this pass has evaluated. Dependency order ensures that they are complete. */
+/**
+ * An evaluation context with the members that this pass has evaluated. Dependency order ensures that they are complete.
+ */
 export function memberContext(
   todayMs: number,
   criteria: readonly Collection[],

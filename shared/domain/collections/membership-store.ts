@@ -42,7 +42,9 @@ export type EvaluatedMembers = {
   readonly evaluatedAtMs: number
   /** The causes of the difference to the stored members. Each id of the difference is in one of them. */
   attribute(change: MembershipChange): Promise<readonly AttributedChange[]>
-  /** The accounts of the difference, to be stored with it. Undefined for a collection without links, or when unknown. */
+  /**
+   * The accounts of the difference, to be stored with it. Undefined for a collection without links, or when unknown.
+   */
   accountsOf?(change: MembershipChange): Promise<AccountsOfChange | undefined>
 }
 
@@ -52,7 +54,9 @@ export interface MembershipStore {
   head(tenantId: string, collectionId: string): Promise<Versioned<MembershipHead> | undefined>
   /** The membership versions of those collections that were evaluated. One query for all of them. */
   versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** The same for all collections of the tenant whose head was written since a time of the database's clock, in seconds. */
+  /**
+   * The same for all collections of the tenant whose head was written since a time of the database's clock, in seconds.
+   */
   versionsWrittenSince(tenantId: string, sinceS: number): Promise<ReadonlyMap<string, number>>
   /** Ids in ascending order. Undefined for a collection that was never evaluated. */
   members(tenantId: string, collectionId: string): Promise<{ head: MembershipHead; ids: readonly string[] } | undefined>
@@ -78,8 +82,8 @@ export interface MembershipStore {
     membershipVersion: number,
   ): Promise<MembershipChange[] | undefined>
   /**
-   * The accounts of the changes after a version, as of all earlier writes of all instances. Undefined when the history does
-   * not reach back to the version, and when a change was stored without its accounts.
+   * The accounts of the changes after a version, as of all earlier writes of all instances. Undefined when the history
+   * does not reach back to the version, and when a change was stored without its accounts.
    */
   accountsAfter(
     tenantId: string,
@@ -107,7 +111,10 @@ export interface JoinedMembers {
   of(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, JoinedCollection>>
   /** The memberships of one identity, by collection. */
   ofIdentity(tenantId: string, identityId: string): Promise<ReadonlyMap<string, readonly JoinedMembership[]>>
-  /** The identities that joined and left after a version, in order; undefined when the history does not reach back to it. */
+  /**
+   * The identities that joined and left after a version, in order; undefined when the history does not reach back to
+   * it.
+   */
   changesAfter(
     tenantId: string,
     collectionId: string,

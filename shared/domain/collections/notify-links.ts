@@ -18,7 +18,10 @@ export type EvaluatedCollection = MembersBeforeAndAfter & {
 /** The results of a batch of a pass that concern links. */
 export type Evaluated = {
   readonly criteria: readonly EvaluatedCollection[]
-  /** The last batch is for joinable collections as well: all linked ones beside these criteria collections of the tenant. */
+  /**
+   * The last batch is for joinable collections as well: all linked ones beside these criteria collections of the
+   * tenant.
+   */
   readonly joinablesBeside?: ReadonlySet<string>
   readonly rows: RowSnapshot
   readonly changes: RowChanges
@@ -81,7 +84,10 @@ async function collectionsWithChangedAccounts(
   return changed.size === 0 ? new Set() : links.accountsChanged(tenantId, changed)
 }
 
-/** Collections whose links have not applied the latest version: an evaluator failed after the change and before its message. */
+/**
+ * Collections whose links have not applied the latest version: an evaluator failed after the change and before its
+ * message.
+ */
 async function collectionsBehind(
   tenantId: string,
   linked: ReadonlySet<string>,
@@ -119,7 +125,10 @@ export function mayChangeAccounts(changes: RowChanges): changes is KnownChanges 
   return changes !== 'everything' && (changes.attributes.has(ACCOUNT) || changes.attributes.has(HOLDER))
 }
 
-/** Account changes according to a snapshot in memory. Its changes do not tell whose account changed, so all changed objects count. */
+/**
+ * Account changes according to a snapshot in memory. Its changes do not tell whose account changed, so all changed
+ * objects count.
+ */
 export function accountChangesInRows(changes: RowChanges, nowMs: number): ChangedAccounts {
   if (!mayChangeAccounts(changes)) return NONE
   const now = (ids: ReadonlySet<string>) => new Map([...ids].map((id) => [id, nowMs]))
@@ -149,8 +158,8 @@ export type MembersBeforeAndAfter = {
 }
 
 /**
- * The time of the last account change of a member that stayed a member; undefined when there was none. Such a change does
- * not change the membership, so links would not receive it. New members reach links with their current account.
+ * The time of the last account change of a member that stayed a member; undefined when there was none. Such a change
+ * does not change the membership, so links would not receive it. New members reach links with their current account.
  */
 export function accountsChangedAtMs(
   { collection, before, after }: MembersBeforeAndAfter,

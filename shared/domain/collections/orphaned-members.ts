@@ -6,9 +6,9 @@ const WRITERS_GONE_AFTER_MS = 60 * 60 * 1000
 type Dependencies = Pick<CollectionDependencies, 'collections' | 'memberships' | 'nowMs'>
 
 /**
- * Removes members of collections that were deleted an hour ago or earlier: those whose removal failed, and those that an
- * evaluation wrote at the same time before it crashed. A removal that is recorded after one look is due an hour later, so
- * that this process looks again after an hour, or when the first of the recorded ones is due.
+ * Removes members of collections that were deleted an hour ago or earlier: those whose removal failed, and those that
+ * an evaluation wrote at the same time before it crashed. A removal that is recorded after one look is due an hour
+ * later, so that this process looks again after an hour, or when the first of the recorded ones is due.
  */
 export class OrphanedMembers {
   readonly #deps: Dependencies

@@ -49,8 +49,8 @@ export type PreviewReply = Static<typeof PreviewReply>
 /**
  * The current members of a collection with this definition, and the difference to an existing collection. Saves nothing
  * and does not wait for an evaluation.
- * @throws Refusal `ObjectTypeNotSupported`, `CollectionUnknown`, `ObjectTypeFixed` and those of the condition, all at once;
- * `CircularReference`.
+ * @throws Refusal `ObjectTypeNotSupported`, `CollectionUnknown`, `ObjectTypeFixed` and those of the condition, all at
+ * once; `CircularReference`.
  */
 export async function previewCriteria(
   caller: Caller,
@@ -107,8 +107,8 @@ function unknownFaults(currentId: string | undefined, current: Collection | unde
 }
 
 /**
- * The members to compare with, ascending: of a criteria collection the stored ones, or the evaluated ones before its first
- * evaluation is stored; of a joinable collection its identities, or the relationships with which they joined.
+ * The members to compare with, ascending: of a criteria collection the stored ones, or the evaluated ones before its
+ * first evaluation is stored; of a joinable collection its identities, or the relationships with which they joined.
  */
 async function memberIds(
   { tenantId, id, kind }: Collection,

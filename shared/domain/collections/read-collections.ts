@@ -35,9 +35,9 @@ export async function listCollections(
 }
 
 /**
- * The filter for search terms, normalised as stored ones are. Tags may be repeated or comma-separated; an attribute has the
- * form `key:value`, split at the first colon. Decisions, section 6. A tag may contain commas, so a parameter also matches
- * the tag that equals all of it.
+ * The filter for search terms, normalised as stored ones are. Tags may be repeated or comma-separated; an attribute has
+ * the form `key:value`, split at the first colon. Decisions, section 6. A tag may contain commas, so a parameter also
+ * matches the tag that equals all of it.
  * @throws Refusal `InvalidValue` for an attribute without a colon or a key.
  */
 export function searchFilter(tags: readonly string[] = [], attributes: readonly string[] = []): CollectionFilter {
@@ -93,7 +93,10 @@ async function membersOf(
   }
 }
 
-/** The ids that are members, each once, in the given order. Members of a joinable collection are identities and relationships. */
+/**
+ * The ids that are members, each once, in the given order. Members of a joinable collection are identities and
+ * relationships.
+ */
 export async function filterMembers(
   tenantId: string,
   id: string,

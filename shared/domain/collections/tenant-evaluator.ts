@@ -69,8 +69,9 @@ export class TenantEvaluator {
   }
 
   /**
-   * Evaluates all collections that are due. When this takes long, enqueues the rest. While another instance evaluates the
-   * tenant, enqueues a later attempt. A tenant that is too large for the memory is logged. The next sweep tries again.
+   * Evaluates all collections that are due. When this takes long, enqueues the rest. While another instance evaluates
+   * the tenant, enqueues a later attempt. A tenant that is too large for the memory is logged. The next sweep tries
+   * again.
    */
   async evaluate(tenantId: string): Promise<void> {
     try {
@@ -102,7 +103,8 @@ export class TenantEvaluator {
     const progress = await this.#evaluateUntilConsistent(tenantId, lease, nowMs() + EVALUATED_FOR_MS)
     const isHeldToEnd = await lease.release()
     if (progress !== 'conflict' && isHeldToEnd) {
-      // This message is completed after the next one is enqueued. What was evaluated is in the database and in the cache.
+      // This message is completed after the next one is enqueued. What was evaluated is in the database and in the
+      // cache.
       if (progress === 'interrupted') return enqueueEvaluation(tenantId, this.#deps)
       return this.#orphans.remove(tenantId)
     }
@@ -117,7 +119,8 @@ export class TenantEvaluator {
       try {
         return await this.#evaluateOnce(tenantId, lease, untilMs)
       } catch (error) {
-        // Changes were taken from the snapshot that did not reach every collection: the next pass evaluates all of them.
+        // Changes were taken from the snapshot that did not reach every collection: the next pass evaluates all of
+        // them.
         this.#drop(tenantId)
         if (isConflict(error)) continue
         await lease.release()

@@ -16,7 +16,10 @@ import type { CollectionDependencies } from './collection-dependencies.ts'
 
 type WriteDependencies = Pick<CollectionDependencies, 'collections' | 'newId' | 'nowMs'>
 
-/** The part of a collection that decides its members: the condition or the join policy, and the collections it refers to. */
+/**
+ * The part of a collection that decides its members: the condition or the join policy, and the collections it refers
+ * to.
+ */
 export type Definition = Pick<Collection, 'definition' | 'refersTo'>
 
 /** The members of a request body that collections of either kind have. */
@@ -28,9 +31,9 @@ type CollectionBody = {
 }
 
 /**
- * Runs a change that may add or remove references between collections. `change` receives the tenant's reference version,
- * read before anything else, and quotes it when it writes. When another change of references comes first, `change` runs
- * again; within this process such changes then run one at a time.
+ * Runs a change that may add or remove references between collections. `change` receives the tenant's reference
+ * version, read before anything else, and quotes it when it writes. When another change of references comes first,
+ * `change` runs again; within this process such changes then run one at a time.
  */
 export function withReferenceGuard<T>(
   tenantId: string,
@@ -73,7 +76,10 @@ export async function createCollection(
   return value
 }
 
-/** The collection that a creation would store, after all checks. Writes nothing. @throws Refusal as `createCollection`. */
+/**
+ * The collection that a creation would store, after all checks. Writes nothing.
+ * @throws Refusal as `createCollection`.
+ */
 export async function prepareCreation(
   { kind, id }: Pick<Collection, 'kind' | 'id'>,
   body: CollectionBody & { readonly name: string },
@@ -113,8 +119,8 @@ export type UpdateChecks = {
 
 /**
  * Changes a collection of either kind. What the body leaves out keeps its value.
- * @param confirm Called before the collection is written, in each attempt. It may refuse the change for its effect on other
- * collections. A change of references between collections that is made at the same time then repeats the attempt.
+ * @param confirm Called before the collection is written, in each attempt. It may refuse the change for its effect on
+ * other collections. A change of references between collections that is made at the same time then repeats the attempt.
  * @throws Refusal with the faults of the body, `CollectionNotFound`, `PreconditionFailed`, `ObjectTypeFixed`.
  */
 export function updateCollection(

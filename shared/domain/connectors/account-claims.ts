@@ -3,8 +3,9 @@ import { Closed, Guid } from '../../kernel/schema.ts'
 import type { MergedCoreObject } from './merged-core-object.ts'
 
 /**
- * The claim of a live identity to a directory account: its contributions name the account. One of the claimants holds the
- * account, for signing in and in groups; the others are stored without it until the holder lets go. Decisions, section 13.
+ * The claim of a live identity to a directory account: its contributions name the account. One of the claimants holds
+ * the account, for signing in and in groups; the others are stored without it until the holder lets go. Decisions,
+ * section 13.
  */
 export type AccountClaim = {
   readonly identityId: string
@@ -114,8 +115,8 @@ export function accountsMoved(changes: readonly CoreObjectChange[]): string[] {
 }
 
 /**
- * The identities to merge again after accounts have moved: the claimants of an account without a holder, and the holders
- * of an account with several, which concurrent writes can leave. The oldest claim comes first.
+ * The identities to merge again after accounts have moved: the claimants of an account without a holder, and the
+ * holders of an account with several, which concurrent writes can leave. The oldest claim comes first.
  */
 export function contestants(claims: readonly AccountClaim[]): string[] {
   return [...Map.groupBy(claims, ({ directoryObjectId }) => directoryObjectId).values()].flatMap((rivals) => {

@@ -49,8 +49,9 @@ type ScopeDependencies = {
 
 /**
  * The core objects that can differ from their contributions because of writes since the last audit: those that were
- * written, and those whose contributions, or objects that these refer to, were written. Undefined when all must be audited:
- * in the first audit of a tenant, at least every 28 days, after a change of a connector, and after many changes.
+ * written, and those whose contributions, or objects that these refer to, were written. Undefined when all must be
+ * audited: in the first audit of a tenant, at least every 28 days, after a change of a connector, and after many
+ * changes.
  */
 export async function coreObjectsToAudit(
   tenantId: string,

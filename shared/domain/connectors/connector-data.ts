@@ -85,7 +85,10 @@ export async function replaceConnectorObject(
   return requireLiveObject(caller.tenantId, connectorId, id, deps)
 }
 
-/** Soft-deletes an object. @throws Refusal `ConnectorObjectNotFound`, `PreconditionFailed` and those of `writeBatch`. */
+/**
+ * Soft-deletes an object.
+ * @throws Refusal `ConnectorObjectNotFound`, `PreconditionFailed` and those of `writeBatch`.
+ */
 export async function deleteConnectorObject(
   connectorId: string,
   id: string,

@@ -129,8 +129,8 @@ type Space = {
 }
 
 /**
- * The connector spaces of each tenant. Soft-deleted objects are kept for `softDeletionDays`. A space accepts writes after
- * it is opened and until it is closed. A closed space cannot be opened again.
+ * The connector spaces of each tenant. Soft-deleted objects are kept for `softDeletionDays`. A space accepts writes
+ * after it is opened and until it is closed. A closed space cannot be opened again.
  */
 export interface ConnectorObjectStore {
   /** Later reads include all earlier writes of all instances. Without this call, they can be older. */
@@ -157,20 +157,23 @@ export interface ConnectorObjectStore {
   version(tenantId: string, connectorId: string): Promise<string | undefined>
   /** Records that a connector has sent data, without changing any. Does nothing for a space that is not open. */
   recordDelivery(tenantId: string, connectorId: string): Promise<void>
-  /** Returns when each connector last sent data, in seconds since 1970, by its id. Writes and recorded deliveries count. */
+  /**
+   * Returns when each connector last sent data, in seconds since 1970, by its id. Writes and recorded deliveries count.
+   */
   lastDeliveriesS(tenantId: string): Promise<ReadonlyMap<string, number>>
   /** Closes a space. @throws Refusal `StaleVersion` when the space was written after `version` was read. */
   close(tenantId: string, connectorId: string, version: string): Promise<void>
   /**
    * Writes all objects on the condition of the quoted versions and an open space.
-   * @returns The ids of the objects that were not written because they, or objects of the same transaction, had changed.
+   * @returns The ids of the objects that were not written because they, or objects of the same transaction, had
+   * changed.
    */
   write(space: Space, writes: readonly ConnectorObjectWrite[]): Promise<ReadonlySet<string>>
   /** Returns the version of a connector's org tree; undefined before its first change. */
   treeVersion(tenantId: string, connectorId: string): Promise<string | undefined>
   /**
-   * Writes changes of the org tree in order, up to the first conflict. A concurrent change of the tree since `version` was
-   * read is a conflict.
+   * Writes changes of the org tree in order, up to the first conflict. A concurrent change of the tree since `version`
+   * was read is a conflict.
    * @returns The ids of the objects that were not written.
    */
   writeTree(

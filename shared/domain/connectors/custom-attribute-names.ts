@@ -24,8 +24,8 @@ export type AddedNames = { readonly objectType: ObjectType; readonly names: read
 const TENANTS_CACHED_COUNT = 100
 
 /**
- * Limits the distinct custom attributes of a tenant's objects. Each is a column in memory. The store has the truth, and its
- * versions keep the limit exact with several instances. A name is registered before the first object with it is
+ * Limits the distinct custom attributes of a tenant's objects. Each is a column in memory. The store has the truth, and
+ * its versions keep the limit exact with several instances. A name is registered before the first object with it is
  * written. As names are never removed, a cached name stays valid, and only new names read or write the store.
  */
 export class CustomAttributeRegister {

@@ -26,13 +26,14 @@ type IdentityResolverDependencies = {
 
 /**
  * Assigns identities to core objects: identities of the same person share one. It holds the written identities as the
- * decisions so far leave them, and must also hold every identity that shares a join key or a core object with one of them.
+ * decisions so far leave them, and must also hold every identity that shares a join key or a core object with one of
+ * them.
  */
 export class IdentityResolver {
   readonly #identities = new Map<string, Identity>()
   /**
-   * Ids of live identities by what they share, a join key or a core object, and ids of all identities by the core object
-   * that they claim: those of soft-deleted ones are not assigned to others.
+   * Ids of live identities by what they share, a join key or a core object, and ids of all identities by the core
+   * object that they claim: those of soft-deleted ones are not assigned to others.
    */
   readonly #index = new Map<string, Set<string>>()
   readonly #deps: IdentityResolverDependencies
@@ -165,9 +166,9 @@ type Joinable = Pick<ConnectorObject, 'id' | 'connectorId' | 'data'>
 /**
  * Groups live identities by person. Both the identities of a person and the people are ordered by the age of their
  * connectors, oldest first. Identities of different connectors join on `nin`, else on `directoryObjectId` (decisions,
- * section 4). Two different `nin` are two people, even with the same account. An identity without `nin` joins the person
- * that has its account; of several such people, the one of the oldest connector. The result depends only on the objects,
- * not on the order in which they were written.
+ * section 4). Two different `nin` are two people, even with the same account. An identity without `nin` joins the
+ * person that has its account; of several such people, the one of the oldest connector. The result depends only on the
+ * objects, not on the order in which they were written.
  */
 export function groupByPerson<T extends Joinable>(identities: readonly T[], rules: ConnectorRules): T[][] {
   const accountOf = ({ connectorId, data }: T) =>

@@ -41,7 +41,8 @@ export interface CoreObjectWriter extends AccountClaimReader {
   /**
    * Writes all objects on the condition of the quoted versions.
    * @param softDeletionDays Days for which deleted objects are kept.
-   * @returns The ids of the objects that were not written because they, or objects of the same transaction, had changed.
+   * @returns The ids of the objects that were not written because they, or objects of the same transaction, had
+   * changed.
    */
   write(tenantId: string, writes: readonly CoreObjectWrite[], softDeletionDays: number): Promise<ReadonlySet<string>>
 }
@@ -57,19 +58,20 @@ export type MergeDependencies = {
 
 type CoreObjectMerge = {
   /**
-   * The core objects to merge, by id. One with a stub but without contributions is written as deleted even if it does not
-   * exist, because a concurrent call may be about to create it from contributions that no longer exist.
+   * The core objects to merge, by id. One with a stub but without contributions is written as deleted even if it does
+   * not exist, because a concurrent call may be about to create it from contributions that no longer exist.
    */
   readonly stubs: ReadonlyMap<string, CoreObjectStub | undefined>
   /**
-   * Core objects whose contributions the caller has changed, directly or through a reference. They are written even if they
-   * are up to date: a concurrent call may be about to write what it read before the change, and the new version makes it
-   * merge again.
+   * Core objects whose contributions the caller has changed, directly or through a reference. They are written even if
+   * they are up to date: a concurrent call may be about to write what it read before the change, and the new version
+   * makes it merge again.
    */
   readonly fed: ReadonlySet<string>
   /**
-   * Whether identities also let go of accounts that another one holds. A write compares only the accounts that it moves. Of
-   * two concurrent writes that give one account to two identities, the later one repairs this unless both are interrupted.
+   * Whether identities also let go of accounts that another one holds. A write compares only the accounts that it
+   * moves. Of two concurrent writes that give one account to two identities, the later one repairs this unless both are
+   * interrupted.
    */
   readonly comparesAccounts?: boolean
   /** Days for which deleted core objects are kept. */
@@ -118,8 +120,9 @@ export async function mergeCoreObjects(
 
 /**
  * Writes the objects to which contributions of others have moved, before references move to them and the others are
- * deleted. An evaluation in between would otherwise find a person without these data, and remove the person's account from
- * groups. Both hold the account for that moment. Identities that take over an account that a survivor lets go come first.
+ * deleted. An evaluation in between would otherwise find a person without these data, and remove the person's account
+ * from groups. Both hold the account for that moment. Identities that take over an account that a survivor lets go come
+ * first.
  * @returns The number of objects written.
  */
 async function mergeSurvivors(
@@ -227,8 +230,8 @@ type MergeBasis = Pick<CoreObjectMerge, 'stubs' | 'fed' | 'rules'> & {
 
 /**
  * Returns the writes that bring the core objects up to date. Versions are read before the contributions: a call that
- * changes a contribution in the meantime merges later, and one of the two calls conflicts and merges again. For the same
- * reason the contributions must not be read from a replica that is older than the versions.
+ * changes a contribution in the meantime merges later, and one of the two calls conflicts and merges again. For the
+ * same reason the contributions must not be read from a replica that is older than the versions.
  */
 async function dueWrites(
   tenantId: string,

@@ -10,9 +10,13 @@ export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
   readonly accountChangedAtMs?: number
   /** The account that the identity claims and another one holds. `attributes` has no `directoryObjectId` then. */
   readonly claimedAccount?: string
-  /** Since when the identity claims its account, by the writer's clock; absent for one written before this was stored. */
+  /**
+   * Since when the identity claims its account, by the writer's clock; absent for one written before this was stored.
+   */
   readonly accountSinceMs?: number
-  /** The core object that its former contributors belong to now; absent in a live object, and in one that was deleted. */
+  /**
+   * The core object that its former contributors belong to now; absent in a live object, and in one that was deleted.
+   */
   readonly mergedInto?: string
 }
 
@@ -27,8 +31,8 @@ export type Contribution = {
 }
 
 /**
- * Merges contributions, which are ordered by the creation of their connectors. An attribute takes the value of the first
- * contribution that has it. References to objects that do not exist are left out.
+ * Merges contributions, which are ordered by the creation of their connectors. An attribute takes the value of the
+ * first contribution that has it. References to objects that do not exist are left out.
  */
 export function mergedCoreObject(
   id: string,
@@ -56,8 +60,8 @@ export type CoreObjectStub = Pick<MergedCoreObject, 'id' | 'objectType' | 'exter
 
 /**
  * Returns the soft-deleted form of a core object without contributions. It keeps the last attributes, because removing
- * the object from a directory group requires its account. When its contributors have moved, it names the core object that
- * they belong to now: what the one had belongs to the other.
+ * the object from a directory group requires its account. When its contributors have moved, it names the core object
+ * that they belong to now: what the one had belongs to the other.
  */
 export function deletedCoreObject(
   { id, objectType, externalId, attributes = {} }: CoreObjectStub,
@@ -80,9 +84,9 @@ export function isSameCoreObject(one: MergedCoreObject, other: MergedCoreObject)
 }
 
 /**
- * Returns the object with the time of its last account change, which is now if its account differs from before. The time is
- * stored because a process that has never read the previous account must still update the groups. A new object has no
- * account change. A restored object is compared with its last form before the deletion.
+ * Returns the object with the time of its last account change, which is now if its account differs from before. The
+ * time is stored because a process that has never read the previous account must still update the groups. A new object
+ * has no account change. A restored object is compared with its last form before the deletion.
  */
 export function withAccountChange(
   object: MergedCoreObject,
@@ -95,7 +99,9 @@ export function withAccountChange(
   return accountChangedAtMs === undefined ? object : { ...object, accountChangedAtMs }
 }
 
-/** The attribute that determines the directory account of an object: the identity's own, or the holder of a position. */
+/**
+ * The attribute that determines the directory account of an object: the identity's own, or the holder of a position.
+ */
 function accountSource({ objectType, attributes }: MergedCoreObject): string | undefined {
   if (objectType === 'identity') return attributes.directoryObjectId as string | undefined
   return objectType === 'relationship' ? (attributes.identity as Reference | undefined)?.objectId : undefined

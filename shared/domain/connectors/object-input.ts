@@ -17,9 +17,9 @@ export const BATCH_OPERATIONS = ['upsert', 'delete'] as const
 const INVALID_CHARACTER = /[\u0000-\u001f\u007f\p{Cs}]/u
 
 /**
- * One change of a connector space. `create` requires that no live object of these names exists, `replace` that one does.
- * `recreate` is a retried `create`: it also accepts a live object with the same data. `rejoin` keeps the data and assigns
- * the core object again. `replace` and `delete` apply only to a version in `ifMatch`, when there is one.
+ * One change of a connector space. `create` requires that no live object of these names exists, `replace` that one
+ * does. `recreate` is a retried `create`: it also accepts a live object with the same data. `rejoin` keeps the data and
+ * assigns the core object again. `replace` and `delete` apply only to a version in `ifMatch`, when there is one.
  */
 export type ObjectWrite =
   | {
@@ -125,8 +125,9 @@ type Fault = { readonly code: RefusalCode; readonly message: string; readonly be
 type Checked = { readonly value: DataValue | undefined } | { readonly faults: readonly Fault[] }
 
 /**
- * Validates `data` by the attributes of its type and converts it to its stored form: GUIDs in lower case, without nulls,
- * blank strings and empty lists, so that blank keys never join identities. Faults have JSON pointers below `target`.
+ * Validates `data` by the attributes of its type and converts it to its stored form: GUIDs in lower case, without
+ * nulls, blank strings and empty lists, so that blank keys never join identities. Faults have JSON pointers below
+ * `target`.
  */
 export function parseObjectData(objectType: ObjectType, data: unknown, target: string): ParsedData {
   if (!isRecord(data)) return { data: {}, faults: [refusalEntry('InvalidType', 'data must be an object', target)] }
@@ -218,7 +219,9 @@ function checkReference(value: unknown, name: string): Checked {
   return { value: { externalId } }
 }
 
-/** Checks each entry and removes duplicates, keeping the order. An empty list counts as absent: decisions, section 13. */
+/**
+ * Checks each entry and removes duplicates, keeping the order. An empty list counts as absent: decisions, section 13.
+ */
 function checkList(value: unknown, name: string, check: (entry: unknown, name: string) => Checked): Checked {
   if (!Array.isArray(value)) return wrongType(name, 'a list')
   if (value.length > LIST_LIMIT_COUNT) {

@@ -8,7 +8,9 @@ import {
 } from './connector-object.ts'
 import type { ObjectWrite } from './object-input.ts'
 
-/** Returns the parent of an org unit, by connector object ids; undefined for a root and for a unit that does not exist. */
+/**
+ * Returns the parent of an org unit, by connector object ids; undefined for a root and for a unit that does not exist.
+ */
 export type ParentOf = (id: string) => string | undefined
 
 /** Returns the connector object id of the parent among an org unit's references. */

@@ -12,7 +12,9 @@ type LimitDependencies = {
   readonly scheduler: CooperativeScheduler
 }
 
-/** Returns the refusals of objects that would exceed a limit of the tenant: of custom attributes, then of new objects. */
+/**
+ * Returns the refusals of objects that would exceed a limit of the tenant: of custom attributes, then of new objects.
+ */
 export async function limitRefusals(
   tenantId: string,
   writes: readonly ObjectWrite[],

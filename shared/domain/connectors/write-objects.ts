@@ -44,9 +44,9 @@ export type WriteDependencies = {
 const ATTEMPTS_WITHOUT_PROGRESS_COUNT = 32
 
 /**
- * Writes to a connector's space and merges the affected core objects: those of the written objects, and those that refer
- * to objects that were created, deleted or assigned to another core object. Connector objects are written first. If the
- * call is interrupted, the next write of the same objects repairs their core objects.
+ * Writes to a connector's space and merges the affected core objects: those of the written objects, and those that
+ * refer to objects that were created, deleted or assigned to another core object. Connector objects are written first.
+ * If the call is interrupted, the next write of the same objects repairs their core objects.
  * @returns The outcome of each write, in order.
  */
 export async function writeObjects(

@@ -12,7 +12,9 @@ const OWN_KINDS: ReadonlyMap<string, AttributeKind> = new Map([
   ['externalId', 'string'],
 ])
 
-/** The kind of any attribute a row can have, `id`, `externalId` and custom ones included; undefined for an unknown one. */
+/**
+ * The kind of any attribute a row can have, `id`, `externalId` and custom ones included; undefined for an unknown one.
+ */
 export function attributeKind(objectType: ObjectType, attribute: string): AttributeKind | undefined {
   return OWN_KINDS.get(attribute) ?? attributeDefinition(objectType, attribute)?.kind
 }

@@ -18,8 +18,8 @@ export interface CoreObjectReader {
   /** Returns the relationships of these objects, ordered by id. */
   relationshipsOf(tenantId: string, end: 'identity' | 'orgUnit', ids: readonly string[]): Promise<CoreObject[]>
   /**
-   * Returns the first `limit` matches by the statement's table of searchable attributes, ordered by display name or title,
-   * then id. Objects without a name come last.
+   * Returns the first `limit` matches by the statement's table of searchable attributes, ordered by display name or
+   * title, then id. Objects without a name come last.
    * @param among Restricts the search to these objects; undefined for all.
    */
   search(
@@ -62,7 +62,7 @@ export interface AccountChangeStore {
 }
 
 /**
- * Age up to which account changes are considered. Older ones are found by the hourly comparison of whole groups; the window
- * leaves room for one missed sweep.
+ * Age up to which account changes are considered. Older ones are found by the hourly comparison of whole groups; the
+ * window leaves room for one missed sweep.
  */
 export const ACCOUNT_CHANGE_WINDOW_MS = 2 * 60 * 60 * 1000

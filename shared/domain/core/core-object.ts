@@ -8,7 +8,9 @@ export function isObjectType(word: unknown): word is ObjectType {
 /** A reference to another core object. */
 export type Reference = { readonly objectId: string }
 
-/** Depends on the attribute's kind: a string (string, date, guid), a boolean, a list of GUIDs, a reference or several. */
+/**
+ * Depends on the attribute's kind: a string (string, date, guid), a boolean, a list of GUIDs, a reference or several.
+ */
 export type AttributeValue = string | boolean | Reference | readonly string[] | readonly Reference[]
 
 /** Attributes by name, as in `ATTRIBUTES` and `custom/<name>`. Unknown attributes are absent. */
@@ -26,7 +28,9 @@ export type CoreObject = {
   readonly deleted: boolean
 }
 
-/** The kind of an attribute's value. `date` is a calendar date or a timestamp in ISO 8601; references name core objects. */
+/**
+ * The kind of an attribute's value. `date` is a calendar date or a timestamp in ISO 8601; references name core objects.
+ */
 export type AttributeKind = 'string' | 'boolean' | 'date' | 'guid' | 'guids' | 'reference' | 'references'
 
 export type AttributeDefinition = {
@@ -56,8 +60,8 @@ const COMMON = {
 } as const
 
 /**
- * All attributes that a connector can send, by object type: decisions, section 3. The service sets `id`, `externalId` and
- * `lastUpdated`. Attributes named `custom/<name>` are strings and not listed.
+ * All attributes that a connector can send, by object type: decisions, section 3. The service sets `id`, `externalId`
+ * and `lastUpdated`. Attributes named `custom/<name>` are strings and not listed.
  */
 export const ATTRIBUTES = {
   identity: {

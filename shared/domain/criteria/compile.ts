@@ -11,7 +11,9 @@ import { schemaSource } from './schema.ts'
 /** The order of the three objects in a row. */
 export const ROW_PLACE = { identity: 0, orgUnit: 1, relationship: 2 } as const satisfies Record<ObjectType, number>
 
-/** A node bound to the columns that it reads. `reads` is the object of the row that it depends on, if it is only one. */
+/**
+ * A node bound to the columns that it reads. `reads` is the object of the row that it depends on, if it is only one.
+ */
 export type BoundNode = BoundLeaf | BoundToday | BoundMembership | BoundGroup
 export type BoundLeaf = {
   readonly kind: 'leaf'
@@ -116,8 +118,8 @@ function verdictBytes(node: BoundNode): number {
 export type KnownLeaves = Map<string, CheckedLeaf>
 
 /**
- * Compiles a condition. It orders children by cost and groups those that depend on one object of the row, which are then
- * evaluated once per object instead of once per row.
+ * Compiles a condition. It orders children by cost and groups those that depend on one object of the row, which are
+ * then evaluated once per object instead of once per row.
  * @param leaves Of other conditions with which this one can share results: equal leaves become the same object.
  */
 export function compile(condition: CheckedCondition, leaves: KnownLeaves = new Map()): CompiledCondition {

@@ -12,8 +12,8 @@ const CHAINS_AT_MOST_COUNT = 2000
 const BYTES_PER_TEXT = 16
 
 /**
- * The results of a chain of functions on the texts of a dictionary. They are cached once a second leaf uses the same chain.
- * The latest result is `bytes` from `start` to `end`.
+ * The results of a chain of functions on the texts of a dictionary. They are cached once a second leaf uses the same
+ * chain. The latest result is `bytes` from `start` to `end`.
  */
 export class DerivedTexts {
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0)

@@ -39,7 +39,9 @@ export function* memberSlotsTask(
   return yield* new Evaluation(snapshot, context, shared).members(compiled.boundTo(snapshot), CORE_TYPE[objectType])
 }
 
-/** Whether each of these objects is a member. Evaluates their rows only. Unknown and deleted objects are not members. */
+/**
+ * Whether each of these objects is a member. Evaluates their rows only. Unknown and deleted objects are not members.
+ */
 export function evaluateObjects(
   compiled: CompiledCondition,
   snapshot: RowSnapshot,

@@ -6,8 +6,8 @@ export type EvaluationContext = {
   /** Undefined for a collection that does not exist, which has no members. */
   membersOf(collectionId: string): CollectionMembers | MembersBySlot | undefined
   /**
-   * For members that are found one by one. Returns true when it is not known whether the row is a member: a step that asks
-   * for it must end, and it is known in the next one.
+   * For members that are found one by one. Returns true when it is not known whether the row is a member: a step that
+   * asks for it must end, and it is known in the next one.
    */
   asksFor?(collectionId: string, row: Row): boolean
 }

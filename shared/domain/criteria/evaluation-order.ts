@@ -2,8 +2,8 @@
 export type EvaluationOrder = { readonly order: readonly string[]; readonly cyclic: readonly string[] }
 
 /**
- * Sorts collections topologically by their references and otherwise keeps their order. References to other ids are ignored.
- * `cyclic` has the collections that are in a cycle or refer to one.
+ * Sorts collections topologically by their references and otherwise keeps their order. References to other ids are
+ * ignored. `cyclic` has the collections that are in a cycle or refer to one.
  */
 export function evaluationOrder(references: ReadonlyMap<string, Iterable<string>>): EvaluationOrder {
   const waitingFor = new Map<string, number>()
@@ -25,8 +25,8 @@ export function evaluationOrder(references: ReadonlyMap<string, Iterable<string>
 }
 
 /**
- * The cycle through `id` that these references would create: its ids in order, `id` first and last. Undefined when there is
- * none.
+ * The cycle through `id` that these references would create: its ids in order, `id` first and last. Undefined when
+ * there is none.
  * @param referencesOf The references of the other collections.
  */
 export function findCycle(

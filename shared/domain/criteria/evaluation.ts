@@ -34,7 +34,10 @@ const TESTS_PER_STEP_COUNT = 1024
 /** Collections whose member slots are cached during an evaluation. */
 const COLLECTIONS_CACHED_COUNT = 64
 
-/** The evaluation of a condition on a snapshot, as tasks. Between steps, others may evaluate; the snapshot must not change. */
+/**
+ * The evaluation of a condition on a snapshot, as tasks. Between steps, others may evaluate; the snapshot must not
+ * change.
+ */
 export class Evaluation {
   readonly #snapshot: RowSnapshot
   readonly #context: EvaluationContext
@@ -88,8 +91,8 @@ export class Evaluation {
   }
 
   /**
-   * The slots in `mask` whose rows satisfy a node. A relationship's slot is its row. The slot of an identity or org unit is
-   * a row without a relationship, or the object itself for a node that reads nothing else.
+   * The slots in `mask` whose rows satisfy a node. A relationship's slot is its row. The slot of an identity or org
+   * unit is a row without a relationship, or the object itself for a node that reads nothing else.
    */
   *#matching(node: BoundNode, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     yield

@@ -31,8 +31,8 @@ export type RowToExplain = {
 }
 
 /**
- * Explains a condition on rows, one after the other: the condition as stored, with what the evaluator finds on each node.
- * A leaf decides when the condition, evaluated with the result of this leaf turned round, has the other result.
+ * Explains a condition on rows, one after the other: the condition as stored, with what the evaluator finds on each
+ * node. A leaf decides when the condition, evaluated with the result of this leaf turned round, has the other result.
  */
 export function* explainTask(
   condition: CheckedCondition,

@@ -26,8 +26,8 @@ export type FieldFault = { readonly code: RefusalCode; readonly message: string 
 export type FieldExpression = { readonly functions: readonly FieldFunction[]; readonly wire: string }
 
 /**
- * Parses `field`: the attribute in `id`, or functions around it. Function names ignore case. Attribute names may contain
- * commas and brackets, so calls are removed from the outside until `id` is left.
+ * Parses `field`: the attribute in `id`, or functions around it. Function names ignore case. Attribute names may
+ * contain commas and brackets, so calls are removed from the outside until `id` is left.
  */
 export function parseField(field: string, id: string, type: AttributeType): FieldExpression | FieldFault {
   const outermostFirst: FieldFunction[] = []

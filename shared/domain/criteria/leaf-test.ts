@@ -10,8 +10,8 @@ import { textTest } from './text-test.ts'
 
 /**
  * The test of a leaf on the values of a column: `null` is true without a value; `listed` is true for the listed values,
- * which are looked up; `scan` tests every distinct value. Negative operators are tested as their opposites and inverted,
- * which also makes them true without a value.
+ * which are looked up; `scan` tests every distinct value. Negative operators are tested as their opposites and
+ * inverted, which also makes them true without a value.
  */
 export type LeafTest =
   | { readonly kind: 'null' }
@@ -145,7 +145,10 @@ function numberOf(value: ComparedValue | undefined, todayMs: number): number {
   return typeof value === 'object' ? todayMs + value.daysFromToday * DAY_MS : Number(value)
 }
 
-/** Values tested in one step of the task. A step takes about a tenth of a millisecond, whatever the lengths of the values. */
+/**
+ * Values tested in one step of the task. A step takes about a tenth of a millisecond, whatever the lengths of the
+ * values.
+ */
 const VALUES_PER_STEP_COUNT = 1024
 const BYTES_PER_STEP_COUNT = 32_768
 const COMPARISONS_PER_STEP_COUNT = 16_384

@@ -98,7 +98,10 @@ function isAnyUsed(codes: CodeSet, used: Bitmap, { values }: Column): boolean {
   return codes.asBitmap(values.size).some((word, at) => (word & (used[at] ?? 0)) !== 0)
 }
 
-/** The values of the leaf that its functions make of some text. Each text is looked at once, whatever the number of values. */
+/**
+ * The values of the leaf that its functions make of some text. Each text is looked at once, whatever the number of
+ * values.
+ */
 function* textsFound(leaf: CheckedLeaf, column: Column, used: Bitmap): Task<ReadonlySet<string>> {
   const wanted = new Set(leaf.values.map(String))
   const found = new Set<string>()

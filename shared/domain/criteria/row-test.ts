@@ -56,7 +56,9 @@ export class RowTest {
     this.#context = context
   }
 
-  /** The next tests are on the row of a slot: a relationship is a row, another object is a row without a relationship. */
+  /**
+   * The next tests are on the row of a slot: a relationship is a row, another object is a row without a relationship.
+   */
   moveTo(objectType: ObjectType, slot: number): void {
     const isPosition = objectType === 'relationship'
     this.#row[0] = isPosition ? this.#linked('identity', slot) : objectType === 'identity' ? slot : 0

@@ -24,8 +24,8 @@ export function newLeafResults(): LeafResults {
 }
 
 /**
- * The slots of a table whose rows satisfy a node of one condition that does not depend on the members of collections. For
- * evaluations of the condition on the same state of a snapshot and on the same day.
+ * The slots of a table whose rows satisfy a node of one condition that does not depend on the members of collections.
+ * For evaluations of the condition on the same state of a snapshot and on the same day.
  */
 export class SharedResults {
   readonly #nodes: Readonly<Record<ObjectType, Map<BoundNode, Bitmap>>> = {

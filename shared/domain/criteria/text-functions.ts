@@ -120,8 +120,8 @@ function applied(text: string, call: FieldFunction): string {
 }
 
 /**
- * The converted case of each UTF-16 unit that converts on its own. `DEPENDS` marks the others: letters that become several
- * (ß), letters that depend on their neighbours (Σ) and surrogates.
+ * The converted case of each UTF-16 unit that converts on its own. `DEPENDS` marks the others: letters that become
+ * several (ß), letters that depend on their neighbours (Σ) and surrogates.
  */
 type LetterCase = Uint16Array
 

@@ -41,7 +41,8 @@ export type RemovalApprovalRequest = LinkName &
  * Queues a ManualSync job that removes the accounts of the plan that are still due. A queued job for the same plan is
  * returned instead of a second one.
  * @returns The job's id.
- * @throws Refusal `LinkNotFound`, `PlanNotFound`, `PlanChanged` for another plan than the one that is held, `LinkDisabled`.
+ * @throws Refusal `LinkNotFound`, `PlanNotFound`, `PlanChanged` for another plan than the one that is held,
+ * `LinkDisabled`.
  */
 export async function approveRemovals(
   { tenantId, linkId, planId, approvedBy, actorId = approvedBy, notes }: RemovalApprovalRequest,

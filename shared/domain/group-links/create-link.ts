@@ -98,7 +98,10 @@ function groupTaken(groupId: string, link: GroupLink | undefined, cause?: unknow
   return new Refusal('GroupAlreadyLinked', message, '/directoryGroupId', cause)
 }
 
-/** @returns The kind of the collection. @throws Refusal `CollectionUnknown`, `ObjectTypeNotLinkable`; `CollectionNotVerified` when the check itself fails. */
+/**
+ * @returns The kind of the collection.
+ * @throws Refusal `CollectionUnknown`, `ObjectTypeNotLinkable`; `CollectionNotVerified` when the check itself fails.
+ */
 export async function verifyCollection(
   tenantId: string,
   collectionId: string,

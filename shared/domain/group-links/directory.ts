@@ -105,7 +105,10 @@ export interface Directory {
   readonly limits: { readonly add: WriteLimits; readonly remove: WriteLimits }
   /** Undefined when the group does not exist. @throws DirectoryFault */
   readGroup(tenantId: string, groupId: string): Promise<DirectoryGroup | undefined>
-  /** Up to `limit` groups whose display name starts with a text, in any order. Case does not matter. @throws DirectoryFault */
+  /**
+   * Up to `limit` groups whose display name starts with a text, in any order. Case does not matter.
+   * @throws DirectoryFault
+   */
   findGroups(tenantId: string, nameStart: string, limit: number): Promise<DirectoryGroup[]>
   /**
    * Whether the service's own service principal is an owner of the group.

@@ -46,12 +46,17 @@ export type GroupLinkDto = Static<typeof GroupLinkDto>
 export const NewGroupLink = Type.Object({ collectionId: Guid, directoryGroupId: Guid })
 export type NewGroupLink = Static<typeof NewGroupLink>
 
-/** The exclusive right to write to a link's group. It expires, so that a crashed worker blocks the link for a limited time. */
+/**
+ * The exclusive right to write to a link's group. It expires, so that a crashed worker blocks the link for a limited
+ * time.
+ */
 const Lease = Type.Object({
   /** A sync job's id, or another name that only the owner uses. */
   owner: Type.String(),
   expiresAtMs: Type.Number(),
-  /** Fencing token, one higher than every earlier one. A worker that finds another token on the link has lost the lease. */
+  /**
+   * Fencing token, one higher than every earlier one. A worker that finds another token on the link has lost the lease.
+   */
   token: Type.Integer(),
 })
 export type Lease = Readonly<Static<typeof Lease>>
@@ -69,7 +74,9 @@ export const GroupLink = Type.Object({
   lease: Nullable(Lease),
   /** The highest fencing token issued so far. */
   lastToken: Type.Integer(),
-  /** Membership version of the collection that was last written to the group; null until the first sync has succeeded. */
+  /**
+   * Membership version of the collection that was last written to the group; null until the first sync has succeeded.
+   */
   appliedMembershipVersion: Nullable(Type.Integer()),
   /** Removals were deferred because a member had no account. Only a full comparison finds them. */
   removalsDeferred: Type.Boolean(),

@@ -103,7 +103,9 @@ export type RetryOptions = {
   readonly nowMs: number
 }
 
-/** The job after a failed run: queued again after a delay, or failed for a permanent failure and after the fourth run. */
+/**
+ * The job after a failed run: queued again after a delay, or failed for a permanent failure and after the fourth run.
+ */
 export function afterFailedRun(job: SyncJob, failure: RunFailure, options: RetryOptions): SyncJob {
   if (failure.isPermanent || hasNoAttemptLeft(job)) return failed(job, failure.reason, options.nowMs)
   const delayS = options.delaysS[job.attempts - 1] ?? options.delaysS.at(-1) ?? 0

@@ -33,8 +33,8 @@ export type CurrentLink = Versioned<GroupLink> & { readonly settings: LinkSettin
 export interface LinkStore {
   find(tenantId: string, linkId: string): Promise<Versioned<GroupLink> | undefined>
   /**
-   * As `find`, but includes all earlier writes of all instances: another worker can have acquired the lease. The tenant's
-   * settings are read in the same request.
+   * As `find`, but includes all earlier writes of all instances: another worker can have acquired the lease. The
+   * tenant's settings are read in the same request.
    */
   findCurrent(tenantId: string, linkId: string): Promise<CurrentLink | undefined>
   /** Later reads include all earlier writes of all instances. */
@@ -75,8 +75,8 @@ export type BegunSweep = {
   /** What evaluations had covered by the last sweep, if it found none due. */
   readonly evaluated: EvaluatedUntil | undefined
   /**
-   * Records the end of the sweep. Each of its links has a job from then on, which is found and listed like a stored one.
-   * Two sweeps that begin in the same minute are one.
+   * Records the end of the sweep. Each of its links has a job from then on, which is found and listed like a stored
+   * one. Two sweeps that begin in the same minute are one.
    */
   record(record: SweepRecord): Promise<void>
 }
@@ -161,11 +161,13 @@ export interface LinkedCollections {
   accountsOf(tenantId: string, collectionId: string): Promise<CollectionAccounts>
   /** The same; undefined when the collection does not exist. */
   findAccounts(tenantId: string, collectionId: string): Promise<CollectionAccounts | undefined>
-  /** The current membership versions of these collections. One that does not exist, or was never evaluated, is left out. */
+  /**
+   * The current membership versions of these collections. One that does not exist, or was never evaluated, is left out.
+   */
   versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
-   * The same for collections whose members were written since a time of the database's clock, in seconds, and possibly for
-   * others. One that was deleted is left out.
+   * The same for collections whose members were written since a time of the database's clock, in seconds, and possibly
+   * for others. One that was deleted is left out.
    */
   versionsWrittenSince(
     tenantId: string,

@@ -80,11 +80,14 @@ export interface LinkSettingsStore {
   /** Stores the default settings unless the tenant has settings. Further calls for a tenant cost nothing. */
   register(tenantId: string): Promise<void>
   /**
-   * Includes all earlier writes of all instances; so do later reads of the tenant's links. The default settings for a tenant
-   * without a record.
+   * Includes all earlier writes of all instances; so do later reads of the tenant's links. The default settings for a
+   * tenant without a record.
    */
   findCurrent(tenantId: string): Promise<Versioned<LinkSettings>>
-  /** @param audit Written in the same transaction. @throws Refusal `StaleVersion` when `version` is no longer current. */
+  /**
+   * @param audit Written in the same transaction.
+   * @throws Refusal `StaleVersion` when `version` is no longer current.
+   */
   replace(
     tenantId: string,
     settings: LinkSettings,

@@ -143,8 +143,8 @@ async function existing(tenantId: string, collectionId: string, deps: Collection
 }
 
 /**
- * An account change has its time from another instance's clock, before it is written. A comparison that began within this
- * time after it may have missed the change.
+ * An account change has its time from another instance's clock, before it is written. A comparison that began within
+ * this time after it may have missed the change.
  */
 const ACCOUNT_CHANGE_DELAY_MS = 5 * 60 * 1000
 

@@ -109,7 +109,8 @@ export const QueuedSync = Closed({
 })
 
 /**
- * Queues a ManualSync for each enabled link of a collection. A link's queued ManualSync is returned instead of a new one.
+ * Queues a ManualSync for each enabled link of a collection. A link's queued ManualSync is returned instead of a new
+ * one.
  * @param requestedBy object id of the caller in the directory.
  * @throws Refusal `LinkNotFound` without a link, `LinkDisabled` when all links are disabled.
  */

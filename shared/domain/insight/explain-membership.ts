@@ -80,8 +80,9 @@ type Verdict = Pick<Explanation, 'isMember' | 'satisfies' | 'evaluatedAt' | 'row
   Pick<Standing, 'memberIds'> & { readonly membershipVersion: number }
 
 /**
- * Explains the membership of one object. It is evaluated by the code and on the rows that evaluations use, with everything
- * that was written before the call. For a tenant whose rows are not in memory it waits until they are loaded.
+ * Explains the membership of one object. It is evaluated by the code and on the rows that evaluations use, with
+ * everything that was written before the call. For a tenant whose rows are not in memory it waits until they are
+ * loaded.
  * @throws Refusal `CollectionNotFound`; `ObjectNotFound`, also for an object that the caller may not ask about.
  */
 export async function explainMembership(
@@ -127,8 +128,8 @@ function accountOf({ objectType, objectId }: Subject, rows: RowSnapshot): string
 }
 
 /**
- * In a collection of the object's own type, the object itself is tested; in any other one, those objects on its rows that
- * the collection can have. An identity is tested in a collection of positions by all its positions.
+ * In a collection of the object's own type, the object itself is tested; in any other one, those objects on its rows
+ * that the collection can have. An identity is tested in a collection of positions by all its positions.
  */
 async function criteriaVerdict(
   collection: Collection,

@@ -28,7 +28,8 @@ export type Standing = {
 /**
  * Decides where an object stands.
  * @param isHeld Whether the removal guard holds the removal of the account.
- * @param changes The changes of the collection's members that the link has not applied; undefined when they are not known.
+ * @param changes The changes of the collection's members that the link has not applied; undefined when they are not
+ * known.
  */
 export function linkStanding(
   link: GroupLink,

@@ -17,8 +17,8 @@ type AsOfDependencies = Pick<
 /**
  * The members of a collection at an earlier time: the stored members without what happened since. Name and description
  * are the current ones.
- * @throws Refusal `CollectionNotFound`; `InvalidValue` for a time in the future or none; `HistoryNotKept` for a time before
- *   the collection was created, or that is no longer kept.
+ * @throws Refusal `CollectionNotFound`; `InvalidValue` for a time in the future or none; `HistoryNotKept` for a time
+ *   before the collection was created, or that is no longer kept.
  */
 export async function readResultsAsOf(
   tenantId: string,

@@ -110,7 +110,10 @@ export class PlannedAccounts {
     return { size: removedCount + others.size, has: (account: string) => others.has(account) || isRemoved(account) }
   }
 
-  /** As an incremental sync and a job decide. @param userCount For a link that was never synced: its group has these. */
+  /**
+   * As an incremental sync and a job decide.
+   * @param userCount For a link that was never synced: its group has these.
+   */
   #isHeld(
     link: GroupLink,
     due: { readonly size: number; has(account: string): boolean },

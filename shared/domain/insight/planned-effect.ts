@@ -17,7 +17,9 @@ type CollectionEffect = {
   readonly fingerprint: string
 }
 
-/** What saving a change does. The members are those of the changed collection; they are valid within the same task only. */
+/**
+ * What saving a change does. The members are those of the changed collection; they are valid within the same task only.
+ */
 export type PlannedEffect = {
   readonly collections: readonly CollectionEffect[]
   readonly links: readonly LinkEffect[]
@@ -30,7 +32,10 @@ export type PlannedEffect = {
 /** When the effect is determined. */
 export type PlanTime = { readonly nowMs: number; readonly todayMs: number }
 
-/** The effect of a change on one state of the rows. Uses the code that evaluates, and decides about removals, when it is saved. */
+/**
+ * The effect of a change on one state of the rows. Uses the code that evaluates, and decides about removals, when it is
+ * saved.
+ */
 export function* effectTask(input: PlanInput, rows: RowSnapshot, { nowMs, todayMs }: PlanTime): Task<PlannedEffect> {
   const { graph, joined, stored, conditions } = input
   const conditionOf = (collection: Collection) => conditions.get(collection)

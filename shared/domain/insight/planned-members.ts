@@ -28,9 +28,9 @@ export type MembersInput = {
 }
 
 /**
- * The members of criteria collections before and after a change of one of them, evaluated on one state of the rows. As in
- * an evaluation, a collection with an invalid condition keeps its members, and so do those that refer to it. Members are
- * kept only while a later collection needs them.
+ * The members of criteria collections before and after a change of one of them, evaluated on one state of the rows. As
+ * in an evaluation, a collection with an invalid condition keeps its members, and so do those that refer to it. Members
+ * are kept only while a later collection needs them.
  */
 export class PlannedMembers {
   readonly #input: MembersInput

@@ -14,8 +14,8 @@ const LISTED_AT_MOST_COUNT = 20
 const SAMPLE_COUNT = 8
 
 /**
- * The other criteria collections of the same object type that have exactly these members after the change, by name. Most
- * are told apart by a few objects. Only those that agree on them are evaluated.
+ * The other criteria collections of the same object type that have exactly these members after the change, by name.
+ * Most are told apart by a few objects. Only those that agree on them are evaluated.
  * @param collections All collections of both kinds, with the changed one as it would be stored.
  */
 export function* sameMembersTask(

@@ -61,8 +61,8 @@ export async function readRequest(
 }
 
 /**
- * Approves, rejects, cancels or leaves. Of several concurrent actions on a request, one succeeds and the others are refused
- * with `InvalidRequestState`.
+ * Approves, rejects, cancels or leaves. Of several concurrent actions on a request, one succeeds and the others are
+ * refused with `InvalidRequestState`.
  * @throws Refusal `CollectionNotFound`, `RequestNotFound`, `RelationshipUnknown`, `RelationshipNotOfRequest`,
  * `PreconditionFailed`, `InvalidRequestState`, `SelfApproval`, `NotCurrentApprover`, `NotRequester`.
  */

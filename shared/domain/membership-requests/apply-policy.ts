@@ -104,9 +104,9 @@ export async function moveIfMisplaced(
 }
 
 /**
- * Reads the collection again after a request was saved as waiting. If the collection has changed since the decision, the
- * request is moved by the current policy, or ended when the collection was deleted. This closes the gap between reading
- * the policy and writing the request.
+ * Reads the collection again after a request was saved as waiting. If the collection has changed since the decision,
+ * the request is moved by the current policy, or ended when the collection was deleted. This closes the gap between
+ * reading the policy and writing the request.
  */
 export async function recheckPolicy(
   saved: Versioned<MembershipRequest>,

@@ -4,8 +4,8 @@ import type { Approval, MembershipRequest } from './membership-request.ts'
 type Approved = Pick<MembershipRequest, 'approvals' | 'lifecycle'>
 
 /**
- * The approvals of a request. A request that was stored before approvals had approvers counts them for the gates of the same
- * order and type.
+ * The approvals of a request. A request that was stored before approvals had approvers counts them for the gates of the
+ * same order and type.
  */
 export function approvalsOf({ approvals, lifecycle }: Approved, policy: AppliedPolicy): readonly Approval[] {
   if (approvals !== undefined) return approvals
@@ -21,8 +21,9 @@ export function approvalAt({ type, approvers }: ApprovalGate): Approval {
 }
 
 /**
- * The gates of the policy that have not approved the request, in order. An approval counts for the gate of the same type and
- * approvers, wherever that gate now stands: decisions, section 13. Of several such gates, it counts for the first.
+ * The gates of the policy that have not approved the request, in order. An approval counts for the gate of the same
+ * type and approvers, wherever that gate now stands: decisions, section 13. Of several such gates, it counts for the
+ * first.
  */
 export function remainingGates(approvals: readonly Approval[], policy: AppliedPolicy): ApprovalGate[] {
   const unused = approvals.map(approvalKey)

@@ -11,7 +11,9 @@ export type RequestSubject = Pick<MembershipRequest, 'requesterId' | 'relationsh
 /** Returns the number of approvers at a gate for one request; the subject is not counted. */
 export type ApproverCounter = (gate: ApprovalGate, subject: RequestSubject) => number
 
-/** Creates a counter for the gates. Reads the members of approver collections once; managers come from the org chart. */
+/**
+ * Creates a counter for the gates. Reads the members of approver collections once; managers come from the org chart.
+ */
 export async function approverCounter(
   tenantId: string,
   gates: readonly ApprovalGate[],

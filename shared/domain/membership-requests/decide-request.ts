@@ -58,8 +58,8 @@ const ALLOWED_STATUSES: Readonly<Record<RequestAction['kind'], readonly RequestS
 }
 
 /**
- * Decides on one action: returns the request after the action, or the reason for refusing it. When both the status and the
- * actor's rights refuse the action, the refusal names the status. The lifecycle only grows.
+ * Decides on one action: returns the request after the action, or the reason for refusing it. When both the status and
+ * the actor's rights refuse the action, the refusal names the status. The lifecycle only grows.
  */
 export function decideRequest(
   request: MembershipRequest,

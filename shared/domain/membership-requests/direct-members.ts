@@ -35,8 +35,8 @@ const IDENTITIES_PER_BATCH_COUNT = 500
 const ATTEMPTS_AT_MOST = 5
 
 /**
- * Adds identities as members without approval, at their main position. An open request for the same membership is granted.
- * Otherwise a request is created in `Joined`, so that each membership has a history.
+ * Adds identities as members without approval, at their main position. An open request for the same membership is
+ * granted. Otherwise a request is created in `Joined`, so that each membership has a history.
  * @throws Refusal `CollectionNotFound`; `IdentityUnknown` for each id that does not exist, and no member is added then.
  */
 export async function addMembersDirectly(

@@ -21,8 +21,8 @@ export async function eligibleCollections(person: Person, deps: RequestDependenc
 /**
  * Lists the eligible collections of an identity, given by core identity id or directory object id.
  * @param identityId The caller's identity, if any.
- * @throws Refusal `NotManager` for an unknown or foreign identity when the caller may read only their own and their reports'
- * collections; `IdentityNotFound` for other callers.
+ * @throws Refusal `NotManager` for an unknown or foreign identity when the caller may read only their own and their
+ * reports' collections; `IdentityNotFound` for other callers.
  */
 export async function eligibleCollectionsOf(
   userId: string,

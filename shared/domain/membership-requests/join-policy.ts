@@ -82,7 +82,9 @@ export function policyOf({ definition, definitionVersion }: Collection): Applied
   return { ...(definition as JoinPolicy), version: definitionVersion }
 }
 
-/** Returns the gates that a request passes, in order: none when no approval is required, even if the policy has gates. */
+/**
+ * Returns the gates that a request passes, in order: none when no approval is required, even if the policy has gates.
+ */
 export function gatesOf({ approvalRequired, approvalGates }: JoinPolicy): readonly ApprovalGate[] {
   return approvalRequired ? approvalGates : []
 }

@@ -118,8 +118,8 @@ function objectTypeFaults(objectType: CollectionObjectType): RefusalEntry[] {
 }
 
 /**
- * Returns the policy to store and the collections that it refers to. New references must exist. Deleted approvers may stay
- * at their gate, so that clients can send back a policy as they read it.
+ * Returns the policy to store and the collections that it refers to. New references must exist. Deleted approvers may
+ * stay at their gate, so that clients can send back a policy as they read it.
  */
 async function parseDefinition(
   tenantId: string,

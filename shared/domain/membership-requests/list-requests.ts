@@ -29,8 +29,8 @@ export type RequestPage = {
 }
 
 /**
- * Lists the requests of a collection that the viewer may see, newest first, with current approver counts: all requests, or
- * those that involve the viewer, await the viewer's decision or ended where the viewer could decide.
+ * Lists the requests of a collection that the viewer may see, newest first, with current approver counts: all requests,
+ * or those that involve the viewer, await the viewer's decision or ended where the viewer could decide.
  * @throws Refusal `CollectionNotFound`
  */
 export async function requestsOfCollection(
@@ -135,8 +135,8 @@ async function described(
 }
 
 /**
- * Returns the review keys under which requests of these collections can await the identity's decision: the gates where it
- * is an approver, and the identities it may manage. Requests found under an identity's key must be checked with
+ * Returns the review keys under which requests of these collections can await the identity's decision: the gates where
+ * it is an approver, and the identities it may manage. Requests found under an identity's key must be checked with
  * `awaitsIdentity`.
  */
 async function reviewKeys(

@@ -5,7 +5,9 @@ import { Timestamp } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
 import { GateType } from './join-policy.ts'
 
-/** Decisions, section 7. `Requested` and `Approved` appear in the lifecycle only; a stored request has another status. */
+/**
+ * Decisions, section 7. `Requested` and `Approved` appear in the lifecycle only; a stored request has another status.
+ */
 export const REQUEST_STATUSES = [
   'Requested',
   'PendingApproval',
@@ -90,9 +92,14 @@ export type MembershipRequest = Readonly<Omit<Static<typeof StoredRequest>, 'lif
   readonly lifecycle: readonly LifecycleEntry[]
   /** One for each approval, in order. Absent in requests of earlier releases. */
   readonly approvals?: readonly Approval[]
-  /** The version of the policy that determined the gate where the request waits. Absent in requests of earlier releases. */
+  /**
+   * The version of the policy that determined the gate where the request waits. Absent in requests of earlier releases.
+   */
   readonly policyVersion?: number
-  /** For a membership that ended by the deletion of its identity or position: the time until which it comes back with it. */
+  /**
+   * For a membership that ended by the deletion of its identity or position: the time until which it comes back with
+   * it.
+   */
   readonly restorableUntilMs?: number
 }
 
@@ -116,7 +123,10 @@ export function isLive({ status }: Pick<MembershipRequest, 'status'>): boolean {
   return (LIVE_STATUSES as readonly string[]).includes(status)
 }
 
-/** Returns the key under which the approvers of a waiting request find it; null when the request does not wait at a gate. */
+/**
+ * Returns the key under which the approvers of a waiting request find it; null when the request does not wait at a
+ * gate.
+ */
 export function reviewKeyOf({
   status,
   currentGate,
@@ -135,7 +145,9 @@ export function lastGateOf({
   return currentGate === null ? lifecycle.findLast(({ gate }) => gate !== undefined)?.gate : undefined
 }
 
-/** Returns the key under which the approvers of the gate where a request ended find it; null when there is no such gate. */
+/**
+ * Returns the key under which the approvers of the gate where a request ended find it; null when there is no such gate.
+ */
 export function endedKeyOf(
   request: Pick<MembershipRequest, 'currentGate' | 'lifecycle' | 'collectionId' | 'requesterId'>,
 ): string | null {

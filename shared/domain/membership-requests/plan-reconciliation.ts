@@ -38,7 +38,9 @@ export function planReconciliation(
   return changes.sort((one, other) => Number(isLive(one.after)) - Number(isLive(other.after)))
 }
 
-/** A live request before one that would come back, a membership before an open request, the older before the younger. */
+/**
+ * A live request before one that would come back, a membership before an open request, the older before the younger.
+ */
 function byPrecedence(one: RequestChange, other: RequestChange): number {
   const rank = ({ before, after }: RequestChange) => [
     Number(before !== undefined && !isLive(before.value)),
@@ -98,7 +100,10 @@ function inSlot(request: MembershipRequest, collection: CollectionType): Members
   return { ...request, slot: slotOf(collection, request.requesterId, request.relationshipId) }
 }
 
-/** @param restorableUntilMs For a membership that ends by a deletion, the time until which it comes back with its object. */
+/**
+ * @param restorableUntilMs For a membership that ends by a deletion, the time until which it comes back with its
+ * object.
+ */
 function ended(
   request: MembershipRequest,
   notes: string,

@@ -13,8 +13,9 @@ const COLLECTIONS_AT_ONCE_COUNT = 10
 const ATTEMPTS_AT_MOST = 5
 
 /**
- * Brings requests in line with the core objects that they name and with their collections: ends, moves and restores them.
- * Memberships move from one identity to another in one transaction per collection. Repeating the call has no further effect.
+ * Brings requests in line with the core objects that they name and with their collections: ends, moves and restores
+ * them. Memberships move from one identity to another in one transaction per collection. Repeating the call has no
+ * further effect.
  * @returns Ids of the collections whose members changed, and whether any request changed.
  */
 export async function reconcileRequests(
@@ -45,8 +46,8 @@ export async function reconcileRequests(
 }
 
 /**
- * Brings new requests in line with core objects that were deleted, merged or handed over, and with a collection that was
- * deleted, shortly before they were saved: what happens later is followed by the evaluation.
+ * Brings new requests in line with core objects that were deleted, merged or handed over, and with a collection that
+ * was deleted, shortly before they were saved: what happens later is followed by the evaluation.
  * @returns Whether any request changed.
  */
 export async function endOrphaned(

@@ -41,9 +41,9 @@ export type RequestListQuery = {
 }
 
 /**
- * The membership requests of a tenant, ended ones included. Each slot has at most one live request (open or joined), also
- * when several are submitted concurrently. A change that joins or leaves increments the collection's membership version
- * in the same transaction.
+ * The membership requests of a tenant, ended ones included. Each slot has at most one live request (open or joined),
+ * also when several are submitted concurrently. A change that joins or leaves increments the collection's membership
+ * version in the same transaction.
  */
 export interface RequestStore {
   find(tenantId: string, requestId: string): Promise<Versioned<MembershipRequest> | undefined>
@@ -53,8 +53,8 @@ export interface RequestStore {
   batches(changes: readonly RequestChange[]): RequestChange[][]
   /**
    * Writes one batch of changes of one collection: all or none.
-   * @throws Refusal `InvalidRequestState` when a request has changed since it was read, `RequestAlreadyOpen` when a slot is
-   * taken, `StaleVersion` when concurrent changes of the collection's members do not end.
+   * @throws Refusal `InvalidRequestState` when a request has changed since it was read, `RequestAlreadyOpen` when a
+   * slot is taken, `StaleVersion` when concurrent changes of the collection's members do not end.
    */
   save(changes: readonly RequestChange[]): Promise<Versioned<MembershipRequest>[]>
   /** A page of requests in the order of their creation. */
@@ -118,8 +118,8 @@ export async function currentOrgChart(
 
 /**
  * Enqueues messages for changed members of joinable collections: one that evaluates the collections whose conditions
- * refer to them, and one for each linked collection. The members are already stored. When enqueueing fails, the error is
- * logged and the sweep enqueues the work.
+ * refer to them, and one for each linked collection. The members are already stored. When enqueueing fails, the error
+ * is logged and the sweep enqueues the work.
  */
 export async function notifyMembershipChanges(
   tenantId: string,

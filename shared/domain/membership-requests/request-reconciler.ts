@@ -22,9 +22,10 @@ import {
 const FULL_PASS_INTERVAL_MS = 24 * 60 * 60 * 1000
 
 /**
- * Keeps requests, join policies and conditions in line with the core objects: what an identity had that was merged belongs
- * to the one that remains, what ended by a deletion comes back with the deleted object. A full pass checks everything; it
- * runs first in each process, after each failure, and once a day. It completes what an interrupted process has left.
+ * Keeps requests, join policies and conditions in line with the core objects: what an identity had that was merged
+ * belongs to the one that remains, what ended by a deletion comes back with the deleted object. A full pass checks
+ * everything; it runs first in each process, after each failure, and once a day. It completes what an interrupted
+ * process has left.
  *
  * The org chart is read again after the requests: an identity created in the meantime may have joined.
  */

@@ -85,9 +85,9 @@ export async function submitOnBehalf(
 type NamedReport = { readonly identityId: string | undefined; readonly position: string | undefined }
 
 /**
- * Returns the identity that the caller named and manages. The refusal is the same for a person who does not report to the
- * caller, an unknown id, an ended position and a position of another person, so that it discloses nothing about people
- * whom the caller may not see. Decisions, section 12.
+ * Returns the identity that the caller named and manages. The refusal is the same for a person who does not report to
+ * the caller, an unknown id, an ended position and a position of another person, so that it discloses nothing about
+ * people whom the caller may not see. Decisions, section 12.
  */
 function requireReport({ identityId, position }: NamedReport, managerId: string, orgChart: OrgChart): string {
   const requesterId = identityId ?? (position === undefined ? undefined : orgChart.holderOf(position))

@@ -61,7 +61,10 @@ export class ObjectAccessResolver {
   readonly #coldAccess: ColdTenantAccess | undefined
   /** By tenant, how many calls were answered by the database. */
   readonly #coldCallCounts = new Map<string, number>()
-  /** By the revision of a tenant's rows, then by day and account: positions end with a day. Entries of former revisions are garbage collected. */
+  /**
+   * By the revision of a tenant's rows, then by day and account: positions end with a day. Entries of former revisions
+   * are garbage collected.
+   */
   readonly #cached = new WeakMap<object, LRUCache<string, VisibleObjects>>()
 
   /** @param freshRows A tenant's rows with everything that was written before the call. */

@@ -72,8 +72,8 @@ export async function readRelationshipsOf(
 }
 
 /**
- * The objects that exist and that the caller may read, in the order of `ids`, each once; with `includeParents` followed by
- * every ancestor, each once. Ancestors are included also above a unit that the caller may not read.
+ * The objects that exist and that the caller may read, in the order of `ids`, each once; with `includeParents` followed
+ * by every ancestor, each once. Ancestors are included also above a unit that the caller may not read.
  */
 export async function readSeveral(
   objectType: ObjectType,

@@ -48,8 +48,8 @@ const OBJECTS_AT_MOST = 2000
 const LEVELS_AT_MOST = 12
 
 /**
- * The same as `visibleObjects`, by a few queries to the database. Undefined for a user who may read so many objects that
- * loading the rows costs less.
+ * The same as `visibleObjects`, by a few queries to the database. Undefined for a user who may read so many objects
+ * that loading the rows costs less.
  */
 export async function visibleByReferences(
   account: string,

@@ -39,7 +39,10 @@ function unresolvedCount({ unresolved }: GroupLink, { removed }: AccountChanges)
   return new Set(unresolved).difference(new Set(removed)).size
 }
 
-/** Returns the decision with the removal guard applied. Removals that are held already are due together with further ones. */
+/**
+ * Returns the decision with the removal guard applied. Removals that are held already are due together with further
+ * ones.
+ */
 export function guardedChanges(
   link: GroupLink,
   decision: ChangesDecision,

@@ -19,8 +19,8 @@ const COMPARED_AT_MOST_COUNT = 20
 const CONCURRENT_COUNT = 5
 
 /**
- * Compares links that are known to be unchanged with their groups, without a job: nothing is written to a group. Each link
- * that agrees with its group is recorded as compared. The others, and those of large groups, are left to jobs.
+ * Compares links that are known to be unchanged with their groups, without a job: nothing is written to a group. Each
+ * link that agrees with its group is recorded as compared. The others, and those of large groups, are left to jobs.
  * @param startMs A time before the groups were read.
  * @returns Ids of the links that agree with their groups.
  */

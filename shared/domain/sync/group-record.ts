@@ -17,7 +17,10 @@ type UnverifiedAdditions = {
   readonly own: ReadonlySet<string>
 }
 
-/** What one worker has read of a group and written to it. It is recorded with the link whenever the worker changes the link. */
+/**
+ * What one worker has read of a group and written to it. It is recorded with the link whenever the worker changes the
+ * link.
+ */
 export class GroupRecord {
   readonly #added: string[] = []
   readonly #removed: string[] = []

@@ -25,9 +25,9 @@ import { writeStep } from './write-budget.ts'
 const LEASE_RETRY_MS = 3_000
 
 /**
- * Writes the changes of a collection to the groups of its enabled links. Each change is one write, and no group is read.
- * Changes that cannot be written this way are left to a ScheduledSweep job, queued at once, which compares, retries and
- * reports. A link that was never synced is left to its first job.
+ * Writes the changes of a collection to the groups of its enabled links. Each change is one write, and no group is
+ * read. Changes that cannot be written this way are left to a ScheduledSweep job, queued at once, which compares,
+ * retries and reports. A link that was never synced is left to its first job.
  * @param changedAtMs when the change was made, for the latency metric; undefined when unknown.
  */
 export async function syncIncrementally(
@@ -77,7 +77,10 @@ async function syncLink(
   return 0
 }
 
-/** The decision under the tenant's current settings. Nothing is written to a group that the service has to own and does not. */
+/**
+ * The decision under the tenant's current settings. Nothing is written to a group that the service has to own and does
+ * not.
+ */
 async function allowedChanges(
   link: GroupLink,
   decision: ChangesDecision,

@@ -28,8 +28,8 @@ export type SyncPlan = {
  * result is empty.
  *
  * Reads of the directory lag behind its writes. Where a read contradicts a recent write, the account is written as
- * desired; if only the read was stale, the directory answers that nothing has changed. Trusting the recent write instead
- * would hide a change made by hand since then.
+ * desired; if only the read was stale, the directory answers that nothing has changed. Trusting the recent write
+ * instead would hide a change made by hand since then.
  */
 export function planSync(
   desired: ReadonlySet<string>,
@@ -59,7 +59,10 @@ export type SyncStep = {
   readonly undoesAdditions?: true
 }
 
-/** The steps of a plan in order. All additions come first, so that a fault never removes a member before others are added. */
+/**
+ * The steps of a plan in order. All additions come first, so that a fault never removes a member before others are
+ * added.
+ */
 export function stepsOf({ add, remove }: Pick<SyncPlan, 'add' | 'remove'>, limits: Directory['limits']): SyncStep[] {
   const steps = (kind: SyncStep['kind'], all: readonly string[]) => {
     const { accountsPerStep, accountsPerWrite } = limits[kind]
@@ -206,8 +209,8 @@ export function reconciledByRead({ added, removed }: WriteJournal, actual: Reado
 
 /**
  * The job after a step, its journal reconciled with the directory's responses. An account that is already a member
- * counts as added if an earlier worker had started to add it; one that can be removed although no read shows it had been
- * added.
+ * counts as added if an earlier worker had started to add it; one that can be removed although no read shows it had
+ * been added.
  * @param earlier what was open before this worker started its first step.
  */
 export function progressOfStep(

@@ -37,8 +37,9 @@ export async function runSyncJob(
 }
 
 /**
- * Writes the plan step by step until it is done or the session has to yield. The group itself is the record of progress:
- * the next batch compares again. A batch writes at least one step, so that a job with very short batches still ends.
+ * Writes the plan step by step until it is done or the session has to yield. The group itself is the record of
+ * progress: the next batch compares again. A batch writes at least one step, so that a job with very short batches
+ * still ends.
  */
 async function runBatch(session: SyncSession): Promise<SyncJob> {
   const plan = await session.compare()

@@ -44,8 +44,8 @@ const MINUTES_PER_HOUR = 60
 const HOURS_PER_DAY = 24
 
 /**
- * The minutes of the hour whose tenants are due: all that began since the timer last ran, so that a late run makes up for
- * missed ones. Each minute once.
+ * The minutes of the hour whose tenants are due: all that began since the timer last ran, so that a late run makes up
+ * for missed ones. Each minute once.
  * @param lastMs When the timer last ran. Undefined for the first run, which covers the current minute.
  */
 export function minutesSince(lastMs: number | undefined, nowMs: number): number[] {
@@ -83,9 +83,9 @@ async function* tenantsOf(
 }
 
 /**
- * Enqueues the audit of all tenants when a day has begun since `lastMs`, and the evaluation of those with conditions that
- * use today's date, which change their result; these messages are spread over a minute, and late enough for slow clocks. Audits can read
- * all data of a tenant and are spread over the day.
+ * Enqueues the audit of all tenants when a day has begun since `lastMs`, and the evaluation of those with conditions
+ * that use today's date, which change their result; these messages are spread over a minute, and late enough for slow
+ * clocks. Audits can read all data of a tenant and are spread over the day.
  * @param lastMs When the timer last ran. Undefined for the first run, which covers the first minute of a day only.
  * @throws AggregateError when tenants could not be enqueued.
  */
@@ -131,9 +131,9 @@ function throwFailures({ failures }: Enqueued): void {
 }
 
 /**
- * Records the enabled links that are known to be unchanged, and queues a job for each other one that has none. Enqueues jobs
- * without a worker again, and the tenant's evaluation if something was written since the last one: a notification may have
- * been lost.
+ * Records the enabled links that are known to be unchanged, and queues a job for each other one that has none. Enqueues
+ * jobs without a worker again, and the tenant's evaluation if something was written since the last one: a notification
+ * may have been lost.
  */
 export async function sweepTenant(tenantId: string, deps: SyncDependencies): Promise<void> {
   try {

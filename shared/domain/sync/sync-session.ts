@@ -48,7 +48,8 @@ export type Yield = { readonly delayMs: number; readonly releasesLease: boolean 
 
 /**
  * One worker's batch of a job, from its start until it yields or the run ends. The session owns all state of the batch:
- * the lease, the job's progress, and the record of the group. Other code passes values to it and receives values from it.
+ * the lease, the job's progress, and the record of the group. Other code passes values to it and receives values from
+ * it.
  */
 export class SyncSession {
   readonly #deps: SyncDependencies
@@ -135,7 +136,8 @@ export class SyncSession {
 
   /**
    * Reads the group again after additions. Source data can name something other than a user, which the directory adds.
-   * @returns The steps that take such accounts out of the group again, those that this link has added. @throws as `compare`.
+   * @returns The steps that take such accounts out of the group again, those that this link has added.
+   * @throws as `compare`.
    */
   async verifyAdditions(): Promise<readonly SyncStep[]> {
     const { added, unchanged, own } = this.#group.unverifiedAdditions
@@ -153,8 +155,8 @@ export class SyncSession {
   }
 
   /**
-   * The service principals among accounts that are in the group although no read shows them. Most of them are users whom a
-   * late read lacks.
+   * The service principals among accounts that are in the group although no read shows them. Most of them are users
+   * whom a late read lacks.
    */
   async #servicePrincipalsAmong(unshown: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     if (unshown.size === 0) return unshown
@@ -203,7 +205,9 @@ export class SyncSession {
     return this.#write(step, next)
   }
 
-  /** Counts the removals of the step and of those that follow, so that no crash leaves a removal that is not counted. */
+  /**
+   * Counts the removals of the step and of those that follow, so that no crash leaves a removal that is not counted.
+   */
   async #countRemovals({ accounts }: SyncStep): Promise<void> {
     const open = openAccounts(this.#link.removalWindow)
     if (accounts.every((account) => open.has(account))) return
@@ -277,7 +281,11 @@ export class SyncSession {
     return job
   }
 
-  /** Ends the run with a failure: the job is queued for a retry, or fails. @returns The saved job. @throws LeaseLost. */
+  /**
+   * Ends the run with a failure: the job is queued for a retry, or fails.
+   * @returns The saved job.
+   * @throws LeaseLost.
+   */
   async fail(error: unknown): Promise<SyncJob> {
     const { directory, retryDelaysS, random, nowMs } = this.#deps
     const job = this.#job.value
@@ -290,8 +298,8 @@ export class SyncSession {
   }
 
   /**
-   * The lease is released before the job is saved, so that a caller that sees the job's end also sees its outcome on the
-   * link. A worker that crashes in between leaves a job that runs once more and finds nothing to do.
+   * The lease is released before the job is saved, so that a caller that sees the job's end also sees its outcome on
+   * the link. A worker that crashes in between leaves a job that runs once more and finds nothing to do.
    */
   async #end(job: SyncJob, change: (link: GroupLink) => Partial<GroupLink>): Promise<SyncJob> {
     await this.#changeLink((link) => ({ ...change(link), lease: null })).catch((error: unknown) => {

@@ -48,8 +48,8 @@ type TrackingPlan = {
 }
 
 /**
- * Which sets to read, so that they have all these groups. New groups join the smallest set, whose tracking begins again; a
- * set otherwise keeps its groups, because tracking depends on all of them.
+ * Which sets to read, so that they have all these groups. New groups join the smallest set, whose tracking begins
+ * again; a set otherwise keeps its groups, because tracking depends on all of them.
  */
 export function trackingPlan(
   stored: readonly Versioned<TrackedGroups>[],

@@ -24,8 +24,8 @@ const COMPARISON_REPETITION = { unitMs: HOUR_MS, unitCount: 160 }
 const COMPARED_TOGETHER_COUNT = 10
 
 /**
- * Whether a link is due for its regular full comparison. The tenants are spread over the hours, and the links of a tenant
- * over as few hours as allow for their number.
+ * Whether a link is due for its regular full comparison. The tenants are spread over the hours, and the links of a
+ * tenant over as few hours as allow for their number.
  * @param linkCount The links of the tenant. When it changes, a link can move to another hour.
  */
 export function isComparisonDue({ id, tenantId, comparedAtMs }: GroupLink, linkCount: number, nowMs: number): boolean {
@@ -39,8 +39,8 @@ export function isComparisonDue({ id, tenantId, comparedAtMs }: GroupLink, linkC
 }
 
 /**
- * Whether the last comparison left nothing to do, and the directory has told no change since. A comparison sees the changes
- * that were known when it began, if that is longer ago than reads of the directory lag behind its writes.
+ * Whether the last comparison left nothing to do, and the directory has told no change since. A comparison sees the
+ * changes that were known when it began, if that is longer ago than reads of the directory lag behind its writes.
  * @param groupChangedAtMs When the last changes became known that the collection does not require; undefined when
  *   the changes could not be read.
  */
@@ -76,8 +76,9 @@ type Sweep = {
 }
 
 /**
- * The links that are known to be unchanged, and need no job of their own. Links that are not known to be unchanged any more
- * are written before the tenant's sweep is recorded, so that `lastSyncedAt` never tells of a job that does not exist.
+ * The links that are known to be unchanged, and need no job of their own. Links that are not known to be unchanged any
+ * more are written before the tenant's sweep is recorded, so that `lastSyncedAt` never tells of a job that does not
+ * exist.
  */
 export async function findUnchangedLinks(sweep: Sweep, deps: SyncDependencies): Promise<readonly GroupLink[]> {
   const { tenantId, startMs, links, begun } = sweep
@@ -99,8 +100,8 @@ export async function findUnchangedLinks(sweep: Sweep, deps: SyncDependencies): 
 }
 
 /**
- * Records the sweep and the links that it has found unchanged. Their jobs are served from that record: decisions, section
- * 17. The links are written after it, as `findUnchangedLinks` writes others before.
+ * Records the sweep and the links that it has found unchanged. Their jobs are served from that record: decisions,
+ * section 17. The links are written after it, as `findUnchangedLinks` writes others before.
  */
 export async function recordSweep(
   { tenantId, startMs, begun, evaluated }: Sweep,
@@ -136,8 +137,8 @@ async function knownUnchangedLinks(
 }
 
 /**
- * The links whose group has the last version of the membership. For those that the last sweep has found up to date, versions
- * are read that were written since then.
+ * The links whose group has the last version of the membership. For those that the last sweep has found up to date,
+ * versions are read that were written since then.
  */
 async function linksUpToDate(
   tenantId: string,
@@ -145,7 +146,8 @@ async function linksUpToDate(
   readUntilS: number | undefined,
   { collections }: SyncDependencies,
 ): Promise<readonly GroupLink[]> {
-  // A deleted collection is not among them. It cannot be deleted while it has a link, and the regular comparison finds it.
+  // A deleted collection is not among them. It cannot be deleted while it has a link, and the regular comparison finds
+  // it.
   const isFollowed = (link: GroupLink) =>
     link.isSweptUnchanged && link.collectionKind !== null && readUntilS !== undefined
   const [followed, others] = [links.filter(isFollowed), links.filter((link) => !isFollowed(link))]

@@ -74,7 +74,9 @@ export function slotsWithCodes(column: Column, codes: CodeSet, negative: boolean
   return slotsReferringTo(column, codes.asBitmap(column.values.size), negative, mask)
 }
 
-/** The slots in `mask` with this code; with `negative`, those with another one. Code 0 selects slots without a value. */
+/**
+ * The slots in `mask` with this code; with `negative`, those with another one. Code 0 selects slots without a value.
+ */
 export function slotsWithCode(column: Column, code: number, negative: boolean, mask: Bitmap): Bitmap {
   const found = new Int32Array(mask.length)
   const codes = column.codes(mask.length * 32)
@@ -135,8 +137,8 @@ export function* slotsIn(slots: Bitmap): Generator<number, void> {
 }
 
 /**
- * The inverse of a reference: the relationships that refer to an identity or org unit. Doubly linked lists over slots, so
- * that adding and removing take constant time. Slot 0 ends a list.
+ * The inverse of a reference: the relationships that refer to an identity or org unit. Doubly linked lists over slots,
+ * so that adding and removing take constant time. Slot 0 ends a list.
  */
 export class Referrers {
   #first = new ForkableInt32(32)

@@ -1,6 +1,9 @@
 import type { SnapshotObject } from './row-snapshot.ts'
 
-/** The position of a reader of changes. Opaque to the reader; kept in memory only: another process continues from a time. */
+/**
+ * The position of a reader of changes. Opaque to the reader; kept in memory only: another process continues from a
+ * time.
+ */
 export type ChangeMark = {
   /** The time of the latest write that was read, by the store's clock. */
   readonly seenUntilS: number
@@ -27,11 +30,13 @@ export function markAt(readUntilS: number, nowMs: number): ChangeMark {
 export interface CoreObjectChanges {
   /** Later reads include all earlier writes of all instances. */
   catchUp(tenantId: string): Promise<void>
-  /** Whether all deletions since the mark can still be read. Deleted objects expire; an older reader must start again. */
+  /**
+   * Whether all deletions since the mark can still be read. Deleted objects expire; an older reader must start again.
+   */
   remembersSince(mark: ChangeMark): boolean
   /**
-   * All objects written since the mark, soft-deleted ones included, in pages; without a mark, all objects. Some objects are
-   * returned again, because the store's clock has whole seconds.
+   * All objects written since the mark, soft-deleted ones included, in pages; without a mark, all objects. Some objects
+   * are returned again, because the store's clock has whole seconds.
    */
   since(
     tenantId: string,

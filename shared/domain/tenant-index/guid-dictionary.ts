@@ -80,7 +80,9 @@ export class GuidDictionary implements PackedIds {
     else codes.sort((left, right) => this.compare(left, right))
   }
 
-  /** Negative, zero or positive: the text of the left code sorts before, equals or sorts after that of the right one. */
+  /**
+   * Negative, zero or positive: the text of the left code sorts before, equals or sorts after that of the right one.
+   */
   compare(left: number, right: number): number {
     if (this.#others.size > 0) return this.#compareTexts(left, right)
     const words = this.#words

@@ -23,9 +23,9 @@ const TEXTS_PER_STEP_COUNT = 2048
 const MERGES_PER_STEP_COUNT = 1024
 
 /**
- * Assigns a slot to every object of a type: the index of its values in all columns. An id keeps its slot: an object that
- * was only referred to so far, or was deleted, gets the same slot when it arrives. Slot 0 has no object and no values, so
- * that a missing reference needs no special case.
+ * Assigns a slot to every object of a type: the index of its values in all columns. An id keeps its slot: an object
+ * that was only referred to so far, or was deleted, gets the same slot when it arrives. Slot 0 has no object and no
+ * values, so that a missing reference needs no special case.
  */
 export class IdTable {
   readonly #dictionary = new GuidDictionary()

@@ -116,8 +116,8 @@ export class ObjectTable {
   }
 
   /**
-   * Writes all values of an object and adds the schema names of changed attributes to `changed`. Takes time in proportion to
-   * the object's attributes, however many columns there are, unless the object has lost one.
+   * Writes all values of an object and adds the schema names of changed attributes to `changed`. Takes time in
+   * proportion to the object's attributes, however many columns there are, unless the object has lost one.
    * @returns Whether any value changed.
    */
   write(slot: number, externalId: string, attributes: Attributes, changed: Set<string>): boolean {

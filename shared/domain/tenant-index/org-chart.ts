@@ -4,8 +4,8 @@ import type { Column } from './column.ts'
 import type { LinkedType, RowSnapshot } from './row-snapshot.ts'
 
 /**
- * Identities and the positions (relationships) that they hold. A position is active unless it is deleted or its `endDate`
- * is before today. A position that has not started yet is active.
+ * Identities and the positions (relationships) that they hold. A position is active unless it is deleted or its
+ * `endDate` is before today. A position that has not started yet is active.
  */
 export class OrgChart {
   readonly #rows: RowSnapshot
@@ -84,9 +84,9 @@ export class OrgChart {
   }
 
   /**
-   * The managers who decide for an identity in a position: the position's manager, else that of its org unit, else of the
-   * nearest unit above with one. The identity itself is skipped. Without a position: for the main position, or for each
-   * active one if there is no main one. Decisions, section 7.
+   * The managers who decide for an identity in a position: the position's manager, else that of its org unit, else of
+   * the nearest unit above with one. The identity itself is skipped. Without a position: for the main position, or for
+   * each active one if there is no main one. Decisions, section 7.
    */
   managersOf(identityId: string, relationshipId: string | null): ReadonlySet<string> {
     const main = relationshipId ?? this.mainPositionOf(identityId)
@@ -102,8 +102,8 @@ export class OrgChart {
   }
 
   /**
-   * A superset of the identities for whom this one decides as manager: those in units below that have no manager, and the
-   * managers of the first units below that have one.
+   * A superset of the identities for whom this one decides as manager: those in units below that have no manager, and
+   * the managers of the first units below that have one.
    */
   reportsOf(managerId: string): string[] {
     const manager = this.#slotOf('identity', managerId)

@@ -18,7 +18,10 @@ const VALUES_PER_BLOCK_COUNT = 20_000
 /** Objects that are read in one step of the task. */
 const OBJECTS_PER_STEP_COUNT = 32
 
-/** The value of a column for one object. References are places in the saved order, single ones the difference to the one before. */
+/**
+ * The value of a column for one object. References are places in the saved order, single ones the difference to the one
+ * before.
+ */
 type Value = string | boolean | number | readonly string[] | readonly number[] | null
 
 /** Values in the saved order. GUIDs are packed; the GUID of zeros stands for no value. */
@@ -40,8 +43,9 @@ const NO_GUID = '00000000-0000-0000-0000-000000000000'
 type Orders = Readonly<Record<ObjectType, SavedOrder>>
 
 /**
- * Writes all live objects as lines of JSON, by column: equal values then lie close together and compress well. First all ids,
- * so that references can be their places; then the objects. Each task writes one block. The rows must not change meanwhile.
+ * Writes all live objects as lines of JSON, by column: equal values then lie close together and compress well. First
+ * all ids, so that references can be their places; then the objects. Each task writes one block. The rows must not
+ * change meanwhile.
  */
 export function* rowBlocks(rows: RowSnapshot, orders: Orders): Generator<Task<string>> {
   for (const type of OBJECT_TYPES) {

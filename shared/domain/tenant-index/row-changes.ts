@@ -9,7 +9,9 @@ export type KnownChanges = {
   readonly ids: Readonly<Record<ObjectType, ReadonlySet<string>>>
   /** Schema names of the attributes whose values changed. */
   readonly attributes: ReadonlySet<string>
-  /** Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads. */
+  /**
+   * Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads.
+   */
   readonly rowsMoved: boolean
 }
 

@@ -31,7 +31,10 @@ type LoaderDependencies = {
   readonly saving: RowSaving | undefined
 }
 
-/** Saved rows expire two hours before a deletion that they do not contain. A load that was interrupted so long uses none. */
+/**
+ * Saved rows expire two hours before a deletion that they do not contain. A load that was interrupted so long uses
+ * none.
+ */
 const READ_WITHIN_MS = 30 * 60_000
 
 /** Loads the rows of tenants from saved rows and what was written since, or else from all core objects. */
@@ -42,7 +45,9 @@ export class RowLoader {
     this.#deps = deps
   }
 
-  /** The rows with everything that this instance has seen, or wrote. Undefined when other loads need the memory first. */
+  /**
+   * The rows with everything that this instance has seen, or wrote. Undefined when other loads need the memory first.
+   */
   async load(load: RowLoad): Promise<LoadedRows | undefined> {
     const { changes, saving } = this.#deps
     const stored = await saving?.store.find(load.tenantId)

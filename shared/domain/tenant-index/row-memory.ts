@@ -25,12 +25,12 @@ const TOO_LARGE_FOR_MS = 10 * 60_000
 const CERTAINLY_TOO_LARGE = 1.5
 
 /**
- * Keeps the rows of all tenants within a bound of memory. Loads count while they grow. When there is not enough memory for
- * all loads, the oldest one goes on and the others start again after it.
+ * Keeps the rows of all tenants within a bound of memory. Loads count while they grow. When there is not enough memory
+ * for all loads, the oldest one goes on and the others start again after it.
  *
  * Of the tenants that were not used again after their load, the latest loaded is evicted first; then the least recently
- * used. A sweep over more tenants than fit replaces the last tenant that it loaded and finds the others in memory. The least
- * recently used tenant would be the one that the sweep needs next.
+ * used. A sweep over more tenants than fit replaces the last tenant that it loaded and finds the others in memory. The
+ * least recently used tenant would be the one that the sweep needs next.
  */
 export class RowMemory {
   readonly bytesAtMost: number
@@ -101,7 +101,8 @@ export class RowMemory {
 
   /**
    * Makes room for the rows that have been loaded so far.
-   * @param expectedBytes Estimates the size of the whole tenant. Called before tenants in frequent use are evicted for it.
+   * @param expectedBytes Estimates the size of the whole tenant. Called before tenants in frequent use are evicted for
+   * it.
    * @returns False when the rows must be dropped. The load can start again after `turnOf`.
    * @throws Refusal `TenantTooLarge` when the tenant alone exceeds the bound.
    */

@@ -39,7 +39,9 @@ export class RowSaver {
     this.#deps = deps
   }
 
-  /** Saves the rows if enough has changed since they were saved, and if no other instance has saved them or does so now. */
+  /**
+   * Saves the rows if enough has changed since they were saved, and if no other instance has saved them or does so now.
+   */
   async saveIfDue(tenantId: string, entry: SavableRows): Promise<void> {
     const { elapsedMs } = this.#deps
     if (elapsedMs() < entry.saveNotBeforeMs || !this.#isDue(entry)) return

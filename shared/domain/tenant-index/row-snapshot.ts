@@ -21,9 +21,10 @@ export type LinkedType = Exclude<ObjectType, 'relationship'>
 export const LINKED_TYPES = ['identity', 'orgUnit'] as const satisfies readonly LinkedType[]
 
 /**
- * A tenant's rows in columnar form. Every relationship is a row together with its identity and org unit; an identity or org
- * unit without relationships is a row of its own (decisions, section 5). Each object is stored once, in the table of its
- * type, and rows follow the relationship's references. A changed identity costs the same with one position or many.
+ * A tenant's rows in columnar form. Every relationship is a row together with its identity and org unit; an identity or
+ * org unit without relationships is a row of its own (decisions, section 5). Each object is stored once, in the table
+ * of its type, and rows follow the relationship's references. A changed identity costs the same with one position or
+ * many.
  */
 export class RowSnapshot {
   readonly tables: Readonly<Record<ObjectType, ObjectTable>>
@@ -126,8 +127,8 @@ export class RowSnapshot {
   }
 
   /**
-   * The relationships in `mask` that refer to one of the targets; slot 0 stands for relationships without a target. When
-   * these, or all others, are few, they are found from their targets instead of one by one.
+   * The relationships in `mask` that refer to one of the targets; slot 0 stands for relationships without a target.
+   * When these, or all others, are few, they are found from their targets instead of one by one.
    */
   referringTo(to: LinkedType, targets: Bitmap, mask: Bitmap): Bitmap {
     const link = this.#links[to]

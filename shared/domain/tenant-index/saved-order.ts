@@ -17,8 +17,8 @@ export type SavedOrder = {
 const BYTES_PER_WORD = 4
 
 /**
- * Orders objects by the first characters of their external ids. Connectors number their objects, so that neighbours have
- * similar values and refer to neighbours: this compresses to three quarters of the size of a random order.
+ * Orders objects by the first characters of their external ids. Connectors number their objects, so that neighbours
+ * have similar values and refer to neighbours: this compresses to three quarters of the size of a random order.
  */
 export function* savedOrders(rows: RowSnapshot): Task<Readonly<Record<ObjectType, SavedOrder>>> {
   const orders = {} as Record<ObjectType, SavedOrder>

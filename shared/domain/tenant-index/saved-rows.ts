@@ -1,4 +1,7 @@
-/** A tenant's rows as the database keeps them. They read cheaper than the core objects, and are refreshed with the changes. */
+/**
+ * A tenant's rows as the database keeps them. They read cheaper than the core objects, and are refreshed with the
+ * changes.
+ */
 export type SavedRows = {
   /** The rows contain all writes before this time, by the store's clock in seconds since 1970. */
   readonly completeUntilS: number
@@ -18,7 +21,10 @@ type StoredRows = { readonly version: string; readonly rows: SavedRows | undefin
 export interface SavedRowsStore {
   /** Undefined when nothing is stored, or when it has expired. */
   find(tenantId: string): Promise<StoredRows | undefined>
-  /** Claims to be the only writer, and keeps others from writing for some minutes. Undefined while another one has the claim. */
+  /**
+   * Claims to be the only writer, and keeps others from writing for some minutes. Undefined while another one has the
+   * claim.
+   */
   claim(tenantId: string): Promise<RowsClaim | undefined>
 }
 
@@ -28,7 +34,8 @@ type RowsClaim = {
   /**
    * Replaces the rows. Readers find the former ones until all is written.
    * @param version What it replaces; undefined when nothing was stored.
-   * @returns The new version. Undefined when the rows were replaced in the meantime, or when writing them took too long.
+   * @returns The new version. Undefined when the rows were replaced in the meantime, or when writing them took too
+   * long.
    */
   replace(rows: SavedRows, version: string | undefined): Promise<string | undefined>
 }

@@ -7,7 +7,9 @@ export type SnapshotChange = {
   readonly changed: Readonly<Record<ObjectType, ReadonlySet<string>>>
   /** Schema names of the attributes whose values changed. */
   readonly attributes: ReadonlySet<string>
-  /** Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads. */
+  /**
+   * Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads.
+   */
   readonly rowsMoved: boolean
   /** The number of objects in `changed`. */
   readonly changedCount: number

@@ -31,9 +31,9 @@ export type SnapshotOptions = {
 }
 
 /**
- * A cache of the rows of recently used tenants, within a bound of memory. A snapshot is loaded once and then refreshed with
- * what was written since. A snapshot with too many unused values is loaded again, and so is one that was not refreshed for
- * so long that deletions have expired.
+ * A cache of the rows of recently used tenants, within a bound of memory. A snapshot is loaded once and then refreshed
+ * with what was written since. A snapshot with too many unused values is loaded again, and so is one that was not
+ * refreshed for so long that deletions have expired.
  *
  * Long computations on a snapshot yield to others and see the state in which they began: a refresh during a computation
  * changes a fork, which replaces the snapshot in the cache. So does a large refresh, which yields to others as well.
@@ -148,8 +148,8 @@ export class TenantSnapshots {
   }
 
   /**
-   * Saves the rows of a tenant in memory for the instances that load them next, if that is due. Not for callers who wait
-   * for an answer.
+   * Saves the rows of a tenant in memory for the instances that load them next, if that is due. Not for callers who
+   * wait for an answer.
    */
   async saveIfDue(tenantId: string): Promise<void> {
     const entry = this.#entries.get(tenantId)

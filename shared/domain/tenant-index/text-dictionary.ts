@@ -8,8 +8,8 @@ const LARGE_COUNT = 1024
 const VALUES_PER_STEP_COUNT = 2048
 
 /**
- * Assigns a code to every distinct sequence of bytes, starting at 1; 0 means no value. Codes are never reused. The bytes
- * are stored in one buffer: a value costs its bytes and about twelve more, and nothing for the garbage collector.
+ * Assigns a code to every distinct sequence of bytes, starting at 1; 0 means no value. Codes are never reused. The
+ * bytes are stored in one buffer: a value costs its bytes and about twelve more, and nothing for the garbage collector.
  */
 export class ByteDictionary {
   /** All values, concatenated. */
@@ -51,7 +51,10 @@ export class ByteDictionary {
     return this.bytes.byteLength + this.offsets.byteLength + this.#places.byteLength + this.#tags.byteLength
   }
 
-  /** Makes room for more values of the usual length. Without it, adding one value can take as long as adding them all again. */
+  /**
+   * Makes room for more values of the usual length. Without it, adding one value can take as long as adding them all
+   * again.
+   */
   *reserve(addedCount: number): Task<void> {
     if (this.size < LARGE_COUNT) return
     const usedBytes = this.offsets[this.size] as number

@@ -54,7 +54,9 @@ export const HOSTILE_CONDITIONS: Readonly<Record<string, object>> = {
   },
 }
 
-/** People with names of their own: a third beyond ASCII, one in fifty with letters whose case is a matter of its own. */
+/**
+ * People with names of their own: a third beyond ASCII, one in fifty with letters whose case is a matter of its own.
+ */
 export function manyPeople(count: number): SnapshotObject[] {
   return Array.from({ length: count }, (_, index) => {
     const rare = ['Straße', 'Σίσυφος', '𝒩ordmann'][index % 3] as string

@@ -8,7 +8,9 @@ type Value = string | number | readonly string[] | undefined
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The same language, from the stored form of a condition, row by row over plain objects: slow and plain to see through. */
+/**
+ * The same language, from the stored form of a condition, row by row over plain objects: slow and plain to see through.
+ */
 export function naiveMembers(
   condition: WireGroup,
   schema: ConditionSchema,

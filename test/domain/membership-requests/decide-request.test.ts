@@ -33,9 +33,9 @@ const ACTIONS = ['open', 'approve', 'reject', 'cancel', 'leave', 'admit', 'end',
 const STATE = 'InvalidRequestState'
 
 /**
- * The outcome of each action in each status, for subject, submitter, approver, stranger and application in this order; one
- * word when it is the same for all. The service performs `admit`, `end` and `move` itself and checks the caller's rights
- * before.
+ * The outcome of each action in each status, for subject, submitter, approver, stranger and application in this order;
+ * one word when it is the same for all. The service performs `admit`, `end` and `move` itself and checks the caller's
+ * rights before.
  */
 const TABLE: Readonly<Record<RequestStatus, Readonly<Record<(typeof ACTIONS)[number], string>>>> = {
   Requested: {

@@ -1,6 +1,8 @@
 import type { Location } from './syntax.ts'
 
-/** A property of an object type or of an object. Types can refer to each other in circles, so they are resolved lazily. */
+/**
+ * A property of an object type or of an object. Types can refer to each other in circles, so they are resolved lazily.
+ */
 export type Property = {
   readonly type: () => ValueType
   /** For a type: the property must be set. For a value: the property is always set. */
@@ -11,8 +13,8 @@ export type Property = {
 export type Properties = ReadonlyMap<string, Property>
 
 /**
- * The type of a value, or the type that it must have: resource types of Azure, declared types of parameters, and inferred
- * types of expressions. `value` is set for literals. `at` is the place of the expression whose type was
+ * The type of a value, or the type that it must have: resource types of Azure, declared types of parameters, and
+ * inferred types of expressions. `value` is set for literals. `at` is the place of the expression whose type was
  * inferred.
  */
 export type ValueType = { readonly at?: Location } & (

@@ -37,7 +37,9 @@ export type DeploymentInput = {
   readonly readText: (file: string) => string
 }
 
-/** Evaluates a deployment. Values that only the cloud knows are opaque; parameters without a value get a placeholder. */
+/**
+ * Evaluates a deployment. Values that only the cloud knows are opaque; parameters without a value get a placeholder.
+ */
 export function deploy(file: string, parameters: ObjectValue, input: DeploymentInput): Deployment {
   const resources: DeployedResource[] = []
   const outputs: Output[] = []

@@ -33,7 +33,9 @@ export const alertsAreComplete: Rule = (subject) => {
 
 const AVAILABILITY = 'Microsoft.Azure.Monitor.WebtestLocationAvailabilityCriteria'
 
-/** An availability test requests the health check, and its failure raises an alert: an invalid setting leaves no log. */
+/**
+ * An availability test requests the health check, and its failure raises an alert: an invalid setting leaves no log.
+ */
 export const healthCheckIsMonitored: Rule = (subject) => {
   const site = ofType(subject, 'Microsoft.Web/sites')[0]?.id
   const tests = ofType(subject, 'Microsoft.Insights/webtests')

@@ -4,7 +4,9 @@ import { at, ofType, type Rule, type Subject } from './rule.ts'
 
 const ID = /^\/(providers|subscriptions)\//
 
-/** The allowed content of outputs, by name. An unknown name is a fault, because anyone with read access sees outputs. */
+/**
+ * The allowed content of outputs, by name. An unknown name is a fault, because anyone with read access sees outputs.
+ */
 const OUTPUTS: readonly { readonly name: RegExp; readonly content: string; readonly value: RegExp }[] = [
   { name: /^(id|\w+Id)$/, content: 'the id of a resource, or empty', value: /^(\/providers\/.*)?$/ },
   {

@@ -53,7 +53,10 @@ function finite(text: string, at: number): number {
 const isWord = (token: Token, word: string): boolean => token.kind === 'word' && token.text.toUpperCase() === word
 const isSymbol = (token: Token, symbol: string): boolean => token.kind === 'symbol' && token.text === symbol
 
-/** Reads tokens. `take...` consumes the next token if it matches and returns whether it did. `expect...` throws otherwise. */
+/**
+ * Reads tokens. `take...` consumes the next token if it matches and returns whether it did. `expect...` throws
+ * otherwise.
+ */
 export class TokenReader {
   readonly #tokens: readonly Token[]
   #position = 0

@@ -30,8 +30,8 @@ export function makeValueIndex(storage: Storage, container: number, path: readon
 }
 
 /**
- * The composite index over two properties, `(pk, value, id, other)`. A search for a text in the other property reads this
- * index only, in order. Undefined unless the indexing policy of the container contains it.
+ * The composite index over two properties, `(pk, value, id, other)`. A search for a text in the other property reads
+ * this index only, in order. Undefined unless the indexing policy of the container contains it.
  */
 export function compositeIndex(
   storage: Storage,
@@ -91,7 +91,9 @@ function indexesOf(storage: Storage, container: number): ReadonlyMap<string, str
   return read
 }
 
-/** The write count before which a container cannot be large: counting again for each query takes longer than the query. */
+/**
+ * The write count before which a container cannot be large: counting again for each query takes longer than the query.
+ */
 const smallUntil = new WeakMap<Storage, Map<number, number>>()
 
 function isLarge(storage: Storage, container: number): boolean {

@@ -14,8 +14,8 @@ const TOKEN_KEPT_MS = 7 * 24 * 60 * 60 * 1000
 const PAGE_COUNT = 1000
 
 /**
- * A round of delta queries and the position in it. It is the content of a state token, which is opaque to clients. A round
- * returns changes up to its start only; the next round returns later ones.
+ * A round of delta queries and the position in it. It is the content of a state token, which is opaque to clients. A
+ * round returns changes up to its start only; the next round returns later ones.
  */
 type Round = {
   readonly tenantId: string

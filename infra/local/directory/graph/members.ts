@@ -163,8 +163,8 @@ type GroupProperties = {
 }
 
 /**
- * The refusal of a write to the members of a group, or undefined. Graph returns the same 403 for all kinds of groups and
- * for a missing permission. Only the properties of the group distinguish them.
+ * The refusal of a write to the members of a group, or undefined. Graph returns the same 403 for all kinds of groups
+ * and for a missing permission. Only the properties of the group distinguish them.
  */
 export function memberWriteRefusal(group: DirectoryObject, caller: GraphCaller): GraphRefusal | undefined {
   const { groupTypes, mailEnabled, onPremisesSyncEnabled, ...others } = group.properties as GroupProperties

@@ -17,8 +17,8 @@ export function assertKnownOptions(query: URLSearchParams): void {
 }
 
 /**
- * Returns a page of a list. `list` returns a number of objects after a key, in ascending order. The link to the next page
- * is absolute on the origin of the request and contains the query. Its token is opaque.
+ * Returns a page of a list. `list` returns a number of objects after a key, in ascending order. The link to the next
+ * page is absolute on the origin of the request and contains the query. Its token is opaque.
  */
 export function page(
   call: GraphCall,

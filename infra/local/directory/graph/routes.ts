@@ -27,7 +27,9 @@ export type GraphRoute = {
   readonly path: string
   /** Each of these permissions is sufficient. */
   readonly rights: readonly GraphRight[]
-  /** Resource units before the reduction for `$select` and `$top`. https://learn.microsoft.com/graph/throttling-limits */
+  /**
+   * Resource units before the reduction for `$select` and `$top`. https://learn.microsoft.com/graph/throttling-limits
+   */
   readonly units: number
   readonly run: (call: GraphCall) => GraphAnswer
 }
