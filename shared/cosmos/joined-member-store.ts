@@ -5,7 +5,7 @@ import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
 import { parseChange } from './change-document.ts'
 import { documentParser } from './document-parser.ts'
 import { catchUp, DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, sqlParameters } from './documents.ts'
-import { followedChanges, historySince } from './membership-plan.ts'
+import { followedChanges, historySince } from './followed-changes.ts'
 import { headId, OUTLINE_PROPERTIES, parseJoinedHead } from './request-document.ts'
 
 type JoinedRow = JoinedMembership & { readonly ofCollection: string }

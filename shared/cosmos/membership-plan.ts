@@ -1,19 +1,13 @@
 import type { OperationInput } from '@azure/cosmos'
 import { type Static, Type } from 'typebox'
-import { positionAmong, withVerdicts } from '../domain/collections/members-now.ts'
+import { positionAmong } from '../domain/collections/members-now.ts'
 import type { AccountsOfChange, EvaluatedMembers, MembershipChange } from '../domain/collections/membership-store.ts'
 import type { AttributedChange } from '../domain/history/member-history.ts'
 import { chunk } from '../kernel/chunk.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import {
-  CHANGE_TYPE,
-  type ChangePart,
-  changesIn,
-  PART_TYPE,
-  type StoredChange,
-  storedChange,
-} from './change-document.ts'
-import { OPERATIONS_PER_BATCH_COUNT, type QueryParameters } from './documents.ts'
+import { CHANGE_TYPE, type ChangePart, PART_TYPE, type StoredChange, storedChange } from './change-document.ts'
+import { documentParser } from './document-parser.ts'
+import { OPERATIONS_PER_BATCH_COUNT } from './documents.ts'
 
 export const HEAD_ID = 'head'
 
@@ -44,18 +38,14 @@ export const MembersHead = Type.Object({
 })
 export type MembersHead = Readonly<Static<typeof MembersHead>>
 
+export const parseMembersHead = documentParser<MembersHead>('head of members', MembersHead)
+
 export const MembersChunk = Type.Object({
   generation: Type.String(),
   prefix: Type.String(),
   ids: Type.Array(Type.String()),
 })
 export type MembersChunk = Static<typeof MembersChunk>
-
-/**
- * How long a link can follow the changes of its collection one by one. A link that is further behind is compared in
- * full.
- */
-const FOLLOWED_FOR_MS = 24 * 60 * 60 * 1000
 
 /** Average ids per chunk, at most: about 16 KB, so that a single change rewrites little. */
 const IDS_PER_CHUNK_COUNT = 400
@@ -219,63 +209,4 @@ const LAST_CHARACTER = '~'
 /** The ids of a chunk. @param ids ascending. */
 function chunkOf(ids: readonly string[], prefix: string): string[] {
   return ids.slice(positionAmong(ids, prefix), positionAmong(ids, `${prefix}${LAST_CHARACTER}`))
-}
-
-/** The ascending ids after these changes, ascending as well. Changes that the ids contain already have no effect. */
-export function withChanges(ids: readonly string[], changes: readonly MembershipChange[]): readonly string[] {
-  const isMember = new Map<string, boolean>()
-  for (const { added, removed } of changes) {
-    for (const id of removed) isMember.set(id, false)
-    for (const id of added) isMember.set(id, true)
-  }
-  return withVerdicts(ids, isMember) ?? ids
-}
-
-/** Changes after a version that a link may follow. */
-export function followedChanges(
-  version: number,
-  nowMs: number,
-): { readonly where: string; readonly parameters: QueryParameters } {
-  const where = 'c.type = @type AND c.membershipVersion > @version AND c.atMs > @since'
-  return { where, parameters: { type: CHANGE_TYPE, version, since: nowMs - FOLLOWED_FOR_MS } }
-}
-
-/** Whether a link may still follow a change. */
-export function isFollowed({ atMs }: StoredChange, nowMs: number): boolean {
-  return atMs > nowMs - FOLLOWED_FOR_MS
-}
-
-/**
- * The changes from one version of a membership to the current one, in order. Undefined when a link cannot follow them,
- * because some are too old or too large: then only a full comparison shows the difference.
- * @param found In any order. May include changes after the current version, written concurrently.
- */
-export function historySince(
-  version: number,
-  currentVersion: number,
-  found: readonly StoredChange[],
-): MembershipChange[] | undefined {
-  const changes = unbroken(version, currentVersion, found)
-  if (changes === undefined || changes.some(({ partsOf, isFirst }) => partsOf !== undefined || isFirst))
-    return undefined
-  return changes.map((change) => {
-    const causes = changesIn(change)
-    return { added: causes.flatMap(({ added }) => added), removed: causes.flatMap(({ removed }) => removed) }
-  })
-}
-
-/** The accounts of these changes. Undefined when one of them was stored without its accounts. `found` as above. */
-export function accountsSince(
-  version: number,
-  currentVersion: number,
-  found: readonly StoredChange[],
-): AccountsOfChange[] | undefined {
-  const accounts = unbroken(version, currentVersion, found)?.map((change) => change.accounts)
-  return accounts?.every((one) => one !== undefined) ? accounts : undefined
-}
-
-function unbroken(version: number, currentVersion: number, found: readonly StoredChange[]): StoredChange[] | undefined {
-  const changes = found.toSorted((one, other) => one.membershipVersion - other.membershipVersion)
-  const isUnbroken = changes.every(({ membershipVersion }, index) => membershipVersion === version + 1 + index)
-  return isUnbroken && changes.length >= currentVersion - version ? changes : undefined
 }

@@ -26,7 +26,7 @@ export type AccountsOfChange = MembershipChange & {
 }
 
 /** The changes that a link applies one by one. */
-type ChangesOfAccounts = {
+export type ChangesOfAccounts = {
   /** In order. Empty when there is no change after the version. */
   readonly changes: readonly AccountsOfChange[]
   /** The last change, which may be that of the version itself. */
