@@ -7,15 +7,18 @@ import {
   replaceCriteriaCollection,
   switchGuard,
 } from './collection-actions.ts'
+import { decideOnRequest } from './decision-actions.ts'
 import { editGroupByHand } from './directory-actions.ts'
 import type { Organisation } from './organisation.ts'
 import { changePayroll, changePeople, changeUnit } from './people-actions.ts'
-import { actOnMembership, editPolicy } from './request-actions.ts'
+import { editPolicy } from './policy-actions.ts'
+import { actOnMembership } from './request-actions.ts'
 
 /** What an organisation does, by how often. */
 const ACTIONS = [
   { weight: 40, run: changePeople },
-  { weight: 30, run: actOnMembership },
+  { weight: 24, run: actOnMembership },
+  { weight: 16, run: decideOnRequest },
   { weight: 6, run: changePayroll },
   { weight: 2, run: changeUnit },
   { weight: 2, run: replaceCriteriaCollection },

@@ -1,5 +1,5 @@
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
-import type { SoakCondition, SoakLeaf } from './condition-model.ts'
+import { referencesOf, type SoakCondition, type SoakLeaf } from './condition-model.ts'
 import { apply, CRITERIA_PATH, expectStatus, LINKS_PATH, type Organisation } from './organisation.ts'
 import type { MemberKind } from './organisation-model.ts'
 import { COUNTRIES, TITLES, UNIT_TYPES } from './people-actions.ts'
@@ -64,6 +64,7 @@ export async function editCondition(organisation: Organisation, random: Random):
     apply(organisation, () => {
       collection.condition = condition
     })
+    organisation.recentChanges.note(id)
   })
 }
 
@@ -94,10 +95,11 @@ export async function createLink(organisation: Organisation, random: Random): Pr
 /** Deletes a criteria collection that nothing refers to, and creates another. */
 export async function replaceCriteriaCollection(organisation: Organisation, random: Random): Promise<void> {
   await organisation.locks.runAlone(async () => {
-    const { criteria, links } = organisation.model
+    const { criteria, joinable, links } = organisation.model
     const inUse = new Set([
       ...[...links.values()].map(({ collectionId }) => collectionId),
       ...[...criteria.values()].flatMap(({ condition }) => referencesOf(condition)),
+      ...[...joinable.values()].flatMap(({ policy }) => policy.approvalGates.flatMap(({ approvers }) => approvers)),
     ])
     const free = [...criteria.keys()].filter((id) => !inUse.has(id))
     if (free.length === 0) return
@@ -108,11 +110,6 @@ export async function replaceCriteriaCollection(organisation: Organisation, rand
     apply(organisation, () => criteria.delete(id))
   })
   await createCriteriaCollection(organisation, random)
-}
-
-function referencesOf(condition: SoakCondition): string[] {
-  if ('conditions' in condition) return condition.conditions.flatMap(referencesOf)
-  return condition.id === 'memberOfCollection' ? [condition.value].flat() : []
 }
 
 /** Turns the removal guard on, with a low limit, or off. */

@@ -1,5 +1,12 @@
 import { CONNECTORS_PATH, differences, type Organisation } from './organisation.ts'
-import { isReference, type ObjectData, type ObjectKind, SOURCE_NAMES } from './people-model.ts'
+import {
+  isReference,
+  type ObjectData,
+  type ObjectKind,
+  type PeopleModel,
+  referredId,
+  SOURCE_NAMES,
+} from './people-model.ts'
 
 type CoreRecord = ObjectData & { readonly id: string; readonly externalId: string }
 type SourceRecord = {
@@ -36,12 +43,20 @@ export async function comparePeople(organisation: Organisation): Promise<{ fault
   const faults = [
     ...repeated('core object', all),
     ...differences('Identity', new Map(expectedIdentities), readable(identities, externalIdOf)),
-    ...differences('Org unit', model.people.objects('hr', 'orgUnit'), readable(orgUnits, externalIdOf)),
-    ...differences('Relationship', model.people.objects('hr', 'relationship'), readable(relationships, externalIdOf)),
+    ...differences('Org unit', merged(model.people, 'orgUnit'), readable(orgUnits, externalIdOf)),
+    ...differences('Relationship', merged(model.people, 'relationship'), readable(relationships, externalIdOf)),
     ...compareCoreIds(organisation, identities),
     ...(await compareSources(organisation)),
   ]
   return { faults, names }
+}
+
+/** The objects as they must be. A reference to a manager who is not there is left out until the manager arrives. */
+function merged(people: PeopleModel, kind: 'orgUnit' | 'relationship'): Map<string, ObjectData> {
+  const isKept = ([name, value]: [string, unknown]) =>
+    name !== 'manager' || people.find('hr', 'identity', referredId(value)) !== undefined
+  const objects = [...people.objects('hr', kind)]
+  return new Map(objects.map(([id, data]) => [id, Object.fromEntries(Object.entries(data).filter(isKept))]))
 }
 
 /** The attributes by external id, with references as the sources send them. */

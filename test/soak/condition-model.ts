@@ -10,6 +10,12 @@ export type SoakLeaf = {
 export type SoakGroup = { readonly groupOperator: string; readonly conditions: readonly SoakCondition[] }
 export type SoakCondition = SoakLeaf | SoakGroup
 
+/** The collections that a condition refers to. */
+export function referencesOf(condition: SoakCondition): string[] {
+  if ('conditions' in condition) return condition.conditions.flatMap(referencesOf)
+  return condition.id === 'memberOfCollection' ? [condition.value].flat() : []
+}
+
 /** Whether the row is a member of another collection. */
 export type IsRowMember = (collectionId: string, row: ModelRow) => boolean
 

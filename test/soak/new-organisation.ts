@@ -8,7 +8,8 @@ import { ActionLocks } from './locks.ts'
 import { CONNECTORS_PATH, expectStatus, LINKS_PATH, type Organisation } from './organisation.ts'
 import { OrganisationModel } from './organisation-model.ts'
 import { importEveryone } from './people-actions.ts'
-import { createJoinableCollection } from './request-actions.ts'
+import { createJoinableCollection, replacePolicy } from './policy-actions.ts'
+import { RecentChanges } from './recent-changes.ts'
 import type { RunningServers } from './servers.ts'
 import type { SoakTenant } from './tenant.ts'
 
@@ -44,12 +45,14 @@ export async function newOrganisation(
     model,
     watch: new GroupWatch(model, tenant.serviceClientId),
     locks: new ActionLocks(),
+    recentChanges: new RecentChanges(),
     personCount,
     unitCount: Math.max(4, Math.floor(personCount / 15)),
     connectorIds,
     changedNins: new Set(),
     coreIds: new Map(),
     formerCoreIds: new Map(),
+    outcomeCounts: new Map(),
     unique(kind) {
       lastNumber += 1
       return `${kind} ${lastNumber}`
@@ -68,5 +71,7 @@ export async function buildOrganisation(
     await createJoinableCollection(organisation, random)
   }
   for (let index = 0; index < collectionCount; index += 1) await createCriteriaCollection(organisation, random)
+  // The first policies could not name criteria collections.
+  for (const id of organisation.model.joinable.keys()) await replacePolicy(organisation, id, random)
   for (let index = 0; index < collectionCount; index += 1) await createLink(organisation, random)
 }

@@ -5,6 +5,7 @@ import type { GroupWatch } from './group-watch.ts'
 import type { ActionLocks } from './locks.ts'
 import type { OrganisationModel } from './organisation-model.ts'
 import type { SourceName } from './people-model.ts'
+import type { RecentChanges } from './recent-changes.ts'
 import type { SoakTenant } from './tenant.ts'
 
 /** What the actions of a run work on. */
@@ -16,6 +17,7 @@ export type Organisation = {
   readonly model: OrganisationModel
   readonly watch: GroupWatch
   readonly locks: ActionLocks
+  readonly recentChanges: RecentChanges
   readonly personCount: number
   readonly unitCount: number
   /** Ids of the connectors. */
@@ -26,6 +28,8 @@ export type Organisation = {
   readonly coreIds: Map<string, string>
   /** Of an identity that was merged: the core ids of both, one of which stays. */
   readonly formerCoreIds: Map<string, readonly string[]>
+  /** How often the outcomes occurred for which many things must come together. */
+  readonly outcomeCounts: Map<string, number>
   /** A text that is unique in the run. */
   readonly unique: (kind: string) => string
 }
@@ -48,6 +52,10 @@ export async function expectStatus<Data>(
   throw new Error(
     `${options.method} ${options.path}: ${reply.status} ${JSON.stringify(reply.errors)}${retry}, sent ${JSON.stringify(options.body)?.slice(0, 400)}`,
   )
+}
+
+export function countOutcome({ outcomeCounts }: Organisation, outcome: string): void {
+  outcomeCounts.set(outcome, (outcomeCounts.get(outcome) ?? 0) + 1)
 }
 
 /** Applies an acknowledged change to the model. */

@@ -1,7 +1,8 @@
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
 import { apply, CONNECTORS_PATH, coreIdOf, expectStatus, type Organisation } from './organisation.ts'
-import type { ObjectData, ObjectKind, SourceName } from './people-model.ts'
+import { type ObjectData, type ObjectKind, referredId, type SourceName } from './people-model.ts'
 import { pickOf } from './picks.ts'
+import { unitKey } from './recent-changes.ts'
 import { endByDeletion, mergeRequests, restoreAfterDeletion } from './request-model.ts'
 
 export const TITLES = ['Teacher', 'Nurse', 'Cook', 'Librarian', 'Head of school']
@@ -9,12 +10,16 @@ export const UNIT_TYPES = ['School', 'Ward', 'Office']
 export const COUNTRIES = ['NO', 'SE', 'DK']
 const NAMES = ['Ada', 'Bo', 'Cai', 'Dag', 'Eli']
 
-/** People who stay: they decide requests. */
+/** The first people stay: they are the approvers that policies name. */
 export const STAFF_COUNT = 4
+/** Staff, and people who come and go, are the managers. Only the HR system knows them. */
+export const LEADER_COUNT = 10
 
 export const ninOf = (person: number): string => String(10_000_000_000 + person)
+/** @param externalId Of a person in the HR system. */
+export const ninOfExternalId = (externalId: string): string => ninOf(Number(externalId.slice(1)))
 /** Every third person gets the account from the source of accounts, the others from the HR system. */
-const isBoundByAccounts = (person: number): boolean => person >= STAFF_COUNT && person % 3 === 0
+const isBoundByAccounts = (person: number): boolean => person >= LEADER_COUNT && person % 3 === 0
 
 type SourceItem = { readonly objectType: ObjectKind; readonly externalId: string; readonly data?: ObjectData }
 type ItemResult = { readonly index: number; readonly status: number; readonly errors?: readonly { code: string }[] }
@@ -44,9 +49,12 @@ export async function importItems(organisation: Organisation, source: SourceName
   for (const item of items) applyItem(organisation, source, item)
 }
 
-function applyItem(organisation: Organisation, source: SourceName, { objectType, externalId, data }: SourceItem): void {
+function applyItem(organisation: Organisation, source: SourceName, item: SourceItem): void {
+  const { objectType, externalId, data } = item
   const { people, joinable } = organisation.model
-  const formerNin = people.find(source, objectType, externalId)?.nin
+  const former = people.find(source, objectType, externalId)
+  const formerNin = former?.nin
+  noteChange(organisation, item, former)
   const isCorrection = data !== undefined && formerNin !== undefined && formerNin !== data.nin
   const write = () => people.write(source, objectType, externalId, data)
   if (isCorrection) {
@@ -64,6 +72,19 @@ function applyItem(organisation: Organisation, source: SourceName, { objectType,
       }
     }
   })
+}
+
+function noteChange(
+  { recentChanges, model: { people } }: Organisation,
+  { objectType, externalId, data }: SourceItem,
+  former: ObjectData | undefined,
+): void {
+  for (const each of [former, data]) {
+    if (each === undefined) continue
+    if (objectType === 'orgUnit') recentChanges.note(unitKey(externalId))
+    else if (objectType === 'identity') recentChanges.note(String(each.nin))
+    else recentChanges.note(String(people.find('hr', 'identity', referredId(each.identity))?.nin))
+  }
 }
 
 /** @throws Error for a refusal that no retry repairs */
@@ -84,6 +105,7 @@ export const unitItem = (unit: number, random: Random): SourceItem => ({
     type: pickOf(random, UNIT_TYPES),
     // A parent has a lower number, so that there is no cycle.
     ...(unit > 0 ? { parent: { externalId: `U${random.below(unit)}` } } : {}),
+    ...(random.percent(60) ? { manager: { externalId: `P${random.below(LEADER_COUNT)}` } } : {}),
   },
 })
 
@@ -101,6 +123,7 @@ function identityItem({ tenant }: Organisation, person: number, random: Random):
 }
 
 function positionItem({ unitCount }: Organisation, person: number, letter: 'R' | 'S', random: Random): SourceItem {
+  const leader = random.below(LEADER_COUNT)
   return {
     objectType: 'relationship',
     externalId: `${letter}${person}`,
@@ -109,6 +132,7 @@ function positionItem({ unitCount }: Organisation, person: number, letter: 'R' |
       employeeId: `${letter}${person}`,
       identity: { externalId: `P${person}` },
       orgUnit: { externalId: `U${random.below(unitCount)}` },
+      ...(random.percent(40) && leader !== person ? { manager: { externalId: `P${leader}` } } : {}),
     },
   }
 }
@@ -190,7 +214,7 @@ export const payrollNinOf = (person: number): string => String(20_000_000_000 + 
 
 /** The payroll delivers somebody under a wrong number, or corrects one: two identities turn out to be one person. */
 export async function changePayroll(organisation: Organisation, random: Random): Promise<void> {
-  const person = STAFF_COUNT + random.below(organisation.personCount - STAFF_COUNT)
+  const person = LEADER_COUNT + random.below(organisation.personCount - LEADER_COUNT)
   const [own, wrong] = [ninOf(person), payrollNinOf(person)]
   await organisation.locks.run([own, wrong], async () => {
     const { people } = organisation.model

@@ -1,17 +1,19 @@
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
-import { apply, coreIdOf, expectStatus, JOINABLE_PATH, type Organisation, REQUESTS_PATH } from './organisation.ts'
+import { approversAt } from './approver-model.ts'
+import { approverKeys } from './gate-dependencies.ts'
+import {
+  apply,
+  coreIdOf,
+  countOutcome,
+  expectStatus,
+  JOINABLE_PATH,
+  type Organisation,
+  REQUESTS_PATH,
+} from './organisation.ts'
 import type { JoinableModel } from './organisation-model.ts'
 import { ninOf, payrollNinOf, STAFF_COUNT } from './people-actions.ts'
 import { pickOf } from './picks.ts'
-import {
-  approveAt,
-  followPolicy,
-  gateOf,
-  isOpenOrJoined,
-  type ModelPolicy,
-  type ModelRequest,
-  statusUnder,
-} from './request-model.ts'
+import { firstGate, isOpenOrJoined, type ModelPolicy, type ModelRequest, statusUnder } from './request-model.ts'
 
 type RequestAnswer = {
   readonly id: string
@@ -19,65 +21,14 @@ type RequestAnswer = {
   readonly lifecycle: readonly { readonly status: string; readonly notes?: string }[]
 }
 
-function randomPolicy(random: Random): ModelPolicy {
-  const gateCount = random.below(3)
-  const staff = Array.from({ length: STAFF_COUNT }, (_, person) => ninOf(person))
-  const approvalGates = Array.from({ length: gateCount }, (_, index) => {
-    const first = random.below(STAFF_COUNT)
-    return { order: index + 1, type: 'Identity' as const, approvers: [...staff.slice(first), ...staff].slice(0, 2) }
-  })
-  return { approvalRequired: gateCount > 0, approvalGates }
-}
-
-/** The policy as the API takes it, with core ids. */
-export async function policyBody(organisation: Organisation, { approvalRequired, approvalGates }: ModelPolicy) {
-  const gates = approvalGates.map(async ({ approvers, ...gate }) => {
-    const ids = await Promise.all(approvers.map((nin) => coreIdOf(organisation, nin)))
-    return { ...gate, approvers: ids.filter((id) => id !== undefined) }
-  })
-  return { approvalRequired, approvalGates: await Promise.all(gates) }
-}
-
-export async function createJoinableCollection(organisation: Organisation, random: Random): Promise<void> {
-  await organisation.locks.runAlone(async () => {
-    const policy = randomPolicy(random)
-    const name = organisation.unique('Joinable')
-    const { data: id } = await expectStatus<string>(
-      organisation,
-      {
-        token: organisation.callers.writer,
-        method: 'POST',
-        path: JOINABLE_PATH,
-        body: { objectType: 'Identity', name, joinPolicy: await policyBody(organisation, policy) },
-        idempotencyKey: name,
-      },
-      201,
-    )
-    apply(organisation, () => organisation.model.joinable.set(id, { policy, requests: [] }))
-  })
-}
-
-export async function editPolicy(organisation: Organisation, random: Random): Promise<void> {
-  await organisation.locks.runAlone(async () => {
-    const [id, collection] = pickOf(random, [...organisation.model.joinable])
-    const policy = randomPolicy(random)
-    const body = { objectType: 'Identity', joinPolicy: await policyBody(organisation, policy) }
-    const options = { token: organisation.callers.writer, method: 'PUT', path: `${JOINABLE_PATH}/${id}`, body }
-    await expectStatus(organisation, options, 200)
-    apply(organisation, () => {
-      collection.policy = policy
-      for (const request of collection.requests) followPolicy(policy, request)
-    })
-  })
-}
-
-/** Something that a person, an approver or an administrator does about a membership. */
+/** Something that a person or an administrator does about a membership. */
 export async function actOnMembership(organisation: Organisation, random: Random): Promise<void> {
   const { model, changedNins, locks } = organisation
   const [collectionId, collection] = pickOf(random, [...model.joinable])
   const person = STAFF_COUNT + random.below(organisation.personCount - STAFF_COUNT)
   const nin = random.percent(80) ? ninOf(person) : payrollNinOf(person)
-  await locks.run([nin, collectionId], async () => {
+  const first = firstApprover(organisation, collection.policy, nin, random)
+  await locks.run([nin, collectionId, ...first.keys], async () => {
     const identity = model.people.identities().get(nin)
     if (identity === undefined || changedNins.has(nin)) return
     const action: MembershipAction = { organisation, collectionId, collection, nin }
@@ -85,14 +36,13 @@ export async function actOnMembership(organisation: Organisation, random: Random
     if (open === undefined) {
       if (hasOnePosition(organisation, nin)) return
       if (identity.account === undefined || random.percent(25)) await addDirectly(action)
-      else await submit(action, identity.account)
+      else await submit(action, identity.account, first)
       return
     }
     if (random.percent(15)) await removeDirectly(action, open)
     else if (open.id === undefined) await removeDirectly(action, open)
     else if (open.status === 'Joined') await withdraw(action, open, 'leave', identity.account)
     else if (random.percent(20)) await withdraw(action, open, 'cancel', identity.account)
-    else await decide(action, open, random)
   })
 }
 
@@ -120,23 +70,64 @@ const newModelRequest = (id: string | undefined, nin: string): ModelRequest => (
   alternatives: [],
   unnoticed: [],
   approvedGates: [],
+  deciders: new Set(),
   decisionNotes: [],
   endedByDeletion: false,
 })
 
-async function submit({ organisation, collectionId, collection, nin }: MembershipAction, account: string) {
+/** Somebody who can decide at the first gate on a request of a person; undefined where nobody but the person can. */
+type FirstApprover = { readonly nin: string | undefined; readonly keys: ReadonlySet<string> }
+
+function firstApprover({ model }: Organisation, policy: ModelPolicy, nin: string, random: Random): FirstApprover {
+  const gate = firstGate(policy)
+  // The approvers whom a policy names never leave.
+  if (gate === undefined || gate.type === 'Identity') return { nin: undefined, keys: new Set() }
+  const others = [...approversAt(model, gate, { nin })].filter((each) => each !== nin)
+  const approverNin = others.length === 0 ? undefined : pickOf(random, others)
+  return { nin: approverNin, keys: approverKeys(model, gate, { nin }, approverNin ?? nin) }
+}
+
+/** Whether a request is accepted; undefined where something on which it depends is too recent. */
+function isAccepted(
+  { model, recentChanges, changedNins }: Organisation,
+  policy: ModelPolicy,
+  nin: string,
+  first: FirstApprover,
+): boolean | 'perhaps' | undefined {
+  const gate = firstGate(policy)
+  if (gate === undefined || gate.type === 'Identity') return true
+  const keys = approverKeys(model, gate, { nin }, first.nin ?? nin)
+  if (!keys.isSubsetOf(first.keys) || !recentChanges.isSettled(keys)) return undefined
+  const approvers = approversAt(model, gate, { nin })
+  if (first.nin !== undefined) return approvers.has(first.nin) && !changedNins.has(first.nin) ? true : undefined
+  if (approvers.difference(new Set([nin])).size > 0) return undefined
+  // Other people can become members of the approver collection meanwhile.
+  return gate.type === 'Collection' ? 'perhaps' : false
+}
+
+async function submit(
+  { organisation, collectionId, collection, nin }: MembershipAction,
+  account: string,
+  first: FirstApprover,
+) {
+  const accepted = isAccepted(organisation, collection.policy, nin, first)
+  if (accepted === undefined) return
   const token = await organisation.callers.person(account)
   const path = `${REQUESTS_PATH}/${collectionId}/submit`
   const idempotencyKey = organisation.unique('submission')
   const body = { notes: idempotencyKey }
-  const { data } = await expectStatus<RequestAnswer>(
-    organisation,
-    { token, method: 'POST', path, body, idempotencyKey },
-    201,
-  )
+  const options = { token, method: 'POST', path, body, idempotencyKey }
+  const statuses = [...(accepted === false ? [] : [201]), ...(accepted === true ? [] : [409])]
+  const { status, data, errors } = await expectStatus<RequestAnswer>(organisation, options, ...statuses)
+  if (status === 409) {
+    if (errors[0]?.code !== 'NoApprover') throw new Error(`${path}: ${JSON.stringify(errors)}, not NoApprover`)
+    countOutcome(organisation, 'NoApprover')
+    return
+  }
   const request = newModelRequest(data.id, nin)
   request.status = statusUnder(collection.policy, request)
   apply(organisation, () => collection.requests.push(request))
+  organisation.recentChanges.note(nin)
 }
 
 async function addDirectly({ organisation, collectionId, collection, nin }: MembershipAction) {
@@ -145,6 +136,7 @@ async function addDirectly({ organisation, collectionId, collection, nin }: Memb
   const path = `${JOINABLE_PATH}/${collectionId}/results/members`
   await expectStatus(organisation, { token: organisation.callers.writer, method: 'POST', path, body }, 200)
   apply(organisation, () => collection.requests.push(newModelRequest(undefined, nin)))
+  organisation.recentChanges.note(nin)
 }
 
 /** Ends a membership. What waits for approval stays. */
@@ -156,6 +148,7 @@ async function removeDirectly({ organisation, collectionId, nin }: MembershipAct
   apply(organisation, () => {
     if (request.status === 'Joined') request.status = 'Left'
   })
+  organisation.recentChanges.note(nin)
 }
 
 async function withdraw(
@@ -170,23 +163,7 @@ async function withdraw(
   apply(action.organisation, () => {
     request.status = status
   })
-}
-
-/** Approves or rejects at the current gate, by one of its approvers. */
-async function decide(action: MembershipAction, request: ModelRequest, random: Random) {
-  const { organisation, collection } = action
-  const gate = gateOf(collection.policy, request)
-  const identities = organisation.model.people.identities()
-  const account = gate && identities.get(pickOf(random, gate.approvers))?.account
-  if (gate === undefined || account === undefined) return
-  const kind = random.percent(80) ? 'approve' : 'reject'
-  const notes = organisation.unique(kind)
-  await act(action, request, { kind, account, notes, doneStatus: kind === 'approve' ? 'Approved' : 'Rejected' })
-  apply(organisation, () => {
-    request.decisionNotes.push(notes)
-    if (kind === 'approve') approveAt(collection.policy, request, gate)
-    else request.status = 'Rejected'
-  })
+  action.organisation.recentChanges.note(action.nin)
 }
 
 type RequestAct = {

@@ -1,6 +1,11 @@
 /** Membership requests: decisions, sections 7 and 13. Independent of the service: it shares no code with it. */
 
-export type ModelGate = { readonly order: number; readonly type: 'Identity'; readonly approvers: readonly string[] }
+export type ModelGate = {
+  readonly order: number
+  readonly type: 'Identity' | 'Collection' | 'Manager'
+  /** National identity numbers, ids of collections, or none. */
+  readonly approvers: readonly string[]
+}
 export type ModelPolicy = { readonly approvalRequired: boolean; readonly approvalGates: readonly ModelGate[] }
 
 export type ModelStatus = 'PendingApproval' | 'Joined' | 'Rejected' | 'Cancelled' | 'Left'
@@ -16,6 +21,8 @@ export type ModelRequest = {
   alternatives: ModelStatus[]
   /** The gates that approved the request. */
   readonly approvedGates: string[]
+  /** Who approved or rejected it, by national identity number. */
+  readonly deciders: Set<string>
   /** Notes of the acknowledged decisions: each is unique in a run. */
   readonly decisionNotes: string[]
   /** Statuses of a request that the deletion of the identity has cancelled, until the service notices the deletion. */
@@ -24,9 +31,17 @@ export type ModelRequest = {
   endedByDeletion: boolean
 }
 
+/** The person that a request is for, by national identity number. */
+export type RequestSubject = Pick<ModelRequest, 'nin'>
+
 /** An approval counts for one gate with these approvers, wherever it stands. */
 function gateKey({ type, approvers }: ModelGate): string {
   return `${type}:${[...approvers].sort().join()}`
+}
+
+/** The gate to which a new request comes. */
+export function firstGate({ approvalRequired, approvalGates }: ModelPolicy): ModelGate | undefined {
+  return approvalRequired ? approvalGates.toSorted((one, other) => one.order - other.order)[0] : undefined
 }
 
 /** The gate where a waiting request stands: the first one without an approval. */

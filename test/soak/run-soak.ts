@@ -139,6 +139,7 @@ async function runPhases(options: SoakOptions, parts: QuietPointDependencies): P
     clearInterval(progress)
   }
   faults.push(...hosts.flatMap(({ crashes }) => crashes), ...resources.growth())
+  say(`Outcomes: ${JSON.stringify(Object.fromEntries([...organisation.outcomeCounts].sort()))}`)
   say(`Requests by status: ${JSON.stringify(Object.fromEntries(organisation.api.statusCounts))}`)
   say(`Faults injected: ${JSON.stringify(Object.fromEntries(faultInjection.counts))}`)
   for (const line of resources.report()) say(line)

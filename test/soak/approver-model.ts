@@ -1,0 +1,32 @@
+import { managersOf } from './manager-model.ts'
+import type { ModelMembers, OrganisationModel } from './organisation-model.ts'
+import { referredId } from './people-model.ts'
+import type { ModelGate, RequestSubject } from './request-model.ts'
+
+/** The approvers at a gate for a request, by national identity number, also the subject: decisions, section 7. */
+export function approversAt(
+  model: OrganisationModel,
+  gate: ModelGate,
+  { nin }: RequestSubject,
+  members: ModelMembers = model.members(),
+): Set<string> {
+  switch (gate.type) {
+    case 'Identity':
+      return new Set(gate.approvers)
+    case 'Collection':
+      return new Set(gate.approvers.flatMap((id) => [...identitiesIn(model, id, members)]))
+    case 'Manager':
+      return managersOf(model.people, nin)
+  }
+}
+
+/** The identities in a collection of either kind: the members, or the holders of positions that are members. */
+function identitiesIn({ people, criteria }: OrganisationModel, id: string, members: ModelMembers): Set<string> {
+  const found = members.get(id) ?? new Set()
+  if (criteria.get(id)?.objectType !== 'Relationship') return new Set(found)
+  const holders = [...found].map((position) => {
+    const holder = referredId(people.find('hr', 'relationship', position)?.identity)
+    return people.find('hr', 'identity', holder)?.nin as string | undefined
+  })
+  return new Set(holders.filter((nin) => nin !== undefined))
+}

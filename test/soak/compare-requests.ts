@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util'
+import { approversAt } from './approver-model.ts'
+import type { CoreNames } from './compare-people.ts'
+import { type Organisation, REQUESTS_PATH } from './organisation.ts'
+import type { JoinableModel, ModelMembers, OrganisationModel } from './organisation-model.ts'
+import { LEADER_COUNT, ninOf } from './people-actions.ts'
+import { gateOf, type ModelRequest, settle } from './request-model.ts'
+
+type GateRecord = { readonly order: number; readonly type: string; readonly approverCount: number }
+type RequestRecord = {
+  readonly id: string
+  readonly requesterId: string
+  readonly relationshipId: string | null
+  readonly status: ModelRequest['status']
+  readonly currentGate: GateRecord | null
+  readonly lifecycle: readonly { readonly status: string; readonly notes?: string }[]
+}
+
+type Matched = { readonly collectionId: string; readonly request: ModelRequest; readonly found: RequestRecord }
+
+/** Compares the membership requests of all collections with the model. */
+export async function compareRequests(organisation: Organisation, { ninOf: names }: CoreNames): Promise<string[]> {
+  const { model, coreIds } = organisation
+  const formerNames = new Map([...coreIds].map(([nin, id]) => [id, nin]))
+  const isRequester = ({ requesterId }: RequestRecord, { nin, formerNin }: ModelRequest) => {
+    const found = names.get(requesterId) ?? formerNames.get(requesterId)
+    return found === nin || (formerNin !== undefined && found === formerNin)
+  }
+  const faults: string[] = []
+  const matched: Matched[] = []
+  for (const collectionId of model.joinable.keys()) {
+    faults.push(...(await matchRequests(organisation, collectionId, isRequester, matched)))
+  }
+  // Where the order of events decided, the members are known only now.
+  for (const { request, found } of matched) settle(request, found.status)
+  const members = model.members()
+  for (const { collectionId, request, found } of matched) {
+    const policy = model.joinable.get(collectionId)?.policy as JoinableModel['policy']
+    const gate = expectedGate(model, policy, request, members)
+    const isLive = request.status === 'PendingApproval' || request.status === 'Joined'
+    const isRight =
+      (isLive ? names.get(found.requesterId) === request.nin : isRequester(found, request)) &&
+      found.relationshipId === null &&
+      found.status === request.status &&
+      isDeepStrictEqual(found.currentGate, gate) &&
+      isDeepStrictEqual(decisionNotes(found), request.decisionNotes)
+    if (!isRight) {
+      faults.push(
+        `A request of collection ${collectionId}: expected ${JSON.stringify(request)} at gate ${JSON.stringify(gate)}, found ${JSON.stringify(found)}`,
+      )
+    }
+  }
+  return faults
+}
+
+/** Finds the record of each request of a collection. @returns Faults: what is missing, or was not made. */
+async function matchRequests(
+  { api, callers, model }: Organisation,
+  collectionId: string,
+  isRequester: (record: RequestRecord, request: ModelRequest) => boolean,
+  matched: Matched[],
+): Promise<string[]> {
+  const records = await api.list<RequestRecord>(callers.writer, `${REQUESTS_PATH}/${collectionId}`)
+  const left = new Map(records.map((each) => [each.id, each]))
+  const faults = repeatedMemberships(collectionId, records)
+  // Requests with known ids first. The others are found by their requester and status.
+  const inOrder = (model.joinable.get(collectionId)?.requests ?? []).toSorted(
+    (one, other) => Number(one.id === undefined) - Number(other.id === undefined),
+  )
+  for (const request of inOrder) {
+    const found =
+      request.id === undefined
+        ? [...left.values()].find(
+            (each) =>
+              isRequester(each, request) &&
+              (each.status === request.status || request.alternatives.includes(each.status)) &&
+              decisionNotes(each).length === 0,
+          )
+        : left.get(request.id)
+    if (found === undefined) {
+      faults.push(`Collection ${collectionId} lacks a request: ${JSON.stringify(request)}`)
+      continue
+    }
+    left.delete(found.id)
+    matched.push({ collectionId, request, found })
+  }
+  return [...faults, ...[...left.values()].map((each) => `A request that was not made: ${JSON.stringify(each)}`)]
+}
+
+/** An identity has one membership or one waiting request in a collection. */
+function repeatedMemberships(collectionId: string, records: readonly RequestRecord[]): string[] {
+  const live = records.filter(({ status }) => status === 'PendingApproval' || status === 'Joined')
+  const requesters = live.map(({ requesterId }) => requesterId)
+  return requesters
+    .filter((requesterId, index) => requesters.indexOf(requesterId) < index)
+    .map((requesterId) => `Identity ${requesterId} has two live requests in collection ${collectionId}`)
+}
+
+function decisionNotes({ lifecycle }: RequestRecord): string[] {
+  const decided = lifecycle.filter(({ status }) => status === 'Approved' || status === 'Rejected')
+  return decided.flatMap(({ notes }) => notes ?? [])
+}
+
+/** The gate where a waiting request stands, with the number of approvers now. The subject does not count. */
+function expectedGate(
+  model: OrganisationModel,
+  policy: JoinableModel['policy'],
+  request: ModelRequest,
+  members: ModelMembers,
+): GateRecord | null {
+  const gate = request.status === 'PendingApproval' ? gateOf(policy, request) : undefined
+  if (gate === undefined) return null
+  const approvers = approversAt(model, gate, request, members)
+  return { order: gate.order, type: gate.type, approverCount: approvers.difference(new Set([request.nin])).size }
+}
+
+/** Each manager, and some other people, find the requests on which they can decide, and no others. */
+export async function compareInboxes(organisation: Organisation): Promise<string[]> {
+  const { model, callers, api } = organisation
+  const members = model.members()
+  const awaited = new Map<string, Set<string>>()
+  for (const { policy, requests } of model.joinable.values()) {
+    for (const request of requests) {
+      const gate = request.status === 'PendingApproval' ? gateOf(policy, request) : undefined
+      if (gate === undefined || request.id === undefined) continue
+      for (const nin of approversAt(model, gate, request, members)) {
+        if (nin !== request.nin) awaited.set(nin, (awaited.get(nin) ?? new Set()).add(request.id))
+      }
+    }
+  }
+  const leaders = Array.from({ length: LEADER_COUNT }, (_, person) => ninOf(person))
+  const others = [...awaited.keys()].filter((nin) => !leaders.includes(nin)).slice(0, OTHER_INBOX_COUNT)
+  const faults: string[] = []
+  for (const nin of [...leaders, ...others]) {
+    const account = model.people.identities().get(nin)?.account
+    if (account === undefined) continue
+    const inbox = await api.list<RequestRecord>(await callers.person(account), `${REQUESTS_PATH}/inbox`)
+    const found = new Set(inbox.map(({ id }) => id))
+    const differing = [...found.symmetricDifference(awaited.get(nin) ?? new Set())]
+    if (differing.length > 0) faults.push(`The inbox of ${nin} differs in ${differing}`)
+  }
+  return faults
+}
+
+/** People who are not managers whose inbox is compared. */
+const OTHER_INBOX_COUNT = 5

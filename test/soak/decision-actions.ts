@@ -1,0 +1,125 @@
+import type { Random } from '../../infra/local/demo/seeded-random.ts'
+import { approversAt } from './approver-model.ts'
+import { approverKeys } from './gate-dependencies.ts'
+import { apply, countOutcome, expectStatus, type Organisation, REQUESTS_PATH } from './organisation.ts'
+import type { JoinableModel, OrganisationModel } from './organisation-model.ts'
+import { LEADER_COUNT, ninOf } from './people-actions.ts'
+import { pickOf } from './picks.ts'
+import { approveAt, gateOf, type ModelGate, type ModelRequest } from './request-model.ts'
+
+/** Somebody who decides on a waiting request, or tries to. */
+type Decision = {
+  readonly collectionId: string
+  readonly collection: JoinableModel
+  readonly request: ModelRequest
+  readonly gate: ModelGate
+  readonly actorNin: string
+}
+
+type RequestAnswer = { readonly lifecycle: readonly { readonly status: string; readonly notes?: string }[] }
+
+/**
+ * An approver approves or rejects at the current gate, or somebody else tries. Only where everything that determines
+ * the approvers has not changed lately, and does not change meanwhile.
+ */
+export async function decideOnRequest(organisation: Organisation, random: Random): Promise<void> {
+  const picked = pickDecision(organisation, random)
+  if (picked === undefined) return
+  const { collectionId, request, gate, actorNin } = picked
+  const keys = keysOf(organisation.model, picked)
+  await organisation.locks.run([...keys], async () => {
+    const { model, changedNins, recentChanges } = organisation
+    const isSame = request.status === 'PendingApproval' && gateOf(picked.collection.policy, request) === gate
+    const isInMotion = changedNins.has(request.nin) || changedNins.has(actorNin) || !recentChanges.isSettled(keys)
+    if (!isSame || isInMotion || !keysOf(model, picked).isSubsetOf(keys)) return
+    const account = model.people.identities().get(actorNin)?.account
+    if (account === undefined || !model.people.identities().has(request.nin)) return
+    const refusal = refusalOf(model, picked)
+    const kind = random.percent(80) ? 'approve' : 'reject'
+    const notes = organisation.unique(kind)
+    const token = await organisation.callers.person(account)
+    const path = `${REQUESTS_PATH}/${collectionId}/${request.id}`
+    const options = { token, method: 'POST', path: `${path}/${kind}`, body: { notes } }
+    if (refusal !== undefined) {
+      const { errors } = await expectStatus(organisation, options, refusal.status)
+      if (errors[0]?.code !== refusal.code)
+        throw new Error(
+          `${options.path} at gate ${JSON.stringify(gate)}: ${JSON.stringify(errors)}, not ${refusal.code}`,
+        )
+      countOutcome(organisation, `${gate.type} ${refusal.code}`)
+      return
+    }
+    const count = await decide(organisation, path, options)
+    apply(organisation, () => {
+      for (let repetition = 0; repetition < count; repetition += 1) applyDecision(picked, kind, notes)
+    })
+    recentChanges.note(request.nin)
+    countOutcome(organisation, `${gate.type} ${kind}`)
+  })
+}
+
+function applyDecision({ collection, request, actorNin }: Decision, kind: 'approve' | 'reject', notes: string): void {
+  request.decisionNotes.push(notes)
+  request.deciders.add(actorNin)
+  if (kind === 'reject') request.status = 'Rejected'
+  else {
+    const gate = gateOf(collection.policy, request)
+    if (gate !== undefined) approveAt(collection.policy, request, gate)
+  }
+}
+
+/**
+ * @returns How often the decision was applied. An attempt without an answer can have been applied: the next one is then
+ * refused, or decides at the next gate as well.
+ */
+async function decide(
+  organisation: Organisation,
+  path: string,
+  options: { readonly token: string; readonly method: string; readonly path: string; readonly body: { notes: string } },
+): Promise<number> {
+  const reply = await expectStatus(organisation, options, 200, 403, 404, 409)
+  if (reply.status === 200 && !reply.isRetry) return 1
+  const read = { token: organisation.callers.writer, method: 'GET', path }
+  const { data } = await expectStatus<RequestAnswer>(organisation, read, 200)
+  const count = data.lifecycle.filter(({ notes }) => notes === options.body.notes).length
+  if (count > 0 && reply.isRetry) return count
+  throw new Error(
+    `${options.path} was refused: ${JSON.stringify(reply.errors)}, the request is ${JSON.stringify(data)}`,
+  )
+}
+
+function pickDecision({ model, personCount }: Organisation, random: Random): Decision | undefined {
+  const waiting = [...model.joinable].flatMap(([collectionId, collection]) =>
+    collection.requests.flatMap((request) => {
+      const gate = request.status === 'PendingApproval' ? gateOf(collection.policy, request) : undefined
+      return gate === undefined || request.id === undefined ? [] : [{ collectionId, collection, request, gate }]
+    }),
+  )
+  if (waiting.length === 0) return undefined
+  const picked = pickOf(random, waiting)
+  const approvers = [...approversAt(model, picked.gate, picked.request)]
+  const others = [
+    picked.request.nin,
+    ...picked.request.deciders,
+    ninOf(random.below(LEADER_COUNT)),
+    ninOf(random.below(personCount)),
+  ]
+  const isRight = approvers.length > 0 && random.percent(65)
+  return { ...picked, actorNin: pickOf(random, isRight ? approvers : others) }
+}
+
+/** The refusal of a decision, undefined when the actor is an approver: decisions, sections 7 and 10. */
+function refusalOf(
+  model: OrganisationModel,
+  { request, gate, actorNin }: Decision,
+): { readonly status: number; readonly code: string } | undefined {
+  if (actorNin === request.nin) return { status: 403, code: 'SelfApproval' }
+  if (approversAt(model, gate, request).has(actorNin)) return undefined
+  if (request.deciders.has(actorNin)) return { status: 403, code: 'NotCurrentApprover' }
+  return { status: 404, code: 'RequestNotFound' }
+}
+
+/** Everything on which the result depends. */
+function keysOf(model: OrganisationModel, { collectionId, request, gate, actorNin }: Decision): Set<string> {
+  return approverKeys(model, gate, request, actorNin).add(collectionId)
+}

@@ -1,0 +1,76 @@
+import type { Random } from '../../infra/local/demo/seeded-random.ts'
+import { apply, coreIdOf, expectStatus, JOINABLE_PATH, type Organisation } from './organisation.ts'
+import { ninOf, STAFF_COUNT } from './people-actions.ts'
+import { pickOf } from './picks.ts'
+import { followPolicy, type ModelGate, type ModelPolicy } from './request-model.ts'
+
+/** @param collectionId The collection of the policy, whose own members are not its approvers. */
+function randomPolicy({ model }: Organisation, random: Random, collectionId?: string): ModelPolicy {
+  const gateCount = random.below(3)
+  const collectionIds = [...model.criteria.keys(), ...model.joinable.keys()].filter((id) => id !== collectionId)
+  const approvalGates: ModelGate[] = []
+  for (let order = 1; order <= gateCount; order += 1) {
+    const chance = random.below(100)
+    const hasManagerGate = approvalGates.some(({ type }) => type === 'Manager')
+    if (chance < 40 && !hasManagerGate) approvalGates.push({ order, type: 'Manager', approvers: [] })
+    else if (chance < 75 && collectionIds.length > 0) {
+      const approvers = new Set([pickOf(random, collectionIds), pickOf(random, collectionIds)])
+      approvalGates.push({ order, type: 'Collection', approvers: [...approvers] })
+    } else approvalGates.push({ order, type: 'Identity', approvers: randomStaff(random) })
+  }
+  return { approvalRequired: gateCount > 0, approvalGates }
+}
+
+function randomStaff(random: Random): string[] {
+  const staff = Array.from({ length: STAFF_COUNT }, (_, person) => ninOf(person))
+  return [...staff.slice(random.below(STAFF_COUNT)), ...staff].slice(0, 2)
+}
+
+/** The policy as the API takes it, with core ids. */
+export async function policyBody(organisation: Organisation, { approvalRequired, approvalGates }: ModelPolicy) {
+  const gates = approvalGates.map(async ({ approvers, ...gate }) => {
+    if (gate.type !== 'Identity') return { ...gate, approvers }
+    const ids = await Promise.all(approvers.map((nin) => coreIdOf(organisation, nin)))
+    return { ...gate, approvers: ids.filter((id) => id !== undefined) }
+  })
+  return { approvalRequired, approvalGates: await Promise.all(gates) }
+}
+
+export async function createJoinableCollection(organisation: Organisation, random: Random): Promise<void> {
+  await organisation.locks.runAlone(async () => {
+    const policy = randomPolicy(organisation, random)
+    const name = organisation.unique('Joinable')
+    const { data: id } = await expectStatus<string>(
+      organisation,
+      {
+        token: organisation.callers.writer,
+        method: 'POST',
+        path: JOINABLE_PATH,
+        body: { objectType: 'Identity', name, joinPolicy: await policyBody(organisation, policy) },
+        idempotencyKey: name,
+      },
+      201,
+    )
+    apply(organisation, () => organisation.model.joinable.set(id, { policy, requests: [] }))
+  })
+}
+
+export async function editPolicy(organisation: Organisation, random: Random): Promise<void> {
+  await replacePolicy(organisation, pickOf(random, [...organisation.model.joinable.keys()]), random)
+}
+
+export async function replacePolicy(organisation: Organisation, id: string, random: Random): Promise<void> {
+  await organisation.locks.runAlone(async () => {
+    const collection = organisation.model.joinable.get(id)
+    if (collection === undefined) return
+    const policy = randomPolicy(organisation, random, id)
+    const body = { objectType: 'Identity', joinPolicy: await policyBody(organisation, policy) }
+    const options = { token: organisation.callers.writer, method: 'PUT', path: `${JOINABLE_PATH}/${id}`, body }
+    await expectStatus(organisation, options, 200)
+    apply(organisation, () => {
+      collection.policy = policy
+      for (const request of collection.requests) followPolicy(policy, request)
+    })
+    organisation.recentChanges.note(id)
+  })
+}
