@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url'
  * process, and all processes share compiled modules. Other files start processes themselves, measure time, or change
  * settings of the process.
  */
-const SHARED_FOLDERS = ['api', 'jobs', 'http', 'domain', 'local']
+const SHARED_FOLDERS = ['api', 'jobs', 'http', 'domain', 'contract', 'local']
 const FILES_OF_PROCESS_COUNT = 5
 const PROCESSES_COUNT = 2
 const COMPILE_CACHE = resolve('node_modules/.cache/compiled')

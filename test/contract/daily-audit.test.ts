@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { coreObjectsToAudit } from '../../shared/domain/connectors/audit-scope.ts'
 import { updateConnector } from '../../shared/domain/connectors/connector.ts'
@@ -18,7 +18,7 @@ const RUNS_COUNT = Number(process.env.AUDIT_RUNS ?? 40)
 
 let nowMs = Date.parse('2030-01-15T01:00:00Z')
 const { cosmos, container } = await startDirectAccount(() => nowMs)
-after(() => cosmos.close())
+cosmos.unref()
 const parts = { nowMs: () => nowMs, elapsedMs: () => nowMs }
 const { connectors: deps, messages } = builtService(container, parts)
 

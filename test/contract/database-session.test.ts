@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { createContainers } from '../../infra/local/cosmos/local-account.ts'
 import { startCosmos } from '../../infra/local/cosmos/server.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
@@ -9,8 +9,8 @@ import { inProcess } from './local-database.ts'
 
 const key = randomBytes(64).toString('base64')
 const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, replicaLag: { behindWrites: 1_000 } })
-after(() => cosmos.close())
-await createContainers(cosmos.endpoint, key)
+cosmos.unref()
+await createContainers(cosmos.endpoint, key, cosmos.httpClient)
 
 /** An instance of the service with its own session. */
 function instance() {

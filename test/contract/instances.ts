@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { after } from 'node:test'
 import type { Container } from '@azure/cosmos'
 import { createContainers } from '../../infra/local/cosmos/local-account.ts'
 import type { ReplicaLag } from '../../infra/local/cosmos/replicas.ts'
@@ -15,14 +14,14 @@ export type Instance = { readonly session: DatabaseSession; readonly container: 
 /** A replica that receives no writes. A read returns what its session has seen, from the primary, or the old state. */
 export const STOPPED: ReplicaLag = { behindWrites: Number.MAX_SAFE_INTEGER }
 
-/** A database with a configurable replica lag for several instances. It is closed after the tests of the file. */
+/** A database with a configurable replica lag for several instances. It ends with the process. */
 export async function databaseOfInstances(
   nowMs?: () => number,
 ): Promise<{ cosmos: LocalCosmos; newInstance(): Instance }> {
   const key = randomBytes(64).toString('base64')
   const clock = nowMs === undefined ? {} : { nowMs }
   const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, ...clock })
-  after(() => cosmos.close())
+  cosmos.unref()
   await createContainers(cosmos.endpoint, key, cosmos.httpClient)
   return {
     cosmos,

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { after } from 'node:test'
 import type { Container } from '@azure/cosmos'
 import { createContainers } from '../../infra/local/cosmos/local-account.ts'
 import { parseLag, type ReplicaLag } from '../../infra/local/cosmos/replicas.ts'
@@ -22,7 +21,7 @@ export function inProcess({ endpoint, httpClient }: LocalCosmos): Pick<LocalCosm
   return { endpoint, httpClient }
 }
 
-/** A database with all containers for one test file. It is closed after the file's tests. */
+/** A database with all containers for one test file. It ends with the process, which other files share. */
 export async function localDatabase(): Promise<(id: ContainerId) => Container> {
   return (await localAccount()).container
 }
@@ -32,7 +31,7 @@ export type LocalAccount = { readonly cosmos: LocalCosmos; readonly container: (
 /** The same with the account itself, for tests that count operations or set its clock. */
 export async function localAccount(nowMs?: () => number): Promise<LocalAccount> {
   const account = await startLocalAccount(nowMs)
-  after(() => account.cosmos.close())
+  account.cosmos.unref()
   return account
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, it } from 'node:test'
+import { it } from 'node:test'
 import { type VersionedWrite, writeVersioned } from '../../shared/cosmos/versioned-writes.ts'
 import { startDirectAccount } from './local-database.ts'
 
@@ -8,7 +8,7 @@ import { startDirectAccount } from './local-database.ts'
 const [TRANSACTION_COUNT, DOCUMENTS_COUNT] = [100, 400]
 
 const { cosmos, container } = await startDirectAccount()
-after(() => cosmos.close())
+cosmos.unref()
 
 it('Writes of many documents begin their transactions in different rounds of the event loop', async () => {
   const counts: number[] = []

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, it } from 'node:test'
+import { it } from 'node:test'
 import type { LocalCosmos } from '../../infra/local/cosmos/server.ts'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
@@ -16,7 +16,7 @@ const OBJECTS_COUNT = 400
 const VALUES_PER_OBJECT_COUNT = 100
 
 const { cosmos } = await startDirectAccount()
-after(() => cosmos.close())
+cosmos.unref()
 let largestBytes = 0
 const observed: LocalCosmos = {
   ...cosmos,

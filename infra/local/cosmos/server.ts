@@ -47,6 +47,8 @@ export type LocalCosmos = {
   sizes(): ContainerSizes
   /** Request units charged since the start. */
   chargedUnits(): number
+  /** Lets the process end while the account is open. */
+  unref(): void
   /** Closes all connections immediately, then the file. */
   close(): Promise<void>
 }
@@ -98,6 +100,7 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
       writeCount: () => storage.writeCount(),
       sizes: () => storage.sizes(),
       chargedUnits: () => served.chargedUnits,
+      unref: () => void server.unref(),
       close: () =>
         close(server, () => {
           replicas.close()
