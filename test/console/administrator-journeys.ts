@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import type { StartedEnvironment } from '../journeys/started-environment.ts'
 import { accessibilityFaults, type ConsoleWorld } from './console-browser.ts'
 import {
@@ -7,6 +6,7 @@ import {
   createCollection,
   criteriaCollection,
   heading,
+  journey,
   leaf,
   menu,
   reviewAndSave,
@@ -14,7 +14,7 @@ import {
 
 /** Journeys of an administrator of collections and links. */
 export function administratorJourneys(world: () => ConsoleWorld): void {
-  it('lets an administrator define a collection, see who matches, and read its members', async () => {
+  journey(world, 'lets an administrator define a collection, see who matches, and read its members', async (world) => {
     const page = await world().openAs('admin', '/collections/new')
     await page.getByText('The condition is not complete.').waitFor()
     await assertSound(page)
@@ -35,67 +35,79 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  it('tells from the start page why somebody is in a group, and why somebody else is not', async () => {
-    const id = await criteriaCollection(world(), 'Explained', [leaf('relationshipTitle', 'Equals', 'Adviser')])
-    await linkTo(world(), id, 'Demo security-2')
-    const page = await world().openAs('admin')
-    await menu(page, 'Linked groups').click()
-    await page.getByRole('link', { name: 'Demo security-2' }).click()
-    await page.getByRole('cell', { name: 'Succeeded' }).waitFor()
-    await page.getByRole('link', { name: 'Explained' }).click()
-    await page
-      .getByRole('row', { name: /Emil Øvrebø/ })
-      .getByRole('button', { name: 'Why?' })
-      .click()
-    await page.getByRole('dialog').getByText('Value: Adviser').first().waitFor()
-    await page.getByRole('listitem').filter({ hasText: 'Demo security-2' }).getByText('Written').waitFor()
-    await assertSound(page)
-    await page.getByRole('button', { name: 'Close' }).click()
-    await page.getByLabel('Find a person by name').fill('aprilla')
-    await page.getByRole('button', { name: 'Aprilla Grøndahl' }).click()
-    await page.getByRole('dialog').getByText('Not a member').waitFor()
-    await page.getByText('Value: Head of Archive').waitFor()
-  })
+  journey(
+    world,
+    'tells from the start page why somebody is in a group, and why somebody else is not',
+    async (world) => {
+      const id = await criteriaCollection(world(), 'Explained', [leaf('relationshipTitle', 'Equals', 'Adviser')])
+      await linkTo(world(), id, 'Demo security-2')
+      const page = await world().openAs('admin')
+      await menu(page, 'Linked groups').click()
+      await page.getByRole('link', { name: 'Demo security-2' }).click()
+      await page.getByRole('cell', { name: 'Succeeded' }).waitFor()
+      await page.getByRole('link', { name: 'Explained' }).click()
+      await page
+        .getByRole('row', { name: /Emil Øvrebø/ })
+        .getByRole('button', { name: 'Why?' })
+        .click()
+      await page.getByRole('dialog').getByText('Value: Adviser').first().waitFor()
+      await page.getByRole('listitem').filter({ hasText: 'Demo security-2' }).getByText('Written').waitFor()
+      await assertSound(page)
+      await page.getByRole('button', { name: 'Close' }).click()
+      await page.getByLabel('Find a person by name').fill('aprilla')
+      await page.getByRole('button', { name: 'Aprilla Grøndahl' }).click()
+      await page.getByRole('dialog').getByText('Not a member').waitFor()
+      await page.getByText('Value: Head of Archive').waitFor()
+    },
+  )
 
-  it('shows before saving what a condition would do to collections and groups, and warns', async () => {
-    const id = await criteriaCollection(world(), 'Planned', [leaf('relationshipTitle', 'Contains', 'Teacher')])
-    await linkTo(world(), id, 'Demo security-6')
-    const page = await world().openAs('admin', `/collections/${id}/edit`)
-    await page.getByText('match now').waitFor()
-    await page.getByLabel('Value').fill('No such title')
-    await page.getByText('Nobody matches.').waitFor()
-    await page.getByRole('button', { name: 'Review and save' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('Nobody matches.').waitFor()
-    await dialog.getByRole('row', { name: /^Planned \+0 −[1-9]\d*$/ }).waitFor()
-    await dialog.getByRole('row', { name: /^Demo security-6 \+0 −[1-9]\d*/ }).waitFor()
-    await assertSound(page)
-    await dialog.getByRole('button', { name: 'Back to editing' }).click()
-    await page.getByLabel('Value').fill('Teacher')
-    await page.getByLabel('Description').fill('Only the description')
-    await page.getByRole('button', { name: 'Review and save' }).click()
-    await dialog.getByText('No member and no group changes.').waitFor()
-    await dialog.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Planned is saved.').waitFor()
-  })
+  journey(
+    world,
+    'shows before saving what a condition would do to collections and groups, and warns',
+    async (world) => {
+      const id = await criteriaCollection(world(), 'Planned', [leaf('relationshipTitle', 'Contains', 'Teacher')])
+      await linkTo(world(), id, 'Demo security-6')
+      const page = await world().openAs('admin', `/collections/${id}/edit`)
+      await page.getByText('match now').waitFor()
+      await page.getByLabel('Value').fill('No such title')
+      await page.getByText('Nobody matches.').waitFor()
+      await page.getByRole('button', { name: 'Review and save' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('Nobody matches.').waitFor()
+      await dialog.getByRole('row', { name: /^Planned \+0 −[1-9]\d*$/ }).waitFor()
+      await dialog.getByRole('row', { name: /^Demo security-6 \+0 −[1-9]\d*/ }).waitFor()
+      await assertSound(page)
+      await dialog.getByRole('button', { name: 'Back to editing' }).click()
+      await page.getByLabel('Value').fill('Teacher')
+      await page.getByLabel('Description').fill('Only the description')
+      await page.getByRole('button', { name: 'Review and save' }).click()
+      await dialog.getByText('No member and no group changes.').waitFor()
+      await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Planned is saved.').waitFor()
+    },
+  )
 
-  it('shows the current effect when it has changed since the review, and saves nothing before', async () => {
-    const id = await criteriaCollection(world(), 'Overtaken', [leaf('relationshipTitle', 'Equals', 'Archivist')])
-    const page = await world().openAs('admin', `/collections/${id}/edit`)
-    await page.getByLabel('Value').fill('Nurse')
-    let isPlanned = false
-    await page.route(`**/collections-criteria/beta/${id}`, (route) => {
-      if (route.request().method() !== 'PUT' || isPlanned) return route.continue()
-      isPlanned = true
-      return route.fulfill({ status: 409, json: { data: null, errors: [{ code: 'PlanChanged', message: '' }] } })
-    })
-    await reviewAndSave(page)
-    await page.getByRole('dialog').getByText('The effect has changed since you looked at it.').waitFor()
-    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Overtaken is saved.').waitFor()
-  })
+  journey(
+    world,
+    'shows the current effect when it has changed since the review, and saves nothing before',
+    async (world) => {
+      const id = await criteriaCollection(world(), 'Overtaken', [leaf('relationshipTitle', 'Equals', 'Archivist')])
+      const page = await world().openAs('admin', `/collections/${id}/edit`)
+      await page.getByLabel('Value').fill('Nurse')
+      let isPlanned = false
+      await page.route(`**/collections-criteria/beta/${id}`, (route) => {
+        if (route.request().method() !== 'PUT' || isPlanned) return route.continue()
+        isPlanned = true
+        return route.fulfill({ status: 409, json: { data: null, errors: [{ code: 'PlanChanged', message: '' }] } })
+      })
+      await reviewAndSave(page)
+      await page.getByRole('dialog').getByText('The effect has changed since you looked at it.').waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Overtaken is saved.').waitFor()
+    },
+  )
 
-  it('shows how the members have changed, why, and who they were before', async () => {
+  journey(world, 'shows how the members have changed, why, and who they were before', async (world) => {
     const title = (value: string) => [leaf('relationshipTitle', 'Contains', value)]
     const id = await criteriaCollection(world(), 'Changing', title('Teacher'))
     const page = await world().openAs('admin', `/collections/${id}`)
@@ -126,7 +138,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  it('tells who did what to a collection, with the values before and after', async () => {
+  journey(world, 'tells who did what to a collection, with the values before and after', async (world) => {
     const id = await criteriaCollection(world(), 'Audited', [leaf('relationshipTitle', 'Equals', 'Teacher')])
     const condition = { groupOperator: 'AND', conditions: [leaf('memberOfCollection', 'Equals', id)] }
     const other = { objectType: 'Relationship', name: 'Refers to Audited', condition }
@@ -151,48 +163,52 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  it('makes a collection of a job title in one unit, links a group after showing the change, and shows its sync', async () => {
-    const page = await world().openAs('admin')
-    await page.getByRole('link', { name: 'New collection by condition' }).click()
-    await page.getByLabel('Name', { exact: true }).fill('Linked')
-    await page.getByLabel('Attribute').fill('position: title')
-    await page.getByLabel('Value').fill('Adviser')
-    await page.getByRole('button', { name: 'Add a condition' }).click()
-    await page.getByLabel('Attribute').last().fill('relationshipOrgUnit')
-    await page.getByLabel('Find a unit by name').fill('service')
-    await page.getByRole('button', { name: 'Service Desk', exact: true }).click()
-    await page.getByText('Emil Øvrebø').waitFor()
-    await reviewAndSave(page)
-    await page.getByRole('navigation', { name: 'Linked' }).getByRole('link', { name: 'Linked groups' }).click()
-    await page.getByText(/^No group is linked/).waitFor()
-    await assertSound(page)
-    await page.getByRole('link', { name: 'Link a group' }).click()
-    await page.getByRole('searchbox').fill('Demo')
-    await page
-      .getByRole('cell', { name: 'The directory itself decides on the members of this group by a rule.' })
-      .first()
-      .waitFor()
-    const row = page.getByRole('row', { name: /^Demo security-1 / })
-    await row.getByRole('button', { name: 'Choose' }).click()
-    await page.getByText(/accounts? (is|are) added/).waitFor()
-    await assertSound(page)
-    await page.getByRole('button', { name: 'Link the group' }).click()
-    await heading(page, 'Demo security-1').waitFor()
-    await page.getByRole('cell', { name: 'Succeeded' }).waitFor()
-    await page.getByRole('img', { name: /^Accounts added and removed/ }).waitFor()
-    await assertSound(page)
-    await page
-      .getByRole('row', { name: /Link created/ })
-      .getByRole('link')
-      .click()
-    await heading(page, /^Sync of /).waitFor()
-    await assertSound(page)
-    await menu(page, 'Linked groups').click()
-    await page.getByRole('row', { name: /Demo security-1 Linked Enabled Succeeded/ }).waitFor()
-    await assertSound(page)
-  })
+  journey(
+    world,
+    'makes a collection of a job title in one unit, links a group after showing the change, and shows its sync',
+    async (world) => {
+      const page = await world().openAs('admin')
+      await page.getByRole('link', { name: 'New collection by condition' }).click()
+      await page.getByLabel('Name', { exact: true }).fill('Linked')
+      await page.getByLabel('Attribute').fill('position: title')
+      await page.getByLabel('Value').fill('Adviser')
+      await page.getByRole('button', { name: 'Add a condition' }).click()
+      await page.getByLabel('Attribute').last().fill('relationshipOrgUnit')
+      await page.getByLabel('Find a unit by name').fill('service')
+      await page.getByRole('button', { name: 'Service Desk', exact: true }).click()
+      await page.getByText('Emil Øvrebø').waitFor()
+      await reviewAndSave(page)
+      await page.getByRole('navigation', { name: 'Linked' }).getByRole('link', { name: 'Linked groups' }).click()
+      await page.getByText(/^No group is linked/).waitFor()
+      await assertSound(page)
+      await page.getByRole('link', { name: 'Link a group' }).click()
+      await page.getByRole('searchbox').fill('Demo')
+      await page
+        .getByRole('cell', { name: 'The directory itself decides on the members of this group by a rule.' })
+        .first()
+        .waitFor()
+      const row = page.getByRole('row', { name: /^Demo security-1 / })
+      await row.getByRole('button', { name: 'Choose' }).click()
+      await page.getByText(/accounts? (is|are) added/).waitFor()
+      await assertSound(page)
+      await page.getByRole('button', { name: 'Link the group' }).click()
+      await heading(page, 'Demo security-1').waitFor()
+      await page.getByRole('cell', { name: 'Succeeded' }).waitFor()
+      await page.getByRole('img', { name: /^Accounts added and removed/ }).waitFor()
+      await assertSound(page)
+      await page
+        .getByRole('row', { name: /Link created/ })
+        .getByRole('link')
+        .click()
+      await heading(page, /^Sync of /).waitFor()
+      await assertSound(page)
+      await menu(page, 'Linked groups').click()
+      await page.getByRole('row', { name: /Demo security-1 Linked Enabled Succeeded/ }).waitFor()
+      await assertSound(page)
+    },
+  )
 
-  it('shows first that a sync failed, and why', async () => {
+  journey(world, 'shows first that a sync failed, and why', async (world) => {
     const id = await criteriaCollection(world(), 'Failing', [leaf('relationshipTitle', 'Equals', 'Nurse')])
     await makeDynamic(world().environment, await linkTo(world(), id, 'Demo security-5'))
     await world().call('admin', 'POST', `/group-link/beta/group-links/${id}/sync`)
@@ -210,7 +226,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  it('shows removals that are held, with names, and removes them after an approval', async () => {
+  journey(world, 'shows removals that are held, with names, and removes them after an approval', async (world) => {
     const id = await criteriaCollection(world(), 'Nobody', [leaf('relationshipTitle', 'Equals', 'No such title')])
     const page = await world().openAs('admin', `/links/new/${id}`)
     await page.getByRole('searchbox').fill('Demo populated')
@@ -233,7 +249,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     assert.deepEqual(other.reported, [])
   })
 
-  it('changes the settings that protect groups, and refuses an impossible one', async () => {
+  journey(world, 'changes the settings that protect groups, and refuses an impossible one', async (world) => {
     const page = await world().openAs('collectionsAdmin', '/settings')
     await page.getByLabel('Limit in percent of the group').fill('200')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -250,39 +266,43 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     assert.deepEqual(await accessibilityFaults(page), [])
   })
 
-  it('creates a joinable collection with approvers found by name, and adds and removes a member', async () => {
-    const page = await world().openAs('collectionsAdmin', '/collections/new-joinable')
-    await page.getByLabel('Name', { exact: true }).fill('Book club')
-    await page.getByRole('button', { name: 'Add a step' }).click()
-    await page.getByLabel('Add an approver by name').fill('grøndahl')
-    await page.getByRole('button', { name: 'Aprilla Grøndahl' }).click()
-    await page.getByLabel('Only members of').fill('no such collection')
-    await page.getByText('Nothing found.').waitFor()
-    await assertSound(page)
-    await page.getByRole('button', { name: 'Save' }).click()
-    await heading(page, 'Book club').waitFor()
-    await page.getByText('Aprilla Grøndahl').waitFor()
-    await assertSound(page)
-    await page.getByRole('link', { name: 'Members' }).click()
-    await page.getByText('The collection has no members yet.').waitFor()
-    await page.getByRole('button', { name: 'Add people' }).click()
-    await page.getByRole('dialog').getByLabel('Find a person by name').fill('emil øv')
-    await page.getByRole('dialog').getByRole('button', { name: 'Emil Øvrebø' }).click()
-    await assertSound(page)
-    await page.getByRole('button', { name: 'Add 1' }).click()
-    await page.getByText('1 added, 0 were members already.').waitFor()
-    const member = page.getByRole('row', { name: /Emil Øvrebø/ })
-    await member.getByRole('button', { name: 'Remove' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-    await page.getByText('Emil Øvrebø is not a member any more.').waitFor()
-    await page.getByRole('link', { name: 'Requests' }).click()
-    await page
-      .getByRole('row', { name: /Emil Øvrebø .*Left/ })
-      .getByRole('button', { name: 'Details' })
-      .click()
-    await page.getByRole('dialog').getByText('Left').waitFor()
-    await assertSound(page)
-  })
+  journey(
+    world,
+    'creates a joinable collection with approvers found by name, and adds and removes a member',
+    async (world) => {
+      const page = await world().openAs('collectionsAdmin', '/collections/new-joinable')
+      await page.getByLabel('Name', { exact: true }).fill('Book club')
+      await page.getByRole('button', { name: 'Add a step' }).click()
+      await page.getByLabel('Add an approver by name').fill('grøndahl')
+      await page.getByRole('button', { name: 'Aprilla Grøndahl' }).click()
+      await page.getByLabel('Only members of').fill('no such collection')
+      await page.getByText('Nothing found.').waitFor()
+      await assertSound(page)
+      await page.getByRole('button', { name: 'Save' }).click()
+      await heading(page, 'Book club').waitFor()
+      await page.getByText('Aprilla Grøndahl').waitFor()
+      await assertSound(page)
+      await page.getByRole('link', { name: 'Members' }).click()
+      await page.getByText('The collection has no members yet.').waitFor()
+      await page.getByRole('button', { name: 'Add people' }).click()
+      await page.getByRole('dialog').getByLabel('Find a person by name').fill('emil øv')
+      await page.getByRole('dialog').getByRole('button', { name: 'Emil Øvrebø' }).click()
+      await assertSound(page)
+      await page.getByRole('button', { name: 'Add 1' }).click()
+      await page.getByText('1 added, 0 were members already.').waitFor()
+      const member = page.getByRole('row', { name: /Emil Øvrebø/ })
+      await member.getByRole('button', { name: 'Remove' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+      await page.getByText('Emil Øvrebø is not a member any more.').waitFor()
+      await page.getByRole('link', { name: 'Requests' }).click()
+      await page
+        .getByRole('row', { name: /Emil Øvrebø .*Left/ })
+        .getByRole('button', { name: 'Details' })
+        .click()
+      await page.getByRole('dialog').getByText('Left').waitFor()
+      await assertSound(page)
+    },
+  )
 }
 
 /** Links a demo group to a collection. @returns The id of the group. */

@@ -1,6 +1,28 @@
 import assert from 'node:assert/strict'
+import { it } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from './console-browser.ts'
+
+/** A test in a browser. The pages that it opens are closed at its end: open ones are rendered on. */
+export function journey(
+  world: () => ConsoleWorld,
+  name: string,
+  run: (world: () => ConsoleWorld) => Promise<void>,
+): void {
+  it(name, async () => {
+    const pages: ConsolePage[] = []
+    const openAs: ConsoleWorld['openAs'] = async (...options) => {
+      const page = await world().openAs(...options)
+      pages.push(page)
+      return page
+    }
+    try {
+      await run(() => ({ ...world(), openAs }))
+    } finally {
+      for (const page of pages) await page.context().close()
+    }
+  })
+}
 
 /** What holds on every view. */
 export async function assertSound(page: ConsolePage): Promise<void> {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import { type ConsoleWorld, choosePerson } from './console-browser.ts'
-import { assertSound, criteriaCollection, heading, leaf, reviewAndSave } from './console-steps.ts'
+import { assertSound, criteriaCollection, heading, journey, leaf, reviewAndSave } from './console-steps.ts'
 
 /** What is typed into a form is not lost: faults, two tabs, an ended session. */
 export function formJourneys(world: () => ConsoleWorld): void {
-  it('shows a fault of the condition at the leaf that it concerns', async () => {
+  journey(world, 'shows a fault of the condition at the leaf that it concerns', async (world) => {
     const page = await world().openAs('admin', '/collections/new')
     await page.getByRole('button', { name: 'Add a condition' }).click()
     await page.getByLabel('Attribute').first().fill('relationshipTitle')
@@ -19,7 +18,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  it('opens a condition with each kind of field and value, and saves it unchanged', async () => {
+  journey(world, 'opens a condition with each kind of field and value, and saves it unchanged', async (world) => {
     const conditions = [
       leaf('relationshipTitle', 'Equals', 'TEACHER', 'ToUpper(relationshipTitle)'),
       leaf('relationshipTitle', 'In', ['t', 'n'], 'ToLower(Substring(relationshipTitle,0,1))'),
@@ -49,42 +48,46 @@ export function formJourneys(world: () => ConsoleWorld): void {
     assert.deepEqual([after.name, after.condition], ['Each kind, saved', before.condition])
   })
 
-  it('builds a condition from functions, days, collections and units, and shows them by name', async () => {
-    await criteriaCollection(world(), 'Referred to', [leaf('relationshipTitle', 'Contains', 'Teacher')])
-    const page = await world().openAs('admin', '/collections/new')
-    await page.getByLabel('Name').fill('Built')
-    await page.getByLabel('Attribute').fill('relationshipStartDate')
-    await page.getByLabel('Operator').selectOption('is before')
-    await page.getByLabel('Compared with').selectOption('Days from today')
-    await page.getByLabel('Value').fill('-30')
-    await page.getByRole('button', { name: 'Add a condition' }).click()
-    await page.getByLabel('Attribute').last().fill('memberOfCollection')
-    await page.getByLabel('Operator').last().selectOption('is one of')
-    await page.getByLabel('Find a collection by name').fill('referred')
-    await page.getByRole('button', { name: 'Referred to', exact: true }).click()
-    await page.getByRole('button', { name: 'Add a condition' }).click()
-    await page.getByLabel('Attribute').last().fill('relationshipOrgUnit')
-    await page.getByLabel('Operator').last().selectOption('is not')
-    await page.getByLabel('Find a unit by name').fill('service d')
-    await page.getByRole('button', { name: 'Service Desk', exact: true }).click()
-    await page.getByText(/^[1-9]\d* match now$/).waitFor()
-    await assertSound(page)
-    await page.getByRole('button', { name: 'Move up' }).nth(1).click()
-    await reviewAndSave(page)
-    await page.getByRole('link', { name: 'Condition' }).click()
-    await page.getByText('is one of').waitFor()
-    const sentences = await page
-      .getByRole('listitem')
-      .filter({ hasText: /is one of|is before|Position: unit/ })
-      .allTextContents()
-    assert.deepEqual(sentences, [
-      'Member of a collection is one of Referred to',
-      'Position: start date is before AddDays(Today(),-30)',
-      'Position: unit is not Service Desk',
-    ])
-  })
+  journey(
+    world,
+    'builds a condition from functions, days, collections and units, and shows them by name',
+    async (world) => {
+      await criteriaCollection(world(), 'Referred to', [leaf('relationshipTitle', 'Contains', 'Teacher')])
+      const page = await world().openAs('admin', '/collections/new')
+      await page.getByLabel('Name').fill('Built')
+      await page.getByLabel('Attribute').fill('relationshipStartDate')
+      await page.getByLabel('Operator').selectOption('is before')
+      await page.getByLabel('Compared with').selectOption('Days from today')
+      await page.getByLabel('Value').fill('-30')
+      await page.getByRole('button', { name: 'Add a condition' }).click()
+      await page.getByLabel('Attribute').last().fill('memberOfCollection')
+      await page.getByLabel('Operator').last().selectOption('is one of')
+      await page.getByLabel('Find a collection by name').fill('referred')
+      await page.getByRole('button', { name: 'Referred to', exact: true }).click()
+      await page.getByRole('button', { name: 'Add a condition' }).click()
+      await page.getByLabel('Attribute').last().fill('relationshipOrgUnit')
+      await page.getByLabel('Operator').last().selectOption('is not')
+      await page.getByLabel('Find a unit by name').fill('service d')
+      await page.getByRole('button', { name: 'Service Desk', exact: true }).click()
+      await page.getByText(/^[1-9]\d* match now$/).waitFor()
+      await assertSound(page)
+      await page.getByRole('button', { name: 'Move up' }).nth(1).click()
+      await reviewAndSave(page)
+      await page.getByRole('link', { name: 'Condition' }).click()
+      await page.getByText('is one of').waitFor()
+      const sentences = await page
+        .getByRole('listitem')
+        .filter({ hasText: /is one of|is before|Position: unit/ })
+        .allTextContents()
+      assert.deepEqual(sentences, [
+        'Member of a collection is one of Referred to',
+        'Position: start date is before AddDays(Today(),-30)',
+        'Position: unit is not Service Desk',
+      ])
+    },
+  )
 
-  it('offers values of the data for a text, and finds a person by name or id', async () => {
+  journey(world, 'offers values of the data for a text, and finds a person by name or id', async (world) => {
     const { identityId } = await world().call<{ identityId: string }>('employee', 'GET', '/collections/beta/me')
     const page = await world().openAs('admin', '/collections/new')
     await page.getByLabel('Attribute').fill('relationshipTitle')
@@ -105,7 +108,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  it('compares both versions when two tabs save the same collection, and loses neither', async () => {
+  journey(world, 'compares both versions when two tabs save the same collection, and loses neither', async (world) => {
     const id = await criteriaCollection(world(), 'Two tabs', [leaf('relationshipTitle', 'Equals', 'Teacher')])
     const [one, other] = await Promise.all([1, 2].map(() => world().openAs('admin', `/collections/${id}/edit`)))
     assert.ok(one !== undefined && other !== undefined)
@@ -123,7 +126,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await other.getByText('From the second tab').waitFor()
   })
 
-  it('keeps what is typed when the session ends, signs in in a window, and saves', async () => {
+  journey(world, 'keeps what is typed when the session ends, signs in in a window, and saves', async (world) => {
     const page = await world().openAs('collectionsAdmin', '/collections/new-joinable')
     await page.getByLabel('Name', { exact: true }).fill('Typed before the session ended')
     await page.route('**/oauth2/v2.0/token', (route) =>
@@ -142,7 +145,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await heading(page, 'Typed before the session ended').waitFor()
   })
 
-  it('renews a token in the middle of a form without a word', async () => {
+  journey(world, 'renews a token in the middle of a form without a word', async (world) => {
     const page = await world().openAs('collectionsAdmin', '/collections/new-joinable')
     await page.getByLabel('Name', { exact: true }).fill('Typed while the token expired')
     let refusedCount = 0

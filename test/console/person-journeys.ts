@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import type { ConsoleWorld } from './console-browser.ts'
-import { assertSound, heading, joinableCollection, menu } from './console-steps.ts'
+import { assertSound, heading, joinableCollection, journey, menu } from './console-steps.ts'
 
 const REQUESTS = '/collections-joinable/beta/membership-requests'
 
 /** Journeys of people, approvers, managers, and of those who look after the data. */
 export function personJourneys(world: () => ConsoleWorld): void {
-  it('lets a person ask to join and cancel, and an approver decide on two requests', async () => {
+  journey(world, 'lets a person ask to join and cancel, and an approver decide on two requests', async (world) => {
     const collectionId = await joinableCollection(world(), 'Choir', 'approver')
     await world().call('colleague', 'POST', `${REQUESTS}/${collectionId}/submit`, {})
     const employee = await world().openAs('employee')
@@ -50,7 +49,7 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await employee.getByRole('row', { name: /Choir .*Member/ }).waitFor()
   })
 
-  it('binds a decision to the request that was shown, and sends it once', async () => {
+  journey(world, 'binds a decision to the request that was shown, and sends it once', async (world) => {
     const collectionId = await joinableCollection(world(), 'Orchestra', 'approver')
     const path = `${REQUESTS}/${collectionId}`
     const { id } = await world().call<{ id: string }>('manager', 'POST', `${path}/submit`, {})
@@ -72,7 +71,7 @@ export function personJourneys(world: () => ConsoleWorld): void {
     assert.equal((await world().call<{ status: string }>('admin', 'GET', `${path}/${id}`)).status, 'Cancelled')
   })
 
-  it('lets a manager ask on behalf of somebody whom they lead', async () => {
+  journey(world, 'lets a manager ask on behalf of somebody whom they lead', async (world) => {
     await joinableCollection(world(), 'Shift plan', 'approver')
     const page = await world().openAs('manager', '/team')
     const report = page.getByRole('row', { name: /Emil Øvrebø/ })
@@ -85,7 +84,7 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  it('asks a person with several positions which one a membership is for', async () => {
+  journey(world, 'asks a person with several positions which one a membership is for', async (world) => {
     const { id: collectionId } = await archive(world())
     const page = await world().openAs('colleague', '/join')
     await page
@@ -102,7 +101,7 @@ export function personJourneys(world: () => ConsoleWorld): void {
     assert.equal((await world().call<unknown[]>('admin', 'GET', path)).length, 1)
   })
 
-  it('shows sources and people to an administrator of core data only', async () => {
+  journey(world, 'shows sources and people to an administrator of core data only', async (world) => {
     const page = await world().openAs('coreAdmin', '/people')
     await page.getByRole('searchbox').fill('Øvrebø')
     await page.getByRole('link', { name: 'Emil Øvrebø' }).click()
@@ -128,7 +127,7 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await page.getByText('This page does not exist.').waitFor()
   })
 
-  it('tells an integrator why a person is in a collection', async () => {
+  journey(world, 'tells an integrator why a person is in a collection', async (world) => {
     await joinableCollection(world(), 'Quiet room', 'approver')
     const page = await world().openAs('admin', '/people')
     await page.getByRole('searchbox').fill('Kolbjørn')
@@ -139,7 +138,7 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  it('says what to do to a person without a role', async () => {
+  journey(world, 'says what to do to a person without a role', async (world) => {
     const page = await world().openAs('outsider')
     await page.getByText('You have no role in this service. Ask your identity administrator.').waitFor()
     await assertSound(page)

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import type { Route } from 'playwright-core'
 import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from './console-browser.ts'
-import { assertSound, createCollection, criteriaCollection, heading, leaf, menu } from './console-steps.ts'
+import { assertSound, createCollection, criteriaCollection, heading, journey, leaf, menu } from './console-steps.ts'
 
 /** Views that people with each role can open, for the checks of all of them. */
 const VIEWS = ['/collections', '/collections/new', '/collections/new-joinable', '/links', '/links/new', '/settings']
@@ -10,7 +9,7 @@ const OWN_VIEWS = ['/inbox', '/me', '/join', '/connectors', '/people']
 
 /** What holds on all views: language, colours, width, network, names, sign-in. */
 export function shellJourneys(world: () => ConsoleWorld): void {
-  it('has sound views in Norwegian, dark, and 320 pixels wide, which is 1280 at 400 %', async () => {
+  journey(world, 'has sound views in Norwegian, dark, and 320 pixels wide, which is 1280 at 400 %', async (world) => {
     const options = { locale: 'nb-NO', colorScheme: 'dark', viewport: { width: 320, height: 640 } } as const
     const page = await world().openAs('admin', '', options)
     await heading(page, 'Samlinger').waitFor()
@@ -24,7 +23,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     await heading(page, 'People').waitFor()
   })
 
-  it('stays signed in over a reload of a deep link, and asks again after the sign-out', async () => {
+  journey(world, 'stays signed in over a reload of a deep link, and asks again after the sign-out', async (world) => {
     const page = await world().openAs('newcomer', '/links')
     await page.reload()
     await page.getByRole('banner').waitFor()
@@ -34,13 +33,13 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     assert.deepEqual(await page.evaluate('Object.keys(localStorage).concat(Object.keys(sessionStorage))'), [])
   })
 
-  it('calls its own origin and the authority only', async () => {
+  journey(world, 'calls its own origin and the authority only', async (world) => {
     const page = await world().openAs('admin', '/people')
     const authority = await page.locator('meta[name="sign-in-authority"]').getAttribute('content')
     assert.deepEqual(page.origins, new Set([world().environment.apiUrl, authority]))
   })
 
-  it('shows names as text, whatever they contain', async () => {
+  journey(world, 'shows names as text, whatever they contain', async (world) => {
     const page = await world().openAs('admin')
     const name = '<img src=x onerror=alert(1)>'
     await createCollection(page, name, 'Teacher')
@@ -49,7 +48,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     assert.deepEqual(page.reported, [])
   })
 
-  it('tells on each view that it loads, and why it failed, and loads again', async () => {
+  journey(world, 'tells on each view that it loads, and why it failed, and loads again', async (world) => {
     const page = await world().openAs('admin', '/people')
     await heading(page, 'People').waitFor()
     let answer: (route: Route) => Promise<void> = (route) => route.continue()
@@ -83,7 +82,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     assert.deepEqual(await accessibilityFaults(page), [])
   })
 
-  it('keeps what is shown while the service is not reachable, and says so', async () => {
+  journey(world, 'keeps what is shown while the service is not reachable, and says so', async (world) => {
     const id = await criteriaCollection(world(), 'Kept', [leaf('relationshipTitle', 'Contains', 'Teacher')])
     const page = await world().openAs('admin', '/links')
     // A collection that was just changed is loaded again and again.
@@ -101,7 +100,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     await page.getByText(/^\d+ of \d+$/).waitFor()
   })
 
-  it('is used without a mouse: from the menu to a saved collection and back', async () => {
+  journey(world, 'is used without a mouse: from the menu to a saved collection and back', async (world) => {
     const page = await world().openAs('admin')
     await heading(page, 'Collections').waitFor()
     await tabTo(page, 'New collection by condition')
@@ -137,57 +136,62 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     assert.equal(await focused(page), 'Find by name or title')
   })
 
-  it('has 40 rows of a long list of several pages in the document, and all of them by scrolling', async () => {
-    const id = await criteriaCollection(world(), 'Long', [
-      leaf('relationshipId', 'NotEquals', '00000000-0000-4000-8000-000000000000'),
-    ])
-    const page = await world().openAs('admin')
-    await page.route(/\/members\?/, (route) => {
-      return route.continue({
-        url: route
-          .request()
-          .url()
-          .replace(/pageSize=\d+/, 'pageSize=20'),
-      })
-    })
-    await page.goto(`${world().environment.apiUrl}/console/collections/${id}`)
-    const counted = page.getByText(/^\d+ members$/)
-    await counted.waitFor()
-    const count = Number.parseInt((await counted.textContent()) ?? '', 10)
-    assert.ok(count > 60, `${count} members`)
-    const table = page.getByRole('table')
-    await page.locator(`table[aria-rowcount="${count + 1}"]`).waitFor()
-    await page.getByRole('button', { name: 'Why?' }).first().focus()
-    const names = new Set<string>()
-    const last = page.locator(`[aria-rowindex="${count + 1}"]`)
-    while ((await last.count()) === 0) {
-      const rows = await table
-        .locator('tbody tr[aria-rowindex]')
-        .evaluateAll((all) => all.map((row) => (row as { ariaRowIndex: string }).ariaRowIndex))
-      assert.ok(rows.length <= 45, `${rows.length} rows`)
-      for (const row of rows) names.add(row)
-      await page
-        .getByRole('region', { name: 'Members' })
-        .locator('..')
-        .locator('.long')
-        .evaluate((region) => {
-          const { clientHeight } = region as unknown as { clientHeight: number; scrollBy(x: number, y: number): void }
-          ;(region as unknown as { scrollBy(x: number, y: number): void }).scrollBy(0, clientHeight)
+  journey(
+    world,
+    'has 40 rows of a long list of several pages in the document, and all of them by scrolling',
+    async (world) => {
+      const id = await criteriaCollection(world(), 'Long', [
+        leaf('relationshipId', 'NotEquals', '00000000-0000-4000-8000-000000000000'),
+      ])
+      const page = await world().openAs('admin')
+      await page.route(/\/members\?/, (route) => {
+        return route.continue({
+          url: route
+            .request()
+            .url()
+            .replace(/pageSize=\d+/, 'pageSize=20'),
         })
-    }
-    for (const row of await table
-      .locator('tbody tr[aria-rowindex]')
-      .evaluateAll((all) => all.map((one) => (one as { ariaRowIndex: string }).ariaRowIndex)))
-      names.add(row)
-    assert.equal(names.size, count)
-    // The button with the focus belongs to another row now.
-    assert.equal(await page.evaluate('document.activeElement.className'), 'scroll long')
-  })
+      })
+      await page.goto(`${world().environment.apiUrl}/console/collections/${id}`)
+      const counted = page.getByText(/^\d+ members$/)
+      await counted.waitFor()
+      const count = Number.parseInt((await counted.textContent()) ?? '', 10)
+      assert.ok(count > 60, `${count} members`)
+      const table = page.getByRole('table')
+      await page.locator(`table[aria-rowcount="${count + 1}"]`).waitFor()
+      await page.getByRole('button', { name: 'Why?' }).first().focus()
+      const names = new Set<string>()
+      const last = page.locator(`[aria-rowindex="${count + 1}"]`)
+      while ((await last.count()) === 0) {
+        const rows = await table
+          .locator('tbody tr[aria-rowindex]')
+          .evaluateAll((all) => all.map((row) => (row as { ariaRowIndex: string }).ariaRowIndex))
+        assert.ok(rows.length <= 45, `${rows.length} rows`)
+        for (const row of rows) names.add(row)
+        await page.getByRole('region', { name: 'Members' }).locator('..').locator('.long').evaluate(scrollByPage)
+      }
+      for (const row of await table
+        .locator('tbody tr[aria-rowindex]')
+        .evaluateAll((all) => all.map((one) => (one as { ariaRowIndex: string }).ariaRowIndex)))
+        names.add(row)
+      assert.equal(names.size, count)
+      // The button with the focus belongs to another row now.
+      assert.equal(await page.evaluate('document.activeElement.className'), 'scroll long')
+    },
+  )
 }
 
 /** Runs in the browser. */
 function clickAll(buttons: unknown[]): void {
   for (const button of buttons) (button as { click(): void }).click()
+}
+
+/** Scrolls, and waits for the second frame: the rows of the view are in the document then. Runs in the browser. */
+async function scrollByPage(region: unknown): Promise<void> {
+  const scrolled = region as { readonly clientHeight: number; scrollBy(x: number, y: number): void }
+  scrolled.scrollBy(0, scrolled.clientHeight)
+  const { requestAnimationFrame } = globalThis as unknown as { requestAnimationFrame(next: () => void): void }
+  for (let frames = 0; frames < 2; frames++) await new Promise<void>((next) => requestAnimationFrame(next))
 }
 
 /** Opens a view without loading the page. */
