@@ -12,7 +12,8 @@ import { pathToFileURL } from 'node:url'
  */
 const SHARED_FOLDERS = ['api', 'jobs', 'http', 'domain', 'contract', 'local']
 const FILES_OF_PROCESS_COUNT = 5
-const PROCESSES_COUNT = 2
+/** One more than CI has processors: many tests wait for other processes, or for time to pass. */
+const PROCESSES_COUNT = 3
 const COMPILE_CACHE = resolve('node_modules/.cache/compiled')
 const UNTRACKED_PROMISES = new URL('untracked-promises.ts', import.meta.url).href
 const TIME_LIMIT = resolve(import.meta.dirname, 'process-time-limit.ts')
