@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type PageOf, withCursor } from './api.ts'
 
 /** What a view has loaded. */
@@ -52,22 +52,24 @@ const NO_ITEMS: readonly never[] = []
 
 type Rest<Item> = PageOf<Item> & { readonly first: PageOf<Item>; readonly isLoading: boolean; readonly error: unknown }
 
+type ReadPage<Item> = (path: string, signal: AbortSignal) => Promise<PageOf<Item>>
+
 /**
- * Loads the first page of a path, and the others when they are asked for. A reload starts with the first page again.
+ * Loads the first page of a path, and the others when they are asked for. A reload loads as many items as there were, so
+ * that those in view stay.
  */
-export function usePages<Item>(
-  path: string,
-  read: (path: string, signal: AbortSignal) => Promise<PageOf<Item>>,
-): Pages<Item> {
-  const { value: first, ...resource } = useResource(path, (signal) => read(path, signal))
+export function usePages<Item>(path: string, read: ReadPage<Item>): Pages<Item> {
+  const shown = useRef({ path, count: 0 })
+  const shownCount = () => (shown.current.path === path ? shown.current.count : 0)
+  const { value: first, ...resource } = useResource(path, (signal) => readAtLeast(shownCount(), path, read, signal))
   const [kept, setRest] = useState<Rest<Item> | undefined>(undefined)
   const rest =
     first === undefined || kept?.first === first
       ? kept
       : { first, items: NO_ITEMS, nextCursor: first.nextCursor, isLoading: false, error: undefined }
-  const isWaiting = first === undefined || rest === undefined || rest.isLoading || rest.nextCursor === undefined
+  const isLoaded = first !== undefined && rest !== undefined && !rest.isLoading && !resource.isLoading
   const loadMore = () => {
-    if (isWaiting) return
+    if (!isLoaded || rest.nextCursor === undefined) return
     setRest({ ...rest, isLoading: true, error: undefined })
     const settle = (change: Partial<Rest<Item>>) =>
       setRest((now) => (now?.first === first ? { ...now, ...change, isLoading: false } : now))
@@ -79,12 +81,29 @@ export function usePages<Item>(
   const error = resource.error ?? rest?.error
   const items = rest?.items
   const value = useMemo(() => (first === undefined ? undefined : [...first.items, ...(items ?? [])]), [first, items])
+  shown.current = { path, count: value?.length ?? 0 }
   return {
     ...resource,
     value,
     error,
     reload: rest?.error === undefined ? resource.reload : loadMore,
-    loadMore: isWaiting || error !== undefined ? undefined : loadMore,
+    loadMore: isLoaded && rest.nextCursor !== undefined && error === undefined ? loadMore : undefined,
     isComplete: first !== undefined && rest?.nextCursor === undefined,
   }
+}
+
+/** Pages from the first one, as one page. */
+async function readAtLeast<Item>(
+  count: number,
+  path: string,
+  read: ReadPage<Item>,
+  signal: AbortSignal,
+): Promise<PageOf<Item>> {
+  let { items, nextCursor } = await read(path, signal)
+  while (items.length < count && nextCursor !== undefined) {
+    const next = await read(withCursor(path, nextCursor), signal)
+    items = [...items, ...next.items]
+    nextCursor = next.nextCursor
+  }
+  return { items, nextCursor }
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { processorClock } from '../processor-clock.ts'
 import { all, CRITERIA, criteriaTenant, faults, leaf, startCriteriaService } from './criteria-service.ts'
 
 const service = await startCriteriaService()
 
 const NAME = 'identityDisplayName'
 const PREVIEW = `${CRITERIA}/preview`
-/** Milliseconds within which any answer has to come, however hostile the question. */
-const ANSWER_WITHIN_MS = 1000
+/** The processor time that any answer may take, however hostile the question. */
+const ANSWER_AT_MOST_MS = 1000
 
 const nested = (depth: number): object =>
   depth === 1 ? all(leaf(NAME, 'Equals', 'x')) : { groupOperator: 'XOR', conditions: [nested(depth - 1)] }
@@ -104,9 +105,9 @@ describe('invalid conditions', () => {
   ] as const) {
     it(`are refused quickly: ${claim}`, async () => {
       const { send } = criteriaTenant(service)
-      const startedMs = performance.now()
+      const usedMs = processorClock()
       const answer = await send('POST', CRITERIA, { objectType: 'Identity', name: 'x', condition })
-      assert.ok(performance.now() - startedMs < ANSWER_WITHIN_MS)
+      assert.ok(usedMs() < ANSWER_AT_MOST_MS)
       if (fault === undefined) assert.equal(answer.status, 400)
       else assert.deepEqual(faults(answer), [400, fault])
     })
@@ -149,9 +150,9 @@ describe('large conditions within the limits', () => {
   ] as const) {
     it(`are answered quickly: ${claim}`, async () => {
       const tenant = await largeTenant()
-      const startedMs = performance.now()
+      const usedMs = processorClock()
       const { status, body } = await tenant.send('POST', PREVIEW, { preview: { objectType: 'Identity', condition } })
-      assert.ok(performance.now() - startedMs < ANSWER_WITHIN_MS, `${performance.now() - startedMs} ms`)
+      assert.ok(usedMs() < ANSWER_AT_MOST_MS, `${usedMs()} ms`)
       assert.deepEqual([status, body.data?.counts.preview], [200, expected])
     })
   }

@@ -3,6 +3,7 @@ import { findChromium } from '../local/headless-browser.ts'
 import { administratorJourneys } from './administrator-journeys.ts'
 import { type ConsoleWorld, openConsoleWorld } from './console-browser.ts'
 import { formJourneys } from './form-journeys.ts'
+import { listJourneys } from './list-journeys.ts'
 import { personJourneys } from './person-journeys.ts'
 import { shellJourneys } from './shell-journeys.ts'
 
@@ -25,5 +26,6 @@ describe('The console', { skip: chromium === undefined ? missing : false, concur
   administratorJourneys(world)
   personJourneys(world)
   shellJourneys(world)
+  listJourneys(world)
   formJourneys(world)
 })

@@ -135,63 +135,11 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     await page.keyboard.press('/')
     assert.equal(await focused(page), 'Find by name or title')
   })
-
-  journey(
-    world,
-    'has 40 rows of a long list of several pages in the document, and all of them by scrolling',
-    async (world) => {
-      const id = await criteriaCollection(world(), 'Long', [
-        leaf('relationshipId', 'NotEquals', '00000000-0000-4000-8000-000000000000'),
-      ])
-      const page = await world().openAs('admin')
-      await page.route(/\/members\?/, (route) => {
-        return route.continue({
-          url: route
-            .request()
-            .url()
-            .replace(/pageSize=\d+/, 'pageSize=20'),
-        })
-      })
-      await page.goto(`${world().environment.apiUrl}/console/collections/${id}`)
-      const counted = page.getByText(/^\d+ members$/)
-      await counted.waitFor()
-      const count = Number.parseInt((await counted.textContent()) ?? '', 10)
-      assert.ok(count > 60, `${count} members`)
-      const table = page.getByRole('table')
-      await page.locator(`table[aria-rowcount="${count + 1}"]`).waitFor()
-      await page.getByRole('button', { name: 'Why?' }).first().focus()
-      const names = new Set<string>()
-      const last = page.locator(`[aria-rowindex="${count + 1}"]`)
-      while ((await last.count()) === 0) {
-        const rows = await table
-          .locator('tbody tr[aria-rowindex]')
-          .evaluateAll((all) => all.map((row) => (row as { ariaRowIndex: string }).ariaRowIndex))
-        assert.ok(rows.length <= 45, `${rows.length} rows`)
-        for (const row of rows) names.add(row)
-        await page.getByRole('region', { name: 'Members' }).locator('..').locator('.long').evaluate(scrollByPage)
-      }
-      for (const row of await table
-        .locator('tbody tr[aria-rowindex]')
-        .evaluateAll((all) => all.map((one) => (one as { ariaRowIndex: string }).ariaRowIndex)))
-        names.add(row)
-      assert.equal(names.size, count)
-      // The button with the focus belongs to another row now.
-      assert.equal(await page.evaluate('document.activeElement.className'), 'scroll long')
-    },
-  )
 }
 
 /** Runs in the browser. */
 function clickAll(buttons: unknown[]): void {
   for (const button of buttons) (button as { click(): void }).click()
-}
-
-/** Scrolls, and waits for the second frame: the rows of the view are in the document then. Runs in the browser. */
-async function scrollByPage(region: unknown): Promise<void> {
-  const scrolled = region as { readonly clientHeight: number; scrollBy(x: number, y: number): void }
-  scrolled.scrollBy(0, scrolled.clientHeight)
-  const { requestAnimationFrame } = globalThis as unknown as { requestAnimationFrame(next: () => void): void }
-  for (let frames = 0; frames < 2; frames++) await new Promise<void>((next) => requestAnimationFrame(next))
 }
 
 /** Opens a view without loading the page. */

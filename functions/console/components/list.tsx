@@ -70,9 +70,17 @@ class Row<Item> extends Component<RowProps<Item>> {
    * A button of an item that has left the view must not become the same button of another one while it has the focus.
    */
   override componentDidUpdate({ itemKey }: RowProps<Item>): void {
+    if (itemKey !== this.props.itemKey) this.#passFocusOn()
+  }
+
+  override componentWillUnmount(): void {
+    this.#passFocusOn()
+  }
+
+  /** Without the focus in the list, the keyboard would begin at the top of the page. */
+  #passFocusOn(): void {
     const row = this.#row.current
-    if (itemKey === this.props.itemKey || !row?.contains(document.activeElement)) return
-    row.closest<HTMLElement>('.long')?.focus({ preventScroll: true })
+    if (row?.contains(document.activeElement)) row.closest<HTMLElement>('.long')?.focus({ preventScroll: true })
   }
 
   override render() {

@@ -13,6 +13,7 @@ import {
   conditionSchema,
   storedConditionSchema,
 } from '../../../shared/domain/criteria/schema.ts'
+import { processorClock } from '../../processor-clock.ts'
 
 const GUID = 'ABCDEF01-2345-4678-9abc-def012345678'
 const SCHEMA: ConditionSchema = new Map<string, AttributeType>([
@@ -418,12 +419,12 @@ describe('Limits', () => {
         leaf('relationshipEndDate', 'Equals', '9'.repeat(1 << 20)),
       ),
     ]
-    const startMs = performance.now()
+    const usedMs = processorClock()
     for (const input of hostile) {
       const faults = faultsOf(input)
       assert.ok(faults.length > 0 && faults.length <= MAX_FAULT_COUNT)
       for (const { message } of faults) assert.ok(message.length < 300)
     }
-    assert.ok(performance.now() - startMs < 1000)
+    assert.ok(usedMs() < 1000)
   })
 })

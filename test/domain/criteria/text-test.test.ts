@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { CheckedLeaf } from '../../../shared/domain/criteria/condition.ts'
 import { textTest } from '../../../shared/domain/criteria/text-test.ts'
 import { CodePointBytes } from '../../../shared/domain/tenant-index/code-point-bytes.ts'
+import { processorClock } from '../../processor-clock.ts'
 
 const isFound = (operator: CheckedLeaf['operator'], wanted: string) => {
   const test = textTest({ kind: 'leaf', name: 'x', type: 'String', functions: [], operator, values: [wanted] })
@@ -50,7 +51,7 @@ for (const [operator, isExpected] of [
 
 it('Contains takes linear time for a text that almost matches everywhere', () => {
   const found = isFound('Contains', `${'a'.repeat(200_000)}b`)
-  const startMs = performance.now()
+  const usedMs = processorClock()
   assert.equal(found('a'.repeat(500_000)), false)
-  assert.ok(performance.now() - startMs < 1000)
+  assert.ok(usedMs() < 1000)
 })
