@@ -4,16 +4,13 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import {
   type GroupMembers,
   groupRefusal,
-  notOwnedMessage,
   readAllMembers,
   readLinkedGroup,
   type WriteOutcome,
 } from '../group-links/directory.ts'
-import type { GroupLink, Lease } from '../group-links/group-link.ts'
+import type { GroupLink } from '../group-links/group-link.ts'
 import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
-import { changeLeasedLink, type LeasedLink, LeaseLost, renewedLease, renewLease } from '../group-links/lease.ts'
-import type { CollectionAccounts } from '../group-links/link-dependencies.ts'
-import { DEFAULT_LINK_SETTINGS, type LinkSettings } from '../group-links/link-settings.ts'
+import { LeaseLost } from '../group-links/lease.ts'
 import { openAccounts, withOpenRemovals } from '../group-links/removal-window.ts'
 import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
 import { GroupRecord } from './group-record.ts'
@@ -28,6 +25,8 @@ import {
   stepsThatUndo,
 } from './plan-sync.ts'
 import { failureOf, finalCounts, RunFault, unresolvedFault } from './run-failure.ts'
+import { desiredAccounts, verifyOwnership } from './run-requirements.ts'
+import { SessionLink } from './session-link.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { reserveForJob, writeStep } from './write-budget.ts'
 
@@ -57,26 +56,23 @@ export class SyncSession {
   readonly #startMs: number
   readonly #accountsChangedAtMs: number | null
   readonly #group: GroupRecord
-  #leased: LeasedLink
-  #link: GroupLink
+  readonly #link: SessionLink
   #job: Versioned<SyncJob>
   /** Writes of earlier workers that are still open after this session's read of the group. */
   #earlier: WriteJournal
   #uncertain: ReadonlySet<string> = new Set()
   #journaledStep: SyncStep | undefined
-  #settings: LinkSettings = DEFAULT_LINK_SETTINGS
   /** Removals that the plan allows, in the order of the steps. */
   #removals: readonly string[] = []
 
-  private constructor(link: GroupLink, lease: Lease, job: Versioned<SyncJob>, startMs: number, deps: SyncDependencies) {
+  private constructor(link: SessionLink, job: Versioned<SyncJob>, startMs: number, deps: SyncDependencies) {
     this.#deps = deps
     this.#startMs = startMs
-    this.#accountsChangedAtMs = link.accountsChangedAtMs
-    this.#leased = { tenantId: link.tenantId, linkId: link.id, lease }
+    this.#accountsChangedAtMs = link.value.accountsChangedAtMs
     this.#link = link
     this.#job = job
     this.#earlier = job.value.journal
-    this.#group = new GroupRecord(link)
+    this.#group = new GroupRecord(link.value)
   }
 
   /**
@@ -89,13 +85,12 @@ export class SyncSession {
     link: Versioned<GroupLink>,
     deps: SyncDependencies,
   ): Promise<SyncSession> {
-    const leased = await deps.links.replace({ ...link.value, lease, lastToken: lease.token }, link.version)
+    const leased = await SessionLink.acquire(link, lease, deps)
     const startMs = deps.nowMs()
     try {
-      return new SyncSession(leased.value, lease, await deps.jobs.replace(job, jobVersion), startMs, deps)
+      return new SyncSession(leased, await deps.jobs.replace(job, jobVersion), startMs, deps)
     } catch (error) {
-      const { tenantId, id: linkId } = leased.value
-      await changeLeasedLink({ tenantId, linkId, lease }, (current) => ({ ...current, lease: null }), deps)
+      await leased.change((current) => ({ ...current, lease: null }))
       throw error
     }
   }
@@ -106,13 +101,14 @@ export class SyncSession {
    */
   async compare(): Promise<BatchPlan> {
     const { directory, nowMs } = this.#deps
-    await this.#assertLease()
+    await this.#link.assertLease()
     await this.verifyGroup()
-    await this.#verifyOwnership()
-    const desired = await this.#desiredAccounts()
+    await verifyOwnership(this.#link.value, this.#link.settings, this.#deps)
+    const desired = await desiredAccounts(this.#link.value, this.#deps)
     const approved = await this.#approvedAccounts()
     const members = await this.#readMembers()
-    const state: BatchState = { job: this.#job.value, link: this.#link, guard: this.#settings.removalGuard, approved }
+    const { value: link, settings } = this.#link
+    const state: BatchState = { job: this.#job.value, link, guard: settings.removalGuard, approved }
     const plan = planBatch(desired, members, state, { limits: directory.limits, nowMs: nowMs() })
     this.#earlier = plan.earlier
     this.#uncertain = plan.uncertain
@@ -123,13 +119,10 @@ export class SyncSession {
     return plan
   }
 
-  /** Reading pages does no harm without the lease, so that the lease is only kept from ending. */
   async #readMembers() {
-    const { directory, leaseMs, nowMs } = this.#deps
-    const { tenantId, directoryGroupId } = this.#link
-    const members = await readAllMembers(tenantId, directoryGroupId, directory, async () => {
-      if (renewedLease(this.#leased.lease, leaseMs, nowMs()) !== undefined) await this.#assertLease()
-    })
+    const { tenantId, directoryGroupId } = this.#link.value
+    const { directory } = this.#deps
+    const members = await readAllMembers(tenantId, directoryGroupId, directory, () => this.#link.keepLease())
     this.#group.readMembers(members)
     return members
   }
@@ -142,7 +135,7 @@ export class SyncSession {
   async verifyAdditions(): Promise<readonly SyncStep[]> {
     const { added, unchanged, own } = this.#group.unverifiedAdditions
     if (added.size + unchanged.size === 0) return []
-    await this.#assertLease()
+    await this.#link.assertLease()
     const { users, others } = added.size === 0 ? NO_MEMBERS : await this.#readMembers()
     const hidden = await this.#servicePrincipalsAmong(added.union(unchanged).difference(users).difference(others))
     const notUsers = added.intersection(others).union(hidden)
@@ -160,16 +153,8 @@ export class SyncSession {
    */
   async #servicePrincipalsAmong(unshown: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     if (unshown.size === 0) return unshown
-    const { tenantId, directoryGroupId } = this.#link
+    const { tenantId, directoryGroupId } = this.#link.value
     return unshown.intersection(new Set(await this.#deps.directory.listServicePrincipals(tenantId, directoryGroupId)))
-  }
-
-  /** @throws RunFault when the tenant requires ownership and the service does not own the group, DirectoryFault. */
-  async #verifyOwnership(): Promise<void> {
-    if (this.#settings.linkableGroups === 'Any') return
-    const { tenantId, directoryGroupId } = this.#link
-    const ownership = await this.#deps.directory.readOwnership(tenantId, directoryGroupId)
-    if (!ownership.isOwned) throw new RunFault(notOwnedMessage(directoryGroupId, ownership), { isPermanent: true })
   }
 
   async #approvedAccounts(): Promise<ReadonlySet<string>> {
@@ -179,7 +164,7 @@ export class SyncSession {
 
   /** @throws RunFault when the group was deleted or can no longer be linked, DirectoryFault. */
   async verifyGroup(): Promise<void> {
-    const group = await readLinkedGroup(this.#link, () => this.#assertLease(), this.#deps)
+    const group = await readLinkedGroup(this.#link.value, () => this.#link.assertLease(), this.#deps)
     if (group !== undefined) this.#group.readName(group.displayName)
     const refusal = groupRefusal(group)
     if (refusal !== undefined) throw new RunFault(REFUSALS[refusal].message, { isPermanent: true })
@@ -193,12 +178,12 @@ export class SyncSession {
    */
   async apply(step: SyncStep, next: SyncStep | undefined): Promise<Yield | undefined> {
     if (isDeferred(this.#job.value, step)) return undefined
-    await this.#assertLease()
-    const { tenantId, changesPending } = this.#link
+    await this.#link.assertLease()
+    const { tenantId, changesPending } = this.#link.value
     if (changesPending && this.#deps.nowMs() >= this.#startMs + UNDISTURBED_MS) {
       return { delayMs: YIELD_TO_CHANGES_MS, releasesLease: true }
     }
-    const waitMs = await reserveForJob(tenantId, step.writeCount, this.#deps, () => this.#assertLease())
+    const waitMs = await reserveForJob(tenantId, step.writeCount, this.#deps, () => this.#link.assertLease())
     if (waitMs > 0) return { delayMs: waitMs, releasesLease: true }
     if (step.kind === 'remove' && step.undoesAdditions !== true) await this.#countRemovals(step)
     if (this.#journaledStep !== step) await this.#save(this.#job.value, step)
@@ -209,7 +194,7 @@ export class SyncSession {
    * Counts the removals of the step and of those that follow, so that no crash leaves a removal that is not counted.
    */
   async #countRemovals({ accounts }: SyncStep): Promise<void> {
-    const open = openAccounts(this.#link.removalWindow)
+    const open = openAccounts(this.#link.value.removalWindow)
     if (accounts.every((account) => open.has(account))) return
     const start = this.#removals.indexOf(accounts[0] ?? '')
     const counted = this.#removals.slice(start, start + COUNTED_AT_ONCE_COUNT)
@@ -218,8 +203,8 @@ export class SyncSession {
   }
 
   async #write(step: SyncStep, next: SyncStep | undefined): Promise<Yield | undefined> {
-    const { tenantId, directoryGroupId: groupId } = this.#link
-    const write = { tenantId, groupId, step, purpose: 'bulk', deadlineMs: this.#leased.lease.expiresAtMs } as const
+    const { tenantId, directoryGroupId: groupId } = this.#link.value
+    const write = { tenantId, groupId, step, purpose: 'bulk', deadlineMs: this.#link.lease.expiresAtMs } as const
     const outcome = await writeStep(write, this.#deps)
     const job = this.#afterStep(step, outcome)
     const isTimeUp = this.#deps.nowMs() >= this.#startMs + this.#deps.batchMs
@@ -247,7 +232,7 @@ export class SyncSession {
   /** Ends the batch. @returns The saved job. @throws LeaseLost, Refusal `LinkNotFound`. */
   async yield({ delayMs, releasesLease }: Yield): Promise<SyncJob> {
     const nowMs = this.#deps.nowMs()
-    const lease = releasesLease ? null : { ...this.#leased.lease, expiresAtMs: nowMs + this.#deps.leaseMs }
+    const lease = releasesLease ? null : { ...this.#link.lease, expiresAtMs: nowMs + this.#deps.leaseMs }
     await this.#save(yielded(this.#job.value, nowMs + delayMs))
     await this.#changeLink(() => ({ lease, changesPending: false }))
     return this.#job.value
@@ -256,8 +241,8 @@ export class SyncSession {
   /** Ends the run successfully. @returns The saved job. @throws LeaseLost. */
   async complete(plan: BatchPlan): Promise<SyncJob> {
     const { messageQueue, nowMs } = this.#deps
-    const { tenantId, collectionId, appliedMembershipVersion } = this.#link
-    const heldRemovals = await saveHeldRemovals(this.#link, plan.hold, this.#deps)
+    const { tenantId, collectionId, appliedMembershipVersion } = this.#link.value
+    const heldRemovals = await saveHeldRemovals(this.#link.value, plan.hold, this.#deps)
     const endMs = nowMs()
     const held = plan.hold?.accounts.length ?? 0
     const { unresolved, skipped } = this.#job.value
@@ -316,7 +301,7 @@ export class SyncSession {
       const link = this.#group.recordedWith(before, nowMs)
       return { ...link, ...change(link) }
     }
-    this.#link = (await changeLeasedLink(this.#leased, withRecords, this.#deps)).value
+    await this.#link.change(withRecords)
     this.#group.saved()
   }
 
@@ -330,30 +315,6 @@ export class SyncSession {
       throw new LeaseLost(`Sync job ${job.id} was changed by another worker.`, { cause: error })
     }
     this.#journaledStep = step
-  }
-
-  /** @throws RunFault when the link is disabled, LeaseLost, Refusal `LinkNotFound`. */
-  async #assertLease(): Promise<void> {
-    const { link, lease, settings } = await renewLease(this.#leased, this.#deps)
-    this.#link = link
-    this.#settings = settings
-    this.#leased = { ...this.#leased, lease }
-    if (link.state === 'Disabled') throw new RunFault('The group link is disabled.', { isPermanent: true })
-  }
-
-  async #desiredAccounts(): Promise<CollectionAccounts> {
-    const { collections } = this.#deps
-    const { tenantId, collectionId, appliedMembershipVersion } = this.#link
-    const desired = await collections.findAccounts(tenantId, collectionId)
-    if (desired === undefined) throw new RunFault('The collection no longer exists.', { isPermanent: true })
-    if (!desired.isCurrent) {
-      throw new RunFault('The condition of the collection has changed and is not evaluated yet.', {
-        isPermanent: false,
-      })
-    }
-    if (desired.membershipVersion >= (appliedMembershipVersion ?? 0)) return desired
-    // Writing it would revert what incremental syncs have written since.
-    throw new RunFault('An outdated version of the collection was read.', { isPermanent: false })
   }
 }
 

@@ -1,0 +1,36 @@
+import { notOwnedMessage } from '../group-links/directory.ts'
+import type { GroupLink } from '../group-links/group-link.ts'
+import type { CollectionAccounts, LinkDependencies } from '../group-links/link-dependencies.ts'
+import type { LinkSettings } from '../group-links/link-settings.ts'
+import { RunFault } from './run-failure.ts'
+
+/** @throws RunFault when the tenant requires ownership and the service does not own the group, DirectoryFault. */
+export async function verifyOwnership(
+  { tenantId, directoryGroupId }: GroupLink,
+  { linkableGroups }: LinkSettings,
+  { directory }: Pick<LinkDependencies, 'directory'>,
+): Promise<void> {
+  if (linkableGroups === 'Any') return
+  const ownership = await directory.readOwnership(tenantId, directoryGroupId)
+  if (!ownership.isOwned) throw new RunFault(notOwnedMessage(directoryGroupId, ownership), { isPermanent: true })
+}
+
+/**
+ * The accounts that the group should have.
+ * @throws RunFault when the collection was deleted, or when they are not current.
+ */
+export async function desiredAccounts(
+  { tenantId, collectionId, appliedMembershipVersion }: GroupLink,
+  { collections }: Pick<LinkDependencies, 'collections'>,
+): Promise<CollectionAccounts> {
+  const desired = await collections.findAccounts(tenantId, collectionId)
+  if (desired === undefined) throw new RunFault('The collection no longer exists.', { isPermanent: true })
+  if (!desired.isCurrent) {
+    throw new RunFault('The condition of the collection has changed and is not evaluated yet.', {
+      isPermanent: false,
+    })
+  }
+  if (desired.membershipVersion >= (appliedMembershipVersion ?? 0)) return desired
+  // Writing it would revert what incremental syncs have written since.
+  throw new RunFault('An outdated version of the collection was read.', { isPermanent: false })
+}
