@@ -2,24 +2,15 @@ import { retryDelayMs } from '../../kernel/lease-expiry.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { DirectoryFault } from '../group-links/directory.ts'
-import type { GroupLink, Lease } from '../group-links/group-link.ts'
-import {
-  changeLeasedLink,
-  changeLink,
-  type LeasedLink,
-  LeaseLost,
-  leaseDecision,
-  renewLease,
-} from '../group-links/lease.ts'
+import type { GroupLink } from '../group-links/group-link.ts'
+import { changeLink, LeaseLost, leaseDecision } from '../group-links/lease.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
-import { notifyWorker, queueJob, recordMemberWrites } from '../group-links/queue-job.ts'
-import { openAccounts, type RemovalOutcomes, withOpenRemovals } from '../group-links/removal-window.ts'
+import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
+import { withOpenRemovals } from '../group-links/removal-window.ts'
 import { type ChangesDecision, changesDecision, guardedChanges } from './changes-decision.ts'
-import { type SyncStep, stepsOf } from './plan-sync.ts'
-import { type RecordedWrites, withRecordedWrites, withUnseen } from './recorded-writes.ts'
-import { outcomesOfStep } from './removal-guard.ts'
+import { stepsOf } from './plan-sync.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
-import { writeStep } from './write-budget.ts'
+import { type AcquiredLease, writeChanges } from './write-changes.ts'
 
 /** Delay after which changes are enqueued again while another worker holds the lease. */
 const LEASE_RETRY_MS = 3_000
@@ -67,7 +58,8 @@ async function syncLink(
   const acquired = await acquireLease(link, decision.remove, deps)
   if ('retryMs' in acquired) return acquired.retryMs
   try {
-    await writeChanges(link.value, { ...acquired, decision, changes, changedAtMs }, deps)
+    const isJobDue = await writeChanges(link.value, { ...acquired, decision, changes, changedAtMs }, deps)
+    if (isJobDue) await leaveToJob(link.value, deps)
   } catch (error) {
     if (!(error instanceof LeaseLost) && !(error instanceof Refusal)) throw error
     deps.log.info('link.changes-conflict', { tenantId, linkId: link.value.id })
@@ -105,9 +97,6 @@ async function isOwned(tenantId: string, groupId: string, { directory, log }: Sy
   }
 }
 
-/** A lease, and the link as the write of the lease has left it. */
-type AcquiredLease = { readonly lease: Lease; readonly leasedLink: Versioned<GroupLink> }
-
 /** The removals are counted in the same write, before they are sent. */
 async function acquireLease(
   link: Versioned<GroupLink>,
@@ -139,117 +128,6 @@ async function markChangesPending({ tenantId, id, changesPending }: GroupLink, d
     // Deleted, or repeated conflicts. The changes are retried anyway.
     if (!(error instanceof Refusal)) throw error
   })
-}
-
-type DueChanges = AcquiredLease & {
-  readonly decision: Extract<ChangesDecision, { outcome: 'write' }>
-  readonly changes: AccountChanges
-  readonly changedAtMs: number | undefined
-}
-
-async function writeChanges(
-  link: GroupLink,
-  { lease, leasedLink, decision, changes, changedAtMs }: DueChanges,
-  deps: SyncDependencies,
-): Promise<void> {
-  const { tenantId, id: linkId, directoryGroupId } = link
-  const leased = { tenantId, linkId, lease }
-  const earlier = openAccounts(link.removalWindow)
-  const written = await writeSteps(leased, directoryGroupId, decision, earlier, deps)
-  const { isComplete } = written
-  const counts = { added: written.added.length, removed: written.removed.length }
-  recordChange(counts, changedAtMs, deps)
-  const isHeld = decision.isHeld === true
-  const defersRemovals = !isHeld && decision.remove.length < changes.removed.length
-  const isDone = isComplete && !isHeld
-  const nowMs = deps.nowMs()
-  const { value: released } = await changeLeasedLink(
-    leased,
-    (current) => ({
-      ...withRecordedWrites(current, recordedWrites(current, written), nowMs),
-      lease: null,
-      changesPending: false,
-      appliedMembershipVersion: isDone ? changes.membershipVersion : current.appliedMembershipVersion,
-      removalsDeferred: current.removalsDeferred || defersRemovals,
-    }),
-    deps,
-    leasedLink,
-  )
-  deps.log.info('link.changes-applied', { tenantId, linkId, ...counts, isComplete, isHeld })
-  if (!isDone && released.state === 'Enabled') await leaveToJob(link, deps)
-}
-
-function recordChange(
-  written: { readonly added: number; readonly removed: number },
-  changedAtMs: number | undefined,
-  { metrics, nowMs }: SyncDependencies,
-): void {
-  recordMemberWrites(written, 'change', metrics)
-  const isWritten = written.added + written.removed > 0
-  if (isWritten && changedAtMs !== undefined) metrics.record('sync.change.latency', nowMs() - changedAtMs, {})
-}
-
-type WrittenChanges = {
-  readonly added: string[]
-  readonly removed: string[]
-  /** What is known about open removals. */
-  readonly outcomes: RemovalOutcomes
-  readonly isComplete: boolean
-}
-
-function recordedWrites(
-  { userCount, unseenAdditions, notUsers }: GroupLink,
-  { added, removed, outcomes }: WrittenChanges,
-): RecordedWrites {
-  return {
-    added,
-    removed,
-    removalOutcomes: outcomes,
-    userCount: userCount === null ? null : userCount + added.length - removed.length,
-    unseenAdditions: withUnseen(unseenAdditions, added),
-    notUsers,
-  }
-}
-
-async function writeSteps(
-  { tenantId, linkId, lease: acquired }: LeasedLink,
-  groupId: string,
-  decision: { readonly add: readonly string[]; readonly remove: readonly string[] },
-  earlier: ReadonlySet<string>,
-  deps: SyncDependencies,
-): Promise<WrittenChanges> {
-  const added: string[] = []
-  const removed: string[] = []
-  const outcomes = { removed: [] as string[], notRemoved: [] as string[] }
-  let lease = acquired
-  const steps = stepsOf(decision, deps.directory.limits)
-  for (const [index, step] of steps.entries()) {
-    if (index > 0) {
-      const renewed = await renewLease({ tenantId, linkId, lease }, deps)
-      if (renewed.link.state === 'Disabled') return incomplete(steps.slice(index))
-      lease = renewed.lease
-    }
-    const { kind } = step
-    const write = { tenantId, groupId, step, purpose: 'change', deadlineMs: lease.expiresAtMs } as const
-    const outcome = await writeStep(write, deps)
-    const written = kind === 'add' ? added : removed
-    written.push(...outcome.written)
-    const known = outcomesOfStep(kind, outcome, earlier)
-    outcomes.removed.push(...known.removed)
-    outcomes.notRemoved.push(...known.notRemoved)
-    if (outcome.fault === undefined && outcome.missing.length === 0) continue
-    const reason = outcome.fault?.message ?? 'The directory has no such account.'
-    deps.log.warn('link.change-not-written', { tenantId, linkId, kind, reason })
-    return incomplete(steps.slice(index + 1))
-  }
-  return { added, removed, outcomes, isComplete: true }
-
-  /** The removals of steps that were not sent no longer count. */
-  function incomplete(unsent: readonly SyncStep[]): WrittenChanges {
-    const accounts = unsent.filter(({ kind }) => kind === 'remove').flatMap((step) => step.accounts)
-    outcomes.notRemoved.push(...accounts.filter((account) => !earlier.has(account)))
-    return { added, removed, outcomes, isComplete: false }
-  }
 }
 
 /** Queues a job unless one is queued already: one comparison covers any number of changes. */

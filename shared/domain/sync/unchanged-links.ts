@@ -1,6 +1,5 @@
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { isRepetitionDue, placeOf } from '../../kernel/repetition.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { EvaluatedUntil } from '../collections/evaluation-lease.ts'
 import { DirectoryFault, type GroupMemberChange } from '../group-links/directory.ts'
@@ -8,58 +7,11 @@ import { type GroupLink, lastSyncedAt } from '../group-links/group-link.ts'
 import { changeLink } from '../group-links/lease.ts'
 import type { BegunSweep } from '../group-links/link-dependencies.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
-import { openAccounts } from '../group-links/removal-window.ts'
 import type { SweptLink } from '../group-links/swept-jobs.ts'
 import { compareLinks } from './compare-links.ts'
-import { RECENT_WRITES_MS } from './recorded-writes.ts'
+import { isComparisonDue, isSettled } from './comparison-decision.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { type ExplainsChanges, readTrackedChanges } from './tracked-groups.ts'
-
-const HOUR_MS = 60 * 60 * 1000
-
-/** Less than a week, so that a late sweep still compares within the week: decisions, section 17. */
-const COMPARISON_REPETITION = { unitMs: HOUR_MS, unitCount: 160 }
-
-/** Links of a tenant that are due in the same hour: comparisons need its rows, which are loaded for each such hour. */
-const COMPARED_TOGETHER_COUNT = 10
-
-/**
- * Whether a link is due for its regular full comparison. The tenants are spread over the hours, and the links of a
- * tenant over as few hours as allow for their number.
- * @param linkCount The links of the tenant. When it changes, a link can move to another hour.
- */
-export function isComparisonDue({ id, tenantId, comparedAtMs }: GroupLink, linkCount: number, nowMs: number): boolean {
-  const { unitMs, unitCount } = COMPARISON_REPETITION
-  const lastMs = comparedAtMs ?? 0
-  if (nowMs - lastMs >= unitMs * unitCount) return true
-  const hourCount = Math.min(unitCount, Math.ceil(linkCount / COMPARED_TOGETHER_COUNT))
-  // The tenant's weekly evaluation has saved its rows an hour before.
-  const place = placeOf(tenantId) + 1 + (placeOf(id) % hourCount)
-  return isRepetitionDue(place, lastMs, COMPARISON_REPETITION, nowMs)
-}
-
-/**
- * Whether the last comparison left nothing to do, and the directory has told no change since. A comparison sees the
- * changes that were known when it began, if that is longer ago than reads of the directory lag behind its writes.
- * @param groupChangedAtMs When the last changes became known that the collection does not require; undefined when
- *   the changes could not be read.
- */
-export function isSettled(link: GroupLink, groupChangedAtMs: number | undefined): boolean {
-  return (
-    link.state === 'Enabled' &&
-    link.lastSyncOutcome === 'Succeeded' &&
-    link.comparedAtMs !== null &&
-    groupChangedAtMs !== undefined &&
-    link.comparedAtMs >= groupChangedAtMs + RECENT_WRITES_MS &&
-    link.skippedCount !== null &&
-    link.accountsChangedAtMs === null &&
-    link.lease === null &&
-    link.heldRemovals === null &&
-    !link.removalsDeferred &&
-    link.unresolved.length + link.notUsers.length + link.unseenAdditions.length === 0 &&
-    openAccounts(link.removalWindow).size === 0
-  )
-}
 
 /** A sweep of a tenant. */
 type Sweep = {

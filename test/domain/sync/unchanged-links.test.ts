@@ -4,13 +4,13 @@ import type { GroupWithMembers } from '../../../shared/domain/group-links/direct
 import { type GroupLink, newLink } from '../../../shared/domain/group-links/group-link.ts'
 import type { CollectionAccounts } from '../../../shared/domain/group-links/link-dependencies.ts'
 import { agrees } from '../../../shared/domain/sync/compare-links.ts'
+import { isComparisonDue, isSettled } from '../../../shared/domain/sync/comparison-decision.ts'
 import {
   afterPage,
   FIRST_SET_ID,
   type TrackedGroups,
   trackingPlan,
 } from '../../../shared/domain/sync/tracked-groups.ts'
-import { isComparisonDue, isSettled } from '../../../shared/domain/sync/unchanged-links.ts'
 import { securityGroup } from '../group-links/security-group.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
