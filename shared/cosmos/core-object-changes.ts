@@ -1,7 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import type { AccountChange, AccountChangeStore } from '../domain/core/core-object-store.ts'
+import type { SnapshotObject } from '../domain/tenant-index/apply-objects.ts'
 import type { ChangeMark, CoreObjectChanges } from '../domain/tenant-index/core-object-changes.ts'
-import type { SnapshotObject } from '../domain/tenant-index/row-snapshot.ts'
 import { catchUp, queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from './documents.ts'
 
 /**

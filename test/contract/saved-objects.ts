@@ -8,8 +8,9 @@ import {
   attributeDefinition,
   type ObjectType,
 } from '../../shared/domain/core/core-object.ts'
+import type { SnapshotObject } from '../../shared/domain/tenant-index/apply-objects.ts'
 import { RowBlockReader, rowBlocks } from '../../shared/domain/tenant-index/row-blocks.ts'
-import type { RowSnapshot, SnapshotObject } from '../../shared/domain/tenant-index/row-snapshot.ts'
+import type { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.ts'
 import { savedOrders } from '../../shared/domain/tenant-index/saved-order.ts'
 import { chunk } from '../../shared/kernel/chunk.ts'
 import { runToCompletion } from '../../shared/kernel/cooperative-scheduler.ts'

@@ -8,7 +8,8 @@ import type { Attributes, ObjectType } from '../../shared/domain/core/core-objec
 import { ownIdentity } from '../../shared/domain/object-access/object-access.ts'
 import { visibleByReferences } from '../../shared/domain/object-access/visible-by-references.ts'
 import { visibleObjects } from '../../shared/domain/object-access/visible-objects.ts'
-import { RowSnapshot, type SnapshotObject } from '../../shared/domain/tenant-index/row-snapshot.ts'
+import type { SnapshotObject } from '../../shared/domain/tenant-index/apply-objects.ts'
+import { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.ts'
 import { localDatabase } from './local-database.ts'
 
 const coreObjects = (await localDatabase())('coreObjects')

@@ -1,6 +1,10 @@
 export const OBJECT_TYPES = ['identity', 'orgUnit', 'relationship'] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]
 
+/** The types of objects that a relationship connects. */
+export type LinkedType = Exclude<ObjectType, 'relationship'>
+export const LINKED_TYPES = ['identity', 'orgUnit'] as const satisfies readonly LinkedType[]
+
 export function isObjectType(word: unknown): word is ObjectType {
   return (OBJECT_TYPES as readonly unknown[]).includes(word)
 }

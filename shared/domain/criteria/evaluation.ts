@@ -1,5 +1,5 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
-import type { ObjectType } from '../core/core-object.ts'
+import { LINKED_TYPES, type ObjectType } from '../core/core-object.ts'
 import {
   addBits,
   type Bitmap,
@@ -12,7 +12,7 @@ import {
   setBit,
 } from '../tenant-index/bitmap.ts'
 import { addReferences, slotsIn, slotsWithCode, slotsWithCodes } from '../tenant-index/column.ts'
-import { LINKED_TYPES, type RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import {
   type CollectionMembers,
   type MemberSlots,

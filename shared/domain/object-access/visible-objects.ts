@@ -1,7 +1,7 @@
-import type { CoreObject, ObjectType } from '../core/core-object.ts'
+import type { CoreObject, LinkedType, ObjectType } from '../core/core-object.ts'
 import { addBits, type Bitmap, commonBits, countBits, emptyBitmap, hasBit, setBit } from '../tenant-index/bitmap.ts'
 import { OrgChart } from '../tenant-index/org-chart.ts'
-import type { LinkedType, RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 
 type SlotsByType = Readonly<Record<ObjectType, Bitmap>>
 

@@ -1,4 +1,4 @@
-import type { SnapshotObject } from './row-snapshot.ts'
+import type { SnapshotObject } from './apply-objects.ts'
 
 /**
  * The position of a reader of changes. Opaque to the reader; kept in memory only: another process continues from a

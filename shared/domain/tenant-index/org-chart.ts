@@ -1,7 +1,7 @@
 import { isPastDay } from '../../kernel/timestamp.ts'
-import type { ObjectType } from '../core/core-object.ts'
+import type { LinkedType, ObjectType } from '../core/core-object.ts'
 import type { Column } from './column.ts'
-import type { LinkedType, RowSnapshot } from './row-snapshot.ts'
+import type { RowSnapshot } from './row-snapshot.ts'
 
 /**
  * Identities and the positions (relationships) that they hold. A position is active unless it is deleted or its

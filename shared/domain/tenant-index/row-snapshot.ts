@@ -1,24 +1,12 @@
 import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
-import { type CoreObject, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import { type LinkedType, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import { applyObjects, type SnapshotObject } from './apply-objects.ts'
 import { type Bitmap, bitsWithout, countBits, hasBit, hasFewerBits, otherBits, removeBits } from './bitmap.ts'
 import type { Column } from './column.ts'
 import { Referrers, slotsReferringTo } from './column.ts'
 import { IdTable } from './id-table.ts'
 import { type IdTables, ObjectTable } from './object-table.ts'
-import { RecordedChange, type SnapshotChange } from './snapshot-change.ts'
-
-/** The part of a core object that a snapshot contains. */
-export type SnapshotObject = Pick<CoreObject, 'id' | 'objectType' | 'externalId' | 'attributes' | 'deleted'> & {
-  /** The identity that a deleted one was merged into. */
-  readonly mergedInto?: string
-}
-
-/** So many objects are applied in a few milliseconds. */
-export const APPLIED_AT_ONCE_COUNT = 64
-
-/** The types of objects that a relationship connects. */
-export type LinkedType = Exclude<ObjectType, 'relationship'>
-export const LINKED_TYPES = ['identity', 'orgUnit'] as const satisfies readonly LinkedType[]
+import type { SnapshotChange } from './snapshot-change.ts'
 
 /**
  * A tenant's rows in columnar form. Every relationship is a row together with its identity and org unit; an identity or
@@ -64,14 +52,7 @@ export class RowSnapshot {
 
   /** The same as a task. Between its steps, the snapshot has some of the changes and must not be read. */
   *applyTask(objects: readonly SnapshotObject[]): Task<SnapshotChange> {
-    const change = new RecordedChange(this.tables)
-    if (objects.length > APPLIED_AT_ONCE_COUNT) yield* this.#prepareFor(objects)
-    for (const object of objects) {
-      if (object.objectType === 'relationship') this.#applyRelationship(object, change)
-      else this.#applyLinked(object, object.objectType, change)
-      if (object.mergedInto !== undefined) change.merged.add(object.id)
-      yield
-    }
+    const change = yield* applyObjects(objects, this)
     if (change.rowsMoved || change.attributes.size > 0) this.revision = {}
     return change
   }
@@ -79,26 +60,6 @@ export class RowSnapshot {
   /** Sorts the ids of all objects. Without it, the first list of objects would do so without a pause. */
   *sortIds(): Task<void> {
     for (const type of OBJECT_TYPES) yield* this.tables[type].ids.sort()
-  }
-
-  /** Copies and enlarges in steps what writing the first objects would otherwise copy and enlarge at once. */
-  *#prepareFor(objects: readonly SnapshotObject[]): Task<void> {
-    for (const type of OBJECT_TYPES) {
-      const ofType = objects.filter(({ objectType }) => objectType === type)
-      if (ofType.length === 0) continue
-      const table = this.tables[type]
-      const attributes = new Set<string>()
-      for (const object of ofType) {
-        for (const name in object.attributes) attributes.add(name)
-        yield
-      }
-      for (const column of table.presentColumns()) {
-        if (!attributes.has(column.attribute)) continue
-        column.unshare()
-        yield
-      }
-      yield* table.reserve(ofType.length)
-    }
   }
 
   /** Live objects of all types. */
@@ -240,56 +201,6 @@ export class RowSnapshot {
     const column = this.tables[objectType].column(attribute)
     const code = column.codeAt(slot)
     return code === 0 || column.values.kind !== 'text' ? undefined : column.values.dictionary.textOf(code)
-  }
-
-  #applyRelationship(object: SnapshotObject, change: RecordedChange): void {
-    const slot = this.#slotOf(object)
-    if (slot === 0) return
-    const identityBefore = this.#links.identity.codeAt(slot)
-    const orgUnitBefore = this.#links.orgUnit.codeAt(slot)
-    if (!this.#write(object, slot, change)) return
-    change.touch('relationship', slot)
-    this.#relink('identity', slot, identityBefore, change)
-    this.#relink('orgUnit', slot, orgUnitBefore, change)
-  }
-
-  #relink(to: LinkedType, slot: number, before: number, change: RecordedChange): void {
-    const now = this.#links[to].codeAt(slot)
-    change.touchLive(to, before)
-    change.touchLive(to, now)
-    if (now === before) return
-    this.referrers[to].remove(before, slot)
-    this.referrers[to].add(now, slot)
-    change.rowsMoved = true
-  }
-
-  #applyLinked(object: SnapshotObject, objectType: LinkedType, change: RecordedChange): void {
-    const slot = this.#slotOf(object)
-    if (slot === 0 || !this.#write(object, slot, change)) return
-    change.touch(objectType, slot)
-    const otherEnd = objectType === 'identity' ? 'orgUnit' : 'identity'
-    const referrers = this.referrers[objectType]
-    for (let relationship = referrers.first(slot); relationship !== 0; relationship = referrers.next(relationship)) {
-      change.touch('relationship', relationship)
-      change.touchLive(otherEnd, this.#links[otherEnd].codeAt(relationship))
-    }
-  }
-
-  /** 0 for a deleted object that was never stored. */
-  #slotOf({ objectType, id, deleted }: SnapshotObject): number {
-    const { ids } = this.tables[objectType]
-    return deleted ? ids.codeOf(id) : ids.intern(id)
-  }
-
-  /** @returns Whether the object changed. */
-  #write(object: SnapshotObject, slot: number, change: RecordedChange): boolean {
-    const table = this.tables[object.objectType]
-    const wasLive = table.isLive(slot)
-    if (object.deleted && !wasLive) return false
-    if (wasLive === object.deleted) change.rowsMoved = true
-    if (!object.deleted) return table.write(slot, object.externalId, object.attributes, change.attributes)
-    table.clear(slot, change.attributes)
-    return true
   }
 }
 

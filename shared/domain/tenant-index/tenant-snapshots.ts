@@ -1,11 +1,12 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../../kernel/cooperative-scheduler.ts'
+import { APPLIED_AT_ONCE_COUNT, type SnapshotObject } from './apply-objects.ts'
 import type { ChangeMark, CoreObjectChanges } from './core-object-changes.ts'
 import { CollectingChanges, type RowChanges } from './row-changes.ts'
 import { type LoadedRows, RowLoader, type RowSaving } from './row-loader.ts'
 import { RowMemory } from './row-memory.ts'
 import { RowSaver, type SavableRows } from './row-saver.ts'
-import { APPLIED_AT_ONCE_COUNT, type RowSnapshot, type SnapshotObject } from './row-snapshot.ts'
+import type { RowSnapshot } from './row-snapshot.ts'
 
 type Entry = SavableRows & {
   rows: RowSnapshot

@@ -8,7 +8,8 @@ import {
   type MembersBeforeAndAfter,
   storedAccountChanges,
 } from '../../../shared/domain/collections/notify-links.ts'
-import { RowSnapshot, type SnapshotObject } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
+import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 
 const TENANT = 'tenant'
