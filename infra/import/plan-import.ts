@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { parseObjectData } from '../../shared/domain/connectors/object-input.ts'
+import { parseObjectData } from '../../shared/domain/connectors/object-data.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { nameOf, type SpaceItem, type SpaceObject } from './connector-space.ts'
 import type { FileEntry, FileObject, InvalidLine } from './import-file.ts'

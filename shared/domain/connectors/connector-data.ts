@@ -12,7 +12,8 @@ import {
   toConnectorObjectDto,
 } from './connector-object.ts'
 import type { ItemOutcome } from './decide-writes.ts'
-import { type ObjectWrite, type ParsedWrite, parseBatchItems, parseObjectData } from './object-input.ts'
+import { parseObjectData } from './object-data.ts'
+import { type ObjectWrite, type ParsedWrite, parseBatchItems } from './object-input.ts'
 import { type WriteDependencies, writeObjects } from './write-objects.ts'
 
 /** Roles that may write to a connector space, restricted to the connector's own application: decisions, section 2. */

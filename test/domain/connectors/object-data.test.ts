@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { parseObjectData } from '../../../shared/domain/connectors/object-input.ts'
+import { parseObjectData } from '../../../shared/domain/connectors/object-data.ts'
 
 const GUID = '0A0A0A0A-0000-4000-8000-00000000000A'
 
