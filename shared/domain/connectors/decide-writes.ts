@@ -9,6 +9,14 @@ import {
   ownCoreObjectId,
   referenceIds,
 } from './connector-object.ts'
+import {
+  inCoreObject,
+  movedIdentities,
+  type PossiblyStaleObject,
+  possiblyStaleOf,
+  stubOf,
+  withMoved,
+} from './former-core-objects.ts'
 import type { IdentityResolver, Placement } from './identity-resolver.ts'
 import type { CoreObjectStub } from './merged-core-object.ts'
 import type { ObjectWrite } from './object-input.ts'
@@ -44,16 +52,6 @@ export type WriteDecision = {
   /** Objects whose core objects may be stale because an earlier write was interrupted before the merge. */
   readonly possiblyStale: readonly PossiblyStaleObject[]
 }
-
-type PossiblyStaleObject = Pick<ConnectorObject, 'id' | 'objectType'> & {
-  readonly coreObjects: readonly CoreObjectStub[]
-}
-
-/** Identities that moved with an object, stored with it: as many as one transaction writes. */
-const MOVED_IDENTITIES_COUNT = 100
-
-/** Former core objects stored with an object. More than one matters only after several interrupted writes in a row. */
-const FORMER_CORE_OBJECTS_COUNT = 8
 
 /** Decides on one item. Its only side effect is on the identity resolver, which takes over the decided identities. */
 export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDecision {
@@ -167,70 +165,6 @@ function moverWrites(
     possiblyStale: before.flatMap((each) => (each === undefined ? [] : possiblyStaleOf(each.value))),
   }
 }
-
-/** The identities that move, with their core objects before and after. */
-function movedIdentities(
-  movers: readonly ConnectorObject[],
-  before: readonly (Versioned<ConnectorObject> | undefined)[],
-): MovedIdentity[] {
-  return movers.map(({ id, coreObjectId }, index) => {
-    const left = before[index]?.value
-    return { id, coreObjectIds: [...new Set([coreObjectId, ...(left === undefined ? [] : coreObjectsOf(left))])] }
-  })
-}
-
-/** Stores the identities that move with the object: a repetition of the write completes it after an interruption. */
-function withMoved(
-  object: ConnectorObject,
-  before: ConnectorObject | undefined,
-  moved: readonly MovedIdentity[],
-): ConnectorObject {
-  const all = new Map([...(before?.movedIdentities ?? []), ...moved].map((each) => [each.id, each]))
-  const movedIdentities = [...all.values()].slice(-MOVED_IDENTITIES_COUNT)
-  return { ...object, ...(movedIdentities.length > 0 && { movedIdentities }) }
-}
-
-/** @param current The core object to which the contributor belongs now, unless it is deleted. */
-const stubOf = (
-  { objectType, externalId }: Omit<ConnectorObject, 'coreObjectId'>,
-  id: string,
-  current?: string,
-): CoreObjectStub => ({
-  id,
-  objectType,
-  externalId,
-  ...(current !== undefined && current !== id && { successor: current }),
-})
-
-/** Assigns the object to a core object and records those it has left, which must be merged again without it. */
-function inCoreObject(
-  object: Omit<ConnectorObject, 'coreObjectId'>,
-  coreObjectId: string,
-  before: ConnectorObject | undefined,
-): ConnectorObject {
-  const left = new Set(before === undefined ? [] : coreObjectsOf(before))
-  left.delete(coreObjectId)
-  const formerCoreObjectIds = [...left].slice(0, FORMER_CORE_OBJECTS_COUNT)
-  return { ...object, coreObjectId, ...(formerCoreObjectIds.length > 0 && { formerCoreObjectIds }) }
-}
-
-function possiblyStaleOf(object: ConnectorObject): PossiblyStaleObject[] {
-  const { id, objectType, deletedAtMs, movedIdentities: moved = [] } = object
-  const current = deletedAtMs === undefined ? object.coreObjectId : undefined
-  const own = { id, objectType, coreObjects: coreObjectsOf(object).map((former) => stubOf(object, former, current)) }
-  const others = moved.map((identity) => ({
-    id: identity.id,
-    objectType,
-    coreObjects: identity.coreObjectIds.map((each) => stubOf(object, each)),
-  }))
-  return [own, ...others]
-}
-
-/** The current core object, then the former ones, latest first. */
-const coreObjectsOf = ({ coreObjectId, formerCoreObjectIds = [] }: ConnectorObject): string[] => [
-  coreObjectId,
-  ...formerCoreObjectIds,
-]
 
 function isSameData({ data }: ConnectorObject, other: ConnectorObject['data']): boolean {
   return canonical(data) === canonical(other)
