@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import type { AccountClaim } from '../domain/connectors/account-claims.ts'
-import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/merge-core-objects.ts'
+import type { CoreObjectWrite, CoreObjectWriter } from '../domain/connectors/merge-writes.ts'
 import type { MergedCoreObject } from '../domain/connectors/merged-core-object.ts'
 import type { CoreObject } from '../domain/core/core-object.ts'
 import type { CoreObjectReader, DeletedCoreObjects } from '../domain/core/core-object-store.ts'

@@ -1,5 +1,5 @@
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import type { CoreObjectWriter } from '../../shared/domain/connectors/merge-core-objects.ts'
+import type { CoreObjectWriter } from '../../shared/domain/connectors/merge-writes.ts'
 import type { Attributes, ObjectType, Reference } from '../../shared/domain/core/core-object.ts'
 import { chunk } from '../../shared/kernel/chunk.ts'
 

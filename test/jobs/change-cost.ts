@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { CoreObjectWrite } from '../../shared/domain/connectors/merge-core-objects.ts'
+import type { CoreObjectWrite } from '../../shared/domain/connectors/merge-writes.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { chunk } from '../../shared/kernel/chunk.ts'
 import { identity, openAccountWorld } from './account-world.ts'

@@ -1,12 +1,30 @@
+import type { Versioned } from '../../kernel/versioned.ts'
 import type { Reference } from '../core/core-object.ts'
+import type { AccountClaimReader } from './account-claims.ts'
 import type { MergedCoreObject } from './merged-core-object.ts'
 
-/** A write that is due, with the object that it replaces. */
-export type DueWrite = {
-  readonly object: MergedCoreObject
-  readonly version: string | undefined
-  readonly before: MergedCoreObject | undefined
+/** A write of a core object, with the version it replaces; without one it must be new. */
+export type CoreObjectWrite = { readonly object: MergedCoreObject; readonly version: string | undefined }
+
+/** The core objects of each tenant, as the connectors' writes see them. */
+export interface CoreObjectWriter extends AccountClaimReader {
+  /** Later reads include all earlier writes of all instances. Without this call, they can be older. */
+  catchUp(tenantId: string): Promise<void>
+  /** Returns the ids of the next `size` live objects, in ascending order. */
+  liveIds(tenantId: string, after: string | undefined, size: number): Promise<string[]>
+  /** Returns the objects that exist, soft-deleted ones included. */
+  mergedOfIds(tenantId: string, ids: readonly string[]): Promise<Versioned<MergedCoreObject>[]>
+  /**
+   * Writes all objects on the condition of the quoted versions.
+   * @param softDeletionDays Days for which deleted objects are kept.
+   * @returns The ids of the objects that were not written because they, or objects of the same transaction, had
+   * changed.
+   */
+  write(tenantId: string, writes: readonly CoreObjectWrite[], softDeletionDays: number): Promise<ReadonlySet<string>>
 }
+
+/** A write that is due, with the object that it replaces. */
+export type DueWrite = CoreObjectWrite & { readonly before: MergedCoreObject | undefined }
 
 /** Writes of one transaction at most. Cosmos accepts no more operations. */
 const WRITES_TOGETHER_COUNT = 100

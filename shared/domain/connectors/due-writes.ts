@@ -1,0 +1,110 @@
+import { type CooperativeScheduler, flatMapTask } from '../../kernel/cooperative-scheduler.ts'
+import { accountsReleased, accountsTaken, assignAccounts, type CoreObjectChange, claimants } from './account-claims.ts'
+import type { ConnectorObjectStore } from './connector-object.ts'
+import type { ConnectorRules } from './connector-rules.ts'
+import { liveContributions, movedContributors } from './contributions.ts'
+import type { CoreObjectWriter, DueWrite } from './merge-writes.ts'
+import {
+  type Contribution,
+  type CoreObjectStub,
+  deletedCoreObject,
+  isSameCoreObject,
+  type MergedCoreObject,
+  mergedCoreObject,
+  withAccountChange,
+} from './merged-core-object.ts'
+
+export type DueWriteDependencies = {
+  readonly objects: Pick<ConnectorObjectStore, 'catchUp' | 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
+  readonly coreObjects: CoreObjectWriter
+  readonly scheduler: CooperativeScheduler
+  nowMs(): number
+}
+
+/** What due writes are determined from, beside what is stored. */
+export type MergeBasis = {
+  /**
+   * The core objects to merge, by id. One with a stub but without contributions is written as deleted even if it does
+   * not exist, because a concurrent call may be about to create it from contributions that no longer exist.
+   */
+  readonly stubs: ReadonlyMap<string, CoreObjectStub | undefined>
+  /**
+   * Core objects whose contributions the caller has changed, directly or through a reference. They are written even if
+   * they are up to date: a concurrent call may be about to write what it read before the change, and the new version
+   * makes it merge again.
+   */
+  readonly fed: ReadonlySet<string>
+  readonly rules: ConnectorRules
+  /** Core objects that a contributor has left, with those to which it has moved. */
+  readonly successors: ReadonlyMap<string, string>
+  /** Identities whose accounts others may hold as well. */
+  readonly contested: ReadonlySet<string>
+}
+
+/**
+ * Returns the writes that bring the core objects up to date. Versions are read before the contributions: a call that
+ * changes a contribution in the meantime merges later, and one of the two calls conflicts and merges again. For the
+ * same reason the contributions must not be read from a replica that is older than the versions.
+ */
+export async function dueWrites(
+  tenantId: string,
+  coreObjectIds: readonly string[],
+  { stubs, successors, fed, contested, rules }: MergeBasis,
+  { objects, coreObjects, scheduler, nowMs }: DueWriteDependencies,
+): Promise<DueWrite[]> {
+  const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
+  await objects.catchUp(tenantId)
+  const live = await liveContributions(tenantId, coreObjectIds, rules, objects)
+  const storedById = new Map(stored.map((each) => [each.value.id, each]))
+  const left = stored.map(({ value }) => value).filter(({ id, deleted }) => !deleted && !live.has(id))
+  const moved = await movedContributors(tenantId, left, objects)
+  const merging = flatMapTask(coreObjectIds, (id): CoreObjectChange[] => {
+    const before = storedById.get(id)
+    const contributions = (live.get(id) ?? []).map(({ contribution }) => contribution)
+    const mergedInto = successors.get(id) ?? moved.get(id) ?? before?.value.mergedInto
+    const after = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id), mergedInto)
+    return after === undefined ? [] : [{ before: before?.value, after }]
+  })
+  const changes = await scheduler.run(merging)
+  const claims = await coreObjects.claimsTo(tenantId, accountsTaken(changes, contested))
+  const comparing = flatMapTask(assignAccounts(changes, claims, nowMs()), (object): DueWrite[] => {
+    const stored = storedById.get(object.id)
+    const before = stored?.value
+    if (before !== undefined && !fed.has(object.id) && isSameCoreObject(before, object)) return []
+    return [{ object: withAccountChange(object, before, nowMs()), version: stored?.version, before }]
+  })
+  return scheduler.run(comparing)
+}
+
+function mergedOrDeleted(
+  id: string,
+  [first, ...others]: readonly Contribution[],
+  stub: CoreObjectStub | undefined,
+  mergedInto: string | undefined,
+): MergedCoreObject | undefined {
+  if (first !== undefined) return mergedCoreObject(id, [first, ...others])
+  return stub && deletedCoreObject(stub, mergedInto)
+}
+
+/**
+ * Returns the due writes together with those of identities that take over an account that one of them lets go. They are
+ * written first: an interruption in between leaves two holders, which the repeated write resolves, and not an account
+ * without a holder, which it would not notice.
+ */
+export async function dueWritesWithHeirs(
+  tenantId: string,
+  coreObjectIds: readonly string[],
+  basis: MergeBasis,
+  deps: DueWriteDependencies,
+): Promise<{ readonly due: readonly DueWrite[]; readonly heirs: readonly string[] }> {
+  const due = await dueWrites(tenantId, coreObjectIds, basis, deps)
+  const released = accountsReleased(due.map(changeOf))
+  if (released.length === 0) return { due, heirs: [] }
+  const claims = await deps.coreObjects.claimsTo(tenantId, released)
+  const merging = new Set(coreObjectIds)
+  const heirs = claimants(claims).filter((id) => !merging.has(id))
+  if (heirs.length === 0) return { due, heirs }
+  return { due: await dueWrites(tenantId, [...coreObjectIds, ...heirs], basis, deps), heirs }
+}
+
+export const changeOf = ({ before, object }: DueWrite): CoreObjectChange => ({ before, after: object })
