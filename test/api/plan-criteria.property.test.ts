@@ -255,6 +255,8 @@ it(`what a plan says is what saving does, in ${UPDATE_COUNT} updates of random g
       throw new Error(`PLAN_SEED='${seed}' PLAN_UPDATES=1 repeats this`, { cause: error })
     }
   }
-  if (UPDATE_COUNT >= 18) assert.ok(outcomes.saved > 0 && outcomes.refused > 0, JSON.stringify(outcomes))
-  if (UPDATE_COUNT >= 1000) process.stdout.write(`${JSON.stringify(outcomes)} with PLAN_SEED='${SEED}'\n`)
+  // About one update in seven is refused: a few updates can all be saved.
+  if (UPDATE_COUNT < 1000) return
+  assert.ok(outcomes.saved > 0 && outcomes.refused > 0, JSON.stringify(outcomes))
+  process.stdout.write(`${JSON.stringify(outcomes)} with PLAN_SEED='${SEED}'\n`)
 })

@@ -45,6 +45,11 @@ export async function getLink(tenantId: string, linkId: string, links: LinkStore
   return found
 }
 
+/** For links that were read before: one that was deleted since needs nothing more. */
+export function ignoreDeletedLink(error: unknown): undefined {
+  if (!(error instanceof Refusal) || error.code !== 'LinkNotFound') throw error
+}
+
 /**
  * Reads a link, changes it and writes it with the version that was read; after a conflict, from the start.
  * @param auditOf The audit record of the change, for an action of a caller.

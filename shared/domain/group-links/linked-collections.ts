@@ -1,4 +1,3 @@
-import { Refusal } from '../../kernel/refusals.ts'
 import type { Collection, CollectionKind } from '../collections/collection.ts'
 import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
 import {
@@ -14,7 +13,7 @@ import { joinedMembersOf } from '../collections/membership-store.ts'
 import type { TenantEvaluator } from '../collections/tenant-evaluator.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { GroupLink } from './group-link.ts'
-import { changeLink } from './lease.ts'
+import { changeLink, ignoreDeletedLink } from './lease.ts'
 import type { AccountChanges, CollectionAccounts, LinkedCollections, LinkStore } from './link-dependencies.ts'
 
 type LinkedDependencies = CollectionDependencies & AccountDependencies
@@ -168,7 +167,7 @@ export function collectionLinks(links: LinkStore, nowMs: () => number): Collecti
         const accountsChangedAtMs = nowMs()
         await changeLink(tenantId, id, (link) => ({ ...link, accountsChangedAtMs: accountsChangedAtMs }), {
           links,
-        }).catch(ignoreDeleted)
+        }).catch(ignoreDeletedLink)
       }
       return new Set(affected.map(({ collectionId }) => collectionId))
     },
@@ -188,8 +187,4 @@ function mayContainFormerAccounts(
 ): boolean {
   const changedAtMs = changed.get(collectionId)
   return changedAtMs !== undefined && (comparedAtMs ?? 0) < changedAtMs + ACCOUNT_CHANGE_DELAY_MS
-}
-
-function ignoreDeleted(error: unknown): void {
-  if (!(error instanceof Refusal) || error.code !== 'LinkNotFound') throw error
 }

@@ -4,7 +4,7 @@ import { Closed, Described, Guid } from '../../kernel/schema.ts'
 import { type Page, requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { auditOfLink, auditOfLinkChange, type LinkActor, linkFields } from './audit-link.ts'
 import { type GroupLink, type GroupLinkDto, linkETag, toGroupLinkDto } from './group-link.ts'
-import { changeLink, getLink } from './lease.ts'
+import { changeLink, getLink, ignoreDeletedLink } from './lease.ts'
 import type { JobFilter, JobStore, LinkDependencies, LinkFilter, LinkStore, TenantStore } from './link-dependencies.ts'
 import { endQueuedJobs, queueJob } from './queue-job.ts'
 import { SERVICE_ORIGIN, type SyncJobDto, toSyncJobDto } from './sync-job.ts'
@@ -120,9 +120,13 @@ export async function requestSync(
   deps: LinkDependencies,
   requestedBy: string | null = null,
 ): Promise<{ jobId: string; jobIds: string[] }> {
+  // Another instance may have created or deleted a link a moment ago.
+  await deps.links.catchUp(tenantId)
   const links = await deps.links.ofCollection(tenantId, collectionId)
   if (links.length === 0) throw withoutLink(collectionId)
-  const queued = await Promise.all(links.map((link) => queueManualSync(link, requestedBy, deps)))
+  const queued = await Promise.all(
+    links.map((link) => queueManualSync(link, requestedBy, deps).catch(ignoreDeletedLink)),
+  )
   const jobIds = queued.filter((id) => id !== undefined)
   const [jobId] = jobIds
   if (jobId === undefined) {
