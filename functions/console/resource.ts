@@ -55,8 +55,8 @@ type Rest<Item> = PageOf<Item> & { readonly first: PageOf<Item>; readonly isLoad
 type ReadPage<Item> = (path: string, signal: AbortSignal) => Promise<PageOf<Item>>
 
 /**
- * Loads the first page of a path, and the others when they are asked for. A reload loads as many items as there were, so
- * that those in view stay.
+ * Loads the first page of a path, and the others when they are asked for. A reload loads as many items as there were,
+ * so that those in view stay.
  */
 export function usePages<Item>(path: string, read: ReadPage<Item>): Pages<Item> {
   const shown = useRef({ path, count: 0 })
