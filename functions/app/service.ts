@@ -12,6 +12,7 @@ import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/co
 import { storedCursorKeys } from '../../shared/cosmos/cursor-key-store.ts'
 import { cosmosCustomAttributeNameStore } from '../../shared/cosmos/custom-attribute-name-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { catchUpTenant } from '../../shared/cosmos/documents.ts'
 import { cosmosEvaluationInputs } from '../../shared/cosmos/evaluation-inputs.ts'
 import { cosmosEvaluationLeaseStore } from '../../shared/cosmos/evaluation-lease-store.ts'
 import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
@@ -158,7 +159,12 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     references: cosmosCoreObjectReferences(container('coreObjects')),
   }
   const findIdentity: DispatchDependencies['findIdentity'] = (caller) => ownIdentity(caller, freshRows, coldAccess)
-  const dispatch: DispatchDependencies = { ...parts, findIdentity, idempotency: idempotencyParts(parts) }
+  const dispatch: DispatchDependencies = {
+    ...parts,
+    findIdentity,
+    idempotency: idempotencyParts(parts),
+    catchUp: (tenantId) => catchUpTenant(container, tenantId),
+  }
   const connectors = { ...connectorParts(settings, parts), ...coreData }
   return {
     ...foundation,

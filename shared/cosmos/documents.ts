@@ -8,6 +8,7 @@ import type {
   SqlQuerySpec,
 } from '@azure/cosmos'
 import { Refusal, type RefusalCode } from '../kernel/refusals.ts'
+import { CONTAINERS, type ContainerId } from './containers.ts'
 
 /** What the database adds to every document. */
 export type Stored<T> = T & Resource
@@ -43,6 +44,8 @@ export async function readDocument<T extends ItemDefinition>(
   return resource as Stored<T> | undefined
 }
 
+const TENANT_CONTAINERS = CONTAINERS.filter(({ partitionKey }) => partitionKey === '/tenantId').map(({ id }) => id)
+
 /** An id that no document has. */
 const ABSENT_ID = 'absent'
 
@@ -52,6 +55,11 @@ const TOKEN_HEADER = 'x-ms-session-token'
 /** Later reads of the partition include all earlier writes of all instances. Costs one request unit. */
 export async function catchUp(container: Container, partition: string): Promise<void> {
   await currentState(container, partition)
+}
+
+/** The same for all containers whose partitions are tenants. */
+export async function catchUpTenant(container: (id: ContainerId) => Container, tenantId: string): Promise<void> {
+  await Promise.all(TENANT_CONTAINERS.map((id) => catchUp(container(id), tenantId)))
 }
 
 /**

@@ -20,9 +20,10 @@ import { type RouteMatch, routeMatcher } from './match-route.ts'
 import { type HttpRequest, isKnownVersion, readJsonBody, requestIdOf } from './request.ts'
 import { isForUsersOnly, type Route, type RouteGroup } from './route.ts'
 import { runRoute } from './run-route.ts'
+import { type SecondDecisionDependencies, withSecondDecision } from './second-decision.ts'
 import { bodyFaults, readPath, readQuery, withoutOptionalNulls } from './validation.ts'
 
-export type DispatchDependencies = {
+export type DispatchDependencies = SecondDecisionDependencies & {
   /** @throws Refusal `TokenMissing`, `TokenInvalid`, `TokenNotVerified`. */
   authenticate(authorization: string | null): Promise<Caller>
   /** @throws Refusal `TenantNotAllowed`, `TooManyRequests`. */
@@ -97,7 +98,8 @@ async function respond(
     describeInvocation({ tenantId: caller.tenantId, callerId: caller.objectId })
     deps.admit(caller)
     authorize(caller, route)
-    const identityId = await identityOf(caller, route, deps)
+    const decided = <T>(decide: () => Promise<T>) => withSecondDecision(route, caller.tenantId, deps, decide)
+    const identityId = await decided(() => identityOf(caller, route, deps))
     const input = {
       caller,
       identityId,
@@ -107,7 +109,7 @@ async function respond(
       ifMatch: ifMatchOf(request),
       ifPlan: ifPlanOf(request),
     }
-    const result = await runRoute(route, input, request, deps.idempotency)
+    const result = await decided(() => runRoute(route, input, request, deps.idempotency))
     const isUnchanged = route.reply.versioned === true && isKnownVersion(request, result.headers?.etag)
     return { response: isUnchanged ? notModified(result) : await serialized(result, route, deps) }
   } catch (error) {

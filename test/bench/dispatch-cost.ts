@@ -86,6 +86,7 @@ async function dispatchCostMs(
         performance.now(),
       ),
       findIdentity: async () => undefined,
+      catchUp: async () => undefined,
       idempotency: { newId } as DispatchDependencies['idempotency'],
       log,
       newId,

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, it } from 'node:test'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
+import { readConnectorObject } from '../../shared/domain/connectors/connector-data.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
+import { user } from '../api/core-data-service.ts'
 import { writeDependencies } from './connector-writes.ts'
 import { databaseOfInstances, STOPPED } from './instances.ts'
 
@@ -20,6 +22,7 @@ const removal: ObjectWrite = { operation: 'delete', objectType: 'identity', exte
 /** A tenant with connectors that write through any instance. Core objects are read from the primary. */
 async function newTenant() {
   const tenantId = randomUUID()
+  const administrator = user(tenantId, randomUUID(), 'Administrator')
   const addConnector = async (createdAt: string) => {
     const connector = newConnector(
       { name: 'A source', clientId: randomUUID() },
@@ -38,6 +41,10 @@ async function newTenant() {
     },
     async writeAs(connector: typeof hr, through: ReturnType<typeof newInstance>, ...writes: ObjectWrite[]) {
       await writeObjects(tenantId, connector, writes, writeDependencies(through.container))
+    },
+    async read(through: ReturnType<typeof newInstance>, externalId: string) {
+      const deps = writeDependencies(through.container)
+      return (await readConnectorObject(hr.id, 'identity', externalId, administrator, deps)).value
     },
     async people() {
       cosmos.setReplicaLag(undefined)
@@ -72,6 +79,13 @@ describe('An instance that does not see the writes of another instance yet', () 
       'created',
     ])
     assert.deepEqual(await tenant.people(), [{ displayName: 'B' }])
+  })
+
+  it('reads an object that the other has just created', async () => {
+    const tenant = await newTenant()
+    cosmos.setReplicaLag(STOPPED)
+    await tenant.write(newInstance(), person('A'))
+    assert.equal((await tenant.read(newInstance(), 'p1')).data.displayName, 'A')
   })
 
   it('merges a person with one that another connector has just created', async () => {

@@ -52,6 +52,7 @@ const dispatch = dispatcher(
     },
     admit: () => undefined,
     findIdentity: async () => undefined,
+    catchUp: async () => undefined,
     log,
     newId: () => 'new-id',
     nowMs: () => nowMs,

@@ -168,14 +168,15 @@ async function requireLiveObject(
   throw objectNotFound(connectorId, id)
 }
 
-/** Returns the object, also when it is soft-deleted. */
+/** Returns the object, also when it is soft-deleted. Another instance may have created it a moment ago. */
 async function requireStoredObject(
   tenantId: string,
   connectorId: string,
   id: string,
   { objects }: Pick<WriteDependencies, 'objects'>,
 ): Promise<Versioned<StoredConnectorObject>> {
-  const [found] = await objects.ofIds(tenantId, [id])
+  const find = async () => (await objects.ofIds(tenantId, [id]))[0]
+  const found = (await find()) ?? (await objects.catchUp(tenantId).then(find))
   if (found?.value.connectorId === connectorId) return found
   throw objectNotFound(connectorId, id)
 }

@@ -59,8 +59,6 @@ export async function createLink(
 async function addLink(tenantId: string, id: string, input: LinkCreation, deps: LinkDependencies): Promise<GroupLink> {
   const { collectionId, directoryGroupId, createdBy = null, actorId = createdBy ?? undefined } = input
   const collectionKind = await verifyCollection(tenantId, collectionId, deps)
-  // Another instance may have deleted the group's link a moment ago.
-  await deps.links.catchUp(tenantId)
   const taken = await deps.links.ofGroup(tenantId, directoryGroupId)
   if (taken !== undefined) throw groupTaken(directoryGroupId, taken.value)
   const group = await verifyGroup({ tenantId, groupId: directoryGroupId, target: '/directoryGroupId' }, deps)
