@@ -32,7 +32,12 @@ const send = dispatched(
   [
     route('POST', '/written', { ...shared, operationId: 'writeThing', run: async () => run() }),
     route('GET', '/read', { ...shared, operationId: 'readThing', run: async () => run() }),
-    route('POST', '/own', { ...shared, operationId: 'writeOwnThing', identity: { exempt: [] }, run: async () => run() }),
+    route('POST', '/own', {
+      ...shared,
+      operationId: 'writeOwnThing',
+      identity: { exempt: [] },
+      run: async () => run(),
+    }),
   ],
   { caller },
   {
