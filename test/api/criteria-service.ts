@@ -54,9 +54,8 @@ export async function startCriteriaService({ databaseSharesClock = false } = {})
       collections: {
         links: {
           linksOf: async (_tenantId, collectionId) => links.get(collectionId) ?? [],
-          linkedCollections: async () => new Set(links.keys()),
+          linkedCollections: async () => new Map(links.keys().map((id) => [id, Infinity])),
           accountsChanged: async () => new Set(),
-          behind: async () => new Set(),
         },
         ...parts,
       },

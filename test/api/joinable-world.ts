@@ -66,9 +66,8 @@ export async function joinableWorld(
       collections: {
         links: {
           linksOf: async () => [],
-          linkedCollections: async () => linked,
+          linkedCollections: async () => new Map(linked.keys().map((id) => [id, Infinity])),
           accountsChanged: async () => new Set<string>(),
-          behind: async () => new Set<string>(),
         },
       },
     })

@@ -166,12 +166,11 @@ describe('Evaluations that do not fit into the memory', () => {
     const accountsChanged: string[] = []
     const links: CollectionDependencies['links'] = {
       linksOf: async () => [],
-      linkedCollections: async () => new Set(ids),
+      linkedCollections: async () => new Map(ids.map((id) => [id, Infinity])),
       async accountsChanged(_tenantId, changed) {
         accountsChanged.push(...changed.keys())
         return new Set()
       },
-      behind: async () => new Set(),
     }
     const { sizeBytes } = await service.process.snapshots.fresh(tenant.tenantId)
     const changed = { id: people[0] ?? '', objectType: 'identity' as const, changedAtMs: service.clock.nowMs }

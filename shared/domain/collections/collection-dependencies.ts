@@ -80,16 +80,17 @@ export interface CollectionLinks {
    * deleted.
    */
   linksOf(tenantId: string, collectionId: string): Promise<readonly string[]>
-  /** Ids of all collections with an enabled link. */
-  linkedCollections(tenantId: string): Promise<ReadonlySet<string>>
+  /**
+   * The collections with an enabled link, each with the oldest version of its membership that one of its links has
+   * applied: infinite if none was ever synced.
+   */
+  linkedCollections(tenantId: string): Promise<ReadonlyMap<string, number>>
   /**
    * Records that members of these collections changed accounts at these times (ms): their groups must be compared in
    * full. Links that were compared since are left out.
    * @returns The collections with a link whose group must be compared.
    */
   accountsChanged(tenantId: string, changedAtMs: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
-  /** The collections with a link that has applied an older version of the membership. */
-  behind(tenantId: string, membershipVersions: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>
 }
 
 /** The tenants that the sweep visits. */

@@ -46,11 +46,12 @@ export async function notifyLinks(
   const { criteria, changes } = evaluated
   const isQuiet = criteria.every((one) => !one.isChanged && !isNew(one, changes))
   if (isQuiet && changes !== 'everything' && !mayChangeAccounts(changes)) return undefined
-  const linked = await deps.links.linkedCollections(tenantId)
+  const applied = await deps.links.linkedCollections(tenantId)
+  const linked = new Set(applied.keys())
   if (linked.size === 0) return linked
   const due = new Set(criteria.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id))
   for (const id of await collectionsWithChangedAccounts(tenantId, linked, evaluated, deps)) due.add(id)
-  for (const id of await collectionsBehind(tenantId, linked, evaluated, deps)) due.add(id)
+  for (const id of await collectionsBehind(tenantId, applied, evaluated, deps)) due.add(id)
   for (const collectionId of linked.intersection(due)) {
     const message = { tenantId, collectionId }
     await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `change:${deps.newId()}` })
@@ -90,18 +91,18 @@ async function collectionsWithChangedAccounts(
  */
 async function collectionsBehind(
   tenantId: string,
-  linked: ReadonlySet<string>,
+  applied: ReadonlyMap<string, number>,
   { criteria, joinablesBeside, changes }: Evaluated,
-  { links, joined }: NotifyLinksDependencies,
+  { joined }: NotifyLinksDependencies,
 ): Promise<ReadonlySet<string>> {
-  const isWhole = changes === 'everything'
-  const versions = new Map(isWhole ? await joined.versions(tenantId, joinables(linked, joinablesBeside)) : [])
+  const beside = changes === 'everything' ? joinables(new Set(applied.keys()), joinablesBeside) : []
+  const versions = new Map(await joined.versions(tenantId, beside))
   for (const one of criteria) {
     const { collection, membershipVersion } = one
-    if (!isNew(one, changes) || !linked.has(collection.id) || membershipVersion === undefined) continue
-    versions.set(collection.id, membershipVersion)
+    if (isNew(one, changes) && membershipVersion !== undefined) versions.set(collection.id, membershipVersion)
   }
-  return versions.size === 0 ? new Set() : links.behind(tenantId, versions)
+  const late = [...versions].filter(([id, version]) => (applied.get(id) ?? Infinity) < version)
+  return new Set(late.map(([id]) => id))
 }
 
 function joinables(linked: ReadonlySet<string>, criteriaIds: ReadonlySet<string> | undefined): string[] {

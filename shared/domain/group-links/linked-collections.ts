@@ -159,7 +159,11 @@ export function collectionLinks(links: LinkStore, nowMs: () => number): Collecti
     async linkedCollections(tenantId) {
       // The first job of a link can have read the members before the change that is notified here.
       await links.catchUp(tenantId)
-      return new Set((await enabled(tenantId)).map(({ collectionId }) => collectionId))
+      const applied = new Map<string, number>()
+      for (const { collectionId, appliedMembershipVersion: version } of await enabled(tenantId)) {
+        applied.set(collectionId, Math.min(applied.get(collectionId) ?? Infinity, version ?? Infinity))
+      }
+      return applied
     },
     async accountsChanged(tenantId, changed) {
       const affected = (await enabled(tenantId)).filter((link) => mayContainFormerAccounts(link, changed))
@@ -170,13 +174,6 @@ export function collectionLinks(links: LinkStore, nowMs: () => number): Collecti
         }).catch(ignoreDeletedLink)
       }
       return new Set(affected.map(({ collectionId }) => collectionId))
-    },
-    async behind(tenantId, versions) {
-      const late = (await enabled(tenantId)).filter(
-        ({ collectionId, appliedMembershipVersion: applied }) =>
-          applied !== null && applied < (versions.get(collectionId) ?? 0),
-      )
-      return new Set(late.map(({ collectionId }) => collectionId))
     },
   }
 }

@@ -143,7 +143,7 @@ export async function notifyLinkedGroups(
 ): Promise<void> {
   if (collectionIds.size === 0) return
   const linked = await links.linkedCollections(tenantId)
-  for (const collectionId of linked.intersection(collectionIds)) {
+  for (const collectionId of collectionIds.intersection(linked)) {
     await messageQueue.enqueue(
       { queue: 'membership-changes', message: { tenantId, collectionId } },
       { id: `change:${newId()}` },

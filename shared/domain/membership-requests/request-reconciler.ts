@@ -81,15 +81,16 @@ export class RequestReconciler implements ChangeReconciler {
     const outlines = await requests.liveOutlines(tenantId)
     // After the requests: the collection of each of them is in the list, unless it was deleted.
     await collections.catchUp(tenantId)
-    const all = await collections.list(tenantId, {})
+    const joinables = await collections.list(tenantId, { kind: 'joinable' })
+    const all = [...(await collections.currentCriteria(tenantId)), ...joinables]
     const isRewritten = await renameInDefinitions(
       all,
       await this.#renamed(tenantId, all.flatMap(identitiesNamedBy)),
       this.#deps,
     )
     const orgChart = await freshOrgChart(tenantId, this.#deps)
-    const joinables = new Set(all.flatMap(({ id, kind }) => (kind === 'joinable' ? [id] : [])))
-    const suspect = outlines.filter((outline) => !joinables.has(outline.collectionId) || isSuspect(outline, orgChart))
+    const joinableIds = new Set(joinables.map(({ id }) => id))
+    const suspect = outlines.filter((outline) => !joinableIds.has(outline.collectionId) || isSuspect(outline, orgChart))
     const restorable = await requests.restorable(tenantId, this.#deps.nowMs())
     await this.#reconcile(tenantId, [...(await this.#read(tenantId, suspect)), ...restorable])
     await this.#moveMisplaced(tenantId, outlines)
