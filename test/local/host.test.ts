@@ -160,7 +160,7 @@ describe('The local host', () => {
     it('is received with the settings of host.json', async () => {
       const { bus } = await start()
       assert.deepEqual(bus.receivers.messages, {
-        options: { receiveMode: 'peekLock', maxAutoLockRenewalDurationInMs: 600_000, skipParsingBodyAsJson: true },
+        options: { receiveMode: 'peekLock', maxAutoLockRenewalDurationInMs: 0, skipParsingBodyAsJson: true },
         maxConcurrentCalls: 2,
       })
       assert.deepEqual(bus.connections, [{ connectionString: 'Endpoint=sb://nowhere' }])

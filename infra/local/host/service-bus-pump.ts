@@ -2,6 +2,7 @@ import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/servi
 import type { ServiceBusFunction } from './app-functions.ts'
 import type { BusConnection, HostJson } from './host-settings.ts'
 import type { Invoke } from './invocation.ts'
+import { type LockRenewal, whileLocked } from './lock-renewal.ts'
 import { batchMetadata, messageBytes, messageInput, messageMetadata } from './message-data.ts'
 import type { HostLog } from './programming-model.ts'
 
@@ -52,17 +53,27 @@ function startQueue(fn: ServiceBusFunction, client: BusClient, options: PumpOpti
   const { serviceBus, log } = options
   const receiver = client.createReceiver(fn.queueName, {
     receiveMode: 'peekLock',
-    maxAutoLockRenewalDurationInMs: serviceBus.maxAutoLockRenewalDurationMs,
+    // The pump itself renews locks.
+    maxAutoLockRenewalDurationInMs: 0,
     skipParsingBodyAsJson: true,
   })
   const settle = settler(fn, receiver, log)
+  const renewalOf = (message: ServiceBusReceivedMessage): LockRenewal => ({
+    renew: () => receiver.renewMessageLock(message),
+    renewedForMs: serviceBus.maxAutoLockRenewalDurationMs,
+    onFailure(error) {
+      const text = `The lock of message ${message.messageId} could not be renewed`
+      log({ level: 'warning', category: 'host', message: text, functionName: fn.name, error })
+    },
+  })
   const running = new Set<Promise<void>>()
   let stopped = false
   const subscription = receiver.subscribe(
     {
       async processMessage(message) {
         // Received while the subscription closes: abandoned at once, instead of waiting for the lock to expire.
-        const processing = stopped ? settle('abandon', message) : processMessage(fn, message, settle, options)
+        const process = () => processMessage(fn, message, settle, options)
+        const processing = stopped ? settle('abandon', message) : whileLocked(message, renewalOf(message), process)
         running.add(processing)
         await processing.finally(() => running.delete(processing))
       },
@@ -117,11 +128,14 @@ function settler(fn: ServiceBusFunction, receiver: MessageReceiver, log: HostLog
 }
 
 /** The part of the SDK receiver that the pump uses. */
-export type MessageReceiver = Pick<ServiceBusReceiver, 'subscribe' | 'completeMessage' | 'abandonMessage' | 'close'>
+export type MessageReceiver = Pick<
+  ServiceBusReceiver,
+  'subscribe' | 'completeMessage' | 'abandonMessage' | 'renewMessageLock' | 'close'
+>
 
 export type ReceiverOptions = {
   readonly receiveMode: 'peekLock'
-  readonly maxAutoLockRenewalDurationInMs: number
+  readonly maxAutoLockRenewalDurationInMs: 0
   /** Message bodies are bytes. */
   readonly skipParsingBodyAsJson: true
 }

@@ -41,6 +41,10 @@ export function fakeBus(): FakeBus {
         const deliveryCount = (message.deliveryCount ?? 0) + 1
         if (deliveryCount < 2) setImmediate(() => void bus.deliver(queueName, { ...message, deliveryCount }))
       },
+      renewMessageLock: async ({ messageId }) => {
+        bus.events.push(`renewed ${messageId}`)
+        return new Date(Date.now() + 60_000)
+      },
       close: async () => void bus.events.push(`${queueName} closed`),
     }
   }

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it, mock } from 'node:test'
+import { whileLocked } from '../../infra/local/host/lock-renewal.ts'
+
+const LOCK_MS = 60_000
+
+describe('The lock of a message that is processed', () => {
+  let renewedAtMs: number[] = []
+  let failures: unknown[] = []
+  let failsWith: Error | undefined
+
+  beforeEach(() => {
+    ;[renewedAtMs, failures, failsWith] = [[], [], undefined]
+    mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 0 })
+  })
+  afterEach(() => mock.timers.reset())
+
+  function processing(
+    renewedForMs: number,
+    message: { lockedUntilUtc?: Date } = { lockedUntilUtc: new Date(LOCK_MS) },
+  ) {
+    const work = Promise.withResolvers<string>()
+    const renewal = {
+      async renew() {
+        renewedAtMs.push(Date.now())
+        if (failsWith !== undefined) throw failsWith
+        return new Date(Date.now() + LOCK_MS)
+      },
+      onFailure: (error: unknown) => void failures.push(error),
+      renewedForMs,
+    }
+    return { ...work, done: whileLocked(message, renewal, () => work.promise) }
+  }
+
+  /** Time passes second by second, so that a renewal can schedule the next one. */
+  async function pass(seconds: number) {
+    for (let count = 0; count < seconds; count += 1) {
+      mock.timers.tick(1000)
+      await Promise.resolve().then(() => undefined)
+      await Promise.resolve()
+    }
+  }
+
+  it('is renewed ten seconds before its end, again and again, until the work ends', async () => {
+    const { resolve, done } = processing(600_000)
+    await pass(120)
+    resolve('result')
+    assert.equal(await done, 'result')
+    await pass(120)
+    assert.deepEqual(renewedAtMs, [50_000, 100_000])
+  })
+
+  it('is renewed at half of a short time', async () => {
+    const { resolve, done } = processing(600_000, { lockedUntilUtc: new Date(8_000) })
+    await pass(10)
+    resolve('result')
+    await done
+    assert.deepEqual(renewedAtMs, [4_000])
+  })
+
+  it('is not renewed beyond the longest time', async () => {
+    const { resolve, done } = processing(100_000)
+    await pass(300)
+    resolve('result')
+    await done
+    assert.deepEqual(renewedAtMs, [50_000])
+  })
+
+  it('is not renewed after a failure, which is reported', async () => {
+    failsWith = new Error('The lock is lost')
+    const { resolve, done } = processing(600_000)
+    await pass(200)
+    resolve('result')
+    await done
+    assert.deepEqual([renewedAtMs, failures], [[50_000], [failsWith]])
+  })
+
+  it('is not renewed once the work has failed, nor without a lock', async () => {
+    const failed = processing(600_000)
+    failed.reject(new Error('The work failed'))
+    await assert.rejects(failed.done, { message: 'The work failed' })
+    const unlocked = processing(600_000, {})
+    await pass(100)
+    unlocked.resolve('result')
+    await unlocked.done
+    assert.deepEqual(renewedAtMs, [])
+  })
+})
