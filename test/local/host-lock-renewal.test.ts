@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ServiceBusClient } from '@azure/service-bus'
+import type { ServiceBusFunction } from '../../infra/local/host/app-functions.ts'
 import { whileLocked } from '../../infra/local/host/lock-renewal.ts'
+import { openServiceBus, startPump } from '../../infra/local/host/service-bus-pump.ts'
+import { startServiceBus } from '../../infra/local/service-bus/broker.ts'
 
 const LOCK_MS = 60_000
 
@@ -84,5 +89,43 @@ describe('The lock of a message that is processed', () => {
     unlocked.resolve('result')
     await unlocked.done
     assert.deepEqual(renewedAtMs, [])
+  })
+})
+
+describe('A message whose function takes longer than the lock', () => {
+  it('is delivered once', async () => {
+    const queues = [{ name: 'jobs', lockDurationS: 1, maxDeliveryCount: 10 }]
+    const bus = await startServiceBus({ port: 0, file: ':memory:', queues })
+    const client = new ServiceBusClient(bus.connectionString)
+    let deliveryCount = 0
+    const connection = { connectionString: bus.connectionString }
+    const pump = await startPump({
+      functions: [
+        {
+          name: 'run',
+          triggerName: 'message',
+          queueName: 'jobs',
+          connectionName: 'bus',
+          connection,
+        } as ServiceBusFunction,
+      ],
+      serviceBus: { maxConcurrentCalls: 4, maxAutoLockRenewalDurationMs: 60_000, autoCompleteMessages: true },
+      openBus: openServiceBus,
+      async invoke() {
+        deliveryCount += 1
+        await sleep(2500)
+        return {}
+      },
+      log: () => undefined,
+    })
+    try {
+      await client.createSender('jobs').sendMessages({ body: Buffer.from('{}') })
+      while (bus.counts('jobs').active + bus.counts('jobs').locked > 0) await sleep(50)
+      assert.equal(deliveryCount, 1)
+    } finally {
+      await pump.close()
+      await client.close()
+      await bus.close()
+    }
   })
 })
