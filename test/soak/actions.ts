@@ -1,4 +1,5 @@
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
+import { submitOnBehalf } from './behalf-actions.ts'
 import {
   approveRemovals,
   changeLink,
@@ -19,6 +20,7 @@ const ACTIONS = [
   { weight: 40, run: changePeople },
   { weight: 24, run: actOnMembership },
   { weight: 16, run: decideOnRequest },
+  { weight: 8, run: submitOnBehalf },
   { weight: 6, run: changePayroll },
   { weight: 2, run: changeUnit },
   { weight: 2, run: replaceCriteriaCollection },

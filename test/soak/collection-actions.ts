@@ -2,8 +2,8 @@ import type { Random } from '../../infra/local/demo/seeded-random.ts'
 import { referencesOf, type SoakCondition, type SoakLeaf } from './condition-model.ts'
 import { apply, CRITERIA_PATH, expectStatus, LINKS_PATH, type Organisation } from './organisation.ts'
 import type { MemberKind } from './organisation-model.ts'
-import { COUNTRIES, TITLES, UNIT_TYPES } from './people-actions.ts'
 import { pickOf } from './picks.ts'
+import { COUNTRIES, TITLES, UNIT_TYPES } from './source-items.ts'
 
 function randomLeaf(random: Random, referable: readonly string[]): SoakLeaf {
   const leaf = (id: string, operator: string, value: SoakLeaf['value']) => ({ id, field: id, operator, value })
@@ -99,7 +99,10 @@ export async function replaceCriteriaCollection(organisation: Organisation, rand
     const inUse = new Set([
       ...[...links.values()].map(({ collectionId }) => collectionId),
       ...[...criteria.values()].flatMap(({ condition }) => referencesOf(condition)),
-      ...[...joinable.values()].flatMap(({ policy }) => policy.approvalGates.flatMap(({ approvers }) => approvers)),
+      ...[...joinable.values()].flatMap(({ policy: { approvalGates, joinableBy } }) => [
+        ...approvalGates.flatMap(({ approvers }) => approvers),
+        ...joinableBy,
+      ]),
     ])
     const free = [...criteria.keys()].filter((id) => !inUse.has(id))
     if (free.length === 0) return

@@ -1,9 +1,11 @@
+import { compareLists } from './compare-lists.ts'
 import type { CoreNames } from './compare-people.ts'
-import { compareInboxes, compareRequests } from './compare-requests.ts'
+import { compareRequests } from './compare-requests.ts'
 import { CRITERIA_PATH, differences, JOINABLE_PATH, type Organisation } from './organisation.ts'
 import { policyBody } from './policy-actions.ts'
 
 type CollectionRecord = { readonly id: string; readonly condition?: unknown; readonly joinPolicy?: unknown }
+
 /** Compares the collections, their members and the membership requests with the model. */
 export async function compareCollections(organisation: Organisation, names: CoreNames): Promise<string[]> {
   const { model } = organisation
@@ -26,7 +28,7 @@ export async function compareCollections(organisation: Organisation, names: Core
     const found = await readMembers(organisation, `${JOINABLE_PATH}/${id}`)
     faults.push(...compareMembers(id, members.get(id), namesOf(found, names.ninOf)))
   }
-  return [...faults, ...(await compareInboxes(organisation)), ...(await compareDefinitions(organisation))]
+  return [...faults, ...(await compareLists(organisation)), ...(await compareDefinitions(organisation))]
 }
 
 /** Members whose difference is explained by the service, for each collection. */
@@ -67,7 +69,7 @@ async function compareDefinitions(organisation: Organisation): Promise<string[]>
   const conditions = new Map([...model.criteria].map(([id, { condition }]) => [id, condition as unknown]))
   const policies = new Map<string, unknown>()
   for (const [id, { policy }] of model.joinable) {
-    policies.set(id, { ...(await policyBody(organisation, policy)), joinableBy: { collectionIds: [] } })
+    policies.set(id, await policyBody(organisation, policy))
   }
   return [
     ...differences('Condition of', conditions, await read(CRITERIA_PATH)),

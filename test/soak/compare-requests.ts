@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { approversAt } from './approver-model.ts'
 import type { CoreNames } from './compare-people.ts'
 import { type Organisation, REQUESTS_PATH } from './organisation.ts'
 import type { JoinableModel, ModelMembers, OrganisationModel } from './organisation-model.ts'
-import { LEADER_COUNT, ninOf } from './people-actions.ts'
+import { approversAt } from './policy-model.ts'
 import { gateOf, type ModelRequest, settle } from './request-model.ts'
 
 type GateRecord = { readonly order: number; readonly type: string; readonly approverCount: number }
@@ -19,8 +18,14 @@ type RequestRecord = {
 type Matched = { readonly collectionId: string; readonly request: ModelRequest; readonly found: RequestRecord }
 
 /** Compares the membership requests of all collections with the model. */
-export async function compareRequests(organisation: Organisation, { ninOf: names }: CoreNames): Promise<string[]> {
-  const { model, coreIds } = organisation
+export async function compareRequests(
+  organisation: Organisation,
+  { ninOf: names, externalIdOf }: CoreNames,
+): Promise<string[]> {
+  const { model, coreIds, positionNames } = organisation
+  for (const [id, externalId] of externalIdOf) positionNames.set(id, externalId)
+  const positionOf = ({ relationshipId }: RequestRecord) =>
+    relationshipId === null ? undefined : (positionNames.get(relationshipId) ?? 'unknown')
   const formerNames = new Map([...coreIds].map(([nin, id]) => [id, nin]))
   const isRequester = ({ requesterId }: RequestRecord, { nin, formerNin }: ModelRequest) => {
     const found = names.get(requesterId) ?? formerNames.get(requesterId)
@@ -32,7 +37,7 @@ export async function compareRequests(organisation: Organisation, { ninOf: names
     faults.push(...(await matchRequests(organisation, collectionId, isRequester, matched)))
   }
   // Where the order of events decided, the members are known only now.
-  for (const { request, found } of matched) settle(request, found.status)
+  for (const { request, found } of matched) settle(request, found.status, positionOf(found))
   const members = model.members()
   for (const { collectionId, request, found } of matched) {
     const policy = model.joinable.get(collectionId)?.policy as JoinableModel['policy']
@@ -40,7 +45,7 @@ export async function compareRequests(organisation: Organisation, { ninOf: names
     const isLive = request.status === 'PendingApproval' || request.status === 'Joined'
     const isRight =
       (isLive ? names.get(found.requesterId) === request.nin : isRequester(found, request)) &&
-      found.relationshipId === null &&
+      positionOf(found) === request.position &&
       found.status === request.status &&
       isDeepStrictEqual(found.currentGate, gate) &&
       isDeepStrictEqual(decisionNotes(found), request.decisionNotes)
@@ -113,34 +118,3 @@ function expectedGate(
   const approvers = approversAt(model, gate, request, members)
   return { order: gate.order, type: gate.type, approverCount: approvers.difference(new Set([request.nin])).size }
 }
-
-/** Each manager, and some other people, find the requests on which they can decide, and no others. */
-export async function compareInboxes(organisation: Organisation): Promise<string[]> {
-  const { model, callers, api } = organisation
-  const members = model.members()
-  const awaited = new Map<string, Set<string>>()
-  for (const { policy, requests } of model.joinable.values()) {
-    for (const request of requests) {
-      const gate = request.status === 'PendingApproval' ? gateOf(policy, request) : undefined
-      if (gate === undefined || request.id === undefined) continue
-      for (const nin of approversAt(model, gate, request, members)) {
-        if (nin !== request.nin) awaited.set(nin, (awaited.get(nin) ?? new Set()).add(request.id))
-      }
-    }
-  }
-  const leaders = Array.from({ length: LEADER_COUNT }, (_, person) => ninOf(person))
-  const others = [...awaited.keys()].filter((nin) => !leaders.includes(nin)).slice(0, OTHER_INBOX_COUNT)
-  const faults: string[] = []
-  for (const nin of [...leaders, ...others]) {
-    const account = model.people.identities().get(nin)?.account
-    if (account === undefined) continue
-    const inbox = await api.list<RequestRecord>(await callers.person(account), `${REQUESTS_PATH}/inbox`)
-    const found = new Set(inbox.map(({ id }) => id))
-    const differing = [...found.symmetricDifference(awaited.get(nin) ?? new Set())]
-    if (differing.length > 0) faults.push(`The inbox of ${nin} differs in ${differing}`)
-  }
-  return faults
-}
-
-/** People who are not managers whose inbox is compared. */
-const OTHER_INBOX_COUNT = 5

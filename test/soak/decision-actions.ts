@@ -1,11 +1,11 @@
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
-import { approversAt } from './approver-model.ts'
-import { approverKeys } from './gate-dependencies.ts'
-import { apply, countOutcome, expectStatus, type Organisation, REQUESTS_PATH } from './organisation.ts'
+import { approverKeys, membershipKeys } from './gate-dependencies.ts'
+import { apply, countOutcome, expectStatus, type Organisation, pickSettled, REQUESTS_PATH } from './organisation.ts'
 import type { JoinableModel, OrganisationModel } from './organisation-model.ts'
-import { LEADER_COUNT, ninOf } from './people-actions.ts'
 import { pickOf } from './picks.ts'
+import { approversAt, isEligible } from './policy-model.ts'
 import { approveAt, gateOf, type ModelGate, type ModelRequest } from './request-model.ts'
+import { isLeader, LEADER_COUNT, ninOf } from './source-items.ts'
 
 /** Somebody who decides on a waiting request, or tries to. */
 type Decision = {
@@ -35,6 +35,9 @@ export async function decideOnRequest(organisation: Organisation, random: Random
     const account = model.people.identities().get(actorNin)?.account
     if (account === undefined || !model.people.identities().has(request.nin)) return
     const refusal = refusalOf(model, picked)
+    // The record keeps the former id of somebody who was merged.
+    const wasInvolved = refusal?.code === 'NotCurrentApprover'
+    if (wasInvolved && !isLeader(actorNin)) return
     const kind = random.percent(80) ? 'approve' : 'reject'
     const notes = organisation.unique(kind)
     const token = await organisation.callers.person(account)
@@ -51,20 +54,26 @@ export async function decideOnRequest(organisation: Organisation, random: Random
     }
     const count = await decide(organisation, path, options)
     apply(organisation, () => {
-      for (let repetition = 0; repetition < count; repetition += 1) applyDecision(picked, kind, notes)
+      for (let repetition = 0; repetition < count; repetition += 1) applyDecision(model, picked, kind, notes)
     })
     recentChanges.note(request.nin)
-    countOutcome(organisation, `${gate.type} ${kind}`)
+    countOutcome(organisation, `${gate.type} ${kind}: ${request.status}`)
   })
 }
 
-function applyDecision({ collection, request, actorNin }: Decision, kind: 'approve' | 'reject', notes: string): void {
+function applyDecision(
+  model: OrganisationModel,
+  { collection, request, actorNin }: Decision,
+  kind: 'approve' | 'reject',
+  notes: string,
+): void {
   request.decisionNotes.push(notes)
   request.deciders.add(actorNin)
   if (kind === 'reject') request.status = 'Rejected'
   else {
     const gate = gateOf(collection.policy, request)
-    if (gate !== undefined) approveAt(collection.policy, request, gate)
+    const mayJoin = isEligible(model, collection.policy, request.nin)
+    if (gate !== undefined) approveAt(collection.policy, request, gate, mayJoin)
   }
 }
 
@@ -88,7 +97,8 @@ async function decide(
   )
 }
 
-function pickDecision({ model, personCount }: Organisation, random: Random): Decision | undefined {
+function pickDecision(organisation: Organisation, random: Random): Decision | undefined {
+  const { model, personCount } = organisation
   const waiting = [...model.joinable].flatMap(([collectionId, collection]) =>
     collection.requests.flatMap((request) => {
       const gate = request.status === 'PendingApproval' ? gateOf(collection.policy, request) : undefined
@@ -96,16 +106,18 @@ function pickDecision({ model, personCount }: Organisation, random: Random): Dec
     }),
   )
   if (waiting.length === 0) return undefined
-  const picked = pickOf(random, waiting)
+  const picked = pickSettled(organisation, random, waiting, ({ request }) => request.nin)
   const approvers = [...approversAt(model, picked.gate, picked.request)]
   const others = [
     picked.request.nin,
     ...picked.request.deciders,
+    ...(picked.request.submitterNin === undefined ? [] : [picked.request.submitterNin]),
     ninOf(random.below(LEADER_COUNT)),
     ninOf(random.below(personCount)),
   ]
   const isRight = approvers.length > 0 && random.percent(65)
-  return { ...picked, actorNin: pickOf(random, isRight ? approvers : others) }
+  const actorNin = isRight ? pickSettled(organisation, random, approvers, (nin) => nin) : pickOf(random, others)
+  return { ...picked, actorNin }
 }
 
 /** The refusal of a decision, undefined when the actor is an approver: decisions, sections 7 and 10. */
@@ -115,11 +127,16 @@ function refusalOf(
 ): { readonly status: number; readonly code: string } | undefined {
   if (actorNin === request.nin) return { status: 403, code: 'SelfApproval' }
   if (approversAt(model, gate, request).has(actorNin)) return undefined
-  if (request.deciders.has(actorNin)) return { status: 403, code: 'NotCurrentApprover' }
+  if (request.deciders.has(actorNin) || request.submitterNin === actorNin)
+    return { status: 403, code: 'NotCurrentApprover' }
   return { status: 404, code: 'RequestNotFound' }
 }
 
 /** Everything on which the result depends. */
-function keysOf(model: OrganisationModel, { collectionId, request, gate, actorNin }: Decision): Set<string> {
-  return approverKeys(model, gate, request, actorNin).add(collectionId)
+function keysOf(
+  model: OrganisationModel,
+  { collectionId, collection, request, gate, actorNin }: Decision,
+): Set<string> {
+  const ofSubject = membershipKeys(model, request.nin, collection.policy.joinableBy)
+  return approverKeys(model, gate, request, actorNin).union(ofSubject).add(collectionId)
 }

@@ -1,10 +1,10 @@
 import { referencesOf } from './condition-model.ts'
-import { managerPlaces, positionsOf } from './manager-model.ts'
+import { managerPlaces, positionsOf, positionsToManage } from './manager-model.ts'
 import type { OrganisationModel } from './organisation-model.ts'
-import { ninOfExternalId } from './people-actions.ts'
 import { referredId } from './people-model.ts'
 import { unitKey } from './recent-changes.ts'
 import type { ModelGate, RequestSubject } from './request-model.ts'
+import { ninOfExternalId } from './source-items.ts'
 
 /** Everything on which it depends whether somebody is an approver at the gate: people, org units and collections. */
 export function approverKeys(
@@ -24,9 +24,10 @@ export function approverKeys(
   }
 }
 
-function managerKeys({ people }: OrganisationModel, { nin }: RequestSubject): Set<string> {
-  const keys = new Set<string>()
-  for (const positionId of positionsOf(people, nin).keys()) {
+/** Everything on which it depends who manages a person in a position, or in any. */
+export function managerKeys({ people }: OrganisationModel, subject: RequestSubject): Set<string> {
+  const keys = new Set<string>([subject.nin])
+  for (const positionId of positionsToManage(people, subject)) {
     for (const { unitId, managerId } of managerPlaces(people, positionId)) {
       if (unitId !== undefined) keys.add(unitKey(unitId))
       if (managerId !== '') keys.add(ninOfExternalId(managerId))
@@ -36,7 +37,11 @@ function managerKeys({ people }: OrganisationModel, { nin }: RequestSubject): Se
 }
 
 /** Everything on which it depends whether a person is a member of the collections. */
-function membershipKeys({ people, criteria }: OrganisationModel, nin: string, collectionIds: readonly string[]) {
+export function membershipKeys(
+  { people, criteria }: OrganisationModel,
+  nin: string,
+  collectionIds: readonly string[],
+): Set<string> {
   const keys = new Set(collectionIds)
   // Conditions refer to further collections.
   for (const id of keys) {

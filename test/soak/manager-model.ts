@@ -1,4 +1,5 @@
 import { type ObjectData, type PeopleModel, referredId } from './people-model.ts'
+import type { RequestSubject } from './request-model.ts'
 
 /** Where a manager is looked for: a position, or an org unit. */
 type ManagerPlace = { readonly unitId: string | undefined; readonly managerId: string }
@@ -24,15 +25,20 @@ export function managerPlaces(people: PeopleModel, positionId: string): ManagerP
   return places
 }
 
+/** The positions whose managers decide on a request: its own, or those of a subject who asks for no position. */
+export function positionsToManage(people: PeopleModel, { nin, position }: RequestSubject): readonly string[] {
+  return position === undefined ? [...positionsOf(people, nin).keys()] : [position]
+}
+
 /**
- * The managers of a request for no position, by national identity number: for each position of the subject the first
- * manager who is there and is not the subject.
+ * The managers of a request, by national identity number: for each of its positions the first manager who is there and
+ * is not the subject.
  */
-export function managersOf(people: PeopleModel, subjectNin: string): Set<string> {
-  const managers = [...positionsOf(people, subjectNin).keys()].map((id) =>
+export function managersOf(people: PeopleModel, subject: RequestSubject): Set<string> {
+  const managers = positionsToManage(people, subject).map((id) =>
     managerPlaces(people, id)
       .map(({ managerId }) => people.find('hr', 'identity', managerId)?.nin as string | undefined)
-      .find((nin) => nin !== undefined && nin !== subjectNin),
+      .find((nin) => nin !== undefined && nin !== subject.nin),
   )
   return new Set(managers.filter((nin) => nin !== undefined))
 }

@@ -34,10 +34,18 @@ export class OrganisationModel {
 
   members(rows: readonly ModelRow[] = this.people.rows()): ModelMembers {
     const members = new Map<string, Set<string>>()
+    const joined = new Map<string, ReadonlyMap<string, readonly ModelRequest[]>>()
     for (const [id, { requests }] of this.joinable) {
-      members.set(id, new Set(requests.filter(({ status }) => status === 'Joined').map(({ nin }) => nin)))
+      const byMember = Map.groupBy(
+        requests.filter(({ status }) => status === 'Joined'),
+        ({ nin }) => nin,
+      )
+      joined.set(id, byMember)
+      members.set(id, new Set(byMember.keys()))
     }
     const isMember = (collectionId: string, row: ModelRow): boolean => {
+      const memberships = joined.get(collectionId)
+      if (memberships !== undefined) return isJoinedIn(memberships, row)
       const member = memberOf(row, this.criteria.get(collectionId)?.objectType ?? 'Identity')
       return member !== undefined && members.get(collectionId)?.has(member) === true
     }
@@ -82,6 +90,15 @@ export class OrganisationModel {
     }
     return groups
   }
+}
+
+/** A membership for a position counts for the row of that position: decisions, section 10. */
+function isJoinedIn(
+  joined: ReadonlyMap<string, readonly ModelRequest[]>,
+  { identity, relationship }: ModelRow,
+): boolean {
+  const memberships = joined.get(identity?.nin ?? '') ?? []
+  return memberships.some(({ position }) => position === undefined || position === relationship?.externalId)
 }
 
 function memberOf({ identity, relationship }: ModelRow, objectType: MemberKind): string | undefined {

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Random } from '../../infra/local/demo/seeded-random.ts'
 import type { ApiCalls, CallOptions, SoakReply } from './api-calls.ts'
 import type { Callers } from './callers.ts'
 import type { GroupWatch } from './group-watch.ts'
 import type { ActionLocks } from './locks.ts'
 import type { OrganisationModel } from './organisation-model.ts'
 import type { SourceName } from './people-model.ts'
+import { pickOf } from './picks.ts'
 import type { RecentChanges } from './recent-changes.ts'
 import type { SoakTenant } from './tenant.ts'
 
@@ -26,6 +28,8 @@ export type Organisation = {
   readonly changedNins: Set<string>
   /** Core ids by national identity number, as they were first read. */
   readonly coreIds: Map<string, string>
+  /** External ids of positions by core id, also of deleted ones. */
+  readonly positionNames: Map<string, string>
   /** Of an identity that was merged: the core ids of both, one of which stays. */
   readonly formerCoreIds: Map<string, readonly string[]>
   /** How often the outcomes occurred for which many things must come together. */
@@ -52,6 +56,22 @@ export async function expectStatus<Data>(
   throw new Error(
     `${options.method} ${options.path}: ${reply.status} ${JSON.stringify(reply.errors)}${retry}, sent ${JSON.stringify(options.body)?.slice(0, 400)}`,
   )
+}
+
+/** Whether what concerns a person has not changed lately, and no request of the person follows a change. */
+export function isSettledPerson({ recentChanges, changedNins }: Organisation, nin: string): boolean {
+  return !changedNins.has(nin) && recentChanges.isSettled([nin])
+}
+
+/** One of those about settled people; one of the others when there are none. */
+export function pickSettled<T>(
+  organisation: Organisation,
+  random: Random,
+  list: readonly T[],
+  ninOf: (entry: T) => string,
+): T {
+  const settled = list.filter((entry) => isSettledPerson(organisation, ninOf(entry)))
+  return pickOf(random, settled.length > 0 ? settled : list)
 }
 
 export function countOutcome({ outcomeCounts }: Organisation, outcome: string): void {
@@ -92,6 +112,14 @@ export async function coreIdOf(organisation: Organisation, nin: string): Promise
     200,
   )
   organisation.coreIds.set(nin, data.coreObjectId)
+  return data.coreObjectId
+}
+
+/** The core relationship of a position that is there. */
+export async function corePositionIdOf(organisation: Organisation, externalId: string): Promise<string> {
+  const path = `${CONNECTORS_PATH}/${organisation.connectorIds.hr}/data/relationship/${externalId}`
+  const options = { token: organisation.callers.connector, method: 'GET', path }
+  const { data } = await expectStatus<{ coreObjectId: string }>(organisation, options, 200)
   return data.coreObjectId
 }
 

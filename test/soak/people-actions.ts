@@ -1,27 +1,23 @@
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
 import { apply, CONNECTORS_PATH, coreIdOf, expectStatus, type Organisation } from './organisation.ts'
 import { type ObjectData, type ObjectKind, referredId, type SourceName } from './people-model.ts'
-import { pickOf } from './picks.ts'
 import { unitKey } from './recent-changes.ts'
-import { endByDeletion, mergeRequests, restoreAfterDeletion } from './request-model.ts'
+import { endByDeletion, losePosition, mergeRequests, restoreAfterDeletion } from './request-model.ts'
+import {
+  accountItem,
+  deliveredPosition,
+  hire,
+  identityItem,
+  isBoundByAccounts,
+  LEADER_COUNT,
+  ninOf,
+  payrollItem,
+  payrollNinOf,
+  type SourceItem,
+  STAFF_COUNT,
+  unitItem,
+} from './source-items.ts'
 
-export const TITLES = ['Teacher', 'Nurse', 'Cook', 'Librarian', 'Head of school']
-export const UNIT_TYPES = ['School', 'Ward', 'Office']
-export const COUNTRIES = ['NO', 'SE', 'DK']
-const NAMES = ['Ada', 'Bo', 'Cai', 'Dag', 'Eli']
-
-/** The first people stay: they are the approvers that policies name. */
-export const STAFF_COUNT = 4
-/** Staff, and people who come and go, are the managers. Only the HR system knows them. */
-export const LEADER_COUNT = 10
-
-export const ninOf = (person: number): string => String(10_000_000_000 + person)
-/** @param externalId Of a person in the HR system. */
-export const ninOfExternalId = (externalId: string): string => ninOf(Number(externalId.slice(1)))
-/** Every third person gets the account from the source of accounts, the others from the HR system. */
-const isBoundByAccounts = (person: number): boolean => person >= LEADER_COUNT && person % 3 === 0
-
-type SourceItem = { readonly objectType: ObjectKind; readonly externalId: string; readonly data?: ObjectData }
 type ItemResult = { readonly index: number; readonly status: number; readonly errors?: readonly { code: string }[] }
 
 /**
@@ -56,7 +52,10 @@ function applyItem(organisation: Organisation, source: SourceName, item: SourceI
   const formerNin = former?.nin
   noteChange(organisation, item, former)
   const isCorrection = data !== undefined && formerNin !== undefined && formerNin !== data.nin
-  const write = () => people.write(source, objectType, externalId, data)
+  const write = () => {
+    people.write(source, objectType, externalId, data)
+    if (objectType === 'relationship' && data === undefined) losePositions(organisation, externalId)
+  }
   if (isCorrection) {
     apply(organisation, () => {
       write()
@@ -72,6 +71,13 @@ function applyItem(organisation: Organisation, source: SourceName, item: SourceI
       }
     }
   })
+}
+
+/** The requests follow in the background. */
+function losePositions({ model, changedNins }: Organisation, positionId: string): void {
+  for (const { requests } of model.joinable.values()) {
+    for (const request of requests) if (losePosition(request, positionId)) changedNins.add(request.nin)
+  }
 }
 
 function noteChange(
@@ -95,64 +101,6 @@ function isWritten(operation: string, result: ItemResult | undefined, mayBeDone:
   if (operation === 'delete' && status === 404 && mayBeDone) return true
   if (status >= 500 || result?.errors?.some(({ code }) => code === 'StaleVersion')) return false
   throw new Error(`An item of a batch was refused: ${JSON.stringify(result)}`)
-}
-
-export const unitItem = (unit: number, random: Random): SourceItem => ({
-  objectType: 'orgUnit',
-  externalId: `U${unit}`,
-  data: {
-    displayName: `${pickOf(random, UNIT_TYPES)} ${unit}`,
-    type: pickOf(random, UNIT_TYPES),
-    // A parent has a lower number, so that there is no cycle.
-    ...(unit > 0 ? { parent: { externalId: `U${random.below(unit)}` } } : {}),
-    ...(random.percent(60) ? { manager: { externalId: `P${random.below(LEADER_COUNT)}` } } : {}),
-  },
-})
-
-function identityItem({ tenant }: Organisation, person: number, random: Random): SourceItem {
-  return {
-    objectType: 'identity',
-    externalId: `P${person}`,
-    data: {
-      displayName: `${pickOf(random, NAMES)} ${person}`,
-      nin: ninOf(person),
-      countryCode: pickOf(random, COUNTRIES),
-      ...(isBoundByAccounts(person) ? {} : { directoryObjectId: tenant.accounts[person] }),
-    },
-  }
-}
-
-function positionItem({ unitCount }: Organisation, person: number, letter: 'R' | 'S', random: Random): SourceItem {
-  const leader = random.below(LEADER_COUNT)
-  return {
-    objectType: 'relationship',
-    externalId: `${letter}${person}`,
-    data: {
-      title: pickOf(random, TITLES),
-      employeeId: `${letter}${person}`,
-      identity: { externalId: `P${person}` },
-      orgUnit: { externalId: `U${random.below(unitCount)}` },
-      ...(random.percent(40) && leader !== person ? { manager: { externalId: `P${leader}` } } : {}),
-    },
-  }
-}
-
-const hire = (organisation: Organisation, person: number, random: Random): SourceItem[] => [
-  identityItem(organisation, person, random),
-  positionItem(organisation, person, 'R', random),
-  ...(random.percent(60) ? [positionItem(organisation, person, 'S', random)] : []),
-]
-
-function accountItem({ tenant }: Organisation, person: number): SourceItem {
-  return {
-    objectType: 'identity',
-    externalId: `A${person}`,
-    data: {
-      nin: ninOf(person),
-      directoryObjectId: tenant.accounts[person],
-      directoryUserPrincipalName: `user${person}@soak.example`,
-    },
-  }
 }
 
 /** Everyone's first import. */
@@ -199,18 +147,9 @@ function personChange(organisation: Organisation, person: number, random: Random
   }
   if (chance < 30) return [identityItem(organisation, person, random)]
   if (chance < 40) return gone('relationship', `S${person}`)
-  if (chance < 55) return [positionItem(organisation, person, 'S', random)]
-  return [positionItem(organisation, person, 'R', random)]
+  if (chance < 55) return deliveredPosition(organisation, person, 'S', random)
+  return deliveredPosition(organisation, person, 'R', random)
 }
-
-const payrollItem = ({ tenant, personCount }: Organisation, person: number, nin: string): SourceItem => ({
-  objectType: 'identity',
-  externalId: `X${person}`,
-  data: { displayName: `Payroll ${person}`, nin, directoryObjectId: tenant.accounts[personCount + person] },
-})
-
-/** The number under which the payroll first delivers a person: an identity of its own. */
-export const payrollNinOf = (person: number): string => String(20_000_000_000 + person)
 
 /** The payroll delivers somebody under a wrong number, or corrects one: two identities turn out to be one person. */
 export async function changePayroll(organisation: Organisation, random: Random): Promise<void> {

@@ -1,8 +1,11 @@
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
+import { membershipKeys } from './gate-dependencies.ts'
 import { apply, coreIdOf, expectStatus, JOINABLE_PATH, type Organisation } from './organisation.ts'
-import { ninOf, STAFF_COUNT } from './people-actions.ts'
+import type { JoinableModel } from './organisation-model.ts'
 import { pickOf } from './picks.ts'
+import { isEligible } from './policy-model.ts'
 import { followPolicy, type ModelGate, type ModelPolicy } from './request-model.ts'
+import { ninOf, STAFF_COUNT } from './source-items.ts'
 
 /** @param collectionId The collection of the policy, whose own members are not its approvers. */
 function randomPolicy({ model }: Organisation, random: Random, collectionId?: string): ModelPolicy {
@@ -18,7 +21,12 @@ function randomPolicy({ model }: Organisation, random: Random, collectionId?: st
       approvalGates.push({ order, type: 'Collection', approvers: [...approvers] })
     } else approvalGates.push({ order, type: 'Identity', approvers: randomStaff(random) })
   }
-  return { approvalRequired: gateCount > 0, approvalGates }
+  return { approvalRequired: gateCount > 0, approvalGates, joinableBy: randomJoinableBy(random, collectionIds) }
+}
+
+function randomJoinableBy(random: Random, collectionIds: readonly string[]): string[] {
+  if (collectionIds.length === 0 || random.percent(50)) return []
+  return [...new Set([pickOf(random, collectionIds), pickOf(random, collectionIds)])]
 }
 
 function randomStaff(random: Random): string[] {
@@ -27,13 +35,14 @@ function randomStaff(random: Random): string[] {
 }
 
 /** The policy as the API takes it, with core ids. */
-export async function policyBody(organisation: Organisation, { approvalRequired, approvalGates }: ModelPolicy) {
+export async function policyBody(organisation: Organisation, policy: ModelPolicy) {
+  const { approvalRequired, approvalGates, joinableBy } = policy
   const gates = approvalGates.map(async ({ approvers, ...gate }) => {
     if (gate.type !== 'Identity') return { ...gate, approvers }
     const ids = await Promise.all(approvers.map((nin) => coreIdOf(organisation, nin)))
     return { ...gate, approvers: ids.filter((id) => id !== undefined) }
   })
-  return { approvalRequired, approvalGates: await Promise.all(gates) }
+  return { approvalRequired, approvalGates: await Promise.all(gates), joinableBy: { collectionIds: joinableBy } }
 }
 
 export async function createJoinableCollection(organisation: Organisation, random: Random): Promise<void> {
@@ -63,14 +72,33 @@ export async function replacePolicy(organisation: Organisation, id: string, rand
   await organisation.locks.runAlone(async () => {
     const collection = organisation.model.joinable.get(id)
     if (collection === undefined) return
-    const policy = randomPolicy(organisation, random, id)
+    const policy = withCertainEffect(organisation, collection, randomPolicy(organisation, random, id))
     const body = { objectType: 'Identity', joinPolicy: await policyBody(organisation, policy) }
     const options = { token: organisation.callers.writer, method: 'PUT', path: `${JOINABLE_PATH}/${id}`, body }
     await expectStatus(organisation, options, 200)
     apply(organisation, () => {
+      const former = collection.policy
       collection.policy = policy
-      for (const request of collection.requests) followPolicy(policy, request)
+      const members = organisation.model.members()
+      for (const request of collection.requests) {
+        followPolicy(policy, former, request, isEligible(organisation.model, policy, request.nin, members))
+      }
     })
     organisation.recentChanges.note(id)
   })
+}
+
+/** Without eligibility where it is not certain yet who is eligible: instances may not read the last changes. */
+function withCertainEffect(
+  { model, recentChanges, changedNins }: Organisation,
+  { requests }: JoinableModel,
+  policy: ModelPolicy,
+): ModelPolicy {
+  const isCertain = requests
+    .filter(({ status }) => status === 'PendingApproval')
+    .every(({ nin }) => {
+      const keys = membershipKeys(model, nin, policy.joinableBy)
+      return recentChanges.isSettled(keys) && !changedNins.has(nin)
+    })
+  return isCertain ? policy : { ...policy, joinableBy: [] }
 }

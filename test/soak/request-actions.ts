@@ -1,42 +1,52 @@
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
-import { approversAt } from './approver-model.ts'
-import { approverKeys } from './gate-dependencies.ts'
+import { positionsOf } from './manager-model.ts'
 import {
   apply,
   coreIdOf,
-  countOutcome,
+  corePositionIdOf,
   expectStatus,
   JOINABLE_PATH,
   type Organisation,
+  pickSettled,
   REQUESTS_PATH,
 } from './organisation.ts'
 import type { JoinableModel } from './organisation-model.ts'
-import { ninOf, payrollNinOf, STAFF_COUNT } from './people-actions.ts'
 import { pickOf } from './picks.ts'
-import { firstGate, isOpenOrJoined, type ModelPolicy, type ModelRequest, statusUnder } from './request-model.ts'
+import { isOpenOrJoined, type ModelRequest } from './request-model.ts'
+import { ninOf, payrollNinOf, STAFF_COUNT } from './source-items.ts'
+import {
+  newModelRequest,
+  newSubmission,
+  possibleResults,
+  type SoakSubmission,
+  sendSubmission,
+  submissionKeys,
+  usualSubject,
+} from './submissions.ts'
 
 type RequestAnswer = {
   readonly id: string
   readonly status: string
-  readonly lifecycle: readonly { readonly status: string; readonly notes?: string }[]
+  readonly lifecycle: readonly { readonly status: string }[]
 }
 
 /** Something that a person or an administrator does about a membership. */
 export async function actOnMembership(organisation: Organisation, random: Random): Promise<void> {
   const { model, changedNins, locks } = organisation
   const [collectionId, collection] = pickOf(random, [...model.joinable])
-  const person = STAFF_COUNT + random.below(organisation.personCount - STAFF_COUNT)
-  const nin = random.percent(80) ? ninOf(person) : payrollNinOf(person)
-  const first = firstApprover(organisation, collection.policy, nin, random)
-  await locks.run([nin, collectionId, ...first.keys], async () => {
+  const nin = pickSettled(organisation, random, somePeople(organisation, random), (each) => each)
+  const [named] = random.percent(40) ? positionsOf(model.people, nin).keys() : []
+  const subject = named === undefined ? usualSubject(model, nin) : { nin, position: named }
+  const submission = newSubmission(organisation, collectionId, subject, random)
+  const keys = submissionKeys(model, submission).add(nin)
+  await locks.run([...keys], async () => {
     const identity = model.people.identities().get(nin)
     if (identity === undefined || changedNins.has(nin)) return
     const action: MembershipAction = { organisation, collectionId, collection, nin }
     const open = collection.requests.find((request) => request.nin === nin && isOpenOrJoined(request))
     if (open === undefined) {
-      if (hasOnePosition(organisation, nin)) return
       if (identity.account === undefined || random.percent(25)) await addDirectly(action)
-      else await submit(action, identity.account, first)
+      else await submit(action, identity.account, submission, keys, named)
       return
     }
     if (random.percent(15)) await removeDirectly(action, open)
@@ -46,13 +56,12 @@ export async function actOnMembership(organisation: Organisation, random: Random
   })
 }
 
-/**
- * A membership of somebody with one position is recorded for that position, and then counts only for the rows of that
- * position: decisions, section 10. When the service notices that the position ended decides whether it still is
- * recorded.
- */
-function hasOnePosition({ model }: Organisation, nin: string): boolean {
-  return model.people.rows().filter((row) => row.identity?.nin === nin && row.relationship !== undefined).length === 1
+/** A few people who come and go. */
+function somePeople({ personCount }: Organisation, random: Random): string[] {
+  return Array.from({ length: 5 }, () => {
+    const person = STAFF_COUNT + random.below(personCount - STAFF_COUNT)
+    return random.percent(80) ? ninOf(person) : payrollNinOf(person)
+  })
 }
 
 type MembershipAction = {
@@ -62,80 +71,29 @@ type MembershipAction = {
   readonly nin: string
 }
 
-const newModelRequest = (id: string | undefined, nin: string): ModelRequest => ({
-  id,
-  nin,
-  formerNin: undefined,
-  status: 'Joined',
-  alternatives: [],
-  unnoticed: [],
-  approvedGates: [],
-  deciders: new Set(),
-  decisionNotes: [],
-  endedByDeletion: false,
-})
-
-/** Somebody who can decide at the first gate on a request of a person; undefined where nobody but the person can. */
-type FirstApprover = { readonly nin: string | undefined; readonly keys: ReadonlySet<string> }
-
-function firstApprover({ model }: Organisation, policy: ModelPolicy, nin: string, random: Random): FirstApprover {
-  const gate = firstGate(policy)
-  // The approvers whom a policy names never leave.
-  if (gate === undefined || gate.type === 'Identity') return { nin: undefined, keys: new Set() }
-  const others = [...approversAt(model, gate, { nin })].filter((each) => each !== nin)
-  const approverNin = others.length === 0 ? undefined : pickOf(random, others)
-  return { nin: approverNin, keys: approverKeys(model, gate, { nin }, approverNin ?? nin) }
-}
-
-/** Whether a request is accepted; undefined where something on which it depends is too recent. */
-function isAccepted(
-  { model, recentChanges, changedNins }: Organisation,
-  policy: ModelPolicy,
-  nin: string,
-  first: FirstApprover,
-): boolean | 'perhaps' | undefined {
-  const gate = firstGate(policy)
-  if (gate === undefined || gate.type === 'Identity') return true
-  const keys = approverKeys(model, gate, { nin }, first.nin ?? nin)
-  if (!keys.isSubsetOf(first.keys) || !recentChanges.isSettled(keys)) return undefined
-  const approvers = approversAt(model, gate, { nin })
-  if (first.nin !== undefined) return approvers.has(first.nin) && !changedNins.has(first.nin) ? true : undefined
-  if (approvers.difference(new Set([nin])).size > 0) return undefined
-  // Other people can become members of the approver collection meanwhile.
-  return gate.type === 'Collection' ? 'perhaps' : false
-}
-
+/** @param named The position that the request names. */
 async function submit(
-  { organisation, collectionId, collection, nin }: MembershipAction,
+  { organisation }: MembershipAction,
   account: string,
-  first: FirstApprover,
+  submission: SoakSubmission,
+  keys: ReadonlySet<string>,
+  named: string | undefined,
 ) {
-  const accepted = isAccepted(organisation, collection.policy, nin, first)
-  if (accepted === undefined) return
-  const token = await organisation.callers.person(account)
-  const path = `${REQUESTS_PATH}/${collectionId}/submit`
-  const idempotencyKey = organisation.unique('submission')
-  const body = { notes: idempotencyKey }
-  const options = { token, method: 'POST', path, body, idempotencyKey }
-  const statuses = [...(accepted === false ? [] : [201]), ...(accepted === true ? [] : [409])]
-  const { status, data, errors } = await expectStatus<RequestAnswer>(organisation, options, ...statuses)
-  if (status === 409) {
-    if (errors[0]?.code !== 'NoApprover') throw new Error(`${path}: ${JSON.stringify(errors)}, not NoApprover`)
-    countOutcome(organisation, 'NoApprover')
-    return
-  }
-  const request = newModelRequest(data.id, nin)
-  request.status = statusUnder(collection.policy, request)
-  apply(organisation, () => collection.requests.push(request))
-  organisation.recentChanges.note(nin)
+  const results = possibleResults(organisation, submission, keys)
+  if (results === undefined) return
+  const body = named === undefined ? {} : { relationshipId: await corePositionIdOf(organisation, named) }
+  await sendSubmission(organisation, submission, { account, submitterNin: undefined, body }, results)
 }
 
+/** Where the positions of the person changed lately, it is not certain yet for which one the membership is. */
 async function addDirectly({ organisation, collectionId, collection, nin }: MembershipAction) {
+  if (!organisation.recentChanges.isSettled([nin])) return
   const coreId = await coreIdOf(organisation, nin)
   const body = { coreIdentityIds: [coreId] }
   const path = `${JOINABLE_PATH}/${collectionId}/results/members`
   await expectStatus(organisation, { token: organisation.callers.writer, method: 'POST', path, body }, 200)
-  apply(organisation, () => collection.requests.push(newModelRequest(undefined, nin)))
+  const request = newModelRequest(undefined, usualSubject(organisation.model, nin))
+  apply(organisation, () => collection.requests.push(request))
   organisation.recentChanges.note(nin)
 }
 
@@ -167,9 +125,8 @@ async function withdraw(
 }
 
 type RequestAct = {
-  readonly kind: 'approve' | 'reject' | 'cancel' | 'leave'
+  readonly kind: 'cancel' | 'leave'
   readonly account: string
-  readonly notes?: string
   /** The status in the lifecycle that shows that an attempt without an answer was applied. */
   readonly doneStatus: string
 }
@@ -178,12 +135,11 @@ type RequestAct = {
 async function act(
   { organisation, collectionId }: MembershipAction,
   { id }: ModelRequest,
-  { kind, account, notes, doneStatus }: RequestAct,
+  { kind, account, doneStatus }: RequestAct,
 ) {
   const path = `${REQUESTS_PATH}/${collectionId}/${id}`
   const token = await organisation.callers.person(account)
-  const body = notes === undefined ? {} : { notes }
-  const options = { token, method: 'POST', path: `${path}/${kind}`, body }
+  const options = { token, method: 'POST', path: `${path}/${kind}`, body: {} }
   const reply = await expectStatus(organisation, options, 200, 409, 403)
   if (reply.status === 200) return
   const { data } = await expectStatus<RequestAnswer>(
@@ -191,7 +147,7 @@ async function act(
     { token: organisation.callers.writer, method: 'GET', path },
     200,
   )
-  const isDone = data.lifecycle.some((entry) => entry.status === doneStatus && entry.notes === notes)
+  const isDone = data.lifecycle.some(({ status }) => status === doneStatus)
   if (isDone && reply.isRetry) return
   throw new Error(
     `${kind} of ${path} was refused: ${JSON.stringify(reply.errors)}, the request is ${JSON.stringify(data)}`,

@@ -6,7 +6,12 @@ export type ModelGate = {
   /** National identity numbers, ids of collections, or none. */
   readonly approvers: readonly string[]
 }
-export type ModelPolicy = { readonly approvalRequired: boolean; readonly approvalGates: readonly ModelGate[] }
+export type ModelPolicy = {
+  readonly approvalRequired: boolean
+  readonly approvalGates: readonly ModelGate[]
+  /** Ids of collections whose members may ask to join; everyone may when there are none. */
+  readonly joinableBy: readonly string[]
+}
 
 export type ModelStatus = 'PendingApproval' | 'Joined' | 'Rejected' | 'Cancelled' | 'Left'
 export type ModelRequest = {
@@ -14,6 +19,12 @@ export type ModelRequest = {
   readonly id: string | undefined
   /** The requester, by national identity number. */
   nin: string
+  /** The position that it is for, by external id. */
+  position: string | undefined
+  /** A position that was deleted since the last quiet point: a request that ended since can still have it. */
+  lostPosition: string | undefined
+  /** Who submitted it on behalf of the requester. */
+  readonly submitterNin: string | undefined
   /** The number of the requester before a merge. */
   formerNin: string | undefined
   status: ModelStatus
@@ -31,8 +42,8 @@ export type ModelRequest = {
   endedByDeletion: boolean
 }
 
-/** The person that a request is for, by national identity number. */
-export type RequestSubject = Pick<ModelRequest, 'nin'>
+/** The person and the position that a request is for. */
+export type RequestSubject = Pick<ModelRequest, 'nin' | 'position'>
 
 /** An approval counts for one gate with these approvers, wherever it stands. */
 function gateKey({ type, approvers }: ModelGate): string {
@@ -57,9 +68,10 @@ export function gateOf(policy: ModelPolicy, request: ModelRequest): ModelGate | 
     })
 }
 
-export function approveAt(policy: ModelPolicy, request: ModelRequest, gate: ModelGate): void {
+/** @param mayJoin Whether the requester is still eligible. */
+export function approveAt(policy: ModelPolicy, request: ModelRequest, gate: ModelGate, mayJoin: boolean): void {
   request.approvedGates.push(gateKey(gate))
-  if (gateOf(policy, request) === undefined) request.status = 'Joined'
+  request.status = mayJoin ? statusUnder(policy, request) : 'Cancelled'
 }
 
 /** The status of a new request, or of a waiting one after a change of the policy. */
@@ -69,14 +81,40 @@ export function statusUnder(policy: ModelPolicy, request: ModelRequest): ModelSt
 
 export const isOpenOrJoined = ({ status }: ModelRequest): boolean => status === 'PendingApproval' || status === 'Joined'
 
-/** A waiting request under a changed policy. One that waits only until a deletion is noticed can join before. */
-export function followPolicy(policy: ModelPolicy, request: ModelRequest): void {
-  if (request.status === 'PendingApproval') request.status = statusUnder(policy, request)
+/**
+ * A waiting request under a changed policy. One that waits only until a deletion is noticed can join before.
+ * @param mayJoin Whether the requester is eligible under the changed policy.
+ */
+export function followPolicy(policy: ModelPolicy, former: ModelPolicy, request: ModelRequest, mayJoin: boolean): void {
+  if (request.status === 'PendingApproval') moveWaiting(policy, former, request, mayJoin)
   if (statusUnder(policy, request) !== 'Joined') return
   if (request.alternatives.includes('PendingApproval')) request.alternatives.push('Joined')
   if (!request.unnoticed.includes('PendingApproval')) return
   request.unnoticed.push('Joined')
   request.alternatives.push('Left')
+}
+
+/** Eligibility is looked at again at every gate to which a request comes, and at the grant: decisions, section 13. */
+function moveWaiting(policy: ModelPolicy, former: ModelPolicy, request: ModelRequest, mayJoin: boolean): void {
+  const [from, to] = [gateOf(former, request), gateOf(policy, request)]
+  const isAtSamePlace = from !== undefined && from.order === to?.order && from.type === to.type
+  if (mayJoin) request.status = statusUnder(policy, request)
+  else if (!isAtSamePlace) request.status = 'Cancelled'
+  // The gate has other approvers: it is the same one, or another.
+  else if (gateKey(from) !== gateKey(to)) request.alternatives.push('Cancelled')
+}
+
+/** A position is gone: what is for it stays, for no position. @returns Whether there is such a request. */
+export function losePosition(request: ModelRequest, positionId: string): boolean {
+  if (!isOpenOrJoined(request) || request.position !== positionId) return false
+  request.position = undefined
+  request.lostPosition = positionId
+  return true
+}
+
+/** Whether a request had this position, and it is not certain that it lost it for good. */
+export function awaitsPosition({ position, lostPosition, endedByDeletion }: ModelRequest, positionId: string): boolean {
+  return lostPosition === positionId || (endedByDeletion && position === positionId)
 }
 
 /** The identity is gone: what waits is cancelled, a membership ends until the identity is back. */
@@ -98,16 +136,22 @@ export function restoreAfterDeletion(request: ModelRequest): void {
   if (!request.endedByDeletion) return
   request.status = 'Joined'
   request.endedByDeletion = false
+  // Its position was deleted with the identity.
+  request.lostPosition ??= request.position
+  request.position = undefined
 }
 
 /** The status that the service has at a quiet point, where the order of events decides. */
-export function settle(request: ModelRequest, found: ModelStatus): void {
+export function settle(request: ModelRequest, found: ModelStatus, position: string | undefined): void {
   if (request.alternatives.includes(found)) {
     request.endedByDeletion = request.status === 'Cancelled' && found === 'Left'
     request.status = found
   }
   request.alternatives = []
   request.unnoticed = []
+  const { lostPosition } = request
+  request.lostPosition = undefined
+  if (lostPosition === position && !isOpenOrJoined(request)) request.position = position
 }
 
 /**

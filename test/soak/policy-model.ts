@@ -1,13 +1,13 @@
 import { managersOf } from './manager-model.ts'
 import type { ModelMembers, OrganisationModel } from './organisation-model.ts'
 import { referredId } from './people-model.ts'
-import type { ModelGate, RequestSubject } from './request-model.ts'
+import type { ModelGate, ModelPolicy, RequestSubject } from './request-model.ts'
 
 /** The approvers at a gate for a request, by national identity number, also the subject: decisions, section 7. */
 export function approversAt(
   model: OrganisationModel,
   gate: ModelGate,
-  { nin }: RequestSubject,
+  subject: RequestSubject,
   members: ModelMembers = model.members(),
 ): Set<string> {
   switch (gate.type) {
@@ -16,8 +16,18 @@ export function approversAt(
     case 'Collection':
       return new Set(gate.approvers.flatMap((id) => [...identitiesIn(model, id, members)]))
     case 'Manager':
-      return managersOf(model.people, nin)
+      return managersOf(model.people, subject)
   }
+}
+
+/** Whether a policy allows a person to join. */
+export function isEligible(
+  model: OrganisationModel,
+  { joinableBy }: ModelPolicy,
+  nin: string,
+  members: ModelMembers = model.members(),
+): boolean {
+  return joinableBy.length === 0 || joinableBy.some((id) => identitiesIn(model, id, members).has(nin))
 }
 
 /** The identities in a collection of either kind: the members, or the holders of positions that are members. */
