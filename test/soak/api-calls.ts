@@ -17,6 +17,7 @@ export type CallOptions = {
   readonly path: string
   readonly body?: unknown
   readonly idempotencyKey?: string
+  readonly ifPlan?: string
 }
 
 type Envelope = Pick<SoakReply, 'data' | 'errors' | 'nextCursor'>
@@ -79,7 +80,7 @@ export class ApiCalls {
 
   async #attempt<Data>(
     host: Host,
-    { token, method, path, body, idempotencyKey }: CallOptions,
+    { token, method, path, body, idempotencyKey, ifPlan }: CallOptions,
   ): Promise<(Envelope & { data: Data; status: number }) | undefined> {
     const startMs = performance.now()
     this.requestCount += 1
@@ -90,6 +91,7 @@ export class ApiCalls {
           authorization: `Bearer ${token}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+          ...(ifPlan === undefined ? {} : { 'if-plan': ifPlan }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })

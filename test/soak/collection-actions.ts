@@ -3,6 +3,7 @@ import { referencesOf, type SoakCondition, type SoakLeaf } from './condition-mod
 import { apply, CRITERIA_PATH, expectStatus, LINKS_PATH, type Organisation } from './organisation.ts'
 import type { MemberKind } from './organisation-model.ts'
 import { pickOf } from './picks.ts'
+import { isEffectKnown, saveAsPlanned } from './plan-actions.ts'
 import { COUNTRIES, TITLES, UNIT_TYPES } from './source-items.ts'
 
 function randomLeaf(random: Random, referable: readonly string[]): SoakLeaf {
@@ -59,8 +60,12 @@ export async function editCondition(organisation: Organisation, random: Random):
     if (collection === undefined) return
     const condition = randomCondition(random, referableBefore(organisation, id))
     const body = { objectType: collection.objectType, condition }
-    const options = { token: organisation.callers.writer, method: 'PUT', path: `${CRITERIA_PATH}/${id}`, body }
-    await expectStatus(organisation, options, 200)
+    if (isEffectKnown(organisation, id, condition) && random.percent(60)) {
+      if (!(await saveAsPlanned(organisation, id, body, random))) return
+    } else {
+      const options = { token: organisation.callers.writer, method: 'PUT', path: `${CRITERIA_PATH}/${id}`, body }
+      await expectStatus(organisation, options, 200)
+    }
     apply(organisation, () => {
       collection.condition = condition
     })
@@ -124,6 +129,7 @@ export async function switchGuard(organisation: Organisation): Promise<void> {
     const options = { token: callers.administrator, method: 'PATCH', path: `${LINKS_PATH}/settings`, body }
     await expectStatus(organisation, options, 200)
     model.isGuarded = enabled
+    for (const linkId of model.links.keys()) model.linksWithHolds.add(linkId)
   })
 }
 

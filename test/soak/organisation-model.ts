@@ -31,6 +31,14 @@ export class OrganisationModel {
   readonly links = new Map<string, LinkModel>()
   /** Whether removals are held: decisions, section 11. */
   isGuarded = false
+  /** Links whose removals can still be held, although the guard is off: until their next sync. */
+  readonly linksWithHolds = new Set<string>()
+
+  /** All enabled links are synced. */
+  releaseHolds(): void {
+    if (this.isGuarded) return
+    for (const [linkId, { isEnabled }] of this.links) if (isEnabled) this.linksWithHolds.delete(linkId)
+  }
 
   members(rows: readonly ModelRow[] = this.people.rows()): ModelMembers {
     const members = new Map<string, Set<string>>()
