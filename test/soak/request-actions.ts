@@ -13,7 +13,7 @@ import {
 import type { JoinableModel } from './organisation-model.ts'
 import { pickOf } from './picks.ts'
 import { isOpenOrJoined, type ModelRequest } from './request-model.ts'
-import { ninOf, payrollNinOf, STAFF_COUNT } from './source-items.ts'
+import { isStaff, ninOf, payrollNinOf, STAFF_COUNT } from './source-items.ts'
 import {
   newModelRequest,
   newSubmission,
@@ -52,7 +52,7 @@ export async function actOnMembership(organisation: Organisation, random: Random
     if (random.percent(15)) await removeDirectly(action, open)
     else if (open.id === undefined) await removeDirectly(action, open)
     else if (open.status === 'Joined') await withdraw(action, open, 'leave', identity.account)
-    else if (random.percent(20)) await withdraw(action, open, 'cancel', identity.account)
+    else if (random.percent(20)) await withdraw(action, open, 'cancel', cancellingAccount(action, open, random))
   })
 }
 
@@ -107,6 +107,16 @@ async function removeDirectly({ organisation, collectionId, nin }: MembershipAct
     if (request.status === 'Joined') request.status = 'Left'
   })
   organisation.recentChanges.note(nin)
+}
+
+/** Of the subject, or of a member of staff who submitted the request. */
+function cancellingAccount(
+  { organisation, nin }: MembershipAction,
+  { submitterNin }: ModelRequest,
+  random: Random,
+): string | undefined {
+  const isByStaff = submitterNin !== undefined && isStaff(submitterNin) && random.percent(50)
+  return organisation.model.people.identities().get(isByStaff ? submitterNin : nin)?.account
 }
 
 async function withdraw(

@@ -15,6 +15,7 @@ export const STAFF_COUNT = 4
 export const LEADER_COUNT = 10
 
 export const ninOf = (person: number): string => String(10_000_000_000 + person)
+export const isStaff = (nin: string): boolean => Number(nin) < Number(ninOf(STAFF_COUNT))
 /** Leaders are never merged with others. */
 export const isLeader = (nin: string): boolean => Number(nin) < Number(ninOf(LEADER_COUNT))
 /** @param externalId Of a person in the HR system. */
