@@ -18,9 +18,9 @@ import { actOnMembership } from './request-actions.ts'
 /** What an organisation does, by how often. */
 const ACTIONS = [
   { weight: 40, run: changePeople },
-  { weight: 24, run: actOnMembership },
-  { weight: 16, run: decideOnRequest },
-  { weight: 8, run: submitOnBehalf },
+  { weight: 26, run: actOnMembership },
+  { weight: 26, run: decideOnRequest },
+  { weight: 14, run: submitOnBehalf },
   { weight: 6, run: changePayroll },
   { weight: 2, run: changeUnit },
   { weight: 2, run: replaceCriteriaCollection },

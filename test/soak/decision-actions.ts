@@ -97,6 +97,7 @@ async function decide(
   )
 }
 
+/** Who decides on which request: often one whose requester is no longer eligible. */
 function pickDecision(organisation: Organisation, random: Random): Decision | undefined {
   const { model, personCount } = organisation
   const waiting = [...model.joinable].flatMap(([collectionId, collection]) =>
@@ -106,7 +107,12 @@ function pickDecision(organisation: Organisation, random: Random): Decision | un
     }),
   )
   if (waiting.length === 0) return undefined
-  const picked = pickSettled(organisation, random, waiting, ({ request }) => request.nin)
+  const members = model.members()
+  const ineligible = waiting.filter(
+    ({ collection, request }) => !isEligible(model, collection.policy, request.nin, members),
+  )
+  const candidates = ineligible.length > 0 && random.percent(50) ? ineligible : waiting
+  const picked = pickSettled(organisation, random, candidates, ({ request }) => request.nin)
   const approvers = [...approversAt(model, picked.gate, picked.request)]
   const others = [
     picked.request.nin,

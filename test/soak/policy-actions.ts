@@ -9,14 +9,14 @@ import { ninOf, STAFF_COUNT } from './source-items.ts'
 
 /** @param collectionId The collection of the policy, whose own members are not its approvers. */
 function randomPolicy({ model }: Organisation, random: Random, collectionId?: string): ModelPolicy {
-  const gateCount = random.below(3)
+  const gateCount = pickOf(random, [0, 1, 1, 2, 2])
   const collectionIds = [...model.criteria.keys(), ...model.joinable.keys()].filter((id) => id !== collectionId)
   const approvalGates: ModelGate[] = []
   for (let order = 1; order <= gateCount; order += 1) {
     const chance = random.below(100)
     const hasManagerGate = approvalGates.some(({ type }) => type === 'Manager')
     if (chance < 40 && !hasManagerGate) approvalGates.push({ order, type: 'Manager', approvers: [] })
-    else if (chance < 75 && collectionIds.length > 0) {
+    else if (chance < 80 && collectionIds.length > 0) {
       const approvers = new Set([pickOf(random, collectionIds), pickOf(random, collectionIds)])
       approvalGates.push({ order, type: 'Collection', approvers: [...approvers] })
     } else approvalGates.push({ order, type: 'Identity', approvers: randomStaff(random) })
