@@ -1,15 +1,17 @@
 /** Runs one host with the functions, as an instance of the service. */
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { getHeapSpaceStatistics } from 'node:v8'
+import { getHeapSpaceStatistics, type HeapSpaceInfo } from 'node:v8'
 import { type LocalHost, startHost } from '../../infra/local/host/host.ts'
 import { serveCommands } from './commands.ts'
 
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 
-/** What an instance uses, after a garbage collection. */
+/**
+ * What an instance uses, after a garbage collection and without compiled code: functions are compiled and optimized for
+ * hours, each when it has run often enough.
+ */
 export type InstanceUse = {
-  /** Without compiled code: functions are compiled and optimized for hours, each when it has run often enough. */
   readonly heapBytes: number
   readonly rssBytes: number
   /** Open sockets, servers, timers and other resources of the event loop. */
@@ -22,12 +24,16 @@ const delay = monitorEventLoopDelay()
 delay.enable()
 let host: LocalHost | undefined
 
+const sumOf = (spaces: readonly HeapSpaceInfo[] = [], bytesOf: (space: HeapSpaceInfo) => number): number =>
+  spaces.reduce((sum, space) => sum + bytesOf(space), 0)
+
 function use(): InstanceUse {
   globalThis.gc?.()
-  const heapBytes = getHeapSpaceStatistics()
-    .filter(({ space_name: name }) => !/code|trusted/.test(name))
-    .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0)
-  const { rss: rssBytes } = process.memoryUsage()
+  const spaces = Object.groupBy(getHeapSpaceStatistics(), ({ space_name: name }) =>
+    /code|trusted/.test(name) ? 'code' : 'data',
+  )
+  const heapBytes = sumOf(spaces.data, ({ space_used_size: bytes }) => bytes)
+  const rssBytes = process.memoryUsage.rss() - sumOf(spaces.code, ({ physical_space_size: bytes }) => bytes)
   const eventLoopDelayP99Ms = delay.percentile(99) / 1e6
   delay.reset()
   return { heapBytes, rssBytes, handleCount: process.getActiveResourcesInfo().length, eventLoopDelayP99Ms }
