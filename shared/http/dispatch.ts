@@ -98,8 +98,7 @@ async function respond(
     describeInvocation({ tenantId: caller.tenantId, callerId: caller.objectId })
     deps.admit(caller)
     authorize(caller, route)
-    const decided = <T>(decide: () => Promise<T>) => withSecondDecision(route, caller.tenantId, deps, decide)
-    const identityId = await decided(() => identityOf(caller, route, deps))
+    const identityId = await withSecondDecision(caller.tenantId, deps, () => identityOf(caller, route, deps))
     const input = {
       caller,
       identityId,
@@ -109,7 +108,9 @@ async function respond(
       ifMatch: ifMatchOf(request),
       ifPlan: ifPlanOf(request),
     }
-    const result = await decided(() => runRoute(route, input, request, deps.idempotency))
+    const run = () => runRoute(route, input, request, deps.idempotency)
+    // Single records that are read are found as soon as they are created; lists may be some seconds old.
+    const result = await (route.method === 'GET' ? run() : withSecondDecision(caller.tenantId, deps, run))
     const isUnchanged = route.reply.versioned === true && isKnownVersion(request, result.headers?.etag)
     return { response: isUnchanged ? notModified(result) : await serialized(result, route, deps) }
   } catch (error) {

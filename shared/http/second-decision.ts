@@ -1,5 +1,4 @@
 import { Refusal, type RefusalKind } from '../kernel/refusals.ts'
-import type { Route } from './route.ts'
 
 export type SecondDecisionDependencies = {
   /** Later reads of the tenant's data include all earlier writes of all instances. */
@@ -17,12 +16,11 @@ const DECIDED_ON_DATA: readonly RefusalKind[] = [
 ]
 
 /**
- * Decides on a request. A write that is refused is decided once more, with all earlier writes of all instances: what
- * its caller has just created or deleted through another instance can be missing in what this one has read. Refusals
- * that name a time to try again are not: the caller does that.
+ * Decides, and after a refusal once more with all earlier writes of all instances: what the caller has just created or
+ * deleted through another instance can be missing in what this one has read. Refusals that name a time to try again are
+ * not decided again: the caller does that.
  */
 export async function withSecondDecision<Result>(
-  { method }: Pick<Route, 'method'>,
   tenantId: string,
   { catchUp }: SecondDecisionDependencies,
   decide: () => Promise<Result>,
@@ -30,7 +28,7 @@ export async function withSecondDecision<Result>(
   try {
     return await decide()
   } catch (error) {
-    if (method === 'GET' || !(error instanceof Refusal)) throw error
+    if (!(error instanceof Refusal)) throw error
     if (error.retryAfterS !== undefined || !DECIDED_ON_DATA.includes(error.kind)) throw error
     await catchUp(tenantId)
     return decide()

@@ -5,6 +5,7 @@ import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
 import { groupLinkRoutes } from '../../functions/routes/group-link.ts'
 import type { Directory } from '../../shared/domain/group-links/directory.ts'
+import type { Caller } from '../../shared/kernel/caller.ts'
 import { builtService } from '../api/built-service.ts'
 import { sendTo, user } from '../api/core-data-service.ts'
 import { securityGroup } from '../domain/group-links/security-group.ts'
@@ -26,17 +27,19 @@ function newInstances() {
   const newSend = () => {
     const service = builtService(newInstance().container, { nowMs: () => NOW_MS, directory })
     const groups = [criteriaRoutes(service.requests), joinableRoutes(service.requests), groupLinkRoutes(service.links)]
-    return sendTo(groups, client, service.dispatch)
+    const as = (caller: Caller) => sendTo(groups, caller, service.dispatch)
+    return Object.assign(as(client), { as })
   }
   const coreObjects = newInstance().container('coreObjects')
   return {
+    tenantId,
     one: newSend(),
     other: newSend(),
     /** Replicas receive no writes from now on: an instance sees those of another only where it asks for them. */
     lag: () => cosmos.setReplicaLag(STOPPED),
-    async addPerson() {
+    async addPerson(account: string = randomUUID()) {
       const id = randomUUID()
-      const attributes = { displayName: 'Grace' }
+      const attributes = { displayName: 'Grace', directoryObjectId: account }
       const core = {
         id,
         tenantId,
@@ -82,6 +85,19 @@ describe('A client that sends each request to another instance', () => {
     lag()
     assert.deepEqual(codesOf(await create(await addPerson())), [])
     assert.deepEqual(codesOf(await create(randomUUID())), ['IdentityUnknown'])
+  })
+
+  it('acts for a person who has just been imported', async () => {
+    const { tenantId, other, addPerson, lag } = newInstances()
+    const [earlier, account] = [randomUUID(), randomUUID()]
+    const eligible = (person: string) =>
+      other.as(user(tenantId, person, 'User'))('GET', `${JOINABLE}/membership-requests/eligible`)
+    await addPerson(earlier)
+    assert.equal((await eligible(earlier)).status, 200)
+    lag()
+    await addPerson(account)
+    assert.equal((await eligible(account)).status, 200)
+    assert.deepEqual(codesOf(await eligible(randomUUID())), ['CallerHasNoIdentity'])
   })
 
   it('changes a collection with the version that its last change has returned', async () => {

@@ -28,16 +28,13 @@ function run(): { data: string } {
 }
 
 const shared = { summary: '', roles: 'any' as const, reply: { status: 200 as const, schema: Type.Any() } }
+const ofPerson = { identity: { exempt: [] } }
 const send = dispatched(
   [
     route('POST', '/written', { ...shared, operationId: 'writeThing', run: async () => run() }),
     route('GET', '/read', { ...shared, operationId: 'readThing', run: async () => run() }),
-    route('POST', '/own', {
-      ...shared,
-      operationId: 'writeOwnThing',
-      identity: { exempt: [] },
-      run: async () => run(),
-    }),
+    route('POST', '/own', { ...shared, ...ofPerson, operationId: 'writeOwnThing', run: async () => run() }),
+    route('GET', '/own', { ...shared, ...ofPerson, operationId: 'readOwnThing', run: async () => run() }),
   ],
   { caller },
   {
@@ -84,14 +81,16 @@ describe('A request that is refused', () => {
     assert.deepEqual(events, ['LinkNotFound'])
   })
 
-  it('is decided again before it runs, when its caller has no identity', async () => {
-    steps = ['done']
-    identities = [undefined, '33333333-0000-4000-8000-000000000001']
-    assert.equal((await send({ method: 'POST', path: '/own' })).status, 200)
-    assert.deepEqual(events, [CAUGHT_UP, 'done'])
-    identities = [undefined, undefined]
-    assert.equal((await send({ method: 'POST', path: '/own' })).json.errors[0].code, 'CallerHasNoIdentity')
-  })
+  for (const method of ['POST', 'GET']) {
+    it(`is decided again before it runs, when its caller has no identity: ${method}`, async () => {
+      steps = ['done']
+      identities = [undefined, '33333333-0000-4000-8000-000000000001']
+      assert.equal((await send({ method, path: '/own' })).status, 200)
+      assert.deepEqual(events, [CAUGHT_UP, 'done'])
+      identities = [undefined, undefined]
+      assert.equal((await send({ method, path: '/own' })).json.errors[0].code, 'CallerHasNoIdentity')
+    })
+  }
 
   it('is not decided again after a fault', async () => {
     steps = ['no such refusal' as RefusalCode]

@@ -74,8 +74,9 @@ describe('Concurrent incremental syncs, jobs and sweeps', () => {
   after(() => world.close())
 
   it('make the group equal to the collection, and never remove an account that stays in it', async () => {
-    let unsweptCount = 0
+    let [runCount, unsweptCount] = [0, 0]
     const property = fc.asyncProperty(fc.array(happening, { minLength: 15, maxLength: 40 }), async (happenings) => {
+      runCount += 1
       world.sentMessages.length = 0
       const linked = await syncedLink(world, [...STEADY, ...block(0), ...block(1)])
       const end = await carriedOut(happenings, linked)
@@ -94,7 +95,8 @@ describe('Concurrent incremental syncs, jobs and sweeps', () => {
       assert.deepEqual(new Set(removed).intersection(new Set(STEADY)), new Set())
     })
     await fc.assert(property, { numRuns: RUNS_COUNT, endOnFailure: true })
-    assert.ok(unsweptCount > 0, 'none ended without a sweep')
+    // A run with a time limit may end after a few.
+    if (runCount >= RUNS_COUNT) assert.ok(unsweptCount > 0, 'none ended without a sweep')
   })
 
   /** @returns The collection's accounts in the end. The link is enabled then, and every member has an account. */

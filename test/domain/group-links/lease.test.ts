@@ -4,11 +4,13 @@ import { newLink } from '../../../shared/domain/group-links/group-link.ts'
 import {
   changeLeasedLink,
   getLink,
+  ignoreDeletedLink,
   LeaseLost,
   leaseDecision,
   renewedLease,
   renewLease,
 } from '../../../shared/domain/group-links/lease.ts'
+import { Refusal } from '../../../shared/kernel/refusals.ts'
 import { memoryStores } from '../../jobs/memory-links.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
@@ -19,6 +21,15 @@ const link = newLink(
   NOW_MS,
 )
 const TIMES = { leaseMs: 60_000, clockDifferenceMs: 120_000 }
+
+describe('ignoreDeletedLink', () => {
+  it('ignores that a link was deleted, and no other refusal or fault', () => {
+    assert.equal(ignoreDeletedLink(new Refusal('LinkNotFound')), undefined)
+    for (const error of [new Refusal('StaleVersion'), Object.assign(new Error('Fault'), { code: 'LinkNotFound' })]) {
+      assert.throws(() => ignoreDeletedLink(error), error)
+    }
+  })
+})
 
 describe('leaseDecision', () => {
   const live = { owner: OTHER, expiresAtMs: NOW_MS + 1, token: 7 }
