@@ -1,6 +1,6 @@
-import type { Container, ItemDefinition, OperationInput } from '@azure/cosmos'
+import type { Container, ItemDefinition } from '@azure/cosmos'
 import { batchReads } from '../kernel/concurrency.ts'
-import { readDocument, type Stored, statusOf } from './documents.ts'
+import { readDocument, readInBatch, type Stored, statusOf } from './documents.ts'
 
 /** Documents that one request reads, because Cosmos limits the size of a response. */
 const DOCUMENTS_PER_READ_COUNT = 50
@@ -65,8 +65,7 @@ async function readTogether<T>(
   partition: string,
   ids: readonly string[],
 ): Promise<Map<string, Stored<T>> | undefined> {
-  const operations: OperationInput[] = ids.map((id) => ({ operationType: 'Read', id }))
-  const response = await container.items.batch(operations, partition).catch((error: unknown) => {
+  const response = await readInBatch(container, ids, partition).catch((error: unknown) => {
     if (statusOf(error) === 413) return undefined
     throw error
   })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type {
   Container,
   FeedOptions,
@@ -68,8 +69,30 @@ export async function catchUpTenant(container: (id: ContainerId) => Container, t
  * @returns The session token: the same text as before if nothing was written to the range of partitions in between.
  */
 export async function currentState(container: Container, partition: string): Promise<string | undefined> {
-  const { headers } = await container.items.batch([{ operationType: 'Read', id: ABSENT_ID }], partition)
+  const { headers } = await readInBatch(container, [ABSENT_ID], partition)
   return headers[TOKEN_HEADER] as string | undefined
+}
+
+const LOST_CONNECTION_CODES: readonly unknown[] = ['ECONNRESET', 'EPIPE', 'ECONNREFUSED', 'ETIMEDOUT']
+const RETRY_DELAYS_MS = [100, 1000]
+
+/**
+ * Reads documents in one batch. After a lost connection it is sent again, as the SDK does with other reads: a server
+ * closes idle connections at any time.
+ * @throws Error of the SDK; its `cause` has the HTTP status or the code of the connection's error.
+ */
+export async function readInBatch(container: Container, ids: readonly string[], partition: string) {
+  const operations: OperationInput[] = ids.map((id) => ({ operationType: 'Read', id }))
+  for (const delayMs of RETRY_DELAYS_MS) {
+    try {
+      return await container.items.batch(operations, partition)
+    } catch (error) {
+      const { cause } = error as { readonly cause?: { readonly code?: unknown } }
+      if (!LOST_CONNECTION_CODES.includes(cause?.code)) throw error
+      await sleep(delayMs)
+    }
+  }
+  return container.items.batch(operations, partition)
 }
 
 /** All documents of one partition that the query finds, page after page. */

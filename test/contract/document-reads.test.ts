@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { batchedDocumentReads } from '../../shared/cosmos/batched-reads.ts'
+import { batchedDocumentReads, readCurrentDocuments } from '../../shared/cosmos/batched-reads.ts'
+import { openDatabase } from '../../shared/cosmos/database.ts'
 import { queryAll } from '../../shared/cosmos/documents.ts'
 import { databaseOfInstances, STOPPED } from './instances.ts'
-import { localAccount, operationsDuring } from './local-database.ts'
+import { inProcess, localAccount, operationsDuring } from './local-database.ts'
 
 type Note = { readonly id: string; readonly tenantId: string; readonly text: string }
 
@@ -44,6 +45,31 @@ describe('batched document reads', () => {
     await one.items.create({ id, tenantId, text: 'A note', directoryGroupId: randomUUID() })
     assert.equal((await read(tenantId, id))?.text, 'A note')
   })
+
+  for (const [lostCount, outcome] of [
+    [2, 'A note'],
+    [3, 'Batch request error: socket hang up'],
+  ] as const) {
+    it(`are sent again after a lost connection, three times at most: ${lostCount} are lost`, async () => {
+      const { tenantId, notes } = await tenantOf(1, 'A note')
+      const { endpoint, httpClient } = inProcess(cosmos)
+      let sentCount = 0
+      const sendRequest: typeof httpClient.sendRequest = (request) => {
+        if (!request.headers.has('x-ms-cosmos-is-batch-request')) return httpClient.sendRequest(request)
+        sentCount += 1
+        const lost = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+        return sentCount > lostCount ? httpClient.sendRequest(request) : Promise.reject(lost)
+      }
+      const flaky = openDatabase({ endpoint, httpClient: { sendRequest } })('links')
+      const id = notes[0]?.id ?? ''
+      const read = readCurrentDocuments<Note>(flaky, tenantId, [id]).then(
+        (found) => found.get(id)?.text,
+        ({ message }) => message,
+      )
+      assert.equal(await read, outcome)
+      assert.equal(sentCount, 3)
+    })
+  }
 
   it('read fifty documents at once with two requests, each with its version', async () => {
     const { tenantId, notes } = await tenantOf(50)
