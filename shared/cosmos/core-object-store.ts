@@ -5,7 +5,7 @@ import type { MergedCoreObject } from '../domain/connectors/merged-core-object.t
 import type { CoreObject } from '../domain/core/core-object.ts'
 import type { CoreObjectReader, DeletedCoreObjects } from '../domain/core/core-object-store.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { readFew } from './batched-reads.ts'
+import { batchedDocumentReads, readFew } from './batched-reads.ts'
 import { type CoreObjectDocument, coreObject, parseCoreObject } from './core-object-document.ts'
 import { matchingCoreObjects, searchTexts } from './core-object-search.ts'
 import {
@@ -26,6 +26,7 @@ const DOCUMENTS_PER_RESPONSE_COUNT = 5000
 
 /** Container `coreObjects`, partition key `/tenantId`. Soft-deleted documents have a `ttl`. */
 export function cosmosCoreObjectStore(container: Container): CoreObjectReader & CoreObjectWriter {
+  const read = batchedDocumentReads<CoreObjectDocument>(container)
   const find = (tenantId: string, where: string, parameters: QueryParameters) => {
     const query = { query: `SELECT * FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
     return queryAll<CoreObjectDocument>(container, tenantId, query, { maxItemCount: DOCUMENTS_PER_RESPONSE_COUNT })
@@ -63,6 +64,11 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
         query: `SELECT ${CLAIM} FROM c WHERE IS_DEFINED(c.claimedAccount) AND c.deleted = false`,
       })
       return rows.map(accountClaim)
+    },
+    async find(tenantId, objectType, id) {
+      const document = await read(tenantId, id)
+      const exists = document?.deleted === false && document.objectType === objectType
+      return exists ? coreObject(document) : undefined
     },
     async ofIds(tenantId, objectType, ids) {
       if (ids.length === 0) return []

@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
+import { coreObjectRoutes } from '../../functions/routes/core-objects.ts'
 import { groupLinkRoutes } from '../../functions/routes/group-link.ts'
 import type { Directory } from '../../shared/domain/group-links/directory.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { builtService } from '../api/built-service.ts'
-import { sendTo, user } from '../api/core-data-service.ts'
+import { CORE, sendTo, user } from '../api/core-data-service.ts'
 import { securityGroup } from '../domain/group-links/security-group.ts'
 import { databaseOfInstances, STOPPED } from './instances.ts'
 
@@ -22,11 +23,16 @@ const { cosmos, newInstance } = await databaseOfInstances()
 function newInstances() {
   cosmos.setReplicaLag(undefined)
   const tenantId = randomUUID()
-  const client = user(tenantId, randomUUID(), 'collection_criteria_definition-administrator')
+  const client = user(tenantId, randomUUID(), 'collection_criteria_definition-administrator', 'Administrator')
   const directory = { readGroup: async (_tenantId: string, id: string) => securityGroup(id) } as unknown as Directory
   const newSend = () => {
     const service = builtService(newInstance().container, { nowMs: () => NOW_MS, directory })
-    const groups = [criteriaRoutes(service.requests), joinableRoutes(service.requests), groupLinkRoutes(service.links)]
+    const groups = [
+      criteriaRoutes(service.requests),
+      joinableRoutes(service.requests),
+      groupLinkRoutes(service.links),
+      coreObjectRoutes(service.coreObjects),
+    ]
     const as = (caller: Caller) => sendTo(groups, caller, service.dispatch)
     return Object.assign(as(client), { as })
   }
@@ -98,6 +104,15 @@ describe('A client that sends each request to another instance', () => {
     await addPerson(account)
     assert.equal((await eligible(account)).status, 200)
     assert.deepEqual(codesOf(await eligible(randomUUID())), ['CallerHasNoIdentity'])
+  })
+
+  it('reads an object that has just been imported', async () => {
+    const { other, addPerson, lag } = newInstances()
+    const read = async (id: string) => (await other('GET', `${CORE}/identities/${id}`)).status
+    assert.equal(await read(await addPerson()), 200)
+    lag()
+    assert.equal(await read(await addPerson()), 200)
+    assert.equal(await read(randomUUID()), 404)
   })
 
   it('changes a collection with the version that its last change has returned', async () => {

@@ -39,11 +39,10 @@ export async function readSources(
   identityId: string,
   { coreObjects, connectors, objects }: SourceDependencies,
 ): Promise<IdentitySource[]> {
-  const [found, all] = await Promise.all([
-    coreObjects.ofIds(tenantId, 'identity', [identityId]),
+  const [identity, all] = await Promise.all([
+    coreObjects.find(tenantId, 'identity', identityId),
     connectors.list(tenantId),
   ])
-  const [identity] = found
   if (identity === undefined) throw new Refusal('CoreObjectNotFound', `There is no identity ${identityId}`, 'id')
   const contributions = await liveContributions(tenantId, [identityId], rulesOf(all), objects)
   const names = new Map(all.map(({ id, name }) => [id, name]))

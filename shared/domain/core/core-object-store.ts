@@ -11,6 +11,8 @@ export type SearchScope = {
 
 /** Reads a tenant's live core objects. Soft-deleted objects are never returned. */
 export interface CoreObjectReader {
+  /** An object that exists. That there is none includes all earlier writes of all instances. */
+  find(tenantId: string, objectType: ObjectType, id: string): Promise<CoreObject | undefined>
   /** Returns the objects that exist, ordered by id. */
   ofIds(tenantId: string, objectType: ObjectType, ids: readonly string[]): Promise<CoreObject[]>
   /** Returns a page of objects, ordered by id. */

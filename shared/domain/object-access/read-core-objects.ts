@@ -40,11 +40,10 @@ export async function readCoreObject(
   caller: Caller,
   { coreObjects, objectAccess }: CoreObjectDependencies,
 ): Promise<CoreObjectDto> {
-  const [found, access] = await Promise.all([
-    coreObjects.ofIds(caller.tenantId, objectType, [id]),
+  const [object, access] = await Promise.all([
+    coreObjects.find(caller.tenantId, objectType, id),
     objectAccess.of(caller),
   ])
-  const [object] = found
   if (object === undefined || !canRead(access, object))
     throw new Refusal('CoreObjectNotFound', `There is no ${objectType} ${id}`, 'id')
   return toCoreObjectDto(object)
@@ -60,15 +59,15 @@ export async function readRelationshipsOf(
   caller: Caller,
   { coreObjects, objectAccess }: CoreObjectDependencies,
 ): Promise<CoreObjectDto[]> {
-  const [ends, relationships, access] = await Promise.all([
-    coreObjects.ofIds(caller.tenantId, end, [id]),
+  const [object, relationships, access] = await Promise.all([
+    coreObjects.find(caller.tenantId, end, id),
     coreObjects.relationshipsOf(caller.tenantId, end, [id]),
     objectAccess.of(caller),
   ])
-  if (!ends.some((object) => canRead(access, object))) {
+  if (object === undefined || !canRead(access, object)) {
     throw new Refusal('CoreObjectNotFound', `There is no ${end} ${id}`, 'id')
   }
-  return relationships.filter((object) => canRead(access, object)).map(toCoreObjectDto)
+  return relationships.filter((relationship) => canRead(access, relationship)).map(toCoreObjectDto)
 }
 
 /**
