@@ -44,6 +44,8 @@ export function startProcess(options: ProcessOptions): StartedProcess {
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, '../compile-cache'),
+      // With an arena for each thread, memory that was freed counts as used: each keeps that of its largest computation.
+      MALLOC_ARENA_MAX: '1',
       ...environment,
       SOAK_CLOCK_AHEAD_MS: String(clockAheadMs),
     },
