@@ -15,6 +15,11 @@ type RequestRecord = {
   readonly lifecycle: readonly { readonly status: string; readonly notes?: string }[]
 }
 
+/** What the records of the service name, in terms of the model. */
+type RecordNames = {
+  isRequester(record: RequestRecord, request: ModelRequest): boolean
+  positionOf(record: RequestRecord): string | undefined
+}
 type Matched = { readonly collectionId: string; readonly request: ModelRequest; readonly found: RequestRecord }
 
 /** Compares the membership requests of all collections with the model. */
@@ -34,7 +39,7 @@ export async function compareRequests(
   const faults: string[] = []
   const matched: Matched[] = []
   for (const collectionId of model.joinable.keys()) {
-    faults.push(...(await matchRequests(organisation, collectionId, isRequester, matched)))
+    faults.push(...(await matchRequests(organisation, collectionId, { isRequester, positionOf }, matched)))
   }
   // Where the order of events decided, the members are known only now.
   for (const { request, found } of matched) settle(request, found.status, positionOf(found))
@@ -62,34 +67,37 @@ export async function compareRequests(
 async function matchRequests(
   { api, callers, model }: Organisation,
   collectionId: string,
-  isRequester: (record: RequestRecord, request: ModelRequest) => boolean,
+  { isRequester, positionOf }: RecordNames,
   matched: Matched[],
 ): Promise<string[]> {
   const records = await api.list<RequestRecord>(callers.writer, `${REQUESTS_PATH}/${collectionId}`)
   const left = new Map(records.map((each) => [each.id, each]))
-  const faults = repeatedMemberships(collectionId, records)
-  // Requests with known ids first. The others are found by their requester and status.
-  const inOrder = (model.joinable.get(collectionId)?.requests ?? []).toSorted(
-    (one, other) => Number(one.id === undefined) - Number(other.id === undefined),
-  )
-  for (const request of inOrder) {
-    const found =
-      request.id === undefined
-        ? [...left.values()].find(
-            (each) =>
-              isRequester(each, request) &&
-              (each.status === request.status || request.alternatives.includes(each.status)) &&
-              decisionNotes(each).length === 0,
-          )
-        : left.get(request.id)
-    if (found === undefined) {
-      faults.push(`Collection ${collectionId} lacks a request: ${JSON.stringify(request)}`)
-      continue
+  const unmatched = new Set(model.joinable.get(collectionId)?.requests)
+  const isLike = (record: RequestRecord, request: ModelRequest) =>
+    request.id === undefined &&
+    isRequester(record, request) &&
+    (record.status === request.status || request.alternatives.includes(record.status)) &&
+    decisionNotes(record).length === 0
+  // A person can have left several memberships that were added directly: those for the same position belong together.
+  const finders: ((request: ModelRequest) => RequestRecord | undefined)[] = [
+    ({ id }) => (id === undefined ? undefined : left.get(id)),
+    (request) => left.values().find((each) => isLike(each, request) && positionOf(each) === request.position),
+    (request) => left.values().find((each) => isLike(each, request)),
+  ]
+  for (const find of finders) {
+    for (const request of unmatched) {
+      const found = find(request)
+      if (found === undefined) continue
+      left.delete(found.id)
+      unmatched.delete(request)
+      matched.push({ collectionId, request, found })
     }
-    left.delete(found.id)
-    matched.push({ collectionId, request, found })
   }
-  return [...faults, ...[...left.values()].map((each) => `A request that was not made: ${JSON.stringify(each)}`)]
+  return [
+    ...repeatedMemberships(collectionId, records),
+    ...[...unmatched].map((each) => `Collection ${collectionId} lacks a request: ${JSON.stringify(each)}`),
+    ...[...left.values()].map((each) => `A request that was not made: ${JSON.stringify(each)}`),
+  ]
 }
 
 /** An identity has one membership or one waiting request in a collection. */
