@@ -58,13 +58,13 @@ export async function catchUp(container: Container, partition: string): Promise<
   await currentState(container, partition)
 }
 
-/** The same for all containers whose partitions are tenants. */
+/** As `catchUp`, for all containers whose partitions are tenants. Costs one request unit for each. */
 export async function catchUpTenant(container: (id: ContainerId) => Container, tenantId: string): Promise<void> {
   await Promise.all(TENANT_CONTAINERS.map((id) => catchUp(container(id), tenantId)))
 }
 
 /**
- * The same. A batch runs on the primary replica, even if it only reads, and its response has the session token of the
+ * As `catchUp`. A batch runs on the primary replica, even if it only reads, and its response has the session token of the
  * latest write.
  * @returns The session token: the same text as before if nothing was written to the range of partitions in between.
  */

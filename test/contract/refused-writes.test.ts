@@ -138,4 +138,13 @@ describe('A client that sends each request to another instance', () => {
     assert.deepEqual([created.status, codesOf(created)], [201, []])
     assert.deepEqual(codesOf(await one('POST', LINKS, body)), ['GroupAlreadyLinked'])
   })
+
+  it('reads the link of a collection that it has just created', async () => {
+    const { one, other, lag } = newInstances()
+    const { data: collectionId } = (await other('POST', CRITERIA, people('Ada'))).body
+    assert.equal((await other('GET', `${LINKS}?collectionId=${collectionId}`)).status, 200)
+    lag()
+    const { data: id } = (await one('POST', LINKS, { collectionId, directoryGroupId: randomUUID() })).body
+    assert.equal((await other('GET', `${LINKS}/by-collection/${collectionId}`)).body.data?.id, id)
+  })
 })

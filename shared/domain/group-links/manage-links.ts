@@ -34,7 +34,9 @@ export async function getLinkOfCollection(
   collectionId: string,
   { links }: { links: LinkStore },
 ): Promise<GroupLink> {
-  const [oldest] = await links.ofCollection(tenantId, collectionId)
+  const find = async () => (await links.ofCollection(tenantId, collectionId))[0]
+  // Another instance may have created it a moment ago.
+  const oldest = (await find()) ?? (await links.catchUp(tenantId).then(find))
   if (oldest === undefined) throw withoutLink(collectionId)
   return oldest.value
 }
