@@ -13,9 +13,10 @@ describe('The lock of a message that is processed', () => {
   let renewedAtMs: number[] = []
   let failures: unknown[] = []
   let failsWith: Error | undefined
+  let renewedLockMs = LOCK_MS
 
   beforeEach(() => {
-    ;[renewedAtMs, failures, failsWith] = [[], [], undefined]
+    ;[renewedAtMs, failures, failsWith, renewedLockMs] = [[], [], undefined, LOCK_MS]
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 0 })
   })
   afterEach(() => mock.timers.reset())
@@ -29,7 +30,7 @@ describe('The lock of a message that is processed', () => {
       async renew() {
         renewedAtMs.push(Date.now())
         if (failsWith !== undefined) throw failsWith
-        return new Date(Date.now() + LOCK_MS)
+        return new Date(Date.now() + renewedLockMs)
       },
       onFailure: (error: unknown) => void failures.push(error),
       renewedForMs,
@@ -61,6 +62,15 @@ describe('The lock of a message that is processed', () => {
     resolve('result')
     await done
     assert.deepEqual(renewedAtMs, [4_000])
+  })
+
+  it('is renewed each second while it has ended by the clock of the host', async () => {
+    renewedLockMs = -LOCK_MS
+    const { resolve, done } = processing(600_000, { lockedUntilUtc: new Date(-LOCK_MS) })
+    await pass(3)
+    resolve('result')
+    await done
+    assert.deepEqual(renewedAtMs, [1000, 2000, 3000])
   })
 
   it('is not renewed beyond the longest time', async () => {

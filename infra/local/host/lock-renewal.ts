@@ -1,5 +1,7 @@
 /** Before the end of a lock, its renewal is sent this much earlier: or at half of the time that is left. */
 const MARGIN_MS = 10_000
+/** A lock that has ended by this clock may be held by that of the broker: it is not renewed in a loop without a pause. */
+const LEAST_DELAY_MS = 1000
 
 type LockedMessage = { readonly lockedUntilUtc?: Date }
 
@@ -36,7 +38,7 @@ export async function whileLocked<Result>(
           },
         )
       },
-      Math.max(0, leftMs - Math.min(MARGIN_MS, leftMs / 2)),
+      leftMs <= 0 ? LEAST_DELAY_MS : leftMs - Math.min(MARGIN_MS, leftMs / 2),
     )
   }
   if (lockedUntilUtc !== undefined) schedule(lockedUntilUtc.getTime())
