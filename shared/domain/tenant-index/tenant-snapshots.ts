@@ -7,6 +7,7 @@ import { type LoadedRows, RowLoader, type RowSaving } from './row-loader.ts'
 import { RowMemory } from './row-memory.ts'
 import { RowSaver, type SavableRows } from './row-saver.ts'
 import type { RowSnapshot } from './row-snapshot.ts'
+import { SnapshotReaders } from './snapshot-readers.ts'
 
 type Entry = SavableRows & {
   rows: RowSnapshot
@@ -46,8 +47,7 @@ export class TenantSnapshots {
   readonly #loader: RowLoader
   readonly #saver: RowSaver | undefined
   readonly #scheduler: CooperativeScheduler
-  /** The number of running computations on a snapshot. */
-  readonly #readerCounts = new Map<RowSnapshot, number>()
+  readonly #readers = new SnapshotReaders()
   readonly #evictionListeners: ((tenantId: string) => void)[] = []
   readonly #current = coalesce((tenantId) => this.#currentEntry(tenantId))
 
@@ -103,15 +103,8 @@ export class TenantSnapshots {
   }
 
   /** The same for several tasks whose results must be those of one state. */
-  async whileUnchanged<T>(rows: RowSnapshot, work: () => Promise<T>): Promise<T> {
-    this.#readerCounts.set(rows, (this.#readerCounts.get(rows) ?? 0) + 1)
-    try {
-      return await work()
-    } finally {
-      const remainingCount = (this.#readerCounts.get(rows) as number) - 1
-      if (remainingCount > 0) this.#readerCounts.set(rows, remainingCount)
-      else this.#readerCounts.delete(rows)
-    }
+  whileUnchanged<T>(rows: RowSnapshot, work: () => Promise<T>): Promise<T> {
+    return this.#readers.run(rows, work)
   }
 
   /** Whether the tenant's rows are in memory. */
@@ -179,7 +172,7 @@ export class TenantSnapshots {
       )) {
         const isLarge = objects.length > APPLIED_AT_ONCE_COUNT
         // A fork that this refresh has made has no readers yet.
-        const isRead = entry.rows === origin && objects.length > 0 && (isLarge || this.#readerCounts.has(origin))
+        const isRead = entry.rows === origin && objects.length > 0 && (isLarge || this.#readers.isRead(origin))
         if (isRead) entry.rows = origin.forked()
         if (objects.length > 0) await this.#applyTo(entry, objects)
         isChanged ||= objects.length > 0
