@@ -4,6 +4,7 @@ import {
   listCollections,
   readCollection,
   readResults,
+  searchCollections,
   searchFilter,
 } from '../../shared/domain/collections/read-collections.ts'
 import type { Actor } from '../../shared/domain/membership-requests/decide-request.ts'
@@ -103,7 +104,7 @@ const definitionRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
     reply: { status: 200, schema: Type.Array(JoinableCollectionDto) },
     run: async ({ query: { tags, attributes }, caller }) => {
       const filter = { ...searchFilter(tags, attributes), kind: 'joinable' } as const
-      return ok((await listCollections(caller.tenantId, filter, deps)).map(toJoinableCollectionDto))
+      return ok((await searchCollections(caller.tenantId, filter, deps)).map(toJoinableCollectionDto))
     },
   }),
   route('GET', '/{id}', {

@@ -12,6 +12,7 @@ import {
   listCollections,
   readCollection,
   readResults,
+  searchCollections,
   searchFilter,
 } from '../../shared/domain/collections/read-collections.ts'
 import type { CoreObjectReader } from '../../shared/domain/core/core-object-store.ts'
@@ -119,7 +120,7 @@ const definitionRoutes = (deps: CollectionRouteDependencies): readonly Route[] =
     query: SearchQuery,
     reply: { status: 200, schema: Type.Array(CollectionDto) },
     run: async ({ query: { tags, attributes }, caller }) =>
-      ok((await listCollections(caller.tenantId, searchFilter(tags, attributes), deps)).map(toCollectionDto)),
+      ok((await searchCollections(caller.tenantId, searchFilter(tags, attributes), deps)).map(toCollectionDto)),
   }),
   route('GET', '/{collectionId}', {
     operationId: 'getCollection',

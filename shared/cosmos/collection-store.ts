@@ -100,8 +100,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     if (found === undefined) throw new Refusal('StaleVersion', `Collection ${collection.id} was deleted concurrently`)
     return found
   }
-  /** By name, then id. */
-  const list = async (tenantId: string, filter: CollectionFilter): Promise<Collection[]> => {
+  const search = async (tenantId: string, filter: CollectionFilter): Promise<Collection[]> => {
     const { text, parameters } = filterQuery(filter)
     const found: Collection[] = []
     // Definitions are parsed page by page: parsing thousands at once would block the thread.
@@ -109,15 +108,19 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     for await (const page of pages) found.push(...page.map(collectionOf))
     return found.sort(byName)
   }
+  const listAll = keptLists(collections, {
+    itemsKeptCount: COLLECTIONS_KEPT_COUNT,
+    read: (tenantId) => search(tenantId, {}),
+  })
   return {
     find,
     findCurrent: findBy(readCurrent),
     catchUp: (tenantId) => catchUp(collections, tenantId),
-    list,
-    currentCriteria: keptLists(collections, {
-      itemsKeptCount: COLLECTIONS_KEPT_COUNT,
-      read: (tenantId) => list(tenantId, { kind: 'criteria' }),
-    }),
+    async list(tenantId, kind) {
+      const all = await listAll(tenantId)
+      return kind === undefined ? all : all.filter((one) => one.kind === kind)
+    },
+    search,
     async count(tenantId) {
       const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.kind)'
       const [count = 0] = await queryAll<number>(collections, tenantId, { query })
@@ -204,7 +207,6 @@ function filterQuery(filter: CollectionFilter): { text: string; parameters: SqlP
   }
   const require = (clause: (name: string) => string, value: string) => void clauses.push(clause(parameter(value)))
   if (filter.kind !== undefined) require((name) => `c.kind = ${name}`, filter.kind)
-  if (filter.objectType !== undefined) require((name) => `c.objectType = ${name}`, filter.objectType)
   if (filter.refersTo !== undefined) require((name) => `ARRAY_CONTAINS(c.refersTo, ${name})`, filter.refersTo)
   for (const tags of filter.tags ?? []) {
     clauses.push(`(${tags.map((tag) => `ARRAY_CONTAINS(c.metadata.tags, ${parameter(tag)})`).join(' OR ')})`)

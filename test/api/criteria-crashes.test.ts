@@ -50,7 +50,7 @@ describe('a write of a collection while a dependency is down', () => {
     const process = service.newProcess({ tenants: { register: down } })
     const who = caller()
     await assert.rejects(createCriteriaCollection(NEW_COLLECTION, who, process), /cannot be reached/)
-    assert.deepEqual(await process.collections.list(who.tenantId, {}), [])
+    assert.deepEqual(await process.collections.list(who.tenantId), [])
   })
 })
 

@@ -13,7 +13,7 @@ const textOf = (path: string): string => readFileSync(join(PROJECT_FOLDER, path)
 
 /** Calls of ports, and of the helpers where an adapter uses them for a read of its own. */
 const CALLS = [
-  /\b(?!this\.)(\w+\.(?:catchUp|findCurrent|currentCriteria|head)|snapshots\.current)\(/g,
+  /\b(?!this\.)(\w+\.(?:catchUp|findCurrent|head)|snapshots\.current)\(/g,
   /await (currentOrgChart|catchUp)\(/g,
   /(readCurrentDocuments|keptLists)(?:<.*>)?\(/g,
 ]

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import type { CollectionKind } from '../../shared/domain/collections/collection.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import { databaseOfInstances, STOPPED } from './instances.ts'
 import { operationsDuring } from './local-database.ts'
@@ -14,6 +16,19 @@ const newHr = (name = 'HR') =>
     { name, clientId: randomUUID() },
     { id: randomUUID(), createdBy: randomUUID(), createdAt: '2030-01-01T00:00:00.000+00:00' },
   )
+
+const COLLECTION = {
+  objectType: 'Identity',
+  description: null,
+  definition: {},
+  definitionVersion: 1,
+  definedBy: '5b0f3f2e-1c1d-4c56-9a70-3a0a1c6a3a01',
+  metadata: { tags: [], attributes: {} },
+  refersTo: [],
+  createdBy: '5b0f3f2e-1c1d-4c56-9a70-3a0a1c6a3a01',
+  createdAtMs: Date.parse('2030-01-01T00:00:00Z'),
+  updatedAtMs: Date.parse('2030-01-01T00:00:00Z'),
+} as const
 
 describe('A kept list', () => {
   it('is read again only after a write, by whichever instance, and by one batch otherwise', async () => {
@@ -32,6 +47,27 @@ describe('A kept list', () => {
     assert.deepEqual((await names()).toSorted(), ['HR', 'Wages'])
     await other.remove(tenantId, payroll.id, replaced)
     assert.deepEqual(await names(), ['HR'])
+  })
+
+  it('has the collections of one kind or of both, those just created by another instance included', async () => {
+    const tenantId = randomUUID()
+    const [one, other] = [newInstance(), newInstance()].map((instance) =>
+      cosmosCollectionStore(instance.container('collections')),
+    )
+    const names = async (kind?: CollectionKind) => (await one?.list(tenantId, kind))?.map(({ name }) => name)
+    for (const [kind, name] of [
+      ['criteria', 'Nurses'],
+      ['joinable', 'Book club'],
+    ] as const) {
+      assert.deepEqual(await names(kind), [])
+      await other?.add({ ...COLLECTION, id: randomUUID(), tenantId, kind, name }, undefined)
+      assert.deepEqual(await names(kind), [name])
+    }
+    assert.deepEqual(await names(), ['Book club', 'Nurses'])
+    const operations = await operationsDuring({ cosmos }, async () =>
+      assert.deepEqual(await names('criteria'), ['Nurses']),
+    )
+    assert.deepEqual(operations, { batch: 1 })
   })
 
   it('is not changed by its readers', async () => {

@@ -61,6 +61,6 @@ it('a merge of two identities with 200 memberships and 20 gates costs operations
   const live = await requests.requests.liveOf(tenantId, remaining)
   assert.deepEqual(new Set(live.map(({ value }) => value.collectionId)), new Set(collectionIds))
   assert.equal(live.length, 200)
-  const policies = await requests.collections.list(tenantId, { kind: 'joinable' })
+  const policies = await requests.collections.list(tenantId, 'joinable')
   assert.ok(!JSON.stringify(policies).includes(vanishing))
 })

@@ -14,7 +14,6 @@ import type { JoinedMembers, MembershipStore } from './membership-store.ts'
 
 export type CollectionFilter = {
   readonly kind?: CollectionKind
-  readonly objectType?: string
   /** Normalised. A collection must have at least one tag of each list. */
   readonly tags?: readonly (readonly string[])[]
   /** A collection must have all of them. */
@@ -36,10 +35,10 @@ export interface CollectionStore {
   findCurrent(tenantId: string, id: string, kind?: CollectionKind): Promise<Versioned<Collection> | undefined>
   /** Later reads include all earlier writes of all instances. */
   catchUp(tenantId: string): Promise<void>
-  /** By name, then id. */
-  list(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
-  /** The criteria collections as of all earlier writes of all instances, in the same order. */
-  currentCriteria(tenantId: string): Promise<Collection[]>
+  /** The collections of a kind, or of both, as of all earlier writes of all instances: by name, then id. */
+  list(tenantId: string, kind?: CollectionKind): Promise<Collection[]>
+  /** Those that match, in the same order. */
+  search(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
   /** The number of collections of both kinds. */
   count(tenantId: string): Promise<number>
   /** The collections among these ids that exist. */

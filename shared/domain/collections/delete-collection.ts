@@ -44,7 +44,7 @@ async function removeMembers(
 
 async function refuseInUse(id: string, tenantId: string, deps: CollectionDependencies): Promise<void> {
   // A joinable collection that its own members may join refers to itself.
-  const referrers = (await deps.collections.list(tenantId, { refersTo: id })).filter((referrer) => referrer.id !== id)
+  const referrers = (await deps.collections.search(tenantId, { refersTo: id })).filter((referrer) => referrer.id !== id)
   const linkIds = await deps.links.linksOf(tenantId, id)
   if (referrers.length + linkIds.length === 0) return
   const users = [

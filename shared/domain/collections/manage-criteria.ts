@@ -119,7 +119,7 @@ export async function refuseCycle(
   deps: CollectionDependencies,
 ): Promise<void> {
   if (refersTo.length === 0) return
-  const others = await deps.collections.list(before.tenantId, { kind: 'criteria' })
+  const others = await deps.collections.list(before.tenantId, 'criteria')
   const references = new Map(others.map((other) => [other.id, other.refersTo]))
   const cycle = findCycle(before.id, refersTo, (id) => references.get(id) ?? [])
   if (cycle === undefined) return

@@ -5,6 +5,7 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import {
   type Collection,
   type CollectionKind,
+  type CollectionObjectType,
   type CollectionResults,
   normalisedTerm,
   TAG_LENGTH_LIMIT,
@@ -28,10 +29,21 @@ export async function readCollection(
 /** By name, then id. */
 export async function listCollections(
   tenantId: string,
+  asked: { readonly kind?: CollectionKind; readonly objectType?: CollectionObjectType },
+  deps: ReadDependencies,
+): Promise<Collection[]> {
+  const { kind, objectType } = asked
+  const collections = await deps.collections.list(tenantId, kind)
+  return objectType === undefined ? collections : collections.filter((one) => one.objectType === objectType)
+}
+
+/** The same for those that match. */
+export async function searchCollections(
+  tenantId: string,
   filter: CollectionFilter,
   deps: ReadDependencies,
 ): Promise<Collection[]> {
-  return deps.collections.list(tenantId, filter)
+  return deps.collections.search(tenantId, filter)
 }
 
 /**

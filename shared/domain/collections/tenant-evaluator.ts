@@ -134,7 +134,7 @@ export class TenantEvaluator {
     const { collections, snapshots, nowMs } = this.#deps
     const readAtMs = nowMs()
     // The evaluation before this one may have read newer states than this process has seen.
-    const [criteria] = await Promise.all([collections.currentCriteria(tenantId), snapshots.catchUp(tenantId)])
+    const [criteria] = await Promise.all([collections.list(tenantId, 'criteria'), snapshots.catchUp(tenantId)])
     const heads = await this.#cache.headsOf(tenantId, criteria)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)
@@ -155,7 +155,7 @@ export class TenantEvaluator {
     const evaluations = this.#cache.evaluationsOf(tenantId)
     const [reconciled] = await Promise.allSettled([reconciler.reconcile(tenantId, rows, changes)])
     if (reconciled.status === 'fulfilled' && reconciled.value) {
-      criteria = await collections.list(tenantId, { kind: 'criteria' })
+      criteria = await collections.list(tenantId, 'criteria')
       heads = await this.#cache.headsOf(tenantId, criteria)
     }
     const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))

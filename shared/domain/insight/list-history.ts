@@ -110,7 +110,7 @@ export async function listObjectHistory(
   deps: HistoryDependencies,
 ): Promise<Page<ObjectHistoryEntry>> {
   const range = rangeOf(from, to)
-  const all = await deps.collections.list(tenantId, {})
+  const all = await deps.collections.list(tenantId)
   const found = await Promise.all(
     (['criteria', 'joinable'] as const).map((kind) => {
       const ids = all.flatMap((collection) => (collection.kind === kind ? [collection.id] : []))

@@ -47,7 +47,7 @@ export async function eligibleCollectionsOf(
 async function eligibleFor(person: Person, orgChart: OrgChart, deps: RequestDependencies): Promise<Collection[]> {
   const { tenantId, identityId } = person
   const [joinables, live] = await Promise.all([
-    deps.collections.list(tenantId, { kind: 'joinable' }),
+    deps.collections.list(tenantId, 'joinable'),
     deps.requests.liveOf(tenantId, identityId),
   ])
   const taken = new Set(live.map(({ value }) => value.slot))

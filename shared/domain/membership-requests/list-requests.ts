@@ -73,7 +73,7 @@ export async function requestsAwaiting(
   const { tenantId, identityId } = person
   const [orgChart, joinables] = await Promise.all([
     freshOrgChart(tenantId, deps),
-    deps.collections.list(tenantId, { kind: 'joinable' }),
+    deps.collections.list(tenantId, 'joinable'),
   ])
   const waitingUnder = await reviewKeys(person, joinables, orgChart, deps)
   if (waitingUnder.length === 0) return { items: [] }
@@ -201,7 +201,7 @@ export async function collectionsToReview(person: Person, deps: RequestDependenc
   const { tenantId, identityId } = person
   const [orgChart, joinables] = await Promise.all([
     freshOrgChart(tenantId, deps),
-    deps.collections.list(tenantId, { kind: 'joinable' }),
+    deps.collections.list(tenantId, 'joinable'),
   ])
   const [keys, own] = await Promise.all([
     reviewKeys(person, joinables, orgChart, deps),

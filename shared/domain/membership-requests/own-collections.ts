@@ -7,10 +7,7 @@ import { freshOrgChart, type Person, type RequestDependencies } from './request-
  */
 export async function ownCollections(person: Person, deps: RequestDependencies): Promise<Collection[]> {
   const { tenantId, identityId } = person
-  const [orgChart, collections] = await Promise.all([
-    freshOrgChart(tenantId, deps),
-    deps.collections.list(tenantId, {}),
-  ])
+  const [orgChart, collections] = await Promise.all([freshOrgChart(tenantId, deps), deps.collections.list(tenantId)])
   const ofPeople = collections.filter(({ objectType }) => objectType !== 'OrgUnit')
   const ids = ofPeople.map(({ id }) => id)
   const memberOf = await deps.membershipResolver.collectionsOf(tenantId, identityId, ids, orgChart)

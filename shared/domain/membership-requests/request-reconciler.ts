@@ -69,7 +69,7 @@ export class RequestReconciler implements ChangeReconciler {
     const isRestored = rowsMoved || renamed.size > 0
     const restorable = isRestored ? await requests.restorable(tenantId, this.#deps.nowMs()) : []
     const isRewritten =
-      renamed.size > 0 && (await renameInDefinitions(await collections.list(tenantId, {}), renamed, this.#deps))
+      renamed.size > 0 && (await renameInDefinitions(await collections.list(tenantId), renamed, this.#deps))
     await this.#reconcile(tenantId, [...live, ...restorable])
     if (isRewritten) await this.#moveMisplaced(tenantId, await requests.liveOutlines(tenantId))
     return isRewritten
@@ -80,16 +80,14 @@ export class RequestReconciler implements ChangeReconciler {
     await requests.catchUp(tenantId)
     const outlines = await requests.liveOutlines(tenantId)
     // After the requests: the collection of each of them is in the list, unless it was deleted.
-    await collections.catchUp(tenantId)
-    const joinables = await collections.list(tenantId, { kind: 'joinable' })
-    const all = [...(await collections.currentCriteria(tenantId)), ...joinables]
+    const all = await collections.list(tenantId)
     const isRewritten = await renameInDefinitions(
       all,
       await this.#renamed(tenantId, all.flatMap(identitiesNamedBy)),
       this.#deps,
     )
     const orgChart = await freshOrgChart(tenantId, this.#deps)
-    const joinableIds = new Set(joinables.map(({ id }) => id))
+    const joinableIds = new Set(all.filter(({ kind }) => kind === 'joinable').map(({ id }) => id))
     const suspect = outlines.filter((outline) => !joinableIds.has(outline.collectionId) || isSuspect(outline, orgChart))
     const restorable = await requests.restorable(tenantId, this.#deps.nowMs())
     await this.#reconcile(tenantId, [...(await this.#read(tenantId, suspect)), ...restorable])
@@ -113,7 +111,7 @@ export class RequestReconciler implements ChangeReconciler {
   async #moveMisplaced(tenantId: string, outlines: readonly RequestOutline[]): Promise<void> {
     const waiting = outlines.filter(({ status }) => status === 'PendingApproval')
     if (waiting.length === 0) return
-    const joinables = await this.#deps.collections.list(tenantId, { kind: 'joinable' })
+    const joinables = await this.#deps.collections.list(tenantId, 'joinable')
     const byCollection = Map.groupBy(waiting, ({ collectionId }) => collectionId)
     for (const collection of joinables) {
       const policy = policyOf(collection)
