@@ -212,7 +212,7 @@ function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: Parts) 
       elapsedMs,
     }),
     memberships,
-    evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
+    evaluationLeases: cosmosEvaluationLeaseStore(container('tenants'), parts.databaseSession),
     joined: cosmosJoinedMembers(container('requests'), nowMs),
     historyDays,
     history: {

@@ -1,5 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import { EvaluationLease, type EvaluationLeaseStore } from '../domain/collections/evaluation-lease.ts'
+import type { ContainerId } from './containers.ts'
+import type { DatabaseSession } from './database-session.ts'
 import { documentParser } from './document-parser.ts'
 import { ifVersion, readDocument, refuse } from './documents.ts'
 
@@ -10,16 +12,27 @@ const parse = documentParser<EvaluationLease>('evaluation lease', EvaluationLeas
 
 type LeaseDocument = EvaluationLease & { readonly id: string; readonly tenantId: string }
 
-/** Container `tenants`. */
-export function cosmosEvaluationLeaseStore(tenants: Container): EvaluationLeaseStore {
+/** The container whose state a lease names. */
+const MEMBERS: ContainerId = 'members'
+
+/** Container `tenants`. The session is that of all containers of this instance. */
+export function cosmosEvaluationLeaseStore(
+  tenants: Container,
+  session: Pick<DatabaseSession, 'tokens' | 'advance'>,
+): EvaluationLeaseStore {
   const stale = refuse({ 404: 'StaleVersion', 409: 'StaleVersion', 412: 'StaleVersion' })
   return {
     async find(tenantId) {
       const document = await readDocument<LeaseDocument>(tenants, LEASE_ID, tenantId)
-      return document && { value: parse(document), version: document._etag }
+      if (document === undefined) return undefined
+      const lease = parse(document)
+      if (lease.membersSeen !== undefined) session.advance({ [MEMBERS]: lease.membersSeen })
+      return { value: lease, version: document._etag }
     },
     async save(tenantId, lease, version) {
-      const document: LeaseDocument = { ...lease, id: LEASE_ID, tenantId }
+      const membersSeen = session.tokens()[MEMBERS]
+      const seen = membersSeen === undefined ? {} : { membersSeen }
+      const document: LeaseDocument = { ...lease, ...seen, id: LEASE_ID, tenantId }
       const { etag } =
         version === undefined
           ? await tenants.items.create(document).catch(stale)

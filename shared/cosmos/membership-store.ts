@@ -12,7 +12,7 @@ import { readCurrentDocuments } from './batched-reads.ts'
 import { type HistoryOptions, SECONDS_PER_DAY } from './change-document.ts'
 import { readDocument, type Stored } from './documents.ts'
 import { followedCriteriaChanges } from './followed-changes.ts'
-import { headVersions, headVersionsWrittenSince } from './head-versions.ts'
+import { headDocuments, headVersions, headVersionsWrittenSince } from './head-versions.ts'
 import { HEAD_ID, type MembersHead, membersPartition, parseMembersHead, planWrite } from './membership-plan.ts'
 import { deleteMembership, membersConflict, writePlan } from './membership-writes.ts'
 import { chunksMismatch, digestTask, StoredMembers } from './stored-members.ts'
@@ -31,6 +31,13 @@ export function cosmosMembershipStore(
   }
   const stored = new StoredMembers(members, scheduler)
   const followed = followedCriteriaChanges(members, nowMs)
+
+  /** Keeps the head for the evaluation that has read it. */
+  function keptHead(partition: string, document: Stored<object>): Versioned<MembershipHead> {
+    const head = versionedDocument(document)
+    stored.keepReadHead(partition, head)
+    return versionedHead(head)
+  }
 
   /** @throws Refusal `StaleVersion` when the head has another version. */
   async function headOfVersion(partition: string, version: string): Promise<Versioned<MembersHead>> {
@@ -65,9 +72,11 @@ export function cosmosMembershipStore(
       const partition = membersPartition(tenantId, collectionId)
       const document = (await readCurrentDocuments<MembersHead>(members, partition, [HEAD_ID])).get(HEAD_ID)
       if (document === undefined) return undefined
-      const found = versionedDocument(document)
-      stored.keepReadHead(partition, found)
-      return versionedHead(found)
+      return keptHead(partition, document)
+    },
+    async heads(tenantId, collectionIds) {
+      const documents = await headDocuments(members, tenantId, collectionIds)
+      return new Map([...documents].map(([id, document]) => [id, keptHead(membersPartition(tenantId, id), document)]))
     },
     versions: (tenantId, collectionIds) => headVersions(members, tenantId, collectionIds),
     versionsWrittenSince: (tenantId, sinceS) => headVersionsWrittenSince(members, tenantId, sinceS),

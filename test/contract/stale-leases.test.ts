@@ -3,16 +3,33 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, it } from 'node:test'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
+import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import type { Directory } from '../../shared/domain/group-links/directory.ts'
 import { type Lease, newLink } from '../../shared/domain/group-links/group-link.ts'
 import { changeLink, LeaseLost, renewLease } from '../../shared/domain/group-links/lease.ts'
 import { newJob } from '../../shared/domain/group-links/sync-job.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
-import { builtService } from '../api/built-service.ts'
+import type { Caller } from '../../shared/kernel/caller.ts'
+import { builtService, faultLog } from '../api/built-service.ts'
 import { databaseOfInstances, STOPPED } from './instances.ts'
+import { operationsDuring } from './local-database.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 const { cosmos, newInstance } = await databaseOfInstances()
+
+const CALLER: Omit<Caller, 'tenantId'> = {
+  kind: 'application',
+  objectId: randomUUID(),
+  clientId: undefined,
+  roles: new Set(),
+}
+const PERSON = { objectType: 'identity', deleted: false, contributors: [] } as const
+const LEAF = { id: 'identityDisplayName', field: 'identityDisplayName', operator: 'Equals', value: 'A person' } as const
+const PEOPLE = {
+  objectType: 'Identity',
+  name: 'People',
+  condition: { groupOperator: 'AND', conditions: [LEAF] },
+} as const
 
 const lease = (token: number): Lease => ({ owner: `worker ${token}`, expiresAtMs: NOW_MS + 60_000, token })
 
@@ -49,5 +66,46 @@ describe('A worker with lagging reads', () => {
     await cosmosJobStore(one.container('jobs'), one.container('tenants'), Date.now).add(job)
     await runSyncJob({ tenantId, jobId: job.id }, worker.links)
     assert.equal((await worker.links.jobs.find(tenantId, job.id))?.value.status, 'Queued')
+  })
+})
+
+/** The evaluation writes the members of each in a batch of its own. */
+const COLLECTIONS_COUNT = 12
+
+describe('An evaluator that has just started', () => {
+  beforeEach(() => cosmos.setReplicaLag(undefined))
+
+  it('reads the heads of many collections in one query, as the evaluator before it has left them', async () => {
+    const tenantId = randomUUID()
+    const faults: unknown[] = []
+    const start = () => {
+      const { container, session } = newInstance()
+      return builtService(container, { databaseSession: session, nowMs: () => NOW_MS, log: faultLog(faults) })
+    }
+    const write = (id: string, displayName: string) =>
+      newInstance()
+        .container('coreObjects')
+        .items.upsert({ ...PERSON, id, externalId: id, tenantId, attributes: { displayName } })
+    const [anna, bo] = [randomUUID(), randomUUID()].toSorted()
+    assert.ok(anna !== undefined && bo !== undefined)
+    const [former, second] = [start(), start()]
+    const ids: string[] = []
+    for (let index = 0; index < COLLECTIONS_COUNT; index += 1) {
+      ids.push((await createCriteriaCollection(PEOPLE, { ...CALLER, tenantId }, former.collections)).id)
+    }
+    await write(anna, 'A person')
+    await former.evaluator.evaluate(tenantId)
+    cosmos.setReplicaLag({ ...STOPPED, containers: ['members'] })
+    await write(bo, 'A person')
+    await second.evaluator.evaluate(tenantId)
+    await write(anna, 'Nobody')
+    const third = start()
+    const { query = 0, batch = 0 } = await operationsDuring({ cosmos }, () => third.evaluator.evaluate(tenantId))
+    assert.ok(batch < 2 * COLLECTIONS_COUNT, `${batch} batches, ${query} queries`)
+    assert.deepEqual(faults, [])
+    for (const id of ids) {
+      const { head, ids: members } = (await third.collections.memberships.members(tenantId, id)) ?? {}
+      assert.deepEqual([head?.membershipVersion, members], [3, [bo]])
+    }
   })
 })

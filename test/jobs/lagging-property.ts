@@ -203,11 +203,8 @@ export class LaggingInstances {
         }),
     }
     const directory = directoryOver((send) => (tenantId, call) => life.make(() => send(tenantId, call)))
-    return {
-      life,
-      session,
-      service: newService({ container: openDatabase(inProcess(cosmos), session), messageQueue, directory }),
-    }
+    const container = openDatabase(inProcess(cosmos), session)
+    return { life, session, service: newService({ container, databaseSession: session, messageQueue, directory }) }
   }
 }
 

@@ -6,7 +6,7 @@ import { attributeChange } from './attribute-change.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import type { EvaluationCache, Heads } from './evaluation-cache.ts'
-import type { HeldLease } from './evaluation-lease.ts'
+import type { HeldLease } from './held-lease.ts'
 import { accountsOfChange } from './member-accounts.ts'
 import {
   type CachedEvaluation,

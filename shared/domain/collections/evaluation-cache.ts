@@ -13,6 +13,9 @@ import type { JoinedCollection, JoinedMembers, MembershipHead } from './membersh
 /** Member heads read concurrently: each has a partition of its own. */
 const HEADS_AT_ONCE_COUNT = 20
 
+/** So many heads cost less one by one than in a query. */
+const FEW_COUNT = 3
+
 type CacheDependencies = Pick<CollectionDependencies, 'memberships' | 'scheduler' | 'log'>
 
 type Head = Versioned<MembershipHead> | undefined
@@ -73,21 +76,33 @@ export class EvaluationCache {
   /**
    * The heads of the members of all these collections: of the tenant's criteria collections. Drops evaluations of other
    * collections, of former definitions and of members that others have written.
+   * @param seesFormerWrites Whether all reads include what others have written: see `HeldLease`.
    */
-  async headsOf(tenantId: string, criteria: readonly Collection[]): Promise<Heads> {
+  async headsOf(tenantId: string, criteria: readonly Collection[], seesFormerWrites: boolean): Promise<Heads> {
     const cached = this.#tenants.get(tenantId) ?? new Map<string, CachedEvaluation>()
     const definitions = new Map(criteria.map(({ id, definitionVersion }) => [id, definitionVersion]))
     for (const [id, { definitionVersion }] of cached) {
       if (definitions.get(id) !== definitionVersion) cached.delete(id)
     }
     const isVerified = !this.#unverified.has(tenantId)
-    const heads = new Map(criteria.map(({ id }) => [id, cached.get(id)?.head]))
-    const unknown = isVerified ? criteria.filter(({ id }) => !cached.has(id)) : criteria
-    await forEachConcurrent(unknown, HEADS_AT_ONCE_COUNT, async ({ id }) => {
-      heads.set(id, await this.#deps.memberships.head(tenantId, id))
-    })
+    const unknown = (isVerified ? criteria.filter(({ id }) => !cached.has(id)) : criteria).map(({ id }) => id)
+    const read = await this.#readHeads(tenantId, unknown, seesFormerWrites)
+    const heads = new Map(criteria.map(({ id }) => [id, read.has(id) ? read.get(id) : cached.get(id)?.head]))
     for (const [id, { head }] of cached) if (heads.get(id)?.version !== head?.version) cached.delete(id)
     this.#unverified.delete(tenantId)
+    return heads
+  }
+
+  async #readHeads(tenantId: string, collectionIds: readonly string[], seesFormerWrites: boolean): Promise<Heads> {
+    const { memberships } = this.#deps
+    if (seesFormerWrites && collectionIds.length > FEW_COUNT) {
+      const found = await memberships.heads(tenantId, collectionIds)
+      return new Map(collectionIds.map((id) => [id, found.get(id)]))
+    }
+    const heads = new Map<string, Head>()
+    await forEachConcurrent(collectionIds, HEADS_AT_ONCE_COUNT, async (id) => {
+      heads.set(id, await memberships.head(tenantId, id))
+    })
     return heads
   }
 

@@ -1,12 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { heldForMs, retryDelayMs } from '../../kernel/lease-expiry.ts'
-import { isConflict, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 
 /** A holder that has not renewed its lease for this long stops. */
 export const EVALUATION_LEASE_MS = 60 * 1000
-
-/** A lease with less time left is renewed before the next write. */
-const RENEWED_BELOW_MS = 40 * 1000
 
 /** The wait before the next attempt to evaluate a tenant that another instance is evaluating. */
 export const HELD_RETRY_MS = 2000
@@ -53,13 +50,17 @@ export const EvaluationLease = Type.Object({
   lateWritesUntilMs: Type.Optional(Type.Number()),
   /** Present when the last evaluation has covered all collections. */
   evaluated: Type.Optional(EvaluatedUntil),
+  /** The state of the database's members that the holder had seen, which includes all that it had written. */
+  membersSeen: Type.Optional(Type.String()),
 })
 export type EvaluationLease = Readonly<Static<typeof EvaluationLease>>
 
 /** One lease per tenant. A write quotes the version that was read. */
 export interface EvaluationLeaseStore {
+  /** Later reads of members include the state that the lease names in `membersSeen`. */
   find(tenantId: string): Promise<Versioned<EvaluationLease> | undefined>
   /**
+   * Saves the lease with the state of the members that this instance has seen.
    * @param version Undefined to create the first lease.
    * @returns The new version.
    * @throws Refusal `StaleVersion` when another evaluator has written the lease since.
@@ -67,9 +68,17 @@ export interface EvaluationLeaseStore {
   save(tenantId: string, lease: EvaluationLease, version: string | undefined): Promise<string>
 }
 
+/** What a new holder knows of the writes of former holders. */
+export type FormerWrites = {
+  /** Collections that they have written since this one last held the lease. */
+  readonly stale: WrittenCollections
+  /** Whether reads of members include all these writes, and no further ones can come. */
+  readonly seesFormerWrites: boolean
+}
+
 export type AcquireDecision =
   | { readonly outcome: 'held'; readonly retryMs: number }
-  | { readonly outcome: 'acquired'; readonly lease: EvaluationLease; readonly stale: WrittenCollections }
+  | ({ readonly outcome: 'acquired'; readonly lease: EvaluationLease } & FormerWrites)
 
 /**
  * Whether `holderId` may evaluate now, and which collections it must drop from its cache.
@@ -84,7 +93,8 @@ export function acquired(
 ): AcquireDecision {
   const untilMs = nowMs + EVALUATION_LEASE_MS
   if (current === undefined) {
-    return { outcome: 'acquired', lease: { holderId, untilMs, epoch: 1, entries: [], droppedEpoch: 0 }, stale: 'all' }
+    const lease = { holderId, untilMs, epoch: 1, entries: [], droppedEpoch: 0 }
+    return { outcome: 'acquired', lease, stale: 'all', seesFormerWrites: false }
   }
   const isOwn = current.holderId === holderId
   const forMs = isOwn ? 0 : heldForMs(current.untilMs, clockDifferenceMs, nowMs)
@@ -98,11 +108,12 @@ export function acquired(
     outcome: 'acquired',
     lease: isUnreleased && !isOwn ? { ...next, lateWritesUntilMs } : next,
     stale: writtenSince(lease, knownEpoch),
+    seesFormerWrites: current.membersSeen !== undefined && !isUnreleased && current.lateWritesUntilMs === undefined,
   }
 }
 
 /** What the results depend on besides core objects and definitions. */
-type CoveredResults = Omit<EvaluatedUntil, 'atMs'>
+export type CoveredResults = Omit<EvaluatedUntil, 'atMs'>
 
 /**
  * The lease after its holder has ended.
@@ -145,106 +156,4 @@ function writtenSince(lease: EvaluationLease, knownEpoch: number): WrittenCollec
     lease.lateWritesUntilMs !== undefined ||
     entries.some(({ written }) => written === 'all')
   return isUnknown ? 'all' : [...new Set(entries.flatMap(({ written }) => written))]
-}
-
-/** A lease while this process holds it. */
-export type HeldLease = {
-  /** Collections that other evaluators have written since this one last held the lease. */
-  readonly stale: WrittenCollections
-  /**
-   * Renews the lease when little of it is left. Called before each collection is evaluated.
-   * @throws Refusal `StaleVersion` when the lease has expired and another evaluator holds it.
-   */
-  renew(): Promise<void>
-  /** The same, called before the members of a collection are written. */
-  beforeWrite(collectionId: string): Promise<void>
-  /** Called when all collections were evaluated: `release` records it. */
-  cover(results: CoveredResults): void
-  /**
-   * @returns Whether this process held the lease to the end. Otherwise another evaluator may have missed its writes.
-   */
-  release(): Promise<boolean>
-}
-
-/** The leases that one process acquires, tenant by tenant. It acquires a tenant's lease once at a time. */
-export class EvaluationLeases {
-  readonly #store: EvaluationLeaseStore
-  readonly #holderId: string
-  readonly #nowMs: () => number
-  readonly #clockDifferenceMs: number
-  /** By tenant, the lease as this process has released it. It knows all writes up to the epoch of that lease. */
-  readonly #released = new Map<string, Versioned<EvaluationLease>>()
-
-  /** @param holderId Unique to this process and start. */
-  constructor(
-    store: EvaluationLeaseStore,
-    holderId: string,
-    { nowMs, clockDifferenceMs }: { nowMs(): number; readonly clockDifferenceMs: number },
-  ) {
-    this.#store = store
-    this.#holderId = holderId
-    this.#nowMs = () => nowMs()
-    this.#clockDifferenceMs = clockDifferenceMs
-  }
-
-  /** While another evaluator holds the lease, the milliseconds before the next attempt. */
-  async acquire(tenantId: string): Promise<HeldLease | { readonly retryMs: number }> {
-    const acquiredAtMs = this.#nowMs()
-    const known = this.#released.get(tenantId)
-    // Unless another evaluator has acquired the lease since, it need not be read: the write quotes the version.
-    let unread = known
-    const held = await retryOnConflict(async () => {
-      const current = unread ?? (await this.#store.find(tenantId))
-      unread = undefined
-      const knownEpoch = known?.value.epoch ?? 0
-      const times = { nowMs: this.#nowMs(), clockDifferenceMs: this.#clockDifferenceMs }
-      const decision = acquired(current?.value, this.#holderId, knownEpoch, times)
-      if (decision.outcome === 'held') return decision
-      return { ...decision, version: await this.#store.save(tenantId, decision.lease, current?.version) }
-    })
-    if (held.outcome === 'held') return { retryMs: held.retryMs }
-    this.#released.delete(tenantId)
-    return this.#held(tenantId, held, acquiredAtMs)
-  }
-
-  #held(
-    tenantId: string,
-    acquisition: { lease: EvaluationLease; stale: WrittenCollections; version: string },
-    acquiredAtMs: number,
-  ): HeldLease {
-    let { lease, version } = acquisition
-    const written = new Set<string>()
-    let covered: CoveredResults | undefined
-    let renewal: Promise<void> | undefined
-    const extend = async () => {
-      lease = { ...lease, untilMs: this.#nowMs() + EVALUATION_LEASE_MS }
-      version = await this.#store.save(tenantId, lease, version)
-      renewal = undefined
-    }
-    const renew = async () => {
-      if (renewal === undefined && lease.untilMs - this.#nowMs() < RENEWED_BELOW_MS) renewal = extend()
-      await renewal
-    }
-    return {
-      stale: acquisition.stale,
-      renew,
-      beforeWrite: (collectionId) => {
-        written.add(collectionId)
-        return renew()
-      },
-      cover: (results) => {
-        covered = results
-      },
-      release: async () => {
-        const free = released(lease, [...written], acquiredAtMs, covered)
-        try {
-          this.#released.set(tenantId, { value: free, version: await this.#store.save(tenantId, free, version) })
-        } catch (error) {
-          if (isConflict(error)) return false
-          throw error
-        }
-        return true
-      },
-    }
-  }
 }

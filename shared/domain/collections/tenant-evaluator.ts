@@ -7,7 +7,8 @@ import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { type CollectionDependencies, enqueueEvaluation } from './collection-dependencies.ts'
 import { evaluateBatches, type PassResult, type TenantPass } from './evaluate-batches.ts'
 import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
-import { EvaluationLeases, HELD_RETRY_MS, type HeldLease } from './evaluation-lease.ts'
+import { HELD_RETRY_MS } from './evaluation-lease.ts'
+import { EvaluationLeases, type HeldLease } from './held-lease.ts'
 import { joinablesReferredTo, memberContext, todayFor } from './members-now.ts'
 import { OrphanedMembers } from './orphaned-members.ts'
 
@@ -117,7 +118,8 @@ export class TenantEvaluator {
   async #evaluateUntilConsistent(tenantId: string, lease: HeldLease, untilMs: number): Promise<Progress> {
     for (let passes = 1; passes <= PASSES_AT_MOST; passes += 1) {
       try {
-        return await this.#evaluateOnce(tenantId, lease, untilMs)
+        // After a conflict, more is written than former holders of the lease have seen.
+        return await this.#evaluateOnce(tenantId, passes === 1 ? lease : { ...lease, seesFormerWrites: false }, untilMs)
       } catch (error) {
         // Changes were taken from the snapshot that did not reach every collection: the next pass evaluates all of
         // them.
@@ -135,7 +137,7 @@ export class TenantEvaluator {
     const readAtMs = nowMs()
     // The evaluation before this one may have read newer states than this process has seen.
     const [criteria] = await Promise.all([collections.list(tenantId, 'criteria'), snapshots.catchUp(tenantId)])
-    const heads = await this.#cache.headsOf(tenantId, criteria)
+    const heads = await this.#cache.headsOf(tenantId, criteria, lease.seesFormerWrites)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)
     // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.
@@ -156,7 +158,7 @@ export class TenantEvaluator {
     const [reconciled] = await Promise.allSettled([reconciler.reconcile(tenantId, rows, changes)])
     if (reconciled.status === 'fulfilled' && reconciled.value) {
       criteria = await collections.list(tenantId, 'criteria')
-      heads = await this.#cache.headsOf(tenantId, criteria)
+      heads = await this.#cache.headsOf(tenantId, criteria, lease.seesFormerWrites)
     }
     const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
     const todayMs = todayFor(heads.values(), { nowMs: nowMs(), clockDifferenceMs: this.#deps.clockDifferenceMs })

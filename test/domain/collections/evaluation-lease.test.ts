@@ -4,10 +4,9 @@ import {
   acquired,
   EVALUATION_LEASE_MS,
   type EvaluationLease,
-  EvaluationLeases,
-  type HeldLease,
   released,
 } from '../../../shared/domain/collections/evaluation-lease.ts'
+import { EvaluationLeases, type HeldLease } from '../../../shared/domain/collections/held-lease.ts'
 import { Refusal } from '../../../shared/kernel/refusals.ts'
 import type { Versioned } from '../../../shared/kernel/versioned.ts'
 
@@ -29,6 +28,8 @@ function evaluatedByAnn(...written: string[][]): EvaluationLease {
   assert.ok(lease !== undefined)
   return lease
 }
+
+const SEEN = { membersSeen: '0:1#7' } as const
 
 describe('The lease of evaluation', () => {
   it('is held by one evaluator until it is released, or two minutes after it expires', () => {
@@ -73,6 +74,28 @@ describe('The lease of evaluation', () => {
     const settled = released(after.lease, [], expiredMs + 13 * MINUTE_MS)
     assert.deepEqual(acquire(settled, 'bob', after.lease.epoch, expiredMs + 14 * MINUTE_MS).stale, [])
     assert.equal(acquire(settled, 'eve', taken.epoch, expiredMs + 14 * MINUTE_MS).stale, 'all')
+  })
+})
+
+describe('A new holder of the lease', () => {
+  const expiredMs = NOON_MS + EVALUATION_LEASE_MS + 2 * MINUTE_MS
+  const first = { ...acquire(undefined, 'ann').lease, ...SEEN }
+
+  it('reads the members with all that former holders have written once they have released the lease', () => {
+    const free = { ...released(first, ['choir'], NOON_MS), ...SEEN }
+    assert.equal(acquire(free, 'bob').seesFormerWrites, true)
+    assert.equal(acquire(released(acquire(undefined, 'ann').lease, [], NOON_MS), 'bob').seesFormerWrites, false)
+  })
+
+  it('may miss what one whose lease has expired has written or still writes', () => {
+    const taken = acquire(first, 'bob', 0, expiredMs)
+    assert.equal(taken.seesFormerWrites, false)
+    const during = { ...released(taken.lease, [], expiredMs), ...SEEN }
+    assert.equal(acquire(during, 'bob', 0, expiredMs + 11 * MINUTE_MS).seesFormerWrites, false)
+    const after = acquire(during, 'bob', 0, expiredMs + 13 * MINUTE_MS)
+    assert.equal(after.seesFormerWrites, false)
+    const settled = { ...released(after.lease, [], expiredMs + 13 * MINUTE_MS), ...SEEN }
+    assert.equal(acquire(settled, 'eve', 0, expiredMs + 14 * MINUTE_MS).seesFormerWrites, true)
   })
 })
 
