@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Service } from '../../functions/app/service.ts'
+import { openDatabase } from '../../shared/cosmos/database.ts'
+import { DatabaseSession } from '../../shared/cosmos/database-session.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import { inProcess } from '../contract/local-database.ts'
 import { identity, openAccountWorld } from '../jobs/account-world.ts'
 import { TENANT, users } from '../jobs/link-directory.ts'
 
@@ -27,8 +30,12 @@ export async function measureSweeps(
   hoursCount: number,
 ): Promise<{ first: SweepCost; hourly: SweepCost; evaluation: SweepCost; coldEvaluation: SweepCost }> {
   const world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true })
-  const elapsedMs = world.clock.nowMs
-  const { links: deps, evaluator } = world.newService({ elapsedMs })
+  const newInstance = () => {
+    const databaseSession = new DatabaseSession()
+    const container = openDatabase(inProcess(world.cosmos), databaseSession)
+    return world.newService({ elapsedMs: world.clock.nowMs, databaseSession, container })
+  }
+  const { links: deps, evaluator } = newInstance()
   const accounts = users(0, MEMBERS_COUNT)
   const source = await world.newSource()
   await world.write(
@@ -92,7 +99,7 @@ export async function measureSweeps(
   await world.clock.sleep(HOUR_MS)
   const evaluation = await evaluationBy({ evaluator })
   await world.clock.sleep(HOUR_MS)
-  const coldEvaluation = await evaluationBy(world.newService({ elapsedMs }))
+  const coldEvaluation = await evaluationBy(newInstance())
   await world.close()
   return { first, hourly, evaluation, coldEvaluation }
 }
