@@ -10,7 +10,9 @@ import { type Client, type Clients, clientsOf } from './scale-clients.ts'
 import type { MeasuredWork, Work } from './scale-model.ts'
 
 const PEOPLE_COUNT = 1_000
-const LINKS_COUNT = 20
+/** Each linked collection has the people whose name begins with one of these letters. */
+const FIRST_LETTERS = 'ABCDEFGHIJKLMNOPQRST'
+const LINKS_COUNT = FIRST_LETTERS.length
 /** Unchanged links over a week, so that each is compared once. */
 const SWEPT_LINKS_COUNT = 50
 const SWEPT_HOURS_COUNT = 168
@@ -18,6 +20,8 @@ const CHANGES_COUNT = 20
 const READS_COUNT = 10
 /** The service is idle after this time without work: it batches changes for half a second. */
 const SETTLED_MS = 2_000
+/** A link that was compared so recently reads accounts again with each change; most were compared days before. */
+const COMPARED_MS = 6 * 60_000
 /** Each evaluation reads the writes of this period again. */
 const OVERLAP_MS = 20_000
 const CRITERIA = '/collections-criteria/beta'
@@ -95,7 +99,7 @@ async function measured(
   let memberCount = 0
   let linkedId = ''
   for (let index = 0; index < LINKS_COUNT; index += 1) {
-    const collectionId = await createCollection(writer, String.fromCharCode(65 + index))
+    const collectionId = await createCollection(writer, FIRST_LETTERS.charAt(index))
     await settled(environment)
     const results = await writer<{ data: { memberIds: string[] } }>('GET', `${CRITERIA}/${collectionId}/results`)
     memberCount += results.data.memberIds.length
@@ -103,12 +107,16 @@ async function measured(
     await writer('POST', '/group-link/beta/group-links', { collectionId, directoryGroupId: await newGroup(index) })
   }
   await settled(environment)
+  say(`${LINKS_COUNT} links synchronized; changes begin in ${COMPARED_MS / 60_000} minutes`)
+  await sleep(COMPARED_MS)
   const connectorId = (await operator<{ data: { id: string }[] }>('GET', CONNECTORS)).data[0]?.id
+  const dataPath = `${CONNECTORS}/${connectorId}/data`
+  const people = await peopleOutside(connector, dataPath)
   const changes = await during(async () => {
-    for (let index = 0; index < CHANGES_COUNT; index += 1) {
-      const data = { displayName: `B ${index}`, directoryObjectId: clients.accounts[index] }
-      const items = [{ op: 'upsert', objectType: 'identity', externalId: `changed ${index}`, data }]
-      await connector('POST', `${CONNECTORS}/${connectorId}/data/batch`, { items })
+    for (const { externalId, data } of people) {
+      const renamed = { ...data, displayName: `B ${data.displayName}` }
+      const items = [{ op: 'upsert', objectType: 'identity', externalId, data: renamed }]
+      await connector('POST', `${dataPath}/batch`, { items })
       await settled(environment)
     }
   })
@@ -130,6 +138,11 @@ async function measured(
     rowsPerTenant: rows,
     membersPerLink: Math.round(memberCount / LINKS_COUNT),
   }
+}
+
+type DeliveredPerson = {
+  readonly externalId: string
+  readonly data: { readonly displayName: string; readonly directoryObjectId?: string }
 }
 
 type Counts = Omit<Work, 'executions'>
@@ -164,7 +177,19 @@ async function settled(environment: Environment): Promise<void> {
   }
 }
 
-/** Of identities whose name has the text in it. */
+/** People with an account who are in none of the linked collections. */
+async function peopleOutside(connector: Client, dataPath: string): Promise<DeliveredPerson[]> {
+  const path = `${dataPath}?objectType=identity&pageSize=${PEOPLE_COUNT}`
+  const { data: people } = await connector<{ data: DeliveredPerson[] }>('GET', path)
+  const outside = people.filter(
+    ({ data }) =>
+      data.directoryObjectId !== undefined && !FIRST_LETTERS.includes(data.displayName.normalize('NFD').charAt(0)),
+  )
+  if (outside.length < CHANGES_COUNT) throw new Error(`Only ${outside.length} people are in no linked collection`)
+  return outside.slice(0, CHANGES_COUNT)
+}
+
+/** Of identities whose name begins with the text. */
 async function createCollection(writer: Client, text: string): Promise<string> {
   const leaf = { id: 'identityDisplayName', field: 'identityDisplayName', operator: 'StartsWith', value: text }
   const condition = { groupOperator: 'AND', conditions: [leaf] }

@@ -13,7 +13,6 @@ export type Clients = {
   readonly reader: Client
   readonly connector: Client
   readonly operator: Client
-  readonly accounts: readonly string[]
   newGroup(index: number): Promise<string>
 }
 
@@ -50,14 +49,12 @@ export async function clientsOf({ apiUrl, directoryUrl }: Environment): Promise<
     return client(apiUrl, await tokenOf(form))
   }
   const tester = await application('tester', directoryUrl, GRAPH_SCOPE)
-  const users = (await tester<{ value: { id: string }[] }>('GET', '/v1.0/users?$top=100')).value
   return {
     tenantId: tenant.tenantId,
     writer: await application('writer'),
     connector: await application('connector'),
     operator: await application('operator'),
     reader: await person('coreAdmin'),
-    accounts: users.map(({ id }) => id),
     async newGroup(index) {
       const kind = { groupTypes: [], mailEnabled: false, securityEnabled: true }
       const names = { displayName: `Scale ${index}`, mailNickname: `scale${index}` }
