@@ -2,6 +2,7 @@ import { notOwnedMessage } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { CollectionAccounts, LinkDependencies } from '../group-links/link-dependencies.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
+import type { SyncJob } from '../group-links/sync-job.ts'
 import { RunFault } from './run-failure.ts'
 
 /** @throws RunFault when the tenant requires ownership and the service does not own the group, DirectoryFault. */
@@ -33,4 +34,26 @@ export async function desiredAccounts(
   if (desired.membershipVersion >= (appliedMembershipVersion ?? 0)) return desired
   // Writing it would revert what incremental syncs have written since.
   throw new RunFault('An outdated version of the collection was read.', { isPermanent: false })
+}
+
+/** The removals of the plan that an administrator has approved for the job. */
+export async function approvedAccounts(
+  { tenantId, approvedPlanId: planId }: SyncJob,
+  { removalPlans }: Pick<LinkDependencies, 'removalPlans'>,
+): Promise<ReadonlySet<string>> {
+  return planId === null ? new Set() : removalPlans.accountsOf({ tenantId, planId })
+}
+
+/**
+ * The service principals among accounts that are in the group although no read shows them. Most of the accounts are
+ * users that a late read lacks.
+ * @throws DirectoryFault.
+ */
+export async function servicePrincipalsAmong(
+  unshown: ReadonlySet<string>,
+  { tenantId, directoryGroupId }: GroupLink,
+  { directory }: Pick<LinkDependencies, 'directory'>,
+): Promise<ReadonlySet<string>> {
+  if (unshown.size === 0) return unshown
+  return unshown.intersection(new Set(await directory.listServicePrincipals(tenantId, directoryGroupId)))
 }

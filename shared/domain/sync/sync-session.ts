@@ -10,22 +10,22 @@ import {
 } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
-import { LeaseLost } from '../group-links/lease.ts'
 import { openAccounts, withOpenRemovals } from '../group-links/removal-window.ts'
-import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
+import type { SyncJob } from '../group-links/sync-job.ts'
+import { changesByRun } from './completed-run.ts'
 import { GroupRecord } from './group-record.ts'
 import { reportHeldRemovals, saveHeldRemovals } from './held-removals.ts'
 import {
   type BatchPlan,
   type BatchState,
-  journaled,
   planBatch,
   progressOfStep,
   type SyncStep,
   stepsThatUndo,
 } from './plan-sync.ts'
 import { failureOf, finalCounts, RunFault, unresolvedFault } from './run-failure.ts'
-import { desiredAccounts, verifyOwnership } from './run-requirements.ts'
+import { approvedAccounts, desiredAccounts, servicePrincipalsAmong, verifyOwnership } from './run-requirements.ts'
+import { SessionJob } from './session-job.ts'
 import { SessionLink } from './session-link.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { reserveForJob, writeStep } from './write-budget.ts'
@@ -57,21 +57,16 @@ export class SyncSession {
   readonly #accountsChangedAtMs: number | null
   readonly #group: GroupRecord
   readonly #link: SessionLink
-  #job: Versioned<SyncJob>
-  /** Writes of earlier workers that are still open after this session's read of the group. */
-  #earlier: WriteJournal
-  #uncertain: ReadonlySet<string> = new Set()
-  #journaledStep: SyncStep | undefined
+  readonly #job: SessionJob
   /** Removals that the plan allows, in the order of the steps. */
   #removals: readonly string[] = []
 
-  private constructor(link: SessionLink, job: Versioned<SyncJob>, startMs: number, deps: SyncDependencies) {
+  private constructor(link: SessionLink, job: SessionJob, startMs: number, deps: SyncDependencies) {
     this.#deps = deps
     this.#startMs = startMs
     this.#accountsChangedAtMs = link.value.accountsChangedAtMs
     this.#link = link
     this.#job = job
-    this.#earlier = job.value.journal
     this.#group = new GroupRecord(link.value)
   }
 
@@ -88,7 +83,7 @@ export class SyncSession {
     const leased = await SessionLink.acquire(link, lease, deps)
     const startMs = deps.nowMs()
     try {
-      return new SyncSession(leased, await deps.jobs.replace(job, jobVersion), startMs, deps)
+      return new SyncSession(leased, await SessionJob.start(job, jobVersion, deps), startMs, deps)
     } catch (error) {
       await leased.change((current) => ({ ...current, lease: null }))
       throw error
@@ -105,17 +100,14 @@ export class SyncSession {
     await this.verifyGroup()
     await verifyOwnership(this.#link.value, this.#link.settings, this.#deps)
     const desired = await desiredAccounts(this.#link.value, this.#deps)
-    const approved = await this.#approvedAccounts()
+    const approved = await approvedAccounts(this.#job.value, this.#deps)
     const members = await this.#readMembers()
     const { value: link, settings } = this.#link
     const state: BatchState = { job: this.#job.value, link, guard: settings.removalGuard, approved }
     const plan = planBatch(desired, members, state, { limits: directory.limits, nowMs: nowMs() })
-    this.#earlier = plan.earlier
-    this.#uncertain = plan.uncertain
     this.#removals = plan.removals
     this.#group.plan(plan)
-    // Saved with the next step, or with the end of the run.
-    this.#job = { ...this.#job, value: plan.job }
+    this.#job.plan(plan)
     return plan
   }
 
@@ -137,29 +129,14 @@ export class SyncSession {
     if (added.size + unchanged.size === 0) return []
     await this.#link.assertLease()
     const { users, others } = added.size === 0 ? NO_MEMBERS : await this.#readMembers()
-    const hidden = await this.#servicePrincipalsAmong(added.union(unchanged).difference(users).difference(others))
+    const unshown = added.union(unchanged).difference(users).difference(others)
+    const hidden = await servicePrincipalsAmong(unshown, this.#link.value, this.#deps)
     const notUsers = added.intersection(others).union(hidden)
     this.#group.exclude(notUsers, notUsers.intersection(added).size)
     const job = this.#job.value
     const unresolved = [...new Set([...job.unresolved, ...notUsers])]
-    const skipped = job.skipped + unresolved.length - job.unresolved.length
-    this.#job = { ...this.#job, value: { ...job, unresolved, skipped } }
+    this.#job.change({ unresolved, skipped: job.skipped + unresolved.length - job.unresolved.length })
     return stepsThatUndo([...notUsers.intersection(own)], this.#deps.directory.limits)
-  }
-
-  /**
-   * The service principals among accounts that are in the group although no read shows them. Most of them are users
-   * whom a late read lacks.
-   */
-  async #servicePrincipalsAmong(unshown: ReadonlySet<string>): Promise<ReadonlySet<string>> {
-    if (unshown.size === 0) return unshown
-    const { tenantId, directoryGroupId } = this.#link.value
-    return unshown.intersection(new Set(await this.#deps.directory.listServicePrincipals(tenantId, directoryGroupId)))
-  }
-
-  async #approvedAccounts(): Promise<ReadonlySet<string>> {
-    const { tenantId, approvedPlanId: planId } = this.#job.value
-    return planId === null ? new Set() : this.#deps.removalPlans.accountsOf({ tenantId, planId })
   }
 
   /** @throws RunFault when the group was deleted or can no longer be linked, DirectoryFault. */
@@ -186,7 +163,7 @@ export class SyncSession {
     const waitMs = await reserveForJob(tenantId, step.writeCount, this.#deps, () => this.#link.assertLease())
     if (waitMs > 0) return { delayMs: waitMs, releasesLease: true }
     if (step.kind === 'remove' && step.undoesAdditions !== true) await this.#countRemovals(step)
-    if (this.#journaledStep !== step) await this.#save(this.#job.value, step)
+    await this.#job.journal(step)
     return this.#write(step, next)
   }
 
@@ -209,7 +186,7 @@ export class SyncSession {
     const job = this.#afterStep(step, outcome)
     const isTimeUp = this.#deps.nowMs() >= this.#startMs + this.#deps.batchMs
     const continues = !isTimeUp && outcome.fault === undefined && next !== undefined && !isDeferred(job, next)
-    await this.#save(job, continues ? next : undefined)
+    await this.#job.save(job, continues ? next : undefined)
     if (job.unresolved.length > UNRESOLVED_AT_MOST_COUNT) throw unresolvedFault(job)
     if (outcome.fault !== undefined) throw outcome.fault
     // The directory answers every removal from a deleted group with "not a member".
@@ -224,7 +201,7 @@ export class SyncSession {
       this.#group.undo(outcome)
       return { ...job, added: Math.max(0, job.added - outcome.written.length) }
     }
-    const progress = progressOfStep(job, step, outcome, this.#earlier)
+    const progress = progressOfStep(job, step, outcome, this.#job.earlier)
     this.#group.write(step, outcome, progress)
     return progress.job
   }
@@ -233,7 +210,7 @@ export class SyncSession {
   async yield({ delayMs, releasesLease }: Yield): Promise<SyncJob> {
     const nowMs = this.#deps.nowMs()
     const lease = releasesLease ? null : { ...this.#link.lease, expiresAtMs: nowMs + this.#deps.leaseMs }
-    await this.#save(yielded(this.#job.value, nowMs + delayMs))
+    await this.#job.save(yielded(this.#job.value, nowMs + delayMs))
     await this.#changeLink(() => ({ lease, changesPending: false }))
     return this.#job.value
   }
@@ -244,20 +221,9 @@ export class SyncSession {
     const { tenantId, collectionId, appliedMembershipVersion } = this.#link.value
     const heldRemovals = await saveHeldRemovals(this.#link.value, plan.hold, this.#deps)
     const endMs = nowMs()
-    const held = plan.hold?.accounts.length ?? 0
-    const { unresolved, skipped } = this.#job.value
-    const hasRemovals = plan.deferredRemovalCount + plan.removals.length + held > 0
-    const job = await this.#end(completed({ ...this.#job.value, held }, endMs), (link) => ({
-      lastSyncedAt: toTimestamp(endMs),
-      lastSyncOutcome: 'Succeeded',
-      appliedMembershipVersion: plan.membershipVersion,
-      removalsDeferred: skipped > 0 && hasRemovals,
-      accountsChangedAtMs: link.accountsChangedAtMs === this.#accountsChangedAtMs ? null : link.accountsChangedAtMs,
-      comparedAtMs: this.#startMs,
-      heldRemovals,
-      unresolved,
-      skippedCount: skipped,
-    }))
+    const ended = completed({ ...this.#job.value, held: plan.hold?.accounts.length ?? 0 }, endMs)
+    const times = { startMs: this.#startMs, endMs, accountsChangedAtMs: this.#accountsChangedAtMs }
+    const job = await this.#end(ended, (link) => changesByRun(link, ended, plan, { ...times, heldRemovals }))
     if (heldRemovals !== null) reportHeldRemovals(job, heldRemovals, this.#deps)
     if (appliedMembershipVersion !== null) return job
     // Incremental syncs skip a link that was never synced. Changes made during its first sync are written now.
@@ -290,7 +256,7 @@ export class SyncSession {
     await this.#changeLink((link) => ({ ...change(link), lease: null })).catch((error: unknown) => {
       if (!(error instanceof Refusal) || error.code !== 'LinkNotFound') throw error
     })
-    await this.#save(job)
+    await this.#job.save(job)
     return this.#job.value
   }
 
@@ -303,18 +269,6 @@ export class SyncSession {
     }
     await this.#link.change(withRecords)
     this.#group.saved()
-  }
-
-  /** Saves the job, with `step` journaled as started. @throws LeaseLost when another worker has changed the job. */
-  async #save(job: SyncJob, step?: SyncStep): Promise<void> {
-    const journal = step === undefined ? job.journal : journaled(job.journal, step, this.#uncertain)
-    try {
-      this.#job = await this.#deps.jobs.replace({ ...job, journal }, this.#job.version)
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      throw new LeaseLost(`Sync job ${job.id} was changed by another worker.`, { cause: error })
-    }
-    this.#journaledStep = step
   }
 }
 

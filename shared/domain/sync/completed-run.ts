@@ -1,0 +1,36 @@
+import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { GroupLink } from '../group-links/group-link.ts'
+import type { HeldRemovals } from '../group-links/removal-plan.ts'
+import type { SyncJob } from '../group-links/sync-job.ts'
+import type { BatchPlan } from './plan-sync.ts'
+
+type CompletedRun = {
+  /** Before the accounts were read. */
+  readonly startMs: number
+  readonly endMs: number
+  /** As of the beginning of the run. */
+  readonly accountsChangedAtMs: number | null
+  readonly heldRemovals: HeldRemovals | null
+}
+
+/** What a link records of a run that has made its group equal to its collection. */
+export function changesByRun(
+  link: GroupLink,
+  { unresolved, skipped, held }: SyncJob,
+  { membershipVersion, removals, deferredRemovalCount }: BatchPlan,
+  { startMs, endMs, accountsChangedAtMs, heldRemovals }: CompletedRun,
+): Partial<GroupLink> {
+  const hasRemovals = deferredRemovalCount + removals.length + held > 0
+  return {
+    lastSyncedAt: toTimestamp(endMs),
+    lastSyncOutcome: 'Succeeded',
+    appliedMembershipVersion: membershipVersion,
+    removalsDeferred: skipped > 0 && hasRemovals,
+    // Accounts may have changed again during the run.
+    accountsChangedAtMs: link.accountsChangedAtMs === accountsChangedAtMs ? null : link.accountsChangedAtMs,
+    comparedAtMs: startMs,
+    heldRemovals,
+    unresolved,
+    skippedCount: skipped,
+  }
+}

@@ -1,0 +1,68 @@
+import { Refusal } from '../../kernel/refusals.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import { LeaseLost } from '../group-links/lease.ts'
+import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
+import { type BatchPlan, journaled, type SyncStep } from './plan-sync.ts'
+import type { SyncDependencies } from './sync-dependencies.ts'
+
+/** The job of a session, as this worker last saved it, with what is saved next, and its journal of writes. */
+export class SessionJob {
+  readonly #jobs: SyncDependencies['jobs']
+  #value: SyncJob
+  #version: string
+  /** Writes of earlier workers that are still open after this session's read of the group. */
+  #earlier: WriteJournal
+  #uncertain: ReadonlySet<string> = new Set()
+  #journaledStep: SyncStep | undefined
+
+  private constructor(job: Versioned<SyncJob>, jobs: SyncDependencies['jobs']) {
+    this.#jobs = jobs
+    this.#value = job.value
+    this.#version = job.version
+    this.#earlier = job.value.journal
+  }
+
+  /** Saves the job as started. @throws Refusal `StaleVersion` when another worker has changed it. */
+  static async start(job: SyncJob, version: string, { jobs }: Pick<SyncDependencies, 'jobs'>): Promise<SessionJob> {
+    return new SessionJob(await jobs.replace(job, version), jobs)
+  }
+
+  get value(): SyncJob {
+    return this.#value
+  }
+
+  get earlier(): WriteJournal {
+    return this.#earlier
+  }
+
+  /** Takes over the plan. The job is saved with the next step, or with the end of the run. */
+  plan({ job, earlier, uncertain }: Pick<BatchPlan, 'job' | 'earlier' | 'uncertain'>): void {
+    this.#value = job
+    this.#earlier = earlier
+    this.#uncertain = uncertain
+  }
+
+  /** Changes what is saved next. */
+  change(changes: Partial<SyncJob>): void {
+    this.#value = { ...this.#value, ...changes }
+  }
+
+  /** Saves the step as started, unless it is saved as such already. @throws LeaseLost as `save`. */
+  async journal(step: SyncStep): Promise<void> {
+    if (this.#journaledStep !== step) await this.save(this.#value, step)
+  }
+
+  /** Saves the job, with `step` journaled as started. @throws LeaseLost when another worker has changed the job. */
+  async save(job: SyncJob, step?: SyncStep): Promise<void> {
+    const journal = step === undefined ? job.journal : journaled(job.journal, step, this.#uncertain)
+    try {
+      const { value, version } = await this.#jobs.replace({ ...job, journal }, this.#version)
+      this.#value = value
+      this.#version = version
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      throw new LeaseLost(`Sync job ${job.id} was changed by another worker.`, { cause: error })
+    }
+    this.#journaledStep = step
+  }
+}
