@@ -22,7 +22,7 @@ import {
   statusOf,
   writeTogether,
 } from './documents.ts'
-import { keptLists } from './kept-lists.ts'
+import { keptLists, type SizedList } from './kept-lists.ts'
 import { serialize } from './serialize.ts'
 
 /**
@@ -67,8 +67,12 @@ function removalId(collectionId: string): string {
   return `removed:${collectionId}`
 }
 
-/** Of a few KB each. */
-const COLLECTIONS_KEPT_COUNT = 10_000
+/** A collection in memory without its definition, about. */
+const COLLECTION_BYTES = 1_500
+/** A definition in memory, for each character of its JSON: 1.6 to 2.2 were measured. */
+const BYTES_PER_CHARACTER = 3
+/** Of some 15,000 collections with conditions of usual length. */
+const KEPT_BYTES = 50_000_000
 
 /** Container `collections`, partition key `/tenantId`. */
 export function cosmosCollectionStore(collections: Container): CollectionStore {
@@ -100,18 +104,19 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     if (found === undefined) throw new Refusal('StaleVersion', `Collection ${collection.id} was deleted concurrently`)
     return found
   }
-  const search = async (tenantId: string, filter: CollectionFilter): Promise<Collection[]> => {
+  const readMatching = async (tenantId: string, filter: CollectionFilter): Promise<SizedList<Collection>> => {
     const { text, parameters } = filterQuery(filter)
     const found: Collection[] = []
+    let sizeBytes = 0
     // Definitions are parsed page by page: parsing thousands at once would block the thread.
     const pages = queryDocuments<CollectionDocument>(collections, tenantId, { query: text, parameters })
-    for await (const page of pages) found.push(...page.map(collectionOf))
-    return found.sort(byName)
+    for await (const page of pages) {
+      for (const { definition } of page) sizeBytes += COLLECTION_BYTES + definition.length * BYTES_PER_CHARACTER
+      found.push(...page.map(collectionOf))
+    }
+    return { items: found.sort(byName), sizeBytes }
   }
-  const listAll = keptLists(collections, {
-    itemsKeptCount: COLLECTIONS_KEPT_COUNT,
-    read: (tenantId) => search(tenantId, {}),
-  })
+  const listAll = keptLists(collections, { bytesAtMost: KEPT_BYTES, read: (tenantId) => readMatching(tenantId, {}) })
   return {
     find,
     findCurrent: findBy(readCurrent),
@@ -120,7 +125,7 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
       const all = await listAll(tenantId)
       return kind === undefined ? all : all.filter((one) => one.kind === kind)
     },
-    search,
+    search: async (tenantId, filter) => [...(await readMatching(tenantId, filter)).items],
     async count(tenantId) {
       const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.kind)'
       const [count = 0] = await queryAll<number>(collections, tenantId, { query })

@@ -11,18 +11,21 @@ const parse = documentParser<Connector>('connector', Type.Object(Connector.prope
 /** One stored before `bindsAccounts` existed has its default. */
 const connector = (document: Stored<Connector>): Connector => parse(Object.assign({ bindsAccounts: true }, document))
 
-/** A tenant has a few connectors, of less than 1 KB each. */
-const CONNECTORS_KEPT_COUNT = 10_000
+/** A connector in memory, at most about. */
+const CONNECTOR_BYTES = 1_000
+
+/** Of 10,000 connectors. A tenant has a few. */
+const KEPT_BYTES = 10_000 * CONNECTOR_BYTES
 
 /** Container `connectors`, partition key `/tenantId`. */
 export function cosmosConnectorStore(container: Container): ConnectorStore {
   const read = batchedDocumentReads<Connector>(container)
   return {
     list: keptLists(container, {
-      itemsKeptCount: CONNECTORS_KEPT_COUNT,
+      bytesAtMost: KEPT_BYTES,
       async read(tenantId) {
         const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
-        return documents.map(connector).sort(byCreation)
+        return { items: documents.map(connector).sort(byCreation), sizeBytes: documents.length * CONNECTOR_BYTES }
       },
     }),
     async find(tenantId, id) {

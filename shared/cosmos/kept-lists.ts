@@ -2,14 +2,20 @@ import type { Container } from '@azure/cosmos'
 import { LRUCache } from 'lru-cache'
 import { currentState } from './documents.ts'
 
-type KeptList<T> = { readonly state: string; readonly items: readonly T[] }
+/** A list, and about how much memory it takes. */
+export type SizedList<T> = { readonly items: readonly T[]; readonly sizeBytes: number }
+
+type KeptList<T> = SizedList<T> & { readonly state: string }
 
 type ListReader<T> = {
   /** Reads the list of a partition, at least as new as what this instance has seen. */
-  read(partition: string): Promise<readonly T[]>
-  /** The items of all lists that are kept. */
-  readonly itemsKeptCount: number
+  read(partition: string): Promise<SizedList<T>>
+  /** The memory for all lists that are kept. A larger list is read each time. */
+  readonly bytesAtMost: number
 }
+
+/** What a list takes besides its items. */
+const LIST_BYTES = 200
 
 /**
  * Lists that include all earlier writes of all instances. A list is kept in memory and read again only after a write to
@@ -18,20 +24,19 @@ type ListReader<T> = {
  */
 export function keptLists<T>(
   container: Container,
-  { read, itemsKeptCount }: ListReader<T>,
+  { read, bytesAtMost }: ListReader<T>,
 ): (partition: string) => Promise<T[]> {
-  // An empty list takes space as well.
   const cache = new LRUCache<string, KeptList<T>>({
-    maxSize: itemsKeptCount,
-    sizeCalculation: ({ items }) => items.length + 1,
+    maxSize: bytesAtMost,
+    sizeCalculation: ({ sizeBytes }) => sizeBytes + LIST_BYTES,
   })
   return async (partition) => {
     const state = await currentState(container, partition)
     const kept = cache.get(partition)
     if (kept !== undefined && kept.state === state) return [...kept.items]
     // May include writes after this state. The next state then differs as well.
-    const items = await read(partition)
-    if (state !== undefined) cache.set(partition, { state, items })
-    return [...items]
+    const list = await read(partition)
+    if (state !== undefined) cache.set(partition, { ...list, state })
+    return [...list.items]
   }
 }

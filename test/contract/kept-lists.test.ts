@@ -70,6 +70,23 @@ describe('A kept list', () => {
     assert.deepEqual(operations, { batch: 1 })
   })
 
+  it('that takes too much memory is read each time, and others stay in memory', async () => {
+    const [small, large] = [randomUUID(), randomUUID()]
+    const store = cosmosCollectionStore(newInstance().container('collections'))
+    const add = (tenantId: string, definition: object) =>
+      store.add({ ...COLLECTION, kind: 'criteria', name: 'Nurses', id: randomUUID(), tenantId, definition }, undefined)
+    await add(small, {})
+    for (let count = 0; count < 10; count += 1) await add(large, { text: 'x'.repeat(1_800_000) })
+    const countOf = async (tenantId: string) => (await store.list(tenantId, 'criteria')).length
+    assert.equal(await countOf(small), 1)
+    for (const attempt of ['first', 'second']) {
+      const { query = 0 } = await operationsDuring({ cosmos }, async () => assert.equal(await countOf(large), 10))
+      assert.ok(query > 0, attempt)
+    }
+    const operations = await operationsDuring({ cosmos }, async () => assert.equal(await countOf(small), 1))
+    assert.deepEqual(operations, { batch: 1 })
+  })
+
   it('is not changed by its readers', async () => {
     const tenantId = randomUUID()
     const store = newStore()
