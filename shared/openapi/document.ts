@@ -62,8 +62,9 @@ const ABOUT = `Defines collections of people, positions and org units, and keeps
   refused with \`MethodNotAllowed\` and an \`Allow\` header. Both checks precede authentication.
 - A record of another tenant does not exist for the caller: 404, never 403.
 - A write is refused only after everything that was written before it is taken into account; a quota that is used up is
-  counted again after a second. A single record is found as soon as it is created. A list, and what a manager may see
-  of core objects, can lack what was written within the last seconds.`
+  counted again after a second. A single record is found as soon as it is created, and a collection is in the lists of
+  collections as soon. Other lists, searches, and what a manager may see of core objects, can lack what was written
+  within the last seconds.`
 
 /** Returned where no path matches, and therefore by no operation. */
 const WITHOUT_OPERATION: readonly RefusalCode[] = ['RouteNotFound']
