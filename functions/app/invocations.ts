@@ -9,7 +9,7 @@ import { sessionTokensOf } from '../../shared/messaging/session-properties.ts'
 import type { Connections } from './connections.ts'
 import type { Foundation } from './foundation.ts'
 import type { HostResponse } from './host-request.ts'
-import type { MessageHandler } from './service.ts'
+import type { MessageHandler } from './message-handlers.ts'
 
 /**
  * Responds to a request of the host in a span of its own and records the duration.

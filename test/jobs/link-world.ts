@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
-import { linkMessages, type Overrides, type Service } from '../../functions/app/service.ts'
+import { linkMessages } from '../../functions/app/message-handlers.ts'
+import type { Overrides, Service } from '../../functions/app/service.ts'
 import type { LocalCosmos } from '../../infra/local/cosmos/server.ts'
 import type { DirectoryOptions } from '../../infra/local/directory/server.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'

@@ -1,0 +1,34 @@
+import type { Static, TSchema } from 'typebox'
+import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
+import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
+import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
+import { conforms } from '../../shared/http/validation.ts'
+import { MembershipChangeMessage, SweepMessage, SyncJobMessage } from '../../shared/messaging/queues.ts'
+
+export type MessageHandler = {
+  /** Whether the message has the schema of its queue. One that does not can never be handled. */
+  accepts(message: unknown): boolean
+  /** @param sinceMs when the request or timer run began that the message comes from. */
+  handle(message: unknown, sinceMs?: number): Promise<void>
+}
+
+/** The handlers of the messages that concern group links. */
+export const linkMessages = (links: SyncDependencies) => ({
+  'membership-changes': messageHandler(MembershipChangeMessage, (message, sinceMs) =>
+    syncIncrementally(message, links, sinceMs),
+  ),
+  sweeps: messageHandler(SweepMessage, ({ tenantId }) => sweepTenant(tenantId, links)),
+  'sync-jobs': messageHandler(SyncJobMessage, (message) => runSyncJob(message, links)),
+})
+
+/** The handler of the messages with this schema. */
+export function messageHandler<Schema extends TSchema>(
+  schema: Schema,
+  handle: (message: Static<Schema>, sinceMs?: number) => Promise<void>,
+): MessageHandler {
+  return {
+    accepts: (message) => conforms(schema, message),
+    handle: (message, sinceMs) => handle(message as Static<Schema>, sinceMs),
+  }
+}

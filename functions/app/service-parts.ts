@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto'
+import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
+import { cosmosConnectorStore } from '../../shared/cosmos/connector-store.ts'
+import { cosmosCoreObjectAudits } from '../../shared/cosmos/core-object-audit-store.ts'
+import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { storedCursorKeys } from '../../shared/cosmos/cursor-key-store.ts'
+import { cosmosCustomAttributeNameStore } from '../../shared/cosmos/custom-attribute-name-store.ts'
+import type { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { cosmosEvaluationLeaseStore } from '../../shared/cosmos/evaluation-lease-store.ts'
+import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
+import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
+import { cosmosJoinedMembers } from '../../shared/cosmos/joined-member-store.ts'
+import { cosmosCriteriaHistory, cosmosJoinedHistory } from '../../shared/cosmos/member-history-store.ts'
+import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
+import { cosmosSavedRowsStore } from '../../shared/cosmos/saved-rows-store.ts'
+import { cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
+import { cosmosTrackedGroupsStore } from '../../shared/cosmos/tracked-groups-store.ts'
+import { CustomAttributeRegister } from '../../shared/domain/connectors/custom-attribute-names.ts'
+import { UnchangedDeliveries } from '../../shared/domain/connectors/unchanged-deliveries.ts'
+import { sharedWriteBudget } from '../../shared/domain/sync/write-budget.ts'
+import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
+import { cursors, type OpenCursors } from '../../shared/http/paging.ts'
+import { sealedPlanIds } from '../../shared/http/plan-ids.ts'
+import type { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.ts'
+import type { TenantLimits } from '../../shared/kernel/tenant-limits.ts'
+import { TenantQuota } from '../../shared/kernel/tenant-quota.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import type { Connections } from './connections.ts'
+import type { Foundation } from './foundation.ts'
+
+const CURSOR_KEY_BYTES = 32
+
+/** What the parts of the service are made of. */
+export type Parts = Foundation &
+  Connections & {
+    readonly scheduler: CooperativeScheduler
+    readonly limits: TenantLimits
+    readonly deriveId: typeof derivedId
+  }
+
+/** What collections, their members and the rows of tenants need. */
+export function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: Parts) {
+  const { container, limits, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
+  const changes = cosmosCoreObjectChanges(container('coreObjects'), elapsedMs)
+  const collections = cosmosCollectionStore(container('collections'))
+  const memberships = cosmosMembershipStore(container('members'), { scheduler, historyDays, nowMs })
+  return {
+    collections,
+    collectionQuota: new TenantQuota({
+      what: 'collections',
+      limitCount: limits.collections,
+      count: collections.count,
+      elapsedMs,
+    }),
+    memberships,
+    evaluationLeases: cosmosEvaluationLeaseStore(container('tenants'), parts.databaseSession),
+    joined: cosmosJoinedMembers(container('requests'), nowMs),
+    historyDays,
+    history: {
+      criteria: cosmosCriteriaHistory(container('members'), memberships),
+      joinable: cosmosJoinedHistory(container('requests')),
+    },
+    snapshots: new TenantSnapshots(changes, {
+      bytesAtMost: rowsMemoryMB * 1_000_000,
+      elapsedMs,
+      scheduler,
+      saving: { store: cosmosSavedRowsStore(container('members'), elapsedMs), log, nowMs },
+    }),
+    scheduler,
+    accountChanges: cosmosAccountChangeStore(container('coreObjects')),
+    messageQueue,
+    log,
+    metrics,
+    newId,
+    nowMs,
+  }
+}
+
+/** What group links and their sync jobs need. */
+export function linkParts(settings: Settings, parts: Parts) {
+  const { container, directory, messageQueue, log, metrics, nowMs, newId, deriveId, random, sleep } = parts
+  return {
+    jobs: cosmosJobStore(container('jobs'), container('tenants'), nowMs),
+    directory,
+    trackedGroups: cosmosTrackedGroupsStore(container('tenants')),
+    budget: sharedWriteBudget({
+      windows: cosmosWindowStore(container('tenants')),
+      writesPerTenant: settings.directoryWritesPerTenant,
+      writesInAll: settings.directoryWritesInAll,
+      nowMs,
+    }),
+    messageQueue,
+    log,
+    metrics,
+    nowMs,
+    newId,
+    deriveId,
+    random,
+    sleep,
+    retryDelaysS: settings.syncRetryDelaysS,
+    leaseMs: settings.syncLeaseS * 1000,
+    clockDifferenceMs: settings.clockDifferenceS * 1000,
+    batchMs: settings.syncSliceS * 1000,
+  }
+}
+
+/** What connectors and their objects need. */
+export function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
+  const { container, limits, elapsedMs, messageQueue, scheduler, log, metrics, deriveId, newId, nowMs } = parts
+  const names = cosmosCustomAttributeNameStore(container('tenants'))
+  const connectors = cosmosConnectorStore(container('connectors'))
+  const objects = cosmosConnectorObjectStore(container('connectorObjects'))
+  return {
+    connectors,
+    connectorQuota: new TenantQuota({
+      what: 'connectors',
+      limitCount: limits.connectors,
+      count: async (tenantId) => (await connectors.list(tenantId)).length,
+      elapsedMs,
+    }),
+    objects,
+    connectorObjectQuota: new TenantQuota({
+      what: 'connector objects',
+      limitCount: limits.connectorObjects,
+      count: objects.count,
+      elapsedMs,
+    }),
+    audits: cosmosCoreObjectAudits(container),
+    unchangedDeliveries: new UnchangedDeliveries({ objects, nowMs }),
+    customAttributes: new CustomAttributeRegister(names, limits.customAttributeNames),
+    messageQueue,
+    scheduler,
+    log,
+    metrics,
+    evaluationDelayMs,
+    deriveId,
+    newId,
+    nowMs,
+  }
+}
+
+/** What writes need that are sent again with the same key. */
+export function idempotencyParts({ container, log, deriveId, newId, nowMs, sleep }: Parts) {
+  return { keys: cosmosIdempotencyStore(container('idempotencyKeys')), log, deriveId, newId, nowMs, sleep }
+}
+
+/**
+ * What clients send back is signed with the keys of the settings or, without any, with those that the database keeps.
+ */
+export function sealedParts({ cursorKeys }: Settings, { container, nowMs }: Parts) {
+  const makeKey = () => randomBytes(CURSOR_KEY_BYTES).toString('base64')
+  const storedKeys = storedCursorKeys(container('tenants'), makeKey, nowMs)
+  const keys = async () => (cursorKeys.length > 0 ? cursorKeys : await storedKeys())
+  const openCursors: OpenCursors = async () => cursors(await keys())
+  return { cursors: openCursors, planIds: sealedPlanIds(keys) }
+}
