@@ -1,6 +1,14 @@
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
 import { approverKeys, membershipKeys } from './gate-dependencies.ts'
-import { apply, countOutcome, expectStatus, type Organisation, pickSettled, REQUESTS_PATH } from './organisation.ts'
+import {
+  apply,
+  countOutcome,
+  expectStatus,
+  type Organisation,
+  pickSettled,
+  REQUESTS_PATH,
+  readWritten,
+} from './organisation.ts'
 import type { JoinableModel, OrganisationModel } from './organisation-model.ts'
 import { pickOf } from './picks.ts'
 import { approversAt, isEligible } from './policy-model.ts'
@@ -88,8 +96,7 @@ async function decide(
 ): Promise<number> {
   const reply = await expectStatus(organisation, options, 200, 403, 404, 409)
   if (reply.status === 200 && !reply.isRetry) return 1
-  const read = { token: organisation.callers.writer, method: 'GET', path }
-  const { data } = await expectStatus<RequestAnswer>(organisation, read, 200)
+  const data = await readWritten<RequestAnswer>(organisation, path)
   const count = data.lifecycle.filter(({ notes }) => notes === options.body.notes).length
   if (count > 0 && reply.isRetry) return count
   throw new Error(

@@ -15,6 +15,9 @@ export type FaultPlan = {
 
 type InjectedFault = { readonly name: string; readonly weight: number; readonly run: () => Promise<void> }
 
+/** Longest time by which a replica lags behind. */
+export const LAG_AT_MOST_MS = 2100
+
 const QUEUES_WITH_LOSS = ['evaluations', 'membership-changes', 'sync-jobs', 'sweeps']
 
 /** Injects random faults, one after another and some at once, until it is paused. */
@@ -172,7 +175,7 @@ export class FaultInjection {
     if (this.#isRestarting.has('database')) return
     this.#isRestarting.add('database')
     try {
-      await this.#servers.command('database')('lag', { behindMs: 100 + this.#random.below(2000) })
+      await this.#servers.command('database')('lag', { behindMs: 100 + this.#random.below(LAG_AT_MOST_MS - 100) })
       await sleep(this.#durationMs())
       await this.#servers.command('database')('lag', null)
     } finally {

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
 import type { ApiCalls, CallOptions, SoakReply } from './api-calls.ts'
 import type { Callers } from './callers.ts'
+import { LAG_AT_MOST_MS } from './fault-injection.ts'
 import type { GroupWatch } from './group-watch.ts'
 import type { ActionLocks } from './locks.ts'
 import type { OrganisationModel } from './organisation-model.ts'
@@ -56,6 +58,13 @@ export async function expectStatus<Data>(
   throw new Error(
     `${options.method} ${options.path}: ${reply.status} ${JSON.stringify(reply.errors)}${retry}, sent ${JSON.stringify(options.body)?.slice(0, 400)}`,
   )
+}
+
+/** A record with all that was acknowledged before: an instance whose replica lags returns an older state for a while. */
+export async function readWritten<Data>(organisation: Organisation, path: string): Promise<Data> {
+  await sleep(LAG_AT_MOST_MS + 400)
+  const { writer: token } = organisation.callers
+  return (await expectStatus<Data>(organisation, { token, method: 'GET', path }, 200)).data
 }
 
 /** Whether what concerns a person has not changed lately, and no request of the person follows a change. */

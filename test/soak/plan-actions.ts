@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
 import type { SoakCondition } from './condition-model.ts'
 import { effectOf, involvesJoinables, type ModelEffect } from './effect-model.ts'
-import { CRITERIA_PATH, countOutcome, differences, expectStatus, type Organisation } from './organisation.ts'
+import {
+  CRITERIA_PATH,
+  countOutcome,
+  differences,
+  expectStatus,
+  type Organisation,
+  readWritten,
+} from './organisation.ts'
 import type { MemberKind } from './organisation-model.ts'
 import { importItems } from './people-actions.ts'
 import { deliveredPosition, unitItem } from './source-items.ts'
@@ -68,9 +75,9 @@ async function changeSomebody(organisation: Organisation, random: Random): Promi
 }
 
 /** After an attempt without an answer, which can have saved it. */
-async function isStored({ api, callers }: Organisation, path: string, condition: SoakCondition): Promise<boolean> {
-  const { data } = await api.call<{ condition: unknown }>({ token: callers.writer, method: 'GET', path })
-  return isDeepStrictEqual(data.condition, condition)
+async function isStored(organisation: Organisation, path: string, condition: SoakCondition): Promise<boolean> {
+  const { condition: stored } = await readWritten<{ condition: unknown }>(organisation, path)
+  return isDeepStrictEqual(stored, condition)
 }
 
 function requireCounts({ collections, links, requests }: PlanAnswer, id: string, effect: ModelEffect): void {

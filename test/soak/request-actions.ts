@@ -9,6 +9,7 @@ import {
   type Organisation,
   pickSettled,
   REQUESTS_PATH,
+  readWritten,
 } from './organisation.ts'
 import type { JoinableModel } from './organisation-model.ts'
 import { pickOf } from './picks.ts'
@@ -152,11 +153,7 @@ async function act(
   const options = { token, method: 'POST', path: `${path}/${kind}`, body: {} }
   const reply = await expectStatus(organisation, options, 200, 409, 403)
   if (reply.status === 200) return
-  const { data } = await expectStatus<RequestAnswer>(
-    organisation,
-    { token: organisation.callers.writer, method: 'GET', path },
-    200,
-  )
+  const data = await readWritten<RequestAnswer>(organisation, path)
   const isDone = data.lifecycle.some(({ status }) => status === doneStatus)
   if (isDone && reply.isRetry) return
   throw new Error(
