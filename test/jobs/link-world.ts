@@ -63,6 +63,9 @@ export type WorldOptions = Partial<DirectoryOptions> & {
   readonly isGuarded?: boolean
 }
 
+/** Where a world where all have one clock begins: what is due at certain hours then is due in each run. */
+const START_MS = Date.parse('2030-01-07T08:00:00Z')
+
 /** The directory uses real time unless it shares the clock, for throttling and token lifetimes as well. */
 export async function openWorld({
   sharesClock = false,
@@ -71,7 +74,7 @@ export async function openWorld({
   newId = randomUUID,
   ...options
 }: WorldOptions = {}): Promise<LinkWorld> {
-  const clock = testClock()
+  const clock = testClock(sharesClock && databaseSharesClock ? START_MS : Date.now())
   const { cosmos, container } = await startLocalAccount(databaseSharesClock ? clock.nowMs : undefined)
   const testDirectory = await openDirectory(clock, { ...options, ...(sharesClock ? { nowMs: clock.nowMs } : {}) })
   const collections = testCollections()
