@@ -61,7 +61,7 @@ type ReadPage<Item> = (path: string, signal: AbortSignal) => Promise<PageOf<Item
 export function usePages<Item>(path: string, read: ReadPage<Item>): Pages<Item> {
   const shown = useRef({ path, count: 0 })
   const shownCount = () => (shown.current.path === path ? shown.current.count : 0)
-  const { value: first, ...resource } = useResource(path, (signal) => readAtLeast(shownCount(), path, read, signal))
+  const { value: first, ...resource } = useResource(path, (signal) => readAtLeast(shownCount, path, read, signal))
   const [kept, setRest] = useState<Rest<Item> | undefined>(undefined)
   const rest =
     first === undefined || kept?.first === first
@@ -92,15 +92,15 @@ export function usePages<Item>(path: string, read: ReadPage<Item>): Pages<Item> 
   }
 }
 
-/** Pages from the first one, as one page. */
+/** Pages from the first one, as one page. A page that was being loaded at the beginning can be shown before the end. */
 async function readAtLeast<Item>(
-  count: number,
+  shownCount: () => number,
   path: string,
   read: ReadPage<Item>,
   signal: AbortSignal,
 ): Promise<PageOf<Item>> {
   let { items, nextCursor } = await read(path, signal)
-  while (items.length < count && nextCursor !== undefined) {
+  while (items.length < shownCount() && nextCursor !== undefined) {
     const next = await read(withCursor(path, nextCursor), signal)
     items = [...items, ...next.items]
     nextCursor = next.nextCursor

@@ -33,17 +33,51 @@ export function listJourneys(world: () => ConsoleWorld): void {
     for (let reloads = 0; reloads < 2; reloads++) await page.waitForResponse(isLastPage)
     assert.equal(await last.getByRole('button', { name: 'Why?' }).evaluate(isFocused), true)
   })
+
+  journey(world, 'keeps the place in a page that came while the list was loaded again', async (world) => {
+    const [isReloading, isAtEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let firstPageCount = 0
+    const { page, count } = await openLongList(world(), {
+      rowsPerPageCount: 2 * ROWS_PER_PAGE_COUNT,
+      async delay(query) {
+        if (query.has('nextCursor')) return isReloading.promise
+        firstPageCount += 1
+        if (firstPageCount === 1) return undefined
+        isReloading.resolve()
+        return isAtEnd.promise
+      },
+    })
+    assert.ok(count <= 4 * ROWS_PER_PAGE_COUNT, `${count} members`)
+    const last = page.locator(`.long [aria-rowindex="${count + 1}"]`)
+    while ((await last.count()) === 0) await page.locator('.long').evaluate(scrollByPage)
+    await last.getByRole('button', { name: 'Why?' }).focus()
+    const isReloaded = page.waitForResponse((response) => response.url().includes('nextCursor='))
+    isAtEnd.resolve()
+    await isReloaded
+    await page.locator('.long').evaluate(scrollByPage)
+    assert.equal(await last.getByRole('button', { name: 'Why?' }).evaluate(isFocused), true)
+  })
+}
+
+type LongListOptions = {
+  readonly rowsPerPageCount?: number
+  /** Delays the request for a page of members. */
+  readonly delay?: (query: URLSearchParams) => Promise<void> | undefined
 }
 
 /** The page of a collection that has just changed: its members are loaded again and again, a few in each response. */
-async function openLongList(world: ConsoleWorld): Promise<{ page: ConsolePage; count: number }> {
+async function openLongList(
+  world: ConsoleWorld,
+  { rowsPerPageCount = ROWS_PER_PAGE_COUNT, delay }: LongListOptions = {},
+): Promise<{ page: ConsolePage; count: number }> {
   const id = await criteriaCollection(world, 'Long', [
     leaf('relationshipId', 'NotEquals', '00000000-0000-4000-8000-000000000000'),
   ])
   const page = await world.openAs('admin')
-  await page.route(/\/members\?/, (route) => {
+  await page.route(/\/members\?/, async (route) => {
     const url = route.request().url()
-    return route.continue({ url: url.replace(/pageSize=\d+/, `pageSize=${ROWS_PER_PAGE_COUNT}`) })
+    await delay?.(new URL(url).searchParams)
+    return route.continue({ url: url.replace(/pageSize=\d+/, `pageSize=${rowsPerPageCount}`) })
   })
   await page.route(new RegExp(`/collections-criteria/beta/${id}$`), async (route) => {
     const response = await route.fetch()
