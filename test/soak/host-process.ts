@@ -28,6 +28,8 @@ const sumOf = (spaces: readonly HeapSpaceInfo[] = [], bytesOf: (space: HeapSpace
   spaces.reduce((sum, space) => sum + bytesOf(space), 0)
 
 function use(): InstanceUse {
+  // The platform keeps the times of 250 requests.
+  performance.clearResourceTimings()
   globalThis.gc?.()
   const spaces = Object.groupBy(getHeapSpaceStatistics(), ({ space_name: name }) =>
     /code|trusted/.test(name) ? 'code' : 'data',
