@@ -108,10 +108,13 @@ function joinablesWithinConditions(collections: ReadonlyMap<string, Collection>)
   return [...new Set(named)].filter((id) => collections.get(id)?.kind === 'joinable')
 }
 
-/** Compiled conditions by tenant, collection and version of the definition. */
+/** A compiled condition of a collection, which takes the place of that of another version. */
+export type KeptCondition = { readonly definitionVersion: number; readonly condition: CompiledCondition }
+
+/** Compiled conditions by tenant and collection. */
 export type ConditionCache = {
-  get(key: string): CompiledCondition | undefined
-  set(key: string, condition: CompiledCondition): unknown
+  get(key: string): KeptCondition | undefined
+  set(key: string, kept: KeptCondition): unknown
 }
 
 /**
@@ -125,9 +128,12 @@ function* compiledConditions(
   const conditions = new Map<string, CompiledCondition>()
   for (const collection of collections.values()) {
     if (collection.kind !== 'criteria') continue
-    const key = `${collection.tenantId}:${collection.id}:${collection.definitionVersion}`
-    const condition = kept.get(key) ?? (yield* compiledTask(collection))
-    kept.set(key, condition)
+    const { tenantId, id, definitionVersion } = collection
+    const key = `${tenantId}:${id}`
+    const former = kept.get(key)
+    const isSame = former?.definitionVersion === definitionVersion
+    const condition = isSame ? former.condition : yield* compiledTask(collection)
+    kept.set(key, { definitionVersion, condition })
     conditions.set(collection.id, condition)
     yield
     condition.boundTo(rows)

@@ -1,9 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
-import { type LiveDependencies, lazyContext, liveContext, withReferences } from '../collections/live-members.ts'
+import {
+  type KeptCondition,
+  type LiveDependencies,
+  lazyContext,
+  liveContext,
+  withReferences,
+} from '../collections/live-members.ts'
 import { CORE_TYPE, type CollectionMembers, type Row } from '../criteria/collection-members.ts'
-import type { CompiledCondition } from '../criteria/compile.ts'
 import type { EvaluationContext } from '../criteria/evaluation-context.ts'
 import { isRowOfTask } from '../criteria/row-test.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
@@ -37,7 +42,7 @@ const CONDITIONS_KEPT_COUNT = 5000
  * and reading them would take a read per collection.
  */
 export function liveMembershipResolver(deps: LiveDependencies): MembershipResolver {
-  const conditions = new LRUCache<string, CompiledCondition>({ max: CONDITIONS_KEPT_COUNT })
+  const conditions = new LRUCache<string, KeptCondition>({ max: CONDITIONS_KEPT_COUNT })
   return {
     async collectionsOf(tenantId, identityId, collectionIds, orgChart) {
       if (collectionIds.length === 0) return new Set()
