@@ -25,7 +25,7 @@ export function batchedDocumentReads<T extends ItemDefinition>(
 }
 
 /** So many point reads cost less than a query, which costs more than three. */
-const FEW_COUNT = 3
+export const FEW_READS_COUNT = 3
 
 /** The documents of a few ids, each by a point read; undefined for more ids, which a query reads at less cost. */
 export async function readFew<T extends ItemDefinition>(
@@ -34,7 +34,9 @@ export async function readFew<T extends ItemDefinition>(
   ids: readonly string[],
 ): Promise<Stored<T>[] | undefined> {
   const different = [...new Set(ids)]
-  return different.length > FEW_COUNT ? undefined : [...(await readEach<T>(container, partition, different)).values()]
+  return different.length > FEW_READS_COUNT
+    ? undefined
+    : [...(await readEach<T>(container, partition, different)).values()]
 }
 
 /** The documents that exist, by id, in one request if all do. Reads include all earlier writes of all instances. */

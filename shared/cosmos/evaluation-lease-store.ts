@@ -21,6 +21,14 @@ export function cosmosEvaluationLeaseStore(
   session: Pick<DatabaseSession, 'tokens' | 'advance'>,
 ): EvaluationLeaseStore {
   const stale = refuse({ 404: 'StaleVersion', 409: 'StaleVersion', 412: 'StaleVersion' })
+  const save = async (tenantId: string, lease: EvaluationLease, version: string | undefined) => {
+    const document: LeaseDocument = { ...lease, id: LEASE_ID, tenantId }
+    const { etag } =
+      version === undefined
+        ? await tenants.items.create(document).catch(stale)
+        : await tenants.item(LEASE_ID, tenantId).replace(document, ifVersion(version)).catch(stale)
+    return etag
+  }
   return {
     async find(tenantId) {
       const document = await readDocument<LeaseDocument>(tenants, LEASE_ID, tenantId)
@@ -29,15 +37,10 @@ export function cosmosEvaluationLeaseStore(
       if (lease.membersSeen !== undefined) session.advance({ [MEMBERS]: lease.membersSeen })
       return { value: lease, version: document._etag }
     },
-    async save(tenantId, lease, version) {
+    save,
+    saveWithState(tenantId, lease, version) {
       const membersSeen = session.tokens()[MEMBERS]
-      const seen = membersSeen === undefined ? {} : { membersSeen }
-      const document: LeaseDocument = { ...lease, ...seen, id: LEASE_ID, tenantId }
-      const { etag } =
-        version === undefined
-          ? await tenants.items.create(document).catch(stale)
-          : await tenants.item(LEASE_ID, tenantId).replace(document, ifVersion(version)).catch(stale)
-      return etag
+      return save(tenantId, membersSeen === undefined ? lease : { ...lease, membersSeen }, version)
     },
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '../domain/collections/membership-store.ts'
 import { CooperativeScheduler } from '../kernel/cooperative-scheduler.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { readCurrentDocuments } from './batched-reads.ts'
+import { FEW_READS_COUNT, readCurrentDocuments } from './batched-reads.ts'
 import { type HistoryOptions, SECONDS_PER_DAY } from './change-document.ts'
 import { readDocument, type Stored } from './documents.ts'
 import { followedCriteriaChanges } from './followed-changes.ts'
@@ -67,14 +67,19 @@ export function cosmosMembershipStore(
     return { change: before === undefined ? ofChunks : await from(before), ofChunks }
   }
 
+  async function head(tenantId: string, collectionId: string): Promise<Versioned<MembershipHead> | undefined> {
+    const partition = membersPartition(tenantId, collectionId)
+    const document = (await readCurrentDocuments<MembersHead>(members, partition, [HEAD_ID])).get(HEAD_ID)
+    return document && keptHead(partition, document)
+  }
+
   return {
-    async head(tenantId, collectionId) {
-      const partition = membersPartition(tenantId, collectionId)
-      const document = (await readCurrentDocuments<MembersHead>(members, partition, [HEAD_ID])).get(HEAD_ID)
-      if (document === undefined) return undefined
-      return keptHead(partition, document)
-    },
+    head,
     async heads(tenantId, collectionIds) {
+      if (collectionIds.length <= FEW_READS_COUNT) {
+        const few = await Promise.all(collectionIds.map(async (id) => [id, await head(tenantId, id)] as const))
+        return new Map(few.flatMap(([id, found]) => (found === undefined ? [] : [[id, found]])))
+      }
       const documents = await headDocuments(members, tenantId, collectionIds)
       return new Map([...documents].map(([id, document]) => [id, keptHead(membersPartition(tenantId, id), document)]))
     },

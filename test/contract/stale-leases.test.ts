@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, it } from 'node:test'
+import type { Items } from '@azure/cosmos'
 import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
@@ -11,7 +12,7 @@ import { newJob } from '../../shared/domain/group-links/sync-job.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { builtService, faultLog } from '../api/built-service.ts'
-import { databaseOfInstances, STOPPED } from './instances.ts'
+import { databaseOfInstances, type Instance, STOPPED } from './instances.ts'
 import { operationsDuring } from './local-database.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
@@ -74,38 +75,82 @@ const COLLECTIONS_COUNT = 12
 
 describe('An evaluator that has just started', () => {
   beforeEach(() => cosmos.setReplicaLag(undefined))
+  const faults: unknown[] = []
+  const start = ({ container, session }: Instance = newInstance()) =>
+    builtService(container, { databaseSession: session, nowMs: () => NOW_MS, log: faultLog(faults) })
 
-  it('reads the heads of many collections in one query, as the evaluator before it has left them', async () => {
+  /** A tenant of which one evaluator has evaluated the collections: Anna is their member, Bo is nobody's. */
+  const evaluatedTenant = async () => {
     const tenantId = randomUUID()
-    const faults: unknown[] = []
-    const start = () => {
-      const { container, session } = newInstance()
-      return builtService(container, { databaseSession: session, nowMs: () => NOW_MS, log: faultLog(faults) })
-    }
+    const [anna, bo] = [randomUUID(), randomUUID()].toSorted()
+    assert.ok(anna !== undefined && bo !== undefined)
     const write = (id: string, displayName: string) =>
       newInstance()
         .container('coreObjects')
         .items.upsert({ ...PERSON, id, externalId: id, tenantId, attributes: { displayName } })
-    const [anna, bo] = [randomUUID(), randomUUID()].toSorted()
-    assert.ok(anna !== undefined && bo !== undefined)
-    const [former, second] = [start(), start()]
+    const { collections, evaluator } = start()
     const ids: string[] = []
     for (let index = 0; index < COLLECTIONS_COUNT; index += 1) {
-      ids.push((await createCriteriaCollection(PEOPLE, { ...CALLER, tenantId }, former.collections)).id)
+      ids.push((await createCriteriaCollection(PEOPLE, { ...CALLER, tenantId }, collections)).id)
     }
     await write(anna, 'A person')
-    await former.evaluator.evaluate(tenantId)
+    await write(bo, 'Nobody')
+    await evaluator.evaluate(tenantId)
+    return { tenantId, anna, bo, ids, write }
+  }
+
+  const membersOf = async (tenantId: string, ids: readonly string[]) => {
+    const { memberships } = start().collections
+    const members = ids.map(async (id) => {
+      const { head, ids: found } = (await memberships.members(tenantId, id)) ?? {}
+      return [head?.membershipVersion, found]
+    })
+    return Promise.all(members)
+  }
+
+  it('reads the heads of many collections in one query, as the evaluator before it has left them', async () => {
+    const { tenantId, anna, bo, ids, write } = await evaluatedTenant()
     cosmos.setReplicaLag({ ...STOPPED, containers: ['members'] })
     await write(bo, 'A person')
-    await second.evaluator.evaluate(tenantId)
+    await start().evaluator.evaluate(tenantId)
     await write(anna, 'Nobody')
     const third = start()
     const { query = 0, batch = 0 } = await operationsDuring({ cosmos }, () => third.evaluator.evaluate(tenantId))
     assert.ok(batch < 2 * COLLECTIONS_COUNT, `${batch} batches, ${query} queries`)
     assert.deepEqual(faults, [])
-    for (const id of ids) {
-      const { head, ids: members } = (await third.collections.memberships.members(tenantId, id)) ?? {}
-      assert.deepEqual([head?.membershipVersion, members], [3, [bo]])
-    }
+    cosmos.setReplicaLag(undefined)
+    const expected = ids.map(() => [3, [bo]])
+    assert.deepEqual(await membersOf(tenantId, ids), expected)
+  })
+
+  it('finds the members that a failed evaluator has written without an answer', async () => {
+    const { tenantId, anna, bo, ids, write } = await evaluatedTenant()
+    cosmos.setReplicaLag({ ...STOPPED, containers: ['members'] })
+    await write(bo, 'A person')
+    const second = newInstance()
+    await assert.rejects(start({ ...second, container: losingAnswers(second) }).evaluator.evaluate(tenantId), LOST)
+    await write(bo, 'Nobody')
+    await start().evaluator.evaluate(tenantId)
+    cosmos.setReplicaLag(undefined)
+    for (const [, members] of await membersOf(tenantId, ids)) assert.deepEqual(members, [anna])
+    assert.deepEqual(faults, [])
   })
 })
+
+const LOST = /The answer was lost/
+
+/** An instance whose writes of members are done, and whose session does not see their answers. */
+function losingAnswers({ session, container }: Instance): Instance['container'] {
+  const sender = newInstance()
+  const items = container('members').items
+  const batch: Items['batch'] = async (operations, ...options) => {
+    if (operations.every(({ operationType }) => operationType === 'Read')) return items.batch(operations, ...options)
+    sender.session.advance(session.tokens())
+    await sender.container('members').items.batch(operations, ...options)
+    throw new Error('The answer was lost')
+  }
+  const members = Object.create(container('members'), {
+    items: { value: Object.create(items, { batch: { value: batch } }) },
+  })
+  return (id) => (id === 'members' ? members : container(id))
+}

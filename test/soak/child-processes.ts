@@ -38,8 +38,6 @@ export function startProcess(options: ProcessOptions): StartedProcess {
     execArgv: [
       '--expose-gc',
       '--max-semi-space-size=8',
-      // Otherwise V8 allocates what it learns of a function only when that has run often enough: for some after an hour.
-      '--no-lazy-feedback-allocation',
       '--import',
       join(import.meta.dirname, 'process-conditions.ts'),
     ],

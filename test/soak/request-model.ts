@@ -38,6 +38,8 @@ export type ModelRequest = {
   readonly decisionNotes: string[]
   /** Statuses of a request that the deletion of the identity has cancelled, until the service notices the deletion. */
   unnoticed: ModelStatus[]
+  /** Whether it was one of two of a person when two identities were merged, until the service notices the merge. */
+  isMergeUnnoticed: boolean
   /** Whether the membership ended by the deletion of the identity, and comes back with it. */
   endedByDeletion: boolean
 }
@@ -82,12 +84,15 @@ export function statusUnder(policy: ModelPolicy, request: ModelRequest): ModelSt
 export const isOpenOrJoined = ({ status }: ModelRequest): boolean => status === 'PendingApproval' || status === 'Joined'
 
 /**
- * A waiting request under a changed policy. One that waits only until a deletion is noticed can join before.
+ * A waiting request under a changed policy. One that waits only until a deletion or a merge is noticed can join before,
+ * and of two memberships of one person, either can be the older one.
  * @param mayJoin Whether the requester is eligible under the changed policy.
  */
 export function followPolicy(policy: ModelPolicy, former: ModelPolicy, request: ModelRequest, mayJoin: boolean): void {
   if (request.status === 'PendingApproval') moveWaiting(policy, former, request, mayJoin)
-  if (statusUnder(policy, request) !== 'Joined') return
+  const joins = statusUnder(policy, request) === 'Joined'
+  if (request.isMergeUnnoticed && (joins || request.status === 'Joined')) request.alternatives.push('Joined', 'Left')
+  if (!joins) return
   if (request.alternatives.includes('PendingApproval')) request.alternatives.push('Joined')
   if (!request.unnoticed.includes('PendingApproval')) return
   request.unnoticed.push('Joined')
@@ -123,7 +128,8 @@ export function endByDeletion(request: ModelRequest): void {
     request.status = 'Cancelled'
     request.unnoticed = ['PendingApproval']
   } else if (request.status === 'Cancelled') {
-    request.alternatives = request.unnoticed.includes('Joined') ? ['Left'] : []
+    const mayHaveJoined = request.unnoticed.includes('Joined') || request.alternatives.includes('Joined')
+    request.alternatives = mayHaveJoined ? ['Left'] : []
   } else if (request.status === 'Joined') {
     request.status = 'Left'
     request.endedByDeletion = true
@@ -149,6 +155,7 @@ export function settle(request: ModelRequest, found: ModelStatus, position: stri
   }
   request.alternatives = []
   request.unnoticed = []
+  request.isMergeUnnoticed = false
   const { lostPosition } = request
   request.lostPosition = undefined
   if (lostPosition === position && !isOpenOrJoined(request)) request.position = position
@@ -164,6 +171,9 @@ export function mergeRequests(requests: readonly ModelRequest[], formerNin: stri
     request.nin = nin
     request.formerNin = formerNin
     if (kept === undefined || !isOpenOrJoined(request)) continue
+    if (kept.status === 'PendingApproval' || request.status === 'PendingApproval') {
+      for (const either of [kept, request]) either.isMergeUnnoticed = true
+    }
     if (kept.status === request.status) {
       const ended = request.status === 'Joined' ? 'Left' : 'Cancelled'
       for (const either of [kept, request]) either.alternatives = [ended]

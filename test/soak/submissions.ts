@@ -39,6 +39,7 @@ export const newModelRequest = (
   status: 'Joined',
   alternatives: [],
   unnoticed: [],
+  isMergeUnnoticed: false,
   approvedGates: [],
   deciders: new Set(),
   decisionNotes: [],

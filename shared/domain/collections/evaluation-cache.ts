@@ -13,9 +13,6 @@ import type { JoinedCollection, JoinedMembers, MembershipHead } from './membersh
 /** Member heads read concurrently: each has a partition of its own. */
 const HEADS_AT_ONCE_COUNT = 20
 
-/** So many heads cost less one by one than in a query. */
-const FEW_COUNT = 3
-
 type CacheDependencies = Pick<CollectionDependencies, 'memberships' | 'scheduler' | 'log'>
 
 type Head = Versioned<MembershipHead> | undefined
@@ -95,7 +92,7 @@ export class EvaluationCache {
 
   async #readHeads(tenantId: string, collectionIds: readonly string[], seesFormerWrites: boolean): Promise<Heads> {
     const { memberships } = this.#deps
-    if (seesFormerWrites && collectionIds.length > FEW_COUNT) {
+    if (seesFormerWrites) {
       const found = await memberships.heads(tenantId, collectionIds)
       return new Map(collectionIds.map((id) => [id, found.get(id)]))
     }

@@ -50,7 +50,11 @@ export const EvaluationLease = Type.Object({
   lateWritesUntilMs: Type.Optional(Type.Number()),
   /** Present when the last evaluation has covered all collections. */
   evaluated: Type.Optional(EvaluatedUntil),
-  /** The state of the database's members that the holder had seen, which includes all that it had written. */
+  /**
+   * The state of the database's members that the holder had seen when it had covered all collections, which includes
+   * all that it had written. Absent while the lease is held, and after an evaluation that has failed: the answer to one
+   * of its writes may have been lost.
+   */
   membersSeen: Type.Optional(Type.String()),
 })
 export type EvaluationLease = Readonly<Static<typeof EvaluationLease>>
@@ -60,12 +64,13 @@ export interface EvaluationLeaseStore {
   /** Later reads of members include the state that the lease names in `membersSeen`. */
   find(tenantId: string): Promise<Versioned<EvaluationLease> | undefined>
   /**
-   * Saves the lease with the state of the members that this instance has seen.
    * @param version Undefined to create the first lease.
    * @returns The new version.
    * @throws Refusal `StaleVersion` when another evaluator has written the lease since.
    */
   save(tenantId: string, lease: EvaluationLease, version: string | undefined): Promise<string>
+  /** The same, with the state of the members that this instance has seen. */
+  saveWithState(tenantId: string, lease: EvaluationLease, version: string): Promise<string>
 }
 
 /** What a new holder knows of the writes of former holders. */
@@ -101,14 +106,15 @@ export function acquired(
   if (forMs > 0) return { outcome: 'held', retryMs: retryDelayMs(forMs, clockDifferenceMs, HELD_RETRY_MS) }
   const isUnreleased = current.untilMs > 0
   // What the former holder wrote is not known, and it may write once more if it is alive.
-  const { evaluated: _former, ...lease } = isUnreleased ? withEntry(current, 'all') : current
+  const former = isUnreleased ? withEntry(current, 'all') : current
+  const { evaluated: _evaluated, membersSeen, ...lease } = former
   const lateWritesUntilMs = nowMs + RUN_AT_MOST_MS + clockDifferenceMs
   const next = { ...lease, holderId, untilMs, epoch: current.epoch + 1 }
   return {
     outcome: 'acquired',
     lease: isUnreleased && !isOwn ? { ...next, lateWritesUntilMs } : next,
     stale: writtenSince(lease, knownEpoch),
-    seesFormerWrites: current.membersSeen !== undefined && !isUnreleased && current.lateWritesUntilMs === undefined,
+    seesFormerWrites: membersSeen !== undefined && !isUnreleased && current.lateWritesUntilMs === undefined,
   }
 }
 

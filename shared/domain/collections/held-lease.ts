@@ -102,8 +102,12 @@ export class EvaluationLeases {
       },
       release: async () => {
         const free = released(lease, [...written], acquiredAtMs, covered)
+        const save = () =>
+          covered === undefined
+            ? this.#store.save(tenantId, free, version)
+            : this.#store.saveWithState(tenantId, free, version)
         try {
-          this.#released.set(tenantId, { value: free, version: await this.#store.save(tenantId, free, version) })
+          this.#released.set(tenantId, { value: free, version: await save() })
         } catch (error) {
           if (isConflict(error)) return false
           throw error

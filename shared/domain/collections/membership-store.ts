@@ -52,7 +52,7 @@ export type EvaluatedMembers = {
 export interface MembershipStore {
   /** As of all earlier writes of all instances. Undefined for a collection that was never evaluated. */
   head(tenantId: string, collectionId: string): Promise<Versioned<MembershipHead> | undefined>
-  /** The heads of those collections that were evaluated, as of what this instance has seen. One query for all of them. */
+  /** The heads of those collections that were evaluated, as of what this instance has seen. One query for many of them. */
   heads(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, Versioned<MembershipHead>>>
   /** The membership versions of those collections that were evaluated. One query for all of them. */
   versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>

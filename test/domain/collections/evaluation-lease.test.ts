@@ -79,11 +79,13 @@ describe('The lease of evaluation', () => {
 
 describe('A new holder of the lease', () => {
   const expiredMs = NOON_MS + EVALUATION_LEASE_MS + 2 * MINUTE_MS
-  const first = { ...acquire(undefined, 'ann').lease, ...SEEN }
+  const first = acquire(undefined, 'ann').lease
 
   it('reads the members with all that former holders have written once they have released the lease', () => {
     const free = { ...released(first, ['choir'], NOON_MS), ...SEEN }
-    assert.equal(acquire(free, 'bob').seesFormerWrites, true)
+    const { lease, seesFormerWrites } = acquire(free, 'bob')
+    assert.equal(seesFormerWrites, true)
+    assert.equal('membersSeen' in lease, false)
     assert.equal(acquire(released(acquire(undefined, 'ann').lease, [], NOON_MS), 'bob').seesFormerWrites, false)
   })
 
@@ -103,19 +105,23 @@ describe('A new holder of the lease', () => {
 function storedLease() {
   let stored: Versioned<EvaluationLease> | undefined
   let [writeCount, readCount] = [0, 0]
+  const save = async (_tenantId: string, value: EvaluationLease, version: string | undefined) => {
+    if (version !== stored?.version) throw new Refusal('StaleVersion')
+    writeCount += 1
+    stored = { value, version: `${writeCount}` }
+    return stored.version
+  }
   return {
     readCount: () => readCount,
+    membersSeen: () => stored?.value.membersSeen,
     store: {
       async find() {
         readCount += 1
         return stored
       },
-      async save(_tenantId: string, value: EvaluationLease, version: string | undefined) {
-        if (version !== stored?.version) throw new Refusal('StaleVersion')
-        writeCount += 1
-        stored = { value, version: `${writeCount}` }
-        return stored.version
-      },
+      save,
+      saveWithState: (tenantId: string, value: EvaluationLease, version: string) =>
+        save(tenantId, { ...value, ...SEEN }, version),
     },
   }
 }
@@ -146,5 +152,17 @@ describe('An evaluator', () => {
     const bobHolds = held(await bob.acquire('tenant'))
     assert.ok('retryMs' in (await ann.acquire('tenant')))
     await bobHolds.release()
+  })
+
+  it('names the state that it has seen only after it has covered all collections', async () => {
+    const ann = evaluator('ann')
+    const complete = held(await ann.acquire('tenant'))
+    complete.cover({ readsRequests: false })
+    await complete.release()
+    assert.equal(lease.membersSeen(), SEEN.membersSeen)
+    const failed = held(await ann.acquire('tenant'))
+    await failed.beforeWrite('choir')
+    await failed.release()
+    assert.equal(lease.membersSeen(), undefined)
   })
 })
