@@ -1,19 +1,12 @@
-import { REFUSALS, Refusal } from '../../kernel/refusals.ts'
+import { Refusal } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import {
-  type GroupMembers,
-  groupRefusal,
-  readAllMembers,
-  readLinkedGroup,
-  type WriteOutcome,
-} from '../group-links/directory.ts'
+import type { WriteOutcome } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
 import { openAccounts, withOpenRemovals } from '../group-links/removal-window.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import { changesByRun } from './completed-run.ts'
-import { GroupRecord } from './group-record.ts'
 import { reportHeldRemovals, saveHeldRemovals } from './held-removals.ts'
 import {
   type BatchPlan,
@@ -23,8 +16,9 @@ import {
   type SyncStep,
   stepsThatUndo,
 } from './plan-sync.ts'
-import { failureOf, finalCounts, RunFault, unresolvedFault } from './run-failure.ts'
-import { approvedAccounts, desiredAccounts, servicePrincipalsAmong, verifyOwnership } from './run-requirements.ts'
+import { failureOf, finalCounts, unresolvedFault } from './run-failure.ts'
+import { approvedAccounts, desiredAccounts, verifyOwnership } from './run-requirements.ts'
+import { SessionGroup } from './session-group.ts'
 import { SessionJob } from './session-job.ts'
 import { SessionLink } from './session-link.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
@@ -55,7 +49,7 @@ export class SyncSession {
   /** Before the accounts were read. */
   readonly #startMs: number
   readonly #accountsChangedAtMs: number | null
-  readonly #group: GroupRecord
+  readonly #group: SessionGroup
   readonly #link: SessionLink
   readonly #job: SessionJob
   /** Removals that the plan allows, in the order of the steps. */
@@ -67,7 +61,7 @@ export class SyncSession {
     this.#accountsChangedAtMs = link.value.accountsChangedAtMs
     this.#link = link
     this.#job = job
-    this.#group = new GroupRecord(link.value)
+    this.#group = new SessionGroup(link, deps)
   }
 
   /**
@@ -97,26 +91,18 @@ export class SyncSession {
   async compare(): Promise<BatchPlan> {
     const { directory, nowMs } = this.#deps
     await this.#link.assertLease()
-    await this.verifyGroup()
+    await this.#group.verify()
     await verifyOwnership(this.#link.value, this.#link.settings, this.#deps)
     const desired = await desiredAccounts(this.#link.value, this.#deps)
     const approved = await approvedAccounts(this.#job.value, this.#deps)
-    const members = await this.#readMembers()
+    const members = await this.#group.readMembers()
     const { value: link, settings } = this.#link
     const state: BatchState = { job: this.#job.value, link, guard: settings.removalGuard, approved }
     const plan = planBatch(desired, members, state, { limits: directory.limits, nowMs: nowMs() })
     this.#removals = plan.removals
-    this.#group.plan(plan)
+    this.#group.record.plan(plan)
     this.#job.plan(plan)
     return plan
-  }
-
-  async #readMembers() {
-    const { tenantId, directoryGroupId } = this.#link.value
-    const { directory } = this.#deps
-    const members = await readAllMembers(tenantId, directoryGroupId, directory, () => this.#link.keepLease())
-    this.#group.readMembers(members)
-    return members
   }
 
   /**
@@ -125,26 +111,12 @@ export class SyncSession {
    * @throws as `compare`.
    */
   async verifyAdditions(): Promise<readonly SyncStep[]> {
-    const { added, unchanged, own } = this.#group.unverifiedAdditions
-    if (added.size + unchanged.size === 0) return []
-    await this.#link.assertLease()
-    const { users, others } = added.size === 0 ? NO_MEMBERS : await this.#readMembers()
-    const unshown = added.union(unchanged).difference(users).difference(others)
-    const hidden = await servicePrincipalsAmong(unshown, this.#link.value, this.#deps)
-    const notUsers = added.intersection(others).union(hidden)
-    this.#group.exclude(notUsers, notUsers.intersection(added).size)
+    const { notUsers, own } = await this.#group.verifyAdditions()
+    if (notUsers.size === 0) return []
     const job = this.#job.value
     const unresolved = [...new Set([...job.unresolved, ...notUsers])]
     this.#job.change({ unresolved, skipped: job.skipped + unresolved.length - job.unresolved.length })
-    return stepsThatUndo([...notUsers.intersection(own)], this.#deps.directory.limits)
-  }
-
-  /** @throws RunFault when the group was deleted or can no longer be linked, DirectoryFault. */
-  async verifyGroup(): Promise<void> {
-    const group = await readLinkedGroup(this.#link.value, () => this.#link.assertLease(), this.#deps)
-    if (group !== undefined) this.#group.readName(group.displayName)
-    const refusal = groupRefusal(group)
-    if (refusal !== undefined) throw new RunFault(REFUSALS[refusal].message, { isPermanent: true })
+    return stepsThatUndo([...own], this.#deps.directory.limits)
   }
 
   /**
@@ -190,7 +162,7 @@ export class SyncSession {
     if (job.unresolved.length > UNRESOLVED_AT_MOST_COUNT) throw unresolvedFault(job)
     if (outcome.fault !== undefined) throw outcome.fault
     // The directory answers every removal from a deleted group with "not a member".
-    if (step.kind === 'remove' && outcome.written.length === 0) await this.verifyGroup()
+    if (step.kind === 'remove' && outcome.written.length === 0) await this.#group.verify()
     return isTimeUp && next !== undefined ? { delayMs: 0, releasesLease: false } : undefined
   }
 
@@ -198,11 +170,11 @@ export class SyncSession {
   #afterStep(step: SyncStep, outcome: WriteOutcome): SyncJob {
     const job = this.#job.value
     if (step.undoesAdditions === true) {
-      this.#group.undo(outcome)
+      this.#group.record.undo(outcome)
       return { ...job, added: Math.max(0, job.added - outcome.written.length) }
     }
     const progress = progressOfStep(job, step, outcome, this.#job.earlier)
-    this.#group.write(step, outcome, progress)
+    this.#group.record.write(step, outcome, progress)
     return progress.job
   }
 
@@ -240,7 +212,7 @@ export class SyncSession {
   async fail(error: unknown): Promise<SyncJob> {
     const { directory, retryDelaysS, random, nowMs } = this.#deps
     const job = this.#job.value
-    const failure = await failureOf(error, job, () => this.verifyGroup(), this.#deps)
+    const failure = await failureOf(error, job, () => this.#group.verify(), this.#deps)
     const endMs = nowMs()
     const next = afterFailedRun(job, failure, { delaysS: retryDelaysS, jitter: random(), nowMs: endMs })
     if (next.completedAt === null) return this.#end(next, () => ({}))
@@ -264,15 +236,13 @@ export class SyncSession {
   async #changeLink(change: (link: GroupLink) => Partial<GroupLink>): Promise<void> {
     const nowMs = this.#deps.nowMs()
     const withRecords = (before: GroupLink): GroupLink => {
-      const link = this.#group.recordedWith(before, nowMs)
+      const link = this.#group.record.recordedWith(before, nowMs)
       return { ...link, ...change(link) }
     }
     await this.#link.change(withRecords)
-    this.#group.saved()
+    this.#group.record.saved()
   }
 }
-
-const NO_MEMBERS: GroupMembers = { users: new Set(), others: new Set() }
 
 /** No member is removed while an account that belongs in the group cannot be added. */
 function isDeferred({ unresolved }: SyncJob, { kind, undoesAdditions }: SyncStep): boolean {
