@@ -9,8 +9,9 @@ import {
   type ReferenceTarget,
   type StoredConnectorObject,
 } from '../domain/connectors/connector-object.ts'
+import { parentIn } from '../domain/connectors/org-tree.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { readFew } from './batched-reads.ts'
+import { readCurrentFew, readFew } from './batched-reads.ts'
 import { connectorSpaces, requireOpen, treeGuard } from './connector-spaces.ts'
 import { documentParser, StoredAttributes } from './document-parser.ts'
 import { catchUp, queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from './documents.ts'
@@ -83,11 +84,14 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     ...connectorSpaces(container),
     catchUp: (tenantId) => catchUp(container, tenantId),
     async ofIds(tenantId, ids) {
-      const few = await readFew<Stored<Document>>(container, tenantId, ids)
-      return few?.map(versioned) ?? whereIn(tenantId, 'c.id', ids)
+      const few = await readCurrentFew<Document>(container, tenantId, ids)
+      if (few !== undefined) return few.map(versioned)
+      await catchUp(container, tenantId)
+      return whereIn(tenantId, 'c.id', ids)
     },
     async referenceTargets(tenantId, ids) {
-      if (ids.length === 0) return []
+      const few = await readFew<Document>(container, tenantId, ids)
+      if (few !== undefined) return few.map(storedObject).map(targetOf)
       const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`
       const parameters = [{ name: '@ids', value: [...ids] }]
       const rows = await queryAll<ReferenceTargetRow>(container, tenantId, { query, parameters })
@@ -174,6 +178,10 @@ async function referrers(
 
 function referenceTarget({ id, coreObjectId, deletedAtMs, parent }: ReferenceTargetRow): ReferenceTarget {
   return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent }
+}
+
+function targetOf({ id, coreObjectId, deletedAtMs, references }: ConnectorObject): ReferenceTarget {
+  return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parentIn(references) }
 }
 
 function documentWrite(

@@ -5,7 +5,7 @@ import type { MergedCoreObject } from '../domain/connectors/merged-core-object.t
 import type { CoreObject } from '../domain/core/core-object.ts'
 import type { CoreObjectReader, DeletedCoreObjects } from '../domain/core/core-object-store.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { batchedDocumentReads, readFew } from './batched-reads.ts'
+import { batchedDocumentReads, readCurrentFew } from './batched-reads.ts'
 import { type CoreObjectDocument, coreObject, parseCoreObject } from './core-object-document.ts'
 import { matchingCoreObjects, searchTexts } from './core-object-search.ts'
 import {
@@ -42,8 +42,9 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
       readValues(container, tenantId, { property: 'c.id', where: 'c.deleted = false', after, size }),
     async mergedOfIds(tenantId, ids) {
       const merged = (document: CoreObjectDocument) => ({ value: parseCoreObject(document), version: document._etag })
-      const few = await readFew<CoreObjectDocument>(container, tenantId, ids)
+      const few = await readCurrentFew<CoreObjectDocument>(container, tenantId, ids)
       if (few !== undefined) return few.map(merged)
+      await catchUp(container, tenantId)
       const query = { query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', parameters: sqlParameters({ ids }) }
       const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
       const found: Versioned<MergedCoreObject>[] = []

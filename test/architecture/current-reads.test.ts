@@ -15,7 +15,7 @@ const textOf = (path: string): string => readFileSync(join(PROJECT_FOLDER, path)
 const CALLS = [
   /\b(?!this\.)(\w+\.(?:catchUp|findCurrent|head)|snapshots\.current)\(/g,
   /await (currentOrgChart|catchUp)\(/g,
-  /(readCurrentDocuments|keptLists)(?:<.*>)?\(/g,
+  /(readCurrentDocuments|readCurrentFew|keptLists)(?:<.*>)?\(/g,
 ]
 
 function callsInCode(): Set<string> {

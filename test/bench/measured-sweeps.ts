@@ -21,14 +21,19 @@ export type SweepCost = {
 /** Until no link is due for a comparison because it is new to the sweeps. */
 const FIRST_HOURS_COUNT = 3
 
+/** New members in an hour, each of another one of some linked collections. */
+const CHANGES_PER_HOUR_COUNT = 5
+const CHANGING_COUNT = 10
+
 /**
- * The mean cost of an hourly sweep while each link is compared, and afterwards; and of an evaluation where nothing is
- * due, in an instance that has evaluated the tenant before and in one that has just started.
+ * The mean cost of an hourly sweep while each link is compared, and afterwards, without changes and after some in each
+ * hour; and of an evaluation where nothing is due, in an instance that has evaluated the tenant before and in one that
+ * has just started.
  */
 export async function measureSweeps(
   linkCount: number,
   hoursCount: number,
-): Promise<{ first: SweepCost; hourly: SweepCost; evaluation: SweepCost; coldEvaluation: SweepCost }> {
+): Promise<Record<'first' | 'hourly' | 'afterChanges' | 'evaluation' | 'coldEvaluation', SweepCost>> {
   const world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true })
   const newInstance = () => {
     const databaseSession = new DatabaseSession()
@@ -44,8 +49,10 @@ export async function measureSweeps(
   )
   const nowMs = world.clock.nowMs()
   for (let count = 0; count < linkCount; count += 1) {
-    const collectionId = await world.criteria('Identity', 'identityDisplayName', 'Member')
-    const directoryGroupId = await world.newGroup({}, accounts)
+    const isChanging = count < CHANGING_COUNT
+    const name = isChanging ? `Guest ${count}` : 'Member'
+    const collectionId = await world.criteria('Identity', 'identityDisplayName', name)
+    const directoryGroupId = await world.newGroup({}, isChanging ? [] : accounts)
     const collectionKind = 'criteria' as const
     const ids = { id: randomUUID(), tenantId: TENANT, collectionId, directoryGroupId, collectionKind }
     await deps.links.add({
@@ -68,19 +75,44 @@ export async function measureSweeps(
       calls: world.server.requests().filter(({ path }) => path.startsWith('/v1.0/')).length / count,
     }
   }
-  const sweepHours = (count: number) =>
-    costOf(count, async () => {
-      let messages = 0
-      for (let hour = 0; hour < count; hour += 1) {
-        await world.clock.sleep(HOUR_MS)
-        await sweepTenant(TENANT, deps)
-        // And the message of the sweep itself.
-        messages += world.sentMessages.length + 1
-        if (world.sentMessages.some(({ message }) => message.queue === 'evaluations')) await evaluator.evaluate(TENANT)
-        while (await world.deliverNext(deps));
-      }
-      return messages
-    })
+  const deliverAll = async () => {
+    // And the message of the sweep itself.
+    const messages = world.sentMessages.length + 1
+    if (world.sentMessages.some(({ message }) => message.queue === 'evaluations')) await evaluator.evaluate(TENANT)
+    while (await world.deliverNext(deps));
+    return messages
+  }
+  const sweepHours = async (count: number, change: (hour: number) => Promise<void> = async () => undefined) => {
+    const costs: SweepCost[] = []
+    for (let hour = 0; hour < count; hour += 1) {
+      await change(hour)
+      await world.clock.sleep(HOUR_MS)
+      costs.push(
+        await costOf(1, async () => {
+          await sweepTenant(TENANT, deps)
+          return deliverAll()
+        }),
+      )
+    }
+    const mean = (name: keyof SweepCost) => costs.reduce((sum, cost) => sum + cost[name], 0) / count
+    return {
+      requestUnits: mean('requestUnits'),
+      operations: mean('operations'),
+      messages: mean('messages'),
+      calls: mean('calls'),
+    }
+  }
+  const changeMembers = async (hour: number) => {
+    for (let change = 0; change < CHANGES_PER_HOUR_COUNT; change += 1) {
+      await world.clock.sleep(HOUR_MS / (CHANGES_PER_HOUR_COUNT + 1))
+      const number = hour * CHANGES_PER_HOUR_COUNT + change
+      const [directoryObjectId = ''] = users(MEMBERS_COUNT + number, 1)
+      const guest = { displayName: `Guest ${number % CHANGING_COUNT}`, directoryObjectId }
+      await world.write(source, identity(`guest ${number}`, guest))
+      await evaluator.evaluate(TENANT)
+      await deliverAll()
+    }
+  }
   const evaluationBy = (instance: Pick<Service, 'evaluator'>) =>
     costOf(1, async () => {
       await instance.evaluator.evaluate(TENANT)
@@ -95,11 +127,12 @@ export async function measureSweeps(
     `${succeeded.length} of ${linkCount} links Succeeded; ${hoursCount} sweeps in ${seconds.toFixed(1)} s\n`,
   )
   if (succeeded.length < linkCount) process.exitCode = 1
+  const afterChanges = await sweepHours(hoursCount, changeMembers)
   await evaluator.evaluate(TENANT)
   await world.clock.sleep(HOUR_MS)
   const evaluation = await evaluationBy({ evaluator })
   await world.clock.sleep(HOUR_MS)
   const coldEvaluation = await evaluationBy(newInstance())
   await world.close()
-  return { first, hourly, evaluation, coldEvaluation }
+  return { first, hourly, afterChanges, evaluation, coldEvaluation }
 }

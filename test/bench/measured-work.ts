@@ -58,10 +58,10 @@ export async function measureWork(say: (line: string) => void): Promise<Measurem
   }
   // Over days and weeks, which the whole service cannot skip.
   const swept = await measureSweeps(SWEPT_LINKS_COUNT, SWEPT_HOURS_COUNT)
-  const evaluation = workOf(swept.evaluation)
+  const [sweep, evaluation] = [workOf(swept.hourly), workOf(swept.evaluation)]
   const sweeps = {
-    sweep: workOf(swept.hourly),
-    evaluation: run(evaluation, 0, 1),
+    sweep,
+    sweptChanges: run(difference(workOf(swept.afterChanges), sweep), 0),
     coldEvaluation: run(difference(workOf(swept.coldEvaluation), evaluation), 0),
   }
   return { ...ofService, work: { ...ofService.work, ...sweeps, ...(await measureAudits()), ...(await measureRows()) } }
@@ -113,8 +113,8 @@ async function measured(
   const dataPath = `${CONNECTORS}/${connectorId}/data`
   const people = await peopleOutside(connector, dataPath)
   const changes = await during(async () => {
-    for (const { externalId, data } of people) {
-      const renamed = { ...data, displayName: `B ${data.displayName}` }
+    for (const [index, { externalId, data }] of people.entries()) {
+      const renamed = { ...data, displayName: `${FIRST_LETTERS.charAt(index)} ${data.displayName}` }
       const items = [{ op: 'upsert', objectType: 'identity', externalId, data: renamed }]
       await connector('POST', `${dataPath}/batch`, { items })
       await settled(environment)

@@ -13,8 +13,8 @@ export type Work = {
 export type MeasuredWork = {
   /** The hourly sweep of the tenant with its unchanged links, weekly comparisons and evaluation included. */
   readonly sweep: Work
-  /** An evaluation that the sweep adds in an hour after a change. */
-  readonly evaluation: Work
+  /** What the sweep costs besides in an hour with changes of five links. */
+  readonly sweptChanges: Work
   /** What an evaluation in an instance that has just started adds, besides the rows. */
   readonly coldEvaluation: Work
   /** Reading a tenant's saved rows into memory, per row. */
@@ -118,9 +118,9 @@ const BUS_OPERATIONS_PER_MESSAGE = 3
 
 /** The formulas, as they are printed. */
 export const FORMULAS = [
-  'tenant-hour  = sweep + evaluation + loads x (rows x loadedRow + coldEvaluation) + changes x change + reads x read',
+  'tenant-hour  = sweep + sweptChanges + loads x (rows x loadedRow + coldEvaluation) + changes x change + reads x read',
   '               + audit / 24 + changes x auditedChange + rows x (auditedRow / (28 x 24) + savedRow / 20)',
-  'without changes: no evaluation by the sweep; + rows x (readRow + savedRow) / 160 instead of rows x savedRow / 20',
+  'without changes: no sweptChanges; + rows x (readRow + savedRow) / 160 instead of rows x savedRow / 20',
   'month        = hours x (tenants x tenant-hour + 60 x timer)',
   'bus          = 3 x messages (send, receive, settle)',
   'busy seconds = storeOperations x storeOperationS + directoryCalls x directoryCallS',
@@ -141,7 +141,7 @@ export function partsOfHour(
     { name: 'loads of rows', work: measured.loadedRow, times: loadsPerTenantHour * rowsPerTenant },
     { name: 'evaluations after these loads', work: measured.coldEvaluation, times: loadsPerTenantHour },
     { name: 'sweep', work: measured.sweep, times: 1 },
-    { name: 'evaluation by the sweep', work: measured.evaluation, times: isChanging ? 1 : 0 },
+    { name: 'changes in it', work: measured.sweptChanges, times: isChanging ? 1 : 0 },
     {
       name: 'rows without saved ones',
       work: measured.readRow,
@@ -149,7 +149,7 @@ export function partsOfHour(
     },
     { name: 'saved rows', work: measured.savedRow, times: rowsPerTenant / savedEveryHours },
     { name: 'daily audit', work: measured.audit, times: 1 / HOURS_PER_DAY },
-    { name: 'changes in it', work: measured.auditedChange, times: changesPerTenantHour },
+    { name: 'changes in the audit', work: measured.auditedChange, times: changesPerTenantHour },
     { name: 'complete audit', work: measured.auditedRow, times: rowsPerTenant / AUDITED_EVERY_HOURS },
   ]
 }

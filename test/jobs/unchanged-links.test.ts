@@ -195,11 +195,33 @@ describe('The hourly sweep of an unchanged link', () => {
       world.collections.change(collectionId, accounts)
       await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
     }
-    assert.deepEqual((await world.link(linkId)).unseenAdditions, [user(3)])
+    assert.deepEqual((await world.link(linkId)).unseenAdditions, [])
     await sweepHourly()
     world.server.setFaults([])
     await sweepHourly(3)
     assert.deepEqual([await isSwept(linkId), await world.membersOf(groupId)], [true, new Set(users(0, 3))])
+  })
+
+  it('is not compared with the accounts of its collection for additions of the service alone', async () => {
+    const { collectionId, groupId, linkId } = await unchangedLink()
+    world.collections.change(collectionId, users(0, 4))
+    await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+    await world.clock.sleep(HOUR_MS)
+    const { collections } = world.deps
+    const findAccounts = () => Promise.reject(new Error('The accounts are read'))
+    await sweepTenant(TENANT, { ...world.deps, collections: { ...collections, findAccounts } })
+    assert.deepEqual([await isSwept(linkId), await world.membersOf(groupId)], [true, new Set(users(0, 4))])
+  })
+
+  it('finds an account that was added by hand after the service had added and removed it', async () => {
+    const { collectionId, groupId, linkId } = await unchangedLink()
+    for (const accounts of [users(0, 4), users(0, 3)]) {
+      world.collections.change(collectionId, accounts)
+      await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+    }
+    await changeByHand(groupId, { add: [user(3)] })
+    await sweepHourly(2)
+    assert.deepEqual([await isSwept(linkId), await world.membersOf(groupId)], [false, new Set(users(0, 3))])
   })
 
   it('finds a change by hand among those of the service', async () => {

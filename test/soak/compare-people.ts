@@ -1,4 +1,4 @@
-import { CONNECTORS_PATH, differences, type Organisation } from './organisation.ts'
+import { CONNECTORS_PATH, differences, keepCoreId, type Organisation } from './organisation.ts'
 import {
   isReference,
   type ObjectData,
@@ -75,10 +75,11 @@ function readable(records: readonly CoreRecord[], externalIdOf: ReadonlyMap<stri
 }
 
 /** An identity keeps its id, also when it is deleted and restored. */
-function compareCoreIds({ coreIds, formerCoreIds }: Organisation, identities: readonly CoreRecord[]): string[] {
+function compareCoreIds(organisation: Organisation, identities: readonly CoreRecord[]): string[] {
+  const { coreIds, formerCoreIds } = organisation
   return identities.flatMap(({ id, nin }) => {
     const known = coreIds.get(String(nin))
-    coreIds.set(String(nin), id)
+    keepCoreId(organisation, String(nin), id)
     const isKept = known === undefined || known === id || formerCoreIds.get(String(nin))?.includes(id) === true
     formerCoreIds.delete(String(nin))
     return isKept ? [] : [`The identity with the number ${nin} had the id ${known} and has the id ${id}`]

@@ -17,7 +17,8 @@ type RequestRecord = {
 
 /** What the records of the service name, in terms of the model. */
 type RecordNames = {
-  isRequester(record: RequestRecord, request: ModelRequest): boolean
+  /** The person's number, also of an identity that is gone. */
+  requesterOf(record: RequestRecord): string | undefined
   positionOf(record: RequestRecord): string | undefined
 }
 type Matched = { readonly collectionId: string; readonly request: ModelRequest; readonly found: RequestRecord }
@@ -27,19 +28,15 @@ export async function compareRequests(
   organisation: Organisation,
   { ninOf: names, externalIdOf }: CoreNames,
 ): Promise<string[]> {
-  const { model, coreIds, positionNames } = organisation
+  const { model, numbersByCoreId, positionNames } = organisation
   for (const [id, externalId] of externalIdOf) positionNames.set(id, externalId)
   const positionOf = ({ relationshipId }: RequestRecord) =>
     relationshipId === null ? undefined : (positionNames.get(relationshipId) ?? 'unknown')
-  const formerNames = new Map([...coreIds].map(([nin, id]) => [id, nin]))
-  const isRequester = ({ requesterId }: RequestRecord, { nin, formerNin }: ModelRequest) => {
-    const found = names.get(requesterId) ?? formerNames.get(requesterId)
-    return found === nin || (formerNin !== undefined && found === formerNin)
-  }
+  const requesterOf = ({ requesterId }: RequestRecord) => names.get(requesterId) ?? numbersByCoreId.get(requesterId)
   const faults: string[] = []
   const matched: Matched[] = []
   for (const collectionId of model.joinable.keys()) {
-    faults.push(...(await matchRequests(organisation, collectionId, { isRequester, positionOf }, matched)))
+    faults.push(...(await matchRequests(organisation, collectionId, { requesterOf, positionOf }, matched)))
   }
   // Where the order of events decided, the members are known only now.
   for (const { request, found } of matched) settle(request, found.status, positionOf(found))
@@ -49,7 +46,7 @@ export async function compareRequests(
     const gate = expectedGate(model, policy, request, members)
     const isLive = request.status === 'PendingApproval' || request.status === 'Joined'
     const isRight =
-      (isLive ? names.get(found.requesterId) === request.nin : isRequester(found, request)) &&
+      (isLive ? names.get(found.requesterId) === request.nin : isOf(request, requesterOf(found))) &&
       positionOf(found) === request.position &&
       found.status === request.status &&
       isDeepStrictEqual(found.currentGate, gate) &&
@@ -67,7 +64,7 @@ export async function compareRequests(
 async function matchRequests(
   { api, callers, model }: Organisation,
   collectionId: string,
-  { isRequester, positionOf }: RecordNames,
+  { requesterOf, positionOf }: RecordNames,
   matched: Matched[],
 ): Promise<string[]> {
   const records = await api.list<RequestRecord>(callers.writer, `${REQUESTS_PATH}/${collectionId}`)
@@ -75,14 +72,24 @@ async function matchRequests(
   const unmatched = new Set(model.joinable.get(collectionId)?.requests)
   const isLike = (record: RequestRecord, request: ModelRequest) =>
     request.id === undefined &&
-    isRequester(record, request) &&
+    isOf(request, requesterOf(record)) &&
     (record.status === request.status || request.alternatives.includes(record.status)) &&
     decisionNotes(record).length === 0
+  const isAtPosition = (record: RequestRecord, request: ModelRequest) => positionOf(record) === request.position
+  const isOfFormer = (record: RequestRecord, { formerNin }: ModelRequest) =>
+    formerNin !== undefined && requesterOf(record) === formerNin
   // A person can have left several memberships that were added directly: those for the same position belong together.
+  // Those that a person left before a merge keep the former identity: no others can have their records.
   const finders: ((request: ModelRequest) => RequestRecord | undefined)[] = [
     ({ id }) => (id === undefined ? undefined : left.get(id)),
-    (request) => left.values().find((each) => isLike(each, request) && positionOf(each) === request.position),
-    (request) => left.values().find((each) => isLike(each, request)),
+    ...[
+      (each: RequestRecord, request: ModelRequest) => isOfFormer(each, request) && isAtPosition(each, request),
+      isOfFormer,
+      isAtPosition,
+      () => true,
+    ].map((isCloser) => (request: ModelRequest) => {
+      return left.values().find((each) => isLike(each, request) && isCloser(each, request))
+    }),
   ]
   for (const find of finders) {
     for (const request of unmatched) {
@@ -98,6 +105,11 @@ async function matchRequests(
     ...[...unmatched].map((each) => `Collection ${collectionId} lacks a request: ${JSON.stringify(each)}`),
     ...[...left.values()].map((each) => `A request that was not made: ${JSON.stringify(each)}`),
   ]
+}
+
+/** Whether it is the number of the requester, now or before a merge. */
+function isOf({ nin, formerNin }: ModelRequest, found: string | undefined): boolean {
+  return found === nin || (formerNin !== undefined && found === formerNin)
 }
 
 /** An identity has one membership or one waiting request in a collection. */

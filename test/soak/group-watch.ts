@@ -1,5 +1,6 @@
 import type { MembershipChange } from '../../infra/local/directory/membership-changes.ts'
 import type { OrganisationModel } from './organisation-model.ts'
+import { mayBeJoined } from './request-model.ts'
 
 type Watched = {
   /** The collections that it was linked to since the last quiet point. */
@@ -30,7 +31,10 @@ export class GroupWatch {
   /** Notes the accounts after each change of the model. */
   observe(): void {
     const now = this.#model.membersWithAccounts()
-    for (const [collectionId, members] of now.membersOf) addTo(this.#membersOf, collectionId, members)
+    const possible = this.#model.membersWithAccounts(mayBeJoined)
+    for (const { membersOf } of [now, possible]) {
+      for (const [collectionId, members] of membersOf) addTo(this.#membersOf, collectionId, members)
+    }
     for (const [member, account] of now.accountOf) {
       if (account !== undefined) addTo(this.#accountsOf, member, [account])
     }

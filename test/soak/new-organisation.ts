@@ -51,6 +51,7 @@ export async function newOrganisation(
     connectorIds,
     changedNins: new Set(),
     coreIds: new Map(),
+    numbersByCoreId: new Map(),
     positionNames: new Map(),
     formerCoreIds: new Map(),
     outcomeCounts: new Map(),

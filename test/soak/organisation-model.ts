@@ -40,14 +40,12 @@ export class OrganisationModel {
     for (const [linkId, { isEnabled }] of this.links) if (isEnabled) this.linksWithHolds.delete(linkId)
   }
 
-  members(rows: readonly ModelRow[] = this.people.rows()): ModelMembers {
+  /** @param isJoined Which requests count as memberships. */
+  members(rows: readonly ModelRow[] = this.people.rows(), isJoined = isMembership): ModelMembers {
     const members = new Map<string, Set<string>>()
     const joined = new Map<string, ReadonlyMap<string, readonly ModelRequest[]>>()
     for (const [id, { requests }] of this.joinable) {
-      const byMember = Map.groupBy(
-        requests.filter(({ status }) => status === 'Joined'),
-        ({ nin }) => nin,
-      )
+      const byMember = Map.groupBy(requests.filter(isJoined), ({ nin }) => nin)
       joined.set(id, byMember)
       members.set(id, new Set(byMember.keys()))
     }
@@ -69,7 +67,7 @@ export class OrganisationModel {
   }
 
   /** The members of each collection, and the accounts of all members: decisions, section 8. */
-  membersWithAccounts(): MembersWithAccounts {
+  membersWithAccounts(isJoined = isMembership): MembersWithAccounts {
     const rows = this.people.rows()
     const accountOf = new Map<string, string | undefined>()
     for (const { identity, relationship } of rows) {
@@ -77,7 +75,7 @@ export class OrganisationModel {
       if (relationship !== undefined) accountOf.set(`Relationship ${relationship.externalId}`, identity?.account)
     }
     const membersOf = new Map<string, readonly string[]>()
-    for (const [id, members] of this.members(rows)) {
+    for (const [id, members] of this.members(rows, isJoined)) {
       const kind = this.criteria.get(id)?.objectType ?? 'Identity'
       membersOf.set(
         id,
@@ -99,6 +97,8 @@ export class OrganisationModel {
     return groups
   }
 }
+
+const isMembership = ({ status }: ModelRequest): boolean => status === 'Joined'
 
 /** A membership for a position counts for the row of that position: decisions, section 10. */
 function isJoinedIn(

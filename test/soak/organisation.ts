@@ -30,6 +30,8 @@ export type Organisation = {
   readonly changedNins: Set<string>
   /** Core ids by national identity number, as they were first read. */
   readonly coreIds: Map<string, string>
+  /** National identity numbers by core id, also of identities that were merged into others. */
+  readonly numbersByCoreId: Map<string, string>
   /** External ids of positions by core id, also of deleted ones. */
   readonly positionNames: Map<string, string>
   /** Of an identity that was merged: the core ids of both, one of which stays. */
@@ -120,8 +122,13 @@ export async function coreIdOf(organisation: Organisation, nin: string): Promise
     { token: organisation.callers.connector, method: 'GET', path },
     200,
   )
-  organisation.coreIds.set(nin, data.coreObjectId)
+  keepCoreId(organisation, nin, data.coreObjectId)
   return data.coreObjectId
+}
+
+export function keepCoreId({ coreIds, numbersByCoreId }: Organisation, nin: string, id: string): void {
+  coreIds.set(nin, id)
+  numbersByCoreId.set(id, nin)
 }
 
 /** The core relationship of a position that is there. */

@@ -83,6 +83,10 @@ export function statusUnder(policy: ModelPolicy, request: ModelRequest): ModelSt
 
 export const isOpenOrJoined = ({ status }: ModelRequest): boolean => status === 'PendingApproval' || status === 'Joined'
 
+/** Whether it is a membership, or can be one until the service notices a deletion or a merge. */
+export const mayBeJoined = ({ status, alternatives, unnoticed }: ModelRequest): boolean =>
+  status === 'Joined' || alternatives.includes('Joined') || unnoticed.includes('Joined')
+
 /**
  * A waiting request under a changed policy. One that waits only until a deletion or a merge is noticed can join before,
  * and of two memberships of one person, either can be the older one.

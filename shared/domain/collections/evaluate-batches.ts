@@ -183,7 +183,7 @@ class BatchedEvaluation {
   /** Of a collection with links only: they need the accounts of its changes. For a new link, they determine them. */
   #accountsOf(collection: Collection, ids: readonly string[]): NonNullable<EvaluatedMembers['accountsOf']> {
     const { tenantId, rows, readAtMs } = this.#pass
-    const isLinked = this.#deps.cache.wasLinked(tenantId, collection.id)
+    const isLinked = this.#deps.cache.linkedOf(tenantId).has(collection.id)
     return async (change) =>
       isLinked ? accountsOfChange(change, { collection, ids, rows }, readAtMs, this.#deps) : undefined
   }
@@ -208,8 +208,11 @@ class BatchedEvaluation {
     const batch = this.#batch
     this.#batch = []
     this.#addedBytes = 0
-    const linked = await notifyLinks(tenantId, { criteria: batch, rows, changes, ...joinables }, this.#deps)
-    if (linked !== undefined) this.#deps.cache.keepLinked(tenantId, linked)
+    const { cache } = this.#deps
+    const knownLinked = cache.linkedOf(tenantId)
+    const evaluated = { criteria: batch, rows, changes, knownLinked, ...joinables }
+    const linked = await notifyLinks(tenantId, evaluated, this.#deps)
+    if (linked !== undefined) cache.keepLinked(tenantId, linked)
     if (this.#fits()) return
     for (const { collection } of batch) {
       const evaluation = evaluations.get(collection.id)

@@ -57,9 +57,9 @@ export class EvaluationCache {
     this.#linked.set(tenantId, collectionIds)
   }
 
-  /** Whether the collection had links when this process last read them. */
-  wasLinked(tenantId: string, collectionId: string): boolean {
-    return this.#linked.get(tenantId)?.has(collectionId) === true
+  /** The collections that had links when this process last read them. */
+  linkedOf(tenantId: string): ReadonlySet<string> {
+    return this.#linked.get(tenantId) ?? new Set()
   }
 
   /** Drops what other evaluators have written. */

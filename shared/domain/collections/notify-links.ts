@@ -23,6 +23,8 @@ export type Evaluated = {
    * tenant.
    */
   readonly joinablesBeside?: ReadonlySet<string>
+  /** Collections that had links when this process last read them. */
+  readonly knownLinked: ReadonlySet<string>
   readonly rows: RowSnapshot
   readonly changes: RowChanges
 }
@@ -35,7 +37,8 @@ type NotifyLinksDependencies = Pick<
 /**
  * Enqueues a message for each linked collection whose members changed, or changed accounts. For a collection that this
  * evaluator sees for the first time it relies on stored changes, which also covers messages that another evaluator
- * failed to enqueue.
+ * failed to enqueue. While only members of collections have changed that had links before, the links are not read: a
+ * message for a collection without links has no effect.
  * @returns The linked collections; undefined if they were not read.
  */
 export async function notifyLinks(
@@ -45,18 +48,31 @@ export async function notifyLinks(
 ): Promise<ReadonlySet<string> | undefined> {
   const { criteria, changes } = evaluated
   const isQuiet = criteria.every((one) => !one.isChanged && !isNew(one, changes))
-  if (isQuiet && changes !== 'everything' && !mayChangeAccounts(changes)) return undefined
+  const hasKnownAccounts = changes !== 'everything' && !mayChangeAccounts(changes)
+  if (isQuiet && hasKnownAccounts) return undefined
+  const due = new Set(criteria.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id))
+  if (hasKnownAccounts && !criteria.some((one) => isNew(one, changes)) && due.isSubsetOf(evaluated.knownLinked)) {
+    await enqueueChanges(tenantId, due, deps)
+    return undefined
+  }
   const applied = await deps.links.linkedCollections(tenantId)
   const linked = new Set(applied.keys())
   if (linked.size === 0) return linked
-  const due = new Set(criteria.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id))
   for (const id of await collectionsWithChangedAccounts(tenantId, linked, evaluated, deps)) due.add(id)
   for (const id of await collectionsBehind(tenantId, applied, evaluated, deps)) due.add(id)
-  for (const collectionId of linked.intersection(due)) {
-    const message = { tenantId, collectionId }
-    await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `change:${deps.newId()}` })
-  }
+  await enqueueChanges(tenantId, linked.intersection(due), deps)
   return linked
+}
+
+async function enqueueChanges(
+  tenantId: string,
+  collectionIds: ReadonlySet<string>,
+  { messageQueue, newId }: Pick<NotifyLinksDependencies, 'messageQueue' | 'newId'>,
+): Promise<void> {
+  for (const collectionId of collectionIds) {
+    const message = { tenantId, collectionId }
+    await messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `change:${newId()}` })
+  }
 }
 
 function isNew({ before }: MembersBeforeAndAfter, changes: RowChanges): boolean {

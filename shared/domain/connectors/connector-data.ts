@@ -168,15 +168,14 @@ async function requireLiveObject(
   throw objectNotFound(connectorId, id)
 }
 
-/** Returns the object, also when it is soft-deleted. Another instance may have created it a moment ago. */
+/** Returns the object, also when it is soft-deleted. */
 async function requireStoredObject(
   tenantId: string,
   connectorId: string,
   id: string,
   { objects }: Pick<WriteDependencies, 'objects'>,
 ): Promise<Versioned<StoredConnectorObject>> {
-  const find = async () => (await objects.ofIds(tenantId, [id]))[0]
-  const found = (await find()) ?? (await objects.catchUp(tenantId).then(find))
+  const [found] = await objects.ofIds(tenantId, [id])
   if (found?.value.connectorId === connectorId) return found
   throw objectNotFound(connectorId, id)
 }

@@ -22,8 +22,6 @@ export async function mergeAffected(
   deps: AffectedDependencies,
 ): Promise<boolean> {
   if (decisions.length === 0) return false
-  // Unchanged core objects are not written, so no version exposes a stale read.
-  await deps.coreObjects.catchUp(tenantId)
   const written = stubsById(decisions.flatMap((decision) => decision.coreObjects))
   const possiblyStale = decisions.flatMap((decision) => decision.possiblyStale)
   const unverified = stubsById(

@@ -12,7 +12,7 @@ export interface CoreObjectWriter extends AccountClaimReader {
   catchUp(tenantId: string): Promise<void>
   /** Returns the ids of the next `size` live objects, in ascending order. */
   liveIds(tenantId: string, after: string | undefined, size: number): Promise<string[]>
-  /** Returns the objects that exist, soft-deleted ones included. */
+  /** Returns the objects that exist, soft-deleted ones included, as of all earlier writes of all instances. */
   mergedOfIds(tenantId: string, ids: readonly string[]): Promise<Versioned<MergedCoreObject>[]>
   /**
    * Writes all objects on the condition of the quoted versions.

@@ -70,8 +70,7 @@ async function writeAndMerge(
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
-  // An unchanged or missing object is not written, so no version exposes a stale read.
-  const [before] = await Promise.all([writeScope(tenantId, connector, deps), deps.objects.catchUp(tenantId)])
+  const before = await writeScope(tenantId, connector, deps)
   const written = await writeWithRetries(before, writes, deps)
   // Two connectors can write the same person concurrently without seeing each other. Reading again after the write
   // ensures that the later one joins them. The other connector may have been created after this call began.
@@ -206,10 +205,9 @@ async function readContext(
   deps: WriteDependencies,
 ): Promise<MutableContext> {
   const ids = writes.map((write) => connectorObjectId({ ...write, connectorId }, deps.deriveId))
-  const [found, parents] = await Promise.all([
-    deps.objects.ofIds(tenantId, ids),
-    readAncestors(tenantId, connectorId, writes, deps),
-  ])
+  // An unchanged or missing object is not written, so no version exposes a stale read. What is read next is as current.
+  const found = await deps.objects.ofIds(tenantId, ids)
+  const parents = await readAncestors(tenantId, connectorId, writes, deps)
   const stored = new Map(found.map((object) => [object.value.id, object]))
   // With a single connector, no identities can join.
   const connected = hasOthers ? await connectedIdentities(tenantId, ids, writes, found, deps) : []

@@ -101,7 +101,7 @@ export const GroupLink = Type.Object({
   notUsers: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
   /** Accounts that the last job could not add: unknown to the directory, or not users. */
   unresolved: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
-  /** Members without an account in the last job that succeeded; null when unknown. */
+  /** Members without an account in the last job that succeeded; null when unknown, or when there are others now. */
   skippedCount: Nullable(Type.Integer()),
   /** Never changes. Null for links that are older than this member. */
   collectionKind: Nullable(OneOf(['criteria', 'joinable'])),

@@ -17,7 +17,7 @@ export type RecordedWrites = {
   readonly removalOutcomes: RemovalOutcomes
   /** Users in the group after the writes; null when unknown. */
   readonly userCount: number | null
-  /** Added accounts that no read of the group has shown yet. */
+  /** Added accounts that no read of the group has shown yet, without those that were removed since. */
   readonly unseenAdditions: readonly string[]
   /** Accounts in the collection that turned out not to be users. */
   readonly notUsers: readonly string[]
@@ -56,9 +56,14 @@ export function withRecentWrites(
   return [...byAccount.values()].slice(-RECENT_WRITES_AT_MOST_COUNT)
 }
 
-/** Added accounts that no read of the group has shown yet. Bounded like the recent writes. */
-export function withUnseen(earlier: readonly string[], added: readonly string[]): string[] {
-  return [...new Set([...earlier, ...added])].slice(-RECENT_WRITES_AT_MOST_COUNT)
+/** Added accounts that no read of the group has shown yet, without removed ones. Bounded like the recent writes. */
+export function withUnseen(
+  earlier: readonly string[],
+  added: readonly string[],
+  removed: readonly string[] = [],
+): string[] {
+  const unseen = new Set([...earlier, ...added]).difference(new Set(removed))
+  return [...unseen].slice(-RECENT_WRITES_AT_MOST_COUNT)
 }
 
 /** The writes that a read of the directory may not show yet. */

@@ -77,7 +77,8 @@ async function knownUnchangedLinks(
   const explains: ExplainsChanges = async ({ groupId, changedAtMs }, members) => {
     const link = linkOf.get(groupId)
     const wasSettled = link !== undefined && isSettled({ ...link, unseenAdditions: [] }, changedAtMs)
-    if (!wasSettled || !(await requires(link, members, deps))) return false
+    if (!wasSettled) return false
+    if (!areOwnAdditions(link, members) && !(await requires(link, members, deps))) return false
     told.set(link.id, members)
     return true
   }
@@ -114,6 +115,15 @@ async function linksUpToDate(
       ? (written.get(collectionId) ?? applied) === applied
       : versions.get(collectionId) === applied
   })
+}
+
+/**
+ * Whether the link has added all of these members, as users. What its collection requires need not be read then: the
+ * link forgets an addition with the removal.
+ */
+function areOwnAdditions({ unseenAdditions }: GroupLink, members: readonly GroupMemberChange[]): boolean {
+  const own = new Set(unseenAdditions)
+  return members.every(({ id, isUser, isMember }) => isUser && isMember && own.has(id))
 }
 
 /**

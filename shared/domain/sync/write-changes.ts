@@ -49,6 +49,8 @@ export async function writeChanges(
       changesPending: false,
       appliedMembershipVersion: isDone ? changes.membershipVersion : current.appliedMembershipVersion,
       removalsDeferred: current.removalsDeferred || defersRemovals,
+      // The next sweep compares a link of which this is not known: its job tells the members without an account.
+      skippedCount: current.skippedCount === changes.withoutAccountCount ? current.skippedCount : null,
     }),
     deps,
     leasedLink,
@@ -84,7 +86,7 @@ function recordedWrites(
     removed,
     removalOutcomes: outcomes,
     userCount: userCount === null ? null : userCount + added.length - removed.length,
-    unseenAdditions: withUnseen(unseenAdditions, added),
+    unseenAdditions: withUnseen(unseenAdditions, added, removed),
     notUsers,
   }
 }
