@@ -6,11 +6,13 @@ import {
   accountsChangedAtMs,
   joinableAccountsChanged,
   type MembersBeforeAndAfter,
+  notifyLinks,
   storedAccountChanges,
 } from '../../../shared/domain/collections/notify-links.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
+import type { Message } from '../../../shared/kernel/messages.ts'
 
 const TENANT = 'tenant'
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
@@ -102,6 +104,54 @@ describe('Accounts of members that stay', () => {
       await joinableAccountsChanged(TENANT, ['with Bo', 'with Ada'], changed, joined),
       new Map([['with Bo', NOW_MS]]),
     )
+  })
+})
+
+describe('A change of members', () => {
+  const calls: string[] = []
+  const deps = {
+    links: {
+      linksOf: async () => [],
+      catchUp: async () => void calls.push('catchUp'),
+      linkedCollections: async () => {
+        calls.push('linkedCollections')
+        return new Map([['linked', 1]])
+      },
+      accountsChanged: async () => new Set<string>(),
+    },
+    joined: { versions: async () => new Map() },
+    messageQueue: { enqueue: async ({ message }: Message) => void calls.push(JSON.stringify(message)) },
+    newId: () => 'id',
+    nowMs: () => NOW_MS,
+  } as unknown as Parameters<typeof notifyLinks>[2]
+  const notified = async (changedId: string, written: SnapshotObject) => {
+    calls.length = 0
+    const criteria = [
+      {
+        ...collection('Identity', [], [ADA]),
+        collection: { id: changedId, objectType: 'Identity' } as Collection,
+        isChanged: true,
+        membershipVersion: 2,
+      },
+    ]
+    const evaluated = { criteria, rows: new RowSnapshot(), changes: await changesOf(written) }
+    await notifyLinks(TENANT, { ...evaluated, knownLinked: new Set(['linked']) }, deps)
+    return calls
+  }
+  const renamed = identity(ADA, { directoryObjectId: id(901), displayName: 'Ada' })
+  const message = JSON.stringify({ tenantId: TENANT, collectionId: 'linked' })
+
+  it('is enqueued without the links for a collection that had one, with all earlier writes of links', async () => {
+    assert.deepEqual(await notified('linked', renamed), ['catchUp', message])
+  })
+
+  it('is enqueued only if there is a link for a collection that had none', async () => {
+    assert.deepEqual(await notified('unlinked', renamed), ['linkedCollections'])
+  })
+
+  it('is enqueued after the links were read if accounts may have changed as well', async () => {
+    const moved = identity(ADA, { directoryObjectId: id(903) })
+    assert.deepEqual(await notified('linked', moved), ['linkedCollections', message])
   })
 })
 
