@@ -27,28 +27,26 @@ export function batchedDocumentReads<T extends ItemDefinition>(
 /** So many point reads cost less than a query, which costs more than three. */
 export const FEW_READS_COUNT = 3
 
-/** The documents of a few ids, each by a point read; undefined for more ids, which a query reads at less cost. */
-export async function readFew<T extends ItemDefinition>(
+type ReadDocuments<T> = (
   container: Container,
   partition: string,
   ids: readonly string[],
-): Promise<Stored<T>[] | undefined> {
-  const different = [...new Set(ids)]
-  return different.length > FEW_READS_COUNT
-    ? undefined
-    : [...(await readEach<T>(container, partition, different)).values()]
-}
+) => Promise<Map<string, Stored<T>>>
+
+/** The documents of a few ids, each by a point read; undefined for more ids, which a query reads at less cost. */
+export const readFew = <T extends ItemDefinition>(...from: Parameters<ReadDocuments<T>>) => fewBy<T>(readEach, ...from)
 
 /** The same with all earlier writes of all instances: a batch costs as much as the point reads. */
-export async function readCurrentFew<T extends ItemDefinition>(
-  container: Container,
-  partition: string,
-  ids: readonly string[],
+export const readCurrentFew = <T extends ItemDefinition>(...from: Parameters<ReadDocuments<T>>) =>
+  fewBy<T>(readCurrentDocuments, ...from)
+
+async function fewBy<T extends ItemDefinition>(
+  read: ReadDocuments<T>,
+  ...[container, partition, ids]: Parameters<ReadDocuments<T>>
 ): Promise<Stored<T>[] | undefined> {
   const different = [...new Set(ids)]
-  if (different.length === 0) return []
   if (different.length > FEW_READS_COUNT) return undefined
-  return [...(await readCurrentDocuments<T>(container, partition, different)).values()]
+  return different.length === 0 ? [] : [...(await read(container, partition, different)).values()]
 }
 
 /** The documents that exist, by id, in one request if all do. Reads include all earlier writes of all instances. */

@@ -12,8 +12,8 @@ const OVERLAP_S = 5
 /** The overlap when the store's clock is estimated from the elapsed time. */
 const OVERLAP_BY_TIME_S = 15
 
-/** An evaluation names at most so many writes that it has included. */
-const VERSIONS_AT_MOST_COUNT = 20
+/** Each sweep reads the writes that an evaluation has named. For more, one further evaluation costs less. */
+const VERSIONS_AT_MOST_COUNT = 5
 
 /** Half of the shortest retention of deleted objects that a connector can set, which is a day. */
 const DELETIONS_KEPT_MS = 12 * 60 * 60 * 1000
