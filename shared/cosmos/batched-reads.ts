@@ -34,19 +34,24 @@ type ReadDocuments<T> = (
 ) => Promise<Map<string, Stored<T>>>
 
 /** The documents of a few ids, each by a point read; undefined for more ids, which a query reads at less cost. */
-export const readFew = <T extends ItemDefinition>(...from: Parameters<ReadDocuments<T>>) => fewBy<T>(readEach, ...from)
-
-/** The same with all earlier writes of all instances: a batch costs as much as the point reads. */
-export const readCurrentFew = <T extends ItemDefinition>(...from: Parameters<ReadDocuments<T>>) =>
-  fewBy<T>(readCurrentDocuments, ...from)
-
-async function fewBy<T extends ItemDefinition>(
-  read: ReadDocuments<T>,
-  ...[container, partition, ids]: Parameters<ReadDocuments<T>>
+export async function readFew<T extends ItemDefinition>(
+  container: Container,
+  partition: string,
+  ids: readonly string[],
+  read: ReadDocuments<T> = readEach,
 ): Promise<Stored<T>[] | undefined> {
   const different = [...new Set(ids)]
   if (different.length > FEW_READS_COUNT) return undefined
   return different.length === 0 ? [] : [...(await read(container, partition, different)).values()]
+}
+
+/** The same with all earlier writes of all instances: a batch costs as much as the point reads. */
+export function readCurrentFew<T extends ItemDefinition>(
+  container: Container,
+  partition: string,
+  ids: readonly string[],
+): Promise<Stored<T>[] | undefined> {
+  return readFew<T>(container, partition, ids, readCurrentDocuments)
 }
 
 /** The documents that exist, by id, in one request if all do. Reads include all earlier writes of all instances. */

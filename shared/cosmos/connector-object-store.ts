@@ -41,7 +41,7 @@ const parse = documentParser<ConnectorObject>(
   }),
 )
 
-type ReferenceTargetRow = { id: string; coreObjectId: string; deletedAtMs?: number; parent?: string }
+type ReferenceTargetRow = { id: string; coreObjectId: string; deletedAtMs?: number; parent?: string | undefined }
 
 const parseTargetRow = documentParser<ReferenceTargetRow>(
   'reference target',
@@ -91,7 +91,11 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     },
     async referenceTargets(tenantId, ids) {
       const few = await readFew<Document>(container, tenantId, ids)
-      if (few !== undefined) return few.map(storedObject).map(targetOf)
+      if (few !== undefined) {
+        return few.map(storedObject).map(({ references, ...target }) => {
+          return referenceTarget({ ...target, parent: parentIn(references) })
+        })
+      }
       const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`
       const parameters = [{ name: '@ids', value: [...ids] }]
       const rows = await queryAll<ReferenceTargetRow>(container, tenantId, { query, parameters })
@@ -178,10 +182,6 @@ async function referrers(
 
 function referenceTarget({ id, coreObjectId, deletedAtMs, parent }: ReferenceTargetRow): ReferenceTarget {
   return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent }
-}
-
-function targetOf({ id, coreObjectId, deletedAtMs, references }: ConnectorObject): ReferenceTarget {
-  return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parentIn(references) }
 }
 
 function documentWrite(

@@ -106,3 +106,32 @@ describe('a new identity keeps its request', () => {
     assert.equal((await world.results(collectionId)).length, 1)
   })
 })
+
+/** A deleted person can come back for ten days. */
+const RESTORABLE = { ttl: 10 * 24 * 60 * 60 }
+
+describe('a membership', () => {
+  it('ends with a deletion when an instance has seen the one before, and another one the return in between', async () => {
+    const [employee, collectionId] = [await person(), await joinable(OPEN)]
+    assert.equal((await submit(employee, collectionId)).status, 201)
+    const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs), {
+      bytesAtMost: 10_000_000,
+    })
+    const reconciler = new RequestReconciler({ ...world.deps, snapshots })
+    const pass = async () => {
+      const rows = await snapshots.fresh(tenantId)
+      await reconciler.reconcile(tenantId, rows, snapshots.takeChanges(tenantId))
+    }
+    await pass()
+    await world.remove('identity', employee.identityId, RESTORABLE)
+    await pass()
+    await world.evaluator.evaluate(tenantId)
+    assert.equal(await liveOf(employee.identityId), 0)
+    await world.put('identity', { displayName: 'Back', directoryObjectId: employee.account }, employee.identityId)
+    await world.evaluator.evaluate(tenantId)
+    assert.equal(await liveOf(employee.identityId), 1)
+    await world.remove('identity', employee.identityId, RESTORABLE)
+    await pass()
+    assert.equal(await liveOf(employee.identityId), 0)
+  })
+})

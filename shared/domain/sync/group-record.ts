@@ -83,15 +83,18 @@ export class GroupRecord {
       this.#addedSinceRead.push(...written)
       this.#unchangedSinceRead.push(...unchanged)
       this.#unseenAdditions = withUnseen(this.#unseenAdditions, written)
-    }
+    } else this.#forget(outcome)
     this.#userCount = (this.#userCount ?? 0) + (kind === 'add' ? written.length : -written.length)
   }
 
   /** A step was written that takes accounts that are not users out again. */
-  undo({ written, unchanged }: WriteOutcome): void {
-    this.#removed.push(...written)
-    const undone = new Set([...written, ...unchanged])
-    this.#unseenAdditions = this.#unseenAdditions.filter((account) => !undone.has(account))
+  undo(outcome: WriteOutcome): void {
+    this.#removed.push(...outcome.written)
+    this.#forget(outcome)
+  }
+
+  #forget({ written, unchanged }: WriteOutcome): void {
+    this.#unseenAdditions = withUnseen(this.#unseenAdditions, [], [...written, ...unchanged])
   }
 
   get unverifiedAdditions(): UnverifiedAdditions {

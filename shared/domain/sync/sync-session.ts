@@ -106,8 +106,8 @@ export class SyncSession {
   }
 
   /**
-   * Reads the group again after additions. Source data can name something other than a user, which the directory adds.
-   * @returns The steps that take such accounts out of the group again, those that this link has added.
+   * Reads the group again after additions.
+   * @returns The steps that take accounts out of the group again that are not users and that this link has added.
    * @throws as `compare`.
    */
   async verifyAdditions(): Promise<readonly SyncStep[]> {

@@ -25,9 +25,9 @@ export function* applyObjects(objects: readonly SnapshotObject[], rows: Rows): T
   const change = new RecordedChange(rows.tables)
   if (objects.length > APPLIED_AT_ONCE_COUNT) yield* prepareFor(objects, rows)
   for (const object of objects) {
+    if (isGone(object, rows)) change.gone[object.objectType].add(object.id)
     if (object.objectType === 'relationship') applyRelationship(object, rows, change)
     else applyLinked(object, object.objectType, rows, change)
-    if (object.mergedInto !== undefined) change.merged.add(object.id)
     yield
   }
   return change
@@ -84,6 +84,12 @@ function applyLinked(object: SnapshotObject, objectType: LinkedType, rows: Rows,
     change.touch('relationship', relationship)
     change.touchLive(otherEnd, rows.link(otherEnd).codeAt(relationship))
   }
+}
+
+/** Whether the row of a deleted object does not tell the deletion: it may be gone already, or be part of another one. */
+function isGone(object: SnapshotObject, rows: Rows): boolean {
+  if (!object.deleted) return false
+  return object.mergedInto !== undefined || !rows.tables[object.objectType].isLive(slotOf(object, rows))
 }
 
 /** 0 for a deleted object that was never stored. */

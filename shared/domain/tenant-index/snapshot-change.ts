@@ -3,7 +3,7 @@ import type { ObjectTable } from './object-table.ts'
 
 /** The effect of applied objects on a snapshot; empty when nothing changed. */
 export type SnapshotChange = {
-  /** Objects with a changed or removed row, or merged into others: their membership may have changed. */
+  /** Objects that were deleted, or whose row has changed: their membership may have changed. */
   readonly changed: Readonly<Record<ObjectType, ReadonlySet<string>>>
   /** Schema names of the attributes whose values changed. */
   readonly attributes: ReadonlySet<string>
@@ -19,8 +19,15 @@ export type SnapshotChange = {
 export class RecordedChange implements SnapshotChange {
   readonly attributes = new Set<string>()
   rowsMoved = false
-  /** Identities that were merged into others, possibly after they had lost their rows. */
-  readonly merged = new Set<string>()
+  /**
+   * Deleted objects without a row, and identities that were merged into others. Other instances may have seen them come
+   * back since this one has seen an earlier deletion.
+   */
+  readonly gone: Readonly<Record<ObjectType, Set<string>>> = {
+    identity: new Set(),
+    orgUnit: new Set(),
+    relationship: new Set(),
+  }
   #changed: Readonly<Record<ObjectType, ReadonlySet<string>>> | undefined
   readonly #tables: Readonly<Record<ObjectType, ObjectTable>>
   readonly #slots: Readonly<Record<ObjectType, Set<number>>> = {
@@ -39,11 +46,12 @@ export class RecordedChange implements SnapshotChange {
   }
 
   get changedCount(): number {
-    return OBJECT_TYPES.reduce((sum, type) => sum + this.#slots[type].size, this.merged.size)
+    return OBJECT_TYPES.reduce((sum, type) => sum + this.#slots[type].size + this.gone[type].size, 0)
   }
 
   #changedIds(): Readonly<Record<ObjectType, ReadonlySet<string>>> {
-    const ids = { identity: new Set(this.merged), orgUnit: new Set<string>(), relationship: new Set<string>() }
+    const { identity, orgUnit, relationship } = this.gone
+    const ids = { identity: new Set(identity), orgUnit: new Set(orgUnit), relationship: new Set(relationship) }
     for (const type of OBJECT_TYPES)
       for (const slot of this.#slots[type]) ids[type].add(this.#tables[type].ids.idOf(slot))
     return ids
