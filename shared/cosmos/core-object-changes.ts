@@ -73,9 +73,17 @@ function startS({ firstSeenS, readFromS }: ChangeMark): number {
 }
 
 function changedObject(document: Stored<SnapshotObject>): SnapshotObject {
-  const { id, objectType, externalId, attributes, deleted, mergedInto } = document
-  const object = { id, objectType, externalId, attributes, deleted: deleted === true }
-  return mergedInto === undefined ? object : { ...object, mergedInto }
+  const { id, objectType, externalId, attributes, deleted, mergedInto, restored, _etag: version } = document
+  return {
+    id,
+    objectType,
+    externalId,
+    attributes,
+    deleted: deleted === true,
+    version,
+    ...(mergedInto !== undefined && { mergedInto }),
+    ...(restored && { restored }),
+  }
 }
 
 const CHANGED_SINCE = `SELECT c.id, c.objectType, c.accountChangedAtMs AS changedAtMs FROM c

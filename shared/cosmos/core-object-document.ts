@@ -21,6 +21,7 @@ export const parseCoreObject = documentParser<MergedCoreObject>(
     claimedAccount: Type.Optional(Type.String()),
     accountSinceMs: Type.Optional(Type.Number()),
     mergedInto: Type.Optional(Type.String()),
+    restored: Type.Optional(Type.Literal(true)),
   }),
 )
 

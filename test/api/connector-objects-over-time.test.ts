@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import type { SnapshotObject } from '../../shared/domain/tenant-index/apply-objects.ts'
 import {
   CONNECTORS,
   coreDataServiceOfTests,
@@ -71,6 +73,28 @@ describe('a deleted object', () => {
     assert.equal((await tenant.byExternalId('identities', 'p1')).displayName, 'Ada')
     nowMs += 30 * DAY_MS
     assert.equal((await tenant.byExternalId('identities', 'p1')).id, id)
+  })
+
+  it('tells readers of changes that it was restored, also after later changes, until it is deleted again', async () => {
+    nowMs = Date.parse('2030-04-01T00:00:00Z')
+    const { tenant, hr } = await newTenantWithHr(service)
+    const changes = cosmosCoreObjectChanges(service.database('coreObjects'), () => nowMs)
+    const told = async () => {
+      const objects: SnapshotObject[] = []
+      for await (const page of changes.since(tenant.tenantId, undefined)) objects.push(...page.objects)
+      return objects.map(({ deleted, restored }) => ({ deleted, restored }))
+    }
+    await hr.batch(upsert('identity', 'p1', {}))
+    await hr.batch(upsert('identity', 'p1', { displayName: 'Ada' }))
+    assert.deepEqual(await told(), [{ deleted: false, restored: undefined }])
+    for (const item of [upsert('identity', 'p1', {}), upsert('identity', 'p1', { displayName: 'Ada' })]) {
+      await hr.batch(remove('identity', 'p1'))
+      assert.deepEqual(await told(), [{ deleted: true, restored: undefined }])
+      await hr.batch(item)
+      assert.deepEqual(await told(), [{ deleted: false, restored: true }])
+      await hr.batch(upsert('identity', 'p1', { displayName: 'Eva' }))
+      assert.deepEqual(await told(), [{ deleted: false, restored: true }])
+    }
   })
 })
 

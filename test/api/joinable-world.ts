@@ -118,17 +118,22 @@ export async function joinableWorld(
     await container('coreObjects').items.upsert(document)
   }
 
+  const removed = new Set<string>()
+
   async function put(objectType: ObjectType, attributes: Attributes, id: string = randomUUID()): Promise<string> {
-    await write(id, objectType, attributes, false)
+    await write(id, objectType, attributes, false, removed.has(id) ? { restored: true } : {})
     return id
   }
 
   /** @param more `ttl`, the seconds for which the object can be restored, or `mergedInto`. */
-  const remove = (
+  const remove = async (
     objectType: ObjectType,
     id: string,
     more: { ttl?: number; mergedInto?: string } = {},
-  ): Promise<void> => write(id, objectType, {}, true, more)
+  ): Promise<void> => {
+    removed.add(id)
+    await write(id, objectType, {}, true, more)
+  }
 
   function caller(kind: Caller['kind'], roles: readonly Role[], objectId: string = randomUUID()): string {
     const token = randomUUID()

@@ -101,7 +101,7 @@ describe('a new identity keeps its request', () => {
       isBack = true
       const none: ReadonlySet<string> = new Set()
       const ids = { identity: new Set([employee.identityId]), orgUnit: none, relationship: none }
-      await reconciler.reconcile(tenantId, rows, { ids, attributes: none, rowsMoved: true })
+      await reconciler.reconcile(tenantId, rows, { ids, attributes: none, rowsMoved: true, isAnyRestored: true })
     })
     assert.equal((await world.results(collectionId)).length, 1)
   })
@@ -110,19 +110,24 @@ describe('a new identity keeps its request', () => {
 /** A deleted person can come back for ten days. */
 const RESTORABLE = { ttl: 10 * 24 * 60 * 60 }
 
+/** A member whom another instance has seen as well. @returns `pass`, a pass of that instance over what has changed. */
+async function memberInTwoInstances() {
+  const [employee, collectionId] = [await person(), await joinable(OPEN)]
+  assert.equal((await submit(employee, collectionId)).status, 201)
+  const changes = cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs)
+  const snapshots = new TenantSnapshots(changes, { bytesAtMost: 10_000_000 })
+  const reconciler = new RequestReconciler({ ...world.deps, snapshots })
+  const pass = async () => {
+    const rows = await snapshots.fresh(tenantId)
+    await reconciler.reconcile(tenantId, rows, snapshots.takeChanges(tenantId))
+  }
+  await pass()
+  return { employee, pass }
+}
+
 describe('a membership', () => {
   it('ends with a deletion when an instance has seen the one before, and another one the return in between', async () => {
-    const [employee, collectionId] = [await person(), await joinable(OPEN)]
-    assert.equal((await submit(employee, collectionId)).status, 201)
-    const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs), {
-      bytesAtMost: 10_000_000,
-    })
-    const reconciler = new RequestReconciler({ ...world.deps, snapshots })
-    const pass = async () => {
-      const rows = await snapshots.fresh(tenantId)
-      await reconciler.reconcile(tenantId, rows, snapshots.takeChanges(tenantId))
-    }
-    await pass()
+    const { employee, pass } = await memberInTwoInstances()
     await world.remove('identity', employee.identityId, RESTORABLE)
     await pass()
     await world.evaluator.evaluate(tenantId)
@@ -133,5 +138,17 @@ describe('a membership', () => {
     await world.remove('identity', employee.identityId, RESTORABLE)
     await pass()
     assert.equal(await liveOf(employee.identityId), 0)
+  })
+
+  it('comes back with a person whom an instance had all along, while another one has seen the deletion', async () => {
+    for (const displayName of ['Somebody', 'Somebody else']) {
+      const { employee, pass } = await memberInTwoInstances()
+      await world.remove('identity', employee.identityId, RESTORABLE)
+      await world.evaluator.evaluate(tenantId)
+      assert.equal(await liveOf(employee.identityId), 0)
+      await world.put('identity', { displayName, directoryObjectId: employee.account }, employee.identityId)
+      await pass()
+      assert.equal(await liveOf(employee.identityId), 1, displayName)
+    }
   })
 })

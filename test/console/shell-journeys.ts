@@ -126,6 +126,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     await tabTo(page, 'Save')
     await page.keyboard.press('Enter')
     await heading(page, 'By keyboard').waitFor()
+    await page.getByRole('button', { name: 'Why?' }).first().waitFor()
     await tabTo(page, 'Why?')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()

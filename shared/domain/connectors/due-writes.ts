@@ -11,7 +11,7 @@ import {
   isSameCoreObject,
   type MergedCoreObject,
   mergedCoreObject,
-  withAccountChange,
+  withFormerState,
 } from './merged-core-object.ts'
 
 export type DueWriteDependencies = {
@@ -71,7 +71,7 @@ export async function dueWrites(
     const stored = storedById.get(object.id)
     const before = stored?.value
     if (before !== undefined && !fed.has(object.id) && isSameCoreObject(before, object)) return []
-    return [{ object: withAccountChange(object, before, nowMs()), version: stored?.version, before }]
+    return [{ object: withFormerState(object, before, nowMs()), version: stored?.version, before }]
   })
   return scheduler.run(comparing)
 }

@@ -18,6 +18,8 @@ export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
    * The core object that its former contributors belong to now; absent in a live object, and in one that was deleted.
    */
   readonly mergedInto?: string
+  /** Set in a live object that was deleted before. */
+  readonly restored?: true
 }
 
 /** The attributes that one connector contributes to a core object. */
@@ -84,11 +86,13 @@ export function isSameCoreObject(one: MergedCoreObject, other: MergedCoreObject)
 }
 
 /**
- * Returns the object with the time of its last account change, which is now if its account differs from before. The
- * time is stored because a process that has never read the previous account must still update the groups. A new object
- * has no account change. A restored object is compared with its last form before the deletion.
+ * Returns the object with what its document tells those who have never read the previous one:
+ *
+ * - the time of the last account change, which is now if the account differs from before: the groups must still be
+ *   updated. A restored object is compared with its last form before the deletion.
+ * - whether it was restored: what ended with the deletion must still come back.
  */
-export function withAccountChange(
+export function withFormerState(
   object: MergedCoreObject,
   before: MergedCoreObject | undefined,
   nowMs: number,
@@ -96,7 +100,12 @@ export function withAccountChange(
   if (before === undefined) return object
   const hasChanged = accountSource(before) !== accountSource(object)
   const accountChangedAtMs = hasChanged ? nowMs : before.accountChangedAtMs
-  return accountChangedAtMs === undefined ? object : { ...object, accountChangedAtMs }
+  const isRestored = !object.deleted && (before.deleted || before.restored)
+  return {
+    ...object,
+    ...(accountChangedAtMs !== undefined && { accountChangedAtMs }),
+    ...(isRestored && { restored: true }),
+  }
 }
 
 /**

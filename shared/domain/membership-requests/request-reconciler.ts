@@ -55,19 +55,18 @@ export class RequestReconciler implements ChangeReconciler {
   async #reconcileChanged(
     tenantId: string,
     rows: RowSnapshot,
-    { ids, attributes, rowsMoved }: KnownChanges,
+    { ids, attributes, isAnyRestored }: KnownChanges,
   ): Promise<boolean> {
     const { requests, collections } = this.#deps
     const deletedIdentities = [...ids.identity].filter((id) => !rows.has('identity', id))
     const positions = [...ids.relationship].filter((id) => !rows.has('relationship', id) || attributes.has(HOLDER))
     const affected = [...deletedIdentities, ...positions]
     // A request that was saved before a change of these rows was decided without it.
-    if (affected.length > 0 || rowsMoved) await requests.catchUp(tenantId)
+    if (affected.length > 0 || isAnyRestored) await requests.catchUp(tenantId)
     const live = affected.length === 0 ? [] : await requests.liveOfObjects(tenantId, affected)
     const renamed = await this.#renamed(tenantId, deletedIdentities)
     // A deleted person can come back as a part of an identity whose row does not change.
-    const isRestored = rowsMoved || renamed.size > 0
-    const restorable = isRestored ? await requests.restorable(tenantId, this.#deps.nowMs()) : []
+    const restorable = isAnyRestored || renamed.size > 0 ? await requests.restorable(tenantId, this.#deps.nowMs()) : []
     const isRewritten =
       renamed.size > 0 && (await renameInDefinitions(await collections.list(tenantId), renamed, this.#deps))
     await this.#reconcile(tenantId, [...live, ...restorable])

@@ -8,6 +8,10 @@ import { RecordedChange } from './snapshot-change.ts'
 export type SnapshotObject = Pick<CoreObject, 'id' | 'objectType' | 'externalId' | 'attributes' | 'deleted'> & {
   /** The identity that a deleted one was merged into. */
   readonly mergedInto?: string
+  /** Absent for one that was never deleted. */
+  readonly restored?: true
+  /** Of its document. Saved rows have none. */
+  readonly version?: string
 }
 
 /** So many objects are applied in a few milliseconds. */
@@ -26,6 +30,7 @@ export function* applyObjects(objects: readonly SnapshotObject[], rows: Rows): T
   if (objects.length > APPLIED_AT_ONCE_COUNT) yield* prepareFor(objects, rows)
   for (const object of objects) {
     if (isGone(object, rows)) change.gone[object.objectType].add(object.id)
+    if (object.restored) change.isAnyRestored = true
     if (object.objectType === 'relationship') applyRelationship(object, rows, change)
     else applyLinked(object, object.objectType, rows, change)
     yield

@@ -13,6 +13,8 @@ export type KnownChanges = {
    * Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads.
    */
   readonly rowsMoved: boolean
+  /** Whether an object was written that had been deleted before. */
+  readonly isAnyRestored: boolean
 }
 
 /** Changes collected between two calls of `takeChanges`. */
@@ -20,14 +22,16 @@ export class CollectingChanges implements KnownChanges {
   readonly ids = { identity: new Set<string>(), orgUnit: new Set<string>(), relationship: new Set<string>() }
   readonly attributes = new Set<string>()
   rowsMoved = false
+  isAnyRestored = false
 
   get count(): number {
     return OBJECT_TYPES.reduce((sum, type) => sum + this.ids[type].size, 0)
   }
 
-  add({ changed, attributes, rowsMoved }: SnapshotChange): void {
+  add({ changed, attributes, rowsMoved, isAnyRestored }: SnapshotChange): void {
     for (const objectType of OBJECT_TYPES) for (const id of changed[objectType]) this.ids[objectType].add(id)
     for (const attribute of attributes) this.attributes.add(attribute)
     this.rowsMoved ||= rowsMoved
+    this.isAnyRestored ||= isAnyRestored
   }
 }

@@ -11,6 +11,11 @@ export type SnapshotChange = {
    * Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads.
    */
   readonly rowsMoved: boolean
+  /**
+   * Whether one of the objects had been deleted before. Other instances may have seen the deletion even if the snapshot
+   * had the object all along.
+   */
+  readonly isAnyRestored: boolean
   /** The number of objects in `changed`. */
   readonly changedCount: number
 }
@@ -19,6 +24,7 @@ export type SnapshotChange = {
 export class RecordedChange implements SnapshotChange {
   readonly attributes = new Set<string>()
   rowsMoved = false
+  isAnyRestored = false
   /**
    * Deleted objects without a row, and identities that were merged into others. Other instances may have seen them come
    * back since this one has seen an earlier deletion.

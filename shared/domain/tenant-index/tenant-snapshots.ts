@@ -1,5 +1,6 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../../kernel/cooperative-scheduler.ts'
+import { AppliedVersions } from './applied-versions.ts'
 import { APPLIED_AT_ONCE_COUNT, type SnapshotObject } from './apply-objects.ts'
 import type { ChangeMark, CoreObjectChanges } from './core-object-changes.ts'
 import { CollectingChanges, type RowChanges } from './row-changes.ts'
@@ -19,6 +20,7 @@ type Entry = SavableRows & {
   /** Whether the next reading includes everything that any instance wrote before. */
   isCaughtUp: boolean
   changes: 'everything' | CollectingChanges
+  readonly applied: AppliedVersions
 }
 
 export type SnapshotOptions = {
@@ -166,10 +168,9 @@ export class TenantSnapshots {
     let isChanged = false
     try {
       // The mark advances with time. A reading from a replica that lags longer misses writes before the mark.
-      for await (const { objects, mark } of this.#changes.since(
-        tenantId,
-        isCaughtUp ? entry.currentMark : entry.mark,
-      )) {
+      const pages = this.#changes.since(tenantId, isCaughtUp ? entry.currentMark : entry.mark)
+      for await (const { objects: read, mark } of pages) {
+        const objects = entry.applied.newAmong(read)
         const isLarge = objects.length > APPLIED_AT_ONCE_COUNT
         // A fork that this refresh has made has no readers yet.
         const isRead = entry.rows === origin && objects.length > 0 && (isLarge || this.#readers.isRead(origin))
@@ -193,6 +194,7 @@ export class TenantSnapshots {
     const isFew = objects.length <= APPLIED_AT_ONCE_COUNT
     const change = isFew ? entry.rows.apply(objects) : await this.#scheduler.run(entry.rows.applyTask(objects))
     if (!isFew) await this.#scheduler.run(entry.rows.sortIds())
+    entry.applied.add(objects)
     const changedCount = entry.saved.changedCount + Math.min(objects.length, change.changedCount)
     entry.saved = { ...entry.saved, changedCount }
     if (entry.changes === 'everything') return
@@ -237,6 +239,7 @@ function newEntry({ rows, mark, currentMark, saved }: LoadedRows): Entry {
     currentMark,
     isCaughtUp: false,
     changes: 'everything',
+    applied: new AppliedVersions(),
     saved,
     saveNotBeforeMs: 0,
   }

@@ -54,6 +54,7 @@ const changesOf = (ids: readonly string[], attributes: readonly string[], rowsMo
   ids: { identity: new Set(ids), orgUnit: new Set(), relationship: new Set() },
   attributes: new Set(attributes),
   rowsMoved,
+  isAnyRestored: false,
 })
 
 /** The members now on rows where both `ann` and `bo` are called Ann; the ids of the rows looked at one by one. */

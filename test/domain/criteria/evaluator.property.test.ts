@@ -176,13 +176,20 @@ describe('The evaluator', () => {
     fc.assert(property, { numRuns: 100 })
   })
 
-  it('takes the same objects again without any change', () => {
+  it('takes the same objects again without any change, and tells of those that are deleted', () => {
     fc.assert(
       fc.property(fc.array(snapshotObject, { maxLength: 20 }), (arrivals) => {
         const snapshot = loaded(arrivals)
-        const change = snapshot.apply(finalState(arrivals))
+        const again = finalState(arrivals)
+        const change = snapshot.apply(again)
         assert.deepEqual([change.attributes.size, change.rowsMoved], [0, false])
-        for (const ids of Object.values(change.changed)) assert.equal(ids.size, 0)
+        const deleted = again.filter((object) => object.deleted).map(({ id }) => id)
+        assert.deepEqual(
+          Object.values(change.changed)
+            .flatMap((ids) => [...ids])
+            .sort(),
+          deleted.sort(),
+        )
       }),
     )
   })

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { CoreObject } from '../../../shared/domain/core/core-object.ts'
+import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
 import type { ChangeMark, CoreObjectChanges } from '../../../shared/domain/tenant-index/core-object-changes.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 
-const identity = (id: string): CoreObject =>
-  ({ id, objectType: 'identity', externalId: id, attributes: {}, deleted: false }) as unknown as CoreObject
+const identity = (id: string): SnapshotObject => {
+  return { id, objectType: 'identity', externalId: id, attributes: {}, deleted: false }
+}
 
 /** A store whose marks count the objects seen, and which notes from where each reading began and how much it gave. */
 function readableChanges() {
-  const written: CoreObject[] = []
+  const written: SnapshotObject[] = []
   const readings: { from: number | undefined; count: number }[] = []
   const state = { isAway: false }
   const changes: CoreObjectChanges = {
@@ -50,6 +51,29 @@ describe('The rows of a tenant', () => {
       { from: 100, count: 1 },
       { from: 101, count: 0 },
     ])
+  })
+
+  it('change by a version of an object once, although readings repeat the last seconds', async () => {
+    const { changes, written } = readableChanges()
+    const snapshots = new TenantSnapshots(changes, AMPLE)
+    const take = async (...objects: SnapshotObject[]) => {
+      written.push(...objects)
+      await snapshots.fresh('tenant')
+      const taken = snapshots.takeChanges('tenant')
+      return taken === 'everything' ? taken : { ids: [...taken.ids.identity], isAnyRestored: taken.isAnyRestored }
+    }
+    const unchanged = { ids: [], isAnyRestored: false }
+    const ada = { ...identity('ada'), version: '1', restored: true as const }
+    const bo = { ...identity('bo'), version: '1', deleted: true }
+    assert.equal(await take(...people(0, 1)), 'everything')
+    assert.deepEqual(await take(ada, bo), { ids: ['bo', 'ada'], isAnyRestored: true })
+    assert.deepEqual(await take(ada, bo), unchanged)
+    assert.deepEqual(await take({ ...ada, version: '2' }), { ids: [], isAnyRestored: true })
+    assert.deepEqual(await take({ ...bo, version: '2' }), { ids: ['bo'], isAnyRestored: false })
+    const many = Array.from({ length: 1_000 }, (_, index) => ({ ...identity(`person ${index}`), version: '1' }))
+    await take(...many)
+    assert.deepEqual(await take(...many), unchanged)
+    assert.deepEqual(await take(ada), { ids: [], isAnyRestored: true }, 'What is forgotten counts once more')
   })
 
   it('are refreshed once for concurrent calls', async () => {
