@@ -1,7 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import type { AccountChange, AccountChangeStore } from '../domain/core/core-object-store.ts'
 import type { SnapshotObject } from '../domain/tenant-index/apply-objects.ts'
-import type { ChangeMark, CoreObjectChanges } from '../domain/tenant-index/core-object-changes.ts'
+import type { ChangeMark, CoreObjectChanges, ReadWrite } from '../domain/tenant-index/core-object-changes.ts'
 import { catchUp, queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from './documents.ts'
 
 /**
@@ -11,6 +11,9 @@ const OVERLAP_S = 5
 
 /** The overlap when the store's clock is estimated from the elapsed time. */
 const OVERLAP_BY_TIME_S = 15
+
+/** Each sweep reads the writes that an evaluation has named. For more, one further evaluation costs less. */
+const VERSIONS_AT_MOST_COUNT = 5
 
 /** Half of the shortest retention of deleted objects that a connector can set, which is a day. */
 const DELETIONS_KEPT_MS = 12 * 60 * 60 * 1000
@@ -35,6 +38,7 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
         ...mark,
         readFromS,
         readAtMs: startedMs,
+        latest: mark?.latest ?? [],
       }
       let isFirst = true
       const query = mark === undefined ? 'SELECT * FROM c' : 'SELECT * FROM c WHERE c._ts >= @since'
@@ -51,9 +55,16 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
         // older than the latest object of a later page.
         if (isFirst) current = { ...current, firstSeenS: Math.max(current.firstSeenS, latestS) }
         isFirst = false
+        current = { ...current, latest: latestOf(current.latest, documents) }
         yield { objects: documents.map(changedObject), mark: current }
       }
       yield { objects: [], mark: current }
+    },
+    includedWrites(mark) {
+      const sinceS = startS(mark)
+      const recent = mark.latest.filter(({ writtenAtS }) => writtenAtS >= sinceS)
+      if (recent.length > VERSIONS_AT_MOST_COUNT) return undefined
+      return { sinceS, versions: recent.map(({ version }) => version) }
     },
     async count(tenantId) {
       const [count = 0] = await queryAll<number>(coreObjects, tenantId, { query: 'SELECT VALUE COUNT(1) FROM c' })
@@ -70,6 +81,18 @@ function storeClockS({ seenUntilS, seenAtMs }: Pick<ChangeMark, 'seenUntilS' | '
 /** The time from which the next read starts: a read includes all writes before its start, which two clocks estimate. */
 function startS({ firstSeenS, readFromS }: ChangeMark): number {
   return Math.max(firstSeenS - OVERLAP_S, readFromS - OVERLAP_BY_TIME_S)
+}
+
+/** One more than are named, so that it is known when there are too many. Of those left out, none is later. */
+function latestOf(before: readonly ReadWrite[], read: readonly Stored<object>[]): readonly ReadWrite[] {
+  const oldestS = before[VERSIONS_AT_MOST_COUNT]?.writtenAtS ?? 0
+  const latest = new Map(before.map((write) => [write.version, write]))
+  for (const { _etag: version, _ts: writtenAtS } of read) {
+    if (writtenAtS >= oldestS) latest.set(version, { version, writtenAtS })
+  }
+  return [...latest.values()]
+    .sort((one, other) => other.writtenAtS - one.writtenAtS)
+    .slice(0, VERSIONS_AT_MOST_COUNT + 1)
 }
 
 function changedObject(document: Stored<SnapshotObject>): SnapshotObject {

@@ -6,17 +6,17 @@ import { queryAll, sqlParameters } from './documents.ts'
 /** Those written most often come first. */
 const INPUTS = ['coreObjects', 'requests', 'collections'] as const satisfies readonly (ContainerId & EvaluationInput)[]
 
-/** One query for each input, until one finds a write. */
+/** One query for each input, until one finds a further write. */
 export function cosmosEvaluationInputs(container: (id: ContainerId) => Container): EvaluationInputs {
   return {
-    async hasWritesSince(tenantId, sinceS) {
-      const query = 'SELECT TOP 1 VALUE c.id FROM c WHERE c._ts >= @sinceS'
+    async hasFurtherWrites(tenantId, included) {
       for (const id of INPUTS) {
-        const fromS = sinceS[id]
-        if (fromS === undefined) continue
-        const parameters = sqlParameters({ sinceS: fromS })
+        const known = included[id]
+        if (known === undefined) continue
+        const query = `SELECT TOP ${known.versions.length + 1} VALUE c._etag FROM c WHERE c._ts >= @sinceS`
+        const parameters = sqlParameters({ sinceS: known.sinceS })
         const found = await queryAll<string>(container(id), tenantId, { query, parameters })
-        if (found.length > 0) return true
+        if (found.some((version) => !known.versions.includes(version))) return true
       }
       return false
     },

@@ -46,7 +46,7 @@ describe('The scale model', () => {
   })
 
   it('simulates that rows are loaded once per instance where they fit, and by most evaluations where they do not', async () => {
-    const run = { rowsPerTenant: 8_000, rowsPerInstance: 80_000, instances: 2, lifeHours: 24, changesPerTenantHour: 1 }
+    const run = { rowsPerTenant: 8_000, rowsPerInstance: 80_000, instances: 2, lifeHours: 24, changesPerTenantHour: 2 }
     const fitting = await simulatedLoads({ ...run, tenants: 10 })
     assert.ok(fitting <= 4 / 24, `${fitting}`)
     const most = await simulatedLoads({ ...run, tenants: 1_000 })

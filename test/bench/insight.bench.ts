@@ -38,6 +38,7 @@ const scheduler = new CooperativeScheduler(elapsedMs)
 const changes = {
   catchUp: async () => undefined,
   remembersSince: () => true,
+  includedWrites: () => undefined,
   count: async () => 0,
   since: (_tenantId: string, mark: object | undefined) => (mark === undefined ? pages() : nothing()),
 }

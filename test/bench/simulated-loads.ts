@@ -9,7 +9,7 @@ export type Instances = {
   readonly instances: number
   /** After which an instance is replaced by a new one, without rows. */
   readonly lifeHours: number
-  /** Evaluations because of changes. In an hour after a change, the sweep evaluates the tenant besides. */
+  /** Evaluations because of changes. */
   readonly changesPerTenantHour: number
 }
 
@@ -19,8 +19,8 @@ const SIMULATED_HOURS = 24
 const TENANTS_AT_MOST = 200
 
 /**
- * How many times per hour the rows of a tenant are loaded: sweeps go round all tenants, changes come at random, and
- * each instance evicts as `RowMemory` does.
+ * How many times per hour the rows of a tenant are loaded: changes come at random, and each instance evicts as
+ * `RowMemory` does.
  */
 export async function simulatedLoads(run: Instances): Promise<number> {
   const tenants = Math.min(run.tenants, TENANTS_AT_MOST)
@@ -52,7 +52,6 @@ export async function simulatedLoads(run: Instances): Promise<number> {
     nowMs += stepMs
     const lifeSteps = Math.max(1, Math.round((run.lifeHours * tenants) / run.instances))
     if (step % lifeSteps === lifeSteps - 1) instances[Math.floor(step / lifeSteps) % run.instances] = newInstance()
-    if (run.changesPerTenantHour > 0) await evaluate(`tenant ${step % tenants}`)
     for (let change = 0; change < run.changesPerTenantHour; change += 1) {
       await evaluate(`tenant ${Math.floor(random() * tenants)}`)
     }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosEvaluationInputs } from '../../shared/cosmos/evaluation-inputs.ts'
 import type { ChangeMark } from '../../shared/domain/tenant-index/core-object-changes.ts'
 import { localAccount } from './local-database.ts'
 
@@ -16,7 +17,7 @@ const { container } = await localAccount(() => clock.storeMs)
 const changes = cosmosCoreObjectChanges(container('coreObjects'), () => clock.ownMs)
 
 /** Everything was written since this mark. */
-const LONG_AGO = { seenUntilS: 0, readFromS: 0, firstSeenS: 0 }
+const LONG_AGO = { seenUntilS: 0, readFromS: 0, firstSeenS: 0, latest: [] }
 
 const write = (tenantId: string, id: string) =>
   container('coreObjects').items.upsert({ id, tenantId, objectType: 'identity', externalId: id, attributes: {} })
@@ -85,6 +86,42 @@ describe('CoreObjectChanges on the local database', () => {
       for (const id of next.ids) told.add(id)
       assert.ok(told.has(`late ${round}`), `round ${round}`)
     }
+  })
+
+  it('tells the writes that a reading has included from those made in the same second', async () => {
+    const tenantId = randomUUID()
+    const inputs = cosmosEvaluationInputs(container)
+    await write(tenantId, 'a')
+    pass(600)
+    await write(tenantId, 'b')
+    const { mark } = await read(tenantId)
+    assert.ok(mark !== undefined)
+    const coreObjects = changes.includedWrites(mark)
+    assert.equal(coreObjects?.versions.length, 1)
+    pass(3600)
+    assert.equal(await inputs.hasFurtherWrites(tenantId, { coreObjects }), false)
+    pass(-3600)
+    await write(tenantId, 'b')
+    assert.equal(await inputs.hasFurtherWrites(tenantId, { coreObjects }), true)
+  })
+
+  it('names no more than five recent writes, and after some time none', async () => {
+    const tenantId = randomUUID()
+    await writeAll(
+      tenantId,
+      Array.from({ length: 5 }, (_, index) => `first ${index}`),
+    )
+    const first = (await read(tenantId)).mark
+    assert.equal(first && changes.includedWrites(first)?.versions.length, 5)
+    await write(tenantId, 'one more')
+    const second = (await read(tenantId, first)).mark
+    assert.equal(second && changes.includedWrites(second), undefined)
+    pass(20)
+    const third = (await read(tenantId, second)).mark
+    assert.deepEqual(third && changes.includedWrites(third)?.versions, [])
+    await write(tenantId, 'later')
+    const fourth = (await read(tenantId, third)).mark
+    assert.equal(fourth && changes.includedWrites(fourth)?.versions.length, 1)
   })
 
   it('reads writes that are made between the pages of a load or a refresh', async () => {

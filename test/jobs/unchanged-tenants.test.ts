@@ -66,6 +66,24 @@ describe('The sweep of a tenant that was evaluated', () => {
     assert.equal(await sweep(), false)
   })
 
+  it('enqueues none in the hours after a change that was evaluated at once', async () => {
+    await world.write(source, person('Cem'))
+    await service.evaluator.evaluate(TENANT)
+    for (let hour = 0; hour < 3; hour += 1) {
+      await world.clock.sleep(HOUR_MS)
+      assert.equal(await sweep(), false)
+    }
+  })
+
+  it('enqueues it after a write in the second of the last evaluation whose message was lost', async () => {
+    await world.write(source, person('Dan'))
+    await service.evaluator.evaluate(TENANT)
+    const { connectors } = world.newService({ messageQueue: lost })
+    await world.writeThrough({ connectors }, source, identity('Dan', { displayName: 'Daniel' }))
+    await world.clock.sleep(HOUR_MS)
+    assert.equal(await sweep(), true)
+  })
+
   const nurses = { groupOperator: 'AND', conditions: [leaf('identityDisplayName', 'Equals', 'Ann')] }
 
   it('enqueues it after a collection was created or deleted whose message was lost', async () => {

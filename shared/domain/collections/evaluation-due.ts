@@ -1,5 +1,6 @@
 import { isRepetitionDue, placeOf } from '../../kernel/repetition.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
+import type { IncludedWrites } from '../tenant-index/core-object-changes.ts'
 import type { EvaluatedUntil, EvaluationLease, EvaluationLeaseStore } from './evaluation-lease.ts'
 
 const HOUR_MS = 60 * 60 * 1000
@@ -22,13 +23,13 @@ const REQUESTS_OVERLAP_MS = 50 * HOUR_MS
 
 export type EvaluationInput = 'coreObjects' | 'collections' | 'requests'
 
-/** Inputs that are left out are not read. */
-type WrittenSince = Readonly<Partial<Record<EvaluationInput, number>>>
+/** By input, the writes that were included. Inputs that are left out are not read. */
+type IncludedInputs = Readonly<Partial<Record<EvaluationInput, IncludedWrites>>>
 
 /** What the members of a tenant's criteria collections, and its requests, depend on. */
 export interface EvaluationInputs {
-  /** Whether documents of one of these kinds were written since a time of the database's clock, in seconds. */
-  hasWritesSince(tenantId: string, sinceS: WrittenSince): Promise<boolean>
+  /** Whether documents of one of these kinds were written besides those that were included. */
+  hasFurtherWrites(tenantId: string, included: IncludedInputs): Promise<boolean>
 }
 
 /** Whether a tenant must be evaluated although no message says so. */
@@ -56,7 +57,7 @@ export function evaluationSchedule({ evaluationLeases, inputs, nowMs }: Schedule
     const { atMs, dayMs } = evaluated
     if (isRepetitionDue(placeOf(tenantId), atMs, REPETITION, nowMs())) return false
     if (dayMs !== undefined && dayOf(nowMs()) > dayMs) return false
-    return !(await inputs.hasWritesSince(tenantId, writesOf(tenantId, evaluated, nowMs())))
+    return !(await inputs.hasFurtherWrites(tenantId, includedInputs(tenantId, evaluated, nowMs())))
   }
   return {
     async coveredUntil(tenantId, known) {
@@ -77,12 +78,16 @@ function completed(lease: EvaluationLease | undefined): EvaluatedUntil | undefin
   return lease?.untilMs === 0 ? lease.evaluated : undefined
 }
 
-function writesOf(tenantId: string, { atMs, readsRequests }: EvaluatedUntil, nowMs: number): WrittenSince {
-  const since = (overlapMs: number) => Math.floor((atMs - overlapMs) / 1000)
+function includedInputs(
+  tenantId: string,
+  { atMs, readsRequests, coreObjects }: EvaluatedUntil,
+  nowMs: number,
+): IncludedInputs {
+  const since = (overlapMs: number) => ({ sinceS: Math.floor((atMs - overlapMs) / 1000), versions: [] })
   const lately = since(OVERLAP_MS)
   const isHourOfRequests = (Math.floor(nowMs / HOUR_MS) + placeOf(tenantId)) % REQUESTS_REPETITION_HOURS === 0
   return {
-    coreObjects: lately,
+    coreObjects: coreObjects ?? lately,
     collections: lately,
     ...(readsRequests && { requests: lately }),
     ...(isHourOfRequests && { requests: since(REQUESTS_OVERLAP_MS) }),

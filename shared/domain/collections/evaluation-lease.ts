@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { heldForMs, retryDelayMs } from '../../kernel/lease-expiry.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
+import { IncludedWrites } from '../tenant-index/core-object-changes.ts'
 
 /** A holder that has not renewed its lease for this long stops. */
 export const EVALUATION_LEASE_MS = 60 * 1000
@@ -23,12 +24,14 @@ export type WrittenCollections = Static<typeof WrittenCollections>
 
 /**
  * What an evaluation has covered: everything written before `atMs`, and for results that depend on the day, the day
- * from `dayMs`. `readsRequests`: members of joinable collections are part of conditions.
+ * from `dayMs`. `readsRequests`: members of joinable collections are part of conditions. `coreObjects` says more
+ * exactly which writes of core objects; absent when too many of them were recent.
  */
 export const EvaluatedUntil = Type.Object({
   atMs: Type.Number(),
   dayMs: Type.Optional(Type.Number()),
   readsRequests: Type.Boolean(),
+  coreObjects: Type.Optional(IncludedWrites),
 })
 export type EvaluatedUntil = Readonly<Static<typeof EvaluatedUntil>>
 

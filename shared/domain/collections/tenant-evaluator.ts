@@ -2,6 +2,7 @@ import { coalesce } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { isConflict } from '../../kernel/versioned.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
+import type { IncludedWrites } from '../tenant-index/core-object-changes.ts'
 import type { RowChanges } from '../tenant-index/row-changes.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { type CollectionDependencies, enqueueEvaluation } from './collection-dependencies.ts'
@@ -41,7 +42,9 @@ type EvaluatorDependencies = CollectionDependencies & {
 }
 
 /** What a pass has read before it evaluates. */
-type ReadState = Pick<TenantPass, 'tenantId' | 'criteria' | 'heads' | 'rows' | 'changes' | 'readAtMs'>
+type ReadState = Pick<TenantPass, 'tenantId' | 'criteria' | 'heads' | 'rows' | 'changes' | 'readAtMs'> & {
+  readonly included: IncludedWrites | undefined
+}
 
 /**
  * Keeps the members of a tenant's criteria collections consistent with its core objects.
@@ -140,15 +143,16 @@ export class TenantEvaluator {
     const heads = await this.#cache.headsOf(tenantId, criteria, lease.seesFormerWrites)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)
+    const included = snapshots.includedWrites(tenantId)
     // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.
     const changes = this.#cache.has(tenantId) ? taken : 'everything'
     // Other requests refresh the rows meanwhile: a collection and those that refer to it would see different objects.
-    const read = { tenantId, criteria, heads, rows, changes, readAtMs }
+    const read = { tenantId, criteria, heads, rows, changes, readAtMs, included }
     return snapshots.whileUnchanged(rows, () => this.#evaluateRows(read, lease, untilMs))
   }
 
   async #evaluateRows(
-    { tenantId, rows, changes, readAtMs, ...read }: ReadState,
+    { tenantId, rows, changes, readAtMs, included, ...read }: ReadState,
     lease: HeldLease,
     untilMs: number,
   ): Promise<Progress> {
@@ -184,7 +188,11 @@ export class TenantEvaluator {
     if (result.remainingCount > 0) return 'interrupted'
     const readsDay = evaluations.values().some(({ dependsOnDay }) => dependsOnDay)
     const readsRequests = joinablesReferredTo(criteria).length > 0
-    lease.cover({ readsRequests, ...(readsDay && { dayMs: todayMs }) })
+    lease.cover({
+      readsRequests,
+      ...(readsDay && { dayMs: todayMs }),
+      ...(included !== undefined && { coreObjects: included }),
+    })
     return 'complete'
   }
 

@@ -1,4 +1,12 @@
+import { type Static, Type } from 'typebox'
 import type { SnapshotObject } from './apply-objects.ts'
+
+/** A write that was read: the version that it has given the document, and its time in seconds of the store's clock. */
+export type ReadWrite = { readonly version: string; readonly writtenAtS: number }
+
+/** Writes that a reader has included: all before a time of the store's clock, and later ones with these versions. */
+export const IncludedWrites = Type.Object({ sinceS: Type.Number(), versions: Type.Array(Type.String()) })
+export type IncludedWrites = Readonly<Static<typeof IncludedWrites>>
 
 /**
  * The position of a reader of changes. Opaque to the reader; kept in memory only: another process continues from a
@@ -15,6 +23,8 @@ export type ChangeMark = {
   readonly readFromS: number
   /** When the last reading began, by this process's clock. */
   readonly readAtMs: number
+  /** The latest writes that were read, newest first. */
+  readonly latest: readonly ReadWrite[]
 }
 
 /**
@@ -23,7 +33,8 @@ export type ChangeMark = {
  * @param nowMs This process's clock.
  */
 export function markAt(readUntilS: number, nowMs: number): ChangeMark {
-  return { seenUntilS: readUntilS, seenAtMs: nowMs, firstSeenS: readUntilS, readFromS: readUntilS, readAtMs: nowMs }
+  const seen = { seenUntilS: readUntilS, firstSeenS: readUntilS, readFromS: readUntilS }
+  return { ...seen, seenAtMs: nowMs, readAtMs: nowMs, latest: [] }
 }
 
 /** Core objects in the order of their last write. */
@@ -42,6 +53,8 @@ export interface CoreObjectChanges {
     tenantId: string,
     mark: ChangeMark | undefined,
   ): AsyncIterable<{ objects: readonly SnapshotObject[]; mark: ChangeMark }>
+  /** What was read up to the mark. Undefined when too many of the writes are recent. */
+  includedWrites(mark: ChangeMark): IncludedWrites | undefined
   /** The number of objects of a tenant, including soft-deleted ones. */
   count(tenantId: string): Promise<number>
 }

@@ -2,7 +2,7 @@ import { coalesce } from '../../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../../kernel/cooperative-scheduler.ts'
 import { AppliedVersions } from './applied-versions.ts'
 import { APPLIED_AT_ONCE_COUNT, type SnapshotObject } from './apply-objects.ts'
-import type { ChangeMark, CoreObjectChanges } from './core-object-changes.ts'
+import type { ChangeMark, CoreObjectChanges, IncludedWrites } from './core-object-changes.ts'
 import { CollectingChanges, type RowChanges } from './row-changes.ts'
 import { type LoadedRows, RowLoader, type RowSaving } from './row-loader.ts'
 import { RowMemory } from './row-memory.ts'
@@ -141,6 +141,12 @@ export class TenantSnapshots {
     const { changes } = entry
     entry.changes = new CollectingChanges()
     return changes
+  }
+
+  /** What the rows in memory include, by the versions of the latest writes. Undefined for too many, or without rows. */
+  includedWrites(tenantId: string): IncludedWrites | undefined {
+    const entry = this.#entries.get(tenantId)
+    return entry && this.#changes.includedWrites(entry.mark)
   }
 
   /**

@@ -40,6 +40,7 @@ async function changesOf(...written: SnapshotObject[]) {
     {
       catchUp: async () => undefined,
       remembersSince: () => true,
+      includedWrites: () => undefined,
       count: async () => people.length,
       async *since() {
         const objects = batches.shift() ?? []

@@ -42,6 +42,7 @@ function tenantOf(written: SnapshotObject[][], existing: readonly Collection[] =
   const changes = {
     catchUp: async () => undefined,
     remembersSince: () => true,
+    includedWrites: () => undefined,
     count: async () => 0,
     async *since() {
       yield { objects: written.shift() ?? [], mark: {} } as never

@@ -21,6 +21,7 @@ function tenantsOf(sizes: Readonly<Record<string, number>>, { others = 10, custo
   const changes: CoreObjectChanges = {
     catchUp: async () => undefined,
     remembersSince: () => true,
+    includedWrites: () => undefined,
     async count(tenantId) {
       counts.push(tenantId)
       return sizes[tenantId] ?? others

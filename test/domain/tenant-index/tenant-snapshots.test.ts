@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
-import type { ChangeMark, CoreObjectChanges } from '../../../shared/domain/tenant-index/core-object-changes.ts'
+import {
+  type ChangeMark,
+  type CoreObjectChanges,
+  markAt,
+} from '../../../shared/domain/tenant-index/core-object-changes.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 
 const identity = (id: string): SnapshotObject => {
@@ -16,12 +20,13 @@ function readableChanges() {
   const changes: CoreObjectChanges = {
     catchUp: async () => undefined,
     remembersSince: () => true,
+    includedWrites: () => undefined,
     count: async () => written.length,
     async *since(_tenantId, mark) {
       const from = mark?.seenUntilS
       const objects = written.slice(from)
       readings.push({ from, count: objects.length })
-      const seen: ChangeMark = { seenUntilS: written.length, seenAtMs: 0, readAtMs: 0, firstSeenS: 0, readFromS: 0 }
+      const seen: ChangeMark = { ...markAt(0, 0), seenUntilS: written.length }
       if (state.isAway) {
         yield { objects: objects.slice(0, 1), mark: seen }
         throw new Error('The database is away')
