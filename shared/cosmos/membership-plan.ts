@@ -17,6 +17,8 @@ export function membersPartition(tenantId: string, collectionId: string): string
 }
 
 /**
+ * The head contains the ids of a small membership. Those of a larger one are in chunks.
+ *
  * Chunks belong to a generation, and the head names the current one. A change is stored with the head in one
  * transaction and becomes visible by that. Chunks that do not fit into this transaction are written in further ones;
  * until then, readers add the change to what the chunks contain. A change that is stored in parts writes a new
@@ -30,6 +32,8 @@ export const MembersHead = Type.Object({
   generation: Type.String(),
   prefixLength: Type.Integer(),
   digest: Type.String(),
+  /** Ascending; absent when they are in chunks. */
+  ids: Type.Optional(Type.Unsafe<readonly string[]>(Type.Array(Type.String()))),
   /**
    * Set while chunks lack changes: all chunks contain the changes up to this version, and some contain later ones. The
    * later changes can be applied to a chunk that has them.
@@ -46,6 +50,12 @@ export const MembersChunk = Type.Object({
   ids: Type.Array(Type.String()),
 })
 export type MembersChunk = Static<typeof MembersChunk>
+
+/**
+ * Ids in the head, at most: about 4 KB, because evaluations read the heads of all collections. Twice as many stay there,
+ * so that a count around this one does not move them each time.
+ */
+const IDS_IN_HEAD_COUNT = 100
 
 /** Average ids per chunk, at most: about 16 KB, so that a single change rewrites little. */
 const IDS_PER_CHUNK_COUNT = 400
@@ -106,17 +116,23 @@ export function planWrite(
   const kept = { membersOf: partition, ttl: historyKeptS }
   const history: OperationInput[] = stored === undefined ? [] : [operationOfChange(stored.change, kept)]
   const parts = (stored?.parts ?? []).map((part) => operationOfPart(part, kept))
-  const isInPlace = former?.prefixLength === prefixLength && parts.length === 0
+  const isWithoutChunks = former === undefined || former.ids !== undefined
+  const isInPlace = !isWithoutChunks && former.prefixLength === prefixLength && parts.length === 0
   const generation = isInPlace ? former.generation : newGeneration
   const chunkOperations = (prefixes: Iterable<string>) =>
     [...prefixes].map((prefix) => operationOfChunk(partition, generation, prefix, chunkOf(ids, prefix)))
   const head: MembersHead = { count, membershipVersion, definitionKey, evaluatedAtMs, generation, prefixLength, digest }
+  const replaced = isWithoutChunks ? undefined : former.generation
+  if (isForHead(former, count)) {
+    const withIds = { ...head, generation: newGeneration, ids }
+    return { ahead: [], parts, transactions: [{ operations: history, head: withIds }], head: withIds, replaced }
+  }
   if (!isInPlace) {
     const all = chunkOperations(prefixesOf(ids, prefixLength))
     // A small first membership needs one transaction.
     const isTogether = former === undefined && all.length <= CHUNKS_PER_TRANSACTION_COUNT
     const transactions = [{ operations: isTogether ? [...all, ...history] : history, head }]
-    return { ahead: isTogether ? [] : all, parts, transactions, head, replaced: former?.generation }
+    return { ahead: isTogether ? [] : all, parts, transactions, head, replaced }
   }
   const touched = chunkOperations(prefixesOf([...ofChunks.added, ...ofChunks.removed], prefixLength))
   const chunksCompleteTo = former.chunksCompleteTo ?? former.membershipVersion
@@ -127,6 +143,10 @@ export function planWrite(
     head,
     replaced: undefined,
   }
+}
+
+function isForHead(former: MembersHead | undefined, count: number): boolean {
+  return count <= (former?.ids === undefined ? IDS_IN_HEAD_COUNT : 2 * IDS_IN_HEAD_COUNT)
 }
 
 function withAccounts(accounts: AccountsOfChange | undefined): Pick<StoredChange, 'accounts'> {
@@ -181,7 +201,7 @@ function operationOfPart(part: ChangePart, kept: Kept): OperationInput {
   return { operationType: 'Create', resourceBody }
 }
 
-/** Hex digits of an id that select its chunk: none for a small membership, one more for each factor of sixteen. */
+/** Hex digits of an id that select its chunk: none for a single chunk, one more for each factor of sixteen. */
 function prefixLengthFor(count: number): number {
   let length = 0
   for (let capacity = IDS_PER_CHUNK_COUNT; capacity < count; capacity *= HEX_DIGIT_COUNT) length += 1

@@ -63,7 +63,7 @@ export function cosmosMembershipStore(
       const change = await from(before)
       return { change, ofChunks: change }
     }
-    const ofChunks = await from(await stored.idsInChunks(partition, head))
+    const ofChunks = await from(await stored.storedIds(partition, head))
     return { change: before === undefined ? ofChunks : await from(before), ofChunks }
   }
 

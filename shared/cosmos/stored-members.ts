@@ -20,8 +20,9 @@ const CHANGES_AT_MOST_COUNT = 100
 /** The ids of all memberships in the cache: about 40 MB. */
 const CACHED_IDS_COUNT = 500_000
 
-/** Heads that were read for an evaluation that has not come to them yet: about 5 MB. */
-const READ_HEADS_COUNT = 10_000
+/** Heads that were read for an evaluation that has not come to them yet, each with so many ids: about 10 MB. */
+const READ_HEADS_COUNT = 20_000
+const IDS_PER_HEAD_COUNT = 10
 
 /** The ids of a membership as of a head. */
 type CachedMembers = Pick<MembersHead, 'membershipVersion' | 'digest'> & {
@@ -45,7 +46,7 @@ export class StoredMembers {
 
   readonly #readHeads = new LRUCache<string, Versioned<MembersHead>>({
     maxSize: READ_HEADS_COUNT,
-    sizeCalculation: () => 1,
+    sizeCalculation: ({ value: { ids = [] } }) => 1 + Math.floor(ids.length / IDS_PER_HEAD_COUNT),
   })
 
   constructor(members: Container, scheduler: CooperativeScheduler) {
@@ -61,8 +62,9 @@ export class StoredMembers {
     const cached = this.#cache.get(partition)
     if (cached?.digest === head.digest) return cached.ids
     const ids =
+      head.ids ??
       (cached && (await this.#idsAfter(partition, cached.ids, cached.membershipVersion, head))) ??
-      (await this.#idsOfChunks(partition, head))
+      (await this.#idsOfStored(partition, head))
     if (ids !== undefined) this.keep(partition, head, ids)
     return ids
   }
@@ -102,20 +104,21 @@ export class StoredMembers {
   async idsAmong(partition: string, head: MembersHead, candidates: readonly string[]): Promise<ReadonlySet<string>> {
     const prefixes = [...new Set(candidates.map((id) => id.slice(0, head.prefixLength)))]
     const wanted = new Set(candidates)
-    const found = (await this.idsInChunks(partition, head, prefixes)).filter((id) => wanted.has(id))
+    const found = (await this.storedIds(partition, head, prefixes)).filter((id) => wanted.has(id))
     const later = await this.#changesBeyondChunks(partition, head)
     if (later === undefined) throw chunksMismatch(partition)
     return new Set(withChanges(found, later)).intersection(wanted)
   }
 
   /**
-   * The ids in the chunks of a head, ascending. They are not checked, and lack changes that the chunks do not have yet.
+   * The ids that are stored for a head, ascending. They are not checked, and lack changes that chunks do not have yet.
    */
-  async idsInChunks(
+  async storedIds(
     partition: string,
-    { generation }: MembersHead,
+    { generation, ids }: MembersHead,
     prefixes?: readonly string[],
   ): Promise<readonly string[]> {
+    if (ids !== undefined) return ids
     const some = prefixes === undefined ? '' : ' AND ARRAY_CONTAINS(@prefixes, c.prefix)'
     const query = `SELECT * FROM c WHERE c.type = 'chunk' AND c.generation = @generation${some}`
     const parameters = [
@@ -127,8 +130,8 @@ export class StoredMembers {
     return chunks.toSorted((one, other) => (one.prefix < other.prefix ? -1 : 1)).flatMap(({ ids }) => ids)
   }
 
-  async #idsOfChunks(partition: string, head: MembersHead): Promise<readonly string[] | undefined> {
-    const ids = await this.idsInChunks(partition, head)
+  async #idsOfStored(partition: string, head: MembersHead): Promise<readonly string[] | undefined> {
+    const ids = await this.storedIds(partition, head)
     const later = await this.#changesBeyondChunks(partition, head)
     return later && this.#checked(withChanges(ids, later), head)
   }

@@ -153,7 +153,7 @@ describe('MembershipStore on the local database', () => {
     assert.deepEqual((await store.members(TENANT, collection))?.ids, [])
   })
 
-  for (const count of [1, 400, 401, 7_000, 30_000]) {
+  for (const count of [1, 100, 101, 400, 401, 7_000, 30_000]) {
     it(`keeps ${count} members, and returns their changes`, async () => {
       const collection = newCollection()
       const before = idsOf(range(0, count))
@@ -183,9 +183,36 @@ describe('MembershipStore on the local database', () => {
     assert.ok(before.size >= 16)
   })
 
-  it('costs about the same for a change of one member in 100 and in 30,000, also for another instance', async () => {
+  it('keeps up to 100 members in the head, and twice as many that were there before', async () => {
+    const collection = newCollection()
+    const partition = `${TENANT}:${collection}`
+    let head: Awaited<ReturnType<typeof store.head>>
+    const places: string[] = []
+    for (const count of [100, 101, 200, 201, 101, 100, 0]) {
+      const ids = idsOf(range(0, count))
+      head = (await store.replace(TENANT, collection, head, evaluation(ids))).head
+      for (const each of [store, other, cosmosMembershipStore(container('members'), options)]) {
+        assert.deepEqual((await each.members(TENANT, collection))?.ids, ids)
+      }
+      const candidates = new Set(range(count - 1, count + 1).map(idOf))
+      assert.deepEqual(
+        await other.membersAmong(TENANT, collection, [...candidates]),
+        candidates.intersection(new Set(ids)),
+      )
+      const { resource } = await container('members').item('head', partition).read()
+      const query = "SELECT VALUE COUNT(1) FROM c WHERE c.type = 'chunk'"
+      const { resources } = await container('members')
+        .items.query<number>(query, { partitionKey: partition })
+        .fetchAll()
+      places.push(`${count}: ${resource.ids?.length ?? 'none'} and ${resources[0]}`)
+    }
+    const inHead = ['100: 100 and 0', '101: 101 and 0', '200: 200 and 0']
+    assert.deepEqual(places, [...inHead, '201: none and 1', '101: none and 1', '100: 100 and 0', '0: 0 and 0'])
+  })
+
+  it('costs about the same for a change of one member in 300 and in 30,000, also for another instance', async () => {
     const costs: number[] = []
-    for (const count of [100, 30_000]) {
+    for (const count of [100, 300, 30_000]) {
       const collection = newCollection()
       const { head } = await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, count))))
       await other.members(TENANT, collection)
@@ -196,8 +223,9 @@ describe('MembershipStore on the local database', () => {
       })
       costs.push(written + read)
     }
-    const [small = 0, large = 0] = costs
+    const [inHead = 0, small = 0, large = 0] = costs
     assert.ok(large < small * 1.2 && large < 30, `${small} and ${large} RU`)
+    assert.ok(inHead < small * 0.7, `${inHead} and ${small} RU`)
   })
 
   it('writes only the chunks that a change of many members touches', async () => {
