@@ -13,6 +13,8 @@ const TrackedGroupsDocument = Type.Object({
     packedIds: Type.String(),
     /** In the order of the ids. */
     changedAtMs: Type.Unsafe<readonly number[]>(Type.Array(Type.Number())),
+    /** In the same order; absent when no group has any. */
+    packedSeenAdditions: Type.Optional(Type.Array(Type.String())),
     continueAfter: Type.Union([Type.String(), Type.Null()]),
   }),
   isTracking: Type.Boolean(),
@@ -33,9 +35,10 @@ export function cosmosTrackedGroupsStore(tenants: Container): TrackedGroupsStore
           ? [await readDocument(tenants, FIRST_SET_ID, tenantId)].filter((first) => first !== undefined)
           : await queryAll<unknown>(tenants, tenantId, query)
       return found.map(parse).map(({ value: { id, trackedGroups, isTracking, savedAtMs }, version }) => {
-        const { packedIds, changedAtMs, continueAfter } = trackedGroups
+        const { packedIds, changedAtMs, packedSeenAdditions = [], continueAfter } = trackedGroups
         const groups = unpackedGuids(packedIds).map((groupId, index) => {
-          return { groupId, changedAtMs: changedAtMs[index] ?? savedAtMs }
+          const seenAdditions = unpackedGuids(packedSeenAdditions[index] ?? '')
+          return { groupId, changedAtMs: changedAtMs[index] ?? savedAtMs, seenAdditions }
         })
         return { value: { id, groups, continueAfter, isTracking, savedAtMs }, version }
       })
@@ -54,5 +57,8 @@ export function cosmosTrackedGroupsStore(tenants: Container): TrackedGroupsStore
 function documentOf(tenantId: string, { id, groups, continueAfter, isTracking, savedAtMs }: TrackedGroups) {
   const packedIds = packedGuids(groups.map(({ groupId }) => groupId))
   const changedAtMs = groups.map((group) => group.changedAtMs)
-  return { id, tenantId, trackedGroups: { packedIds, changedAtMs, continueAfter }, isTracking, savedAtMs }
+  const seen = groups.map(({ seenAdditions }) => packedGuids(seenAdditions))
+  const hasSeen = seen.some((packed) => packed !== '')
+  const trackedGroups = { packedIds, changedAtMs, continueAfter, ...(hasSeen && { packedSeenAdditions: seen }) }
+  return { id, tenantId, trackedGroups, isTracking, savedAtMs }
 }

@@ -165,8 +165,8 @@ describe('The stores of group links on Cosmos DB', () => {
   it('return sets of tracked groups as they were saved, and refuse a stale save or removal', async () => {
     const { trackedGroups } = world.deps
     const groups = [
-      { groupId: randomUUID(), changedAtMs: NOW_MS },
-      { groupId: randomUUID(), changedAtMs: NOW_MS + 1 },
+      { groupId: randomUUID(), changedAtMs: NOW_MS, seenAdditions: [] },
+      { groupId: randomUUID(), changedAtMs: NOW_MS + 1, seenAdditions: [randomUUID(), randomUUID()] },
     ]
     const tracked = { id: randomUUID(), groups, continueAfter: null, isTracking: false, savedAtMs: NOW_MS }
     const tenantId = randomUUID()

@@ -171,7 +171,6 @@ describe('The hourly sweep of an unchanged link', () => {
     await writeChanges(users(1, 4))
     assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 4)))
     assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [true, 'swept'])
-    assert.deepEqual((await world.link(linkId)).unseenAdditions, [])
     await writeChanges(users(1, 5), 1)
     assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [false, 'stored'])
     await world.drain()
@@ -186,6 +185,39 @@ describe('The hourly sweep of an unchanged link', () => {
     await writeChanges([...users(1, 5), nested])
     assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [false, 'stored'])
     await world.drain()
+  })
+
+  it('is not written for each addition that the directory has told, but for several', async () => {
+    const { collectionId, groupId, linkId } = await unchangedLink()
+    const counts: number[] = []
+    for (let count = 4; count <= 14; count += 1) {
+      world.collections.change(collectionId, users(0, count))
+      await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+      await sweepHourly()
+      assert.deepEqual([await isSwept(linkId), await world.membersOf(groupId)], [true, new Set(users(0, count))])
+      counts.push((await world.link(linkId)).unseenAdditions.length)
+    }
+    assert.deepEqual(counts, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0])
+    await sweepHourly(2)
+    assert.deepEqual([await isSwept(linkId), (await world.link(linkId)).unseenAdditions], [true, []])
+  })
+
+  it('waits for an addition that the directory tells an hour later, besides one that it has told', async () => {
+    const { collectionId, groupId, linkId } = await unchangedLink()
+    const add = async (count: number) => {
+      world.collections.change(collectionId, users(0, count))
+      await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+    }
+    await add(4)
+    await sweepHourly()
+    await add(5)
+    world.server.setFaults([{ path: '/delta$', staleMs: 2 * HOUR_MS, times: 1 }])
+    await world.clock.sleep(HOUR_MS)
+    await sweepTenant(TENANT, world.deps)
+    assert.equal(await isSwept(linkId), false)
+    await world.drain()
+    await sweepHourly(3)
+    assert.deepEqual([await isSwept(linkId), await world.membersOf(groupId)], [true, new Set(users(0, 5))])
   })
 
   it('does not wait for a read to show an account that was added and removed again', async () => {

@@ -12,8 +12,13 @@ import {
   TRACKED_TOGETHER_COUNT,
 } from '../group-links/directory.ts'
 
-/** A group, and when the service last learned of changes of its members that its collection does not explain. */
-type TrackedGroup = { readonly groupId: string; readonly changedAtMs: number }
+export type TrackedGroup = {
+  readonly groupId: string
+  /** When the service last learned of changes of the group's members that its collection does not explain. */
+  readonly changedAtMs: number
+  /** Accounts that the link has added, and whose addition the directory has told. The link may still wait for them. */
+  readonly seenAdditions: readonly string[]
+}
 
 /** Groups whose changes the directory tells together. */
 export type TrackedGroups = {
@@ -82,7 +87,7 @@ export function trackingPlan(
 }
 
 function untracked(id: string, groupIds: readonly string[]): TrackedGroups {
-  const groups = groupIds.map((groupId) => ({ groupId, changedAtMs: 0 }))
+  const groups = groupIds.map((groupId) => ({ groupId, changedAtMs: 0, seenAdditions: [] }))
   return { id, groups, continueAfter: null, isTracking: false, savedAtMs: 0 }
 }
 
@@ -103,51 +108,53 @@ type TrackingDependencies = {
   newId(): string
 }
 
-/** Whether changes of a settled group's members are those that its collection requires. */
-export type ExplainsChanges = (group: TrackedGroup, members: readonly GroupMemberChange[]) => Promise<boolean>
+/**
+ * The group after changes of its members that are those its collection requires; undefined for any others.
+ */
+export type ExplainChanges = (
+  group: TrackedGroup,
+  members: readonly GroupMemberChange[],
+) => Promise<TrackedGroup | undefined>
 
 /**
  * Reads the changes of groups' members since the last call. What is found is stored before it is returned.
- * @param explains For the changes of one group; not called for a group that has unknown ones. Such a group counts as
- *   unchanged if it returns true.
- * @returns For each group when its last change became known. Groups whose changes could not be read are left out.
+ * @param explain For the changes of one group; not called for a group that has unknown ones.
+ * @returns The groups by id. Those whose changes could not be read are left out.
  */
 export async function readTrackedChanges(
   tenantId: string,
   groupIds: ReadonlySet<string>,
-  explains: ExplainsChanges,
+  explain: ExplainChanges,
   deps: TrackingDependencies,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<ReadonlyMap<string, TrackedGroup>> {
   const { trackedGroups, newId } = deps
   const plan = trackingPlan(await trackedGroups.ofTenant(tenantId, groupIds.size), groupIds, newId)
-  const changedAtMs = new Map<string, number>()
+  const tracked = new Map<string, TrackedGroup>()
   await forEachConcurrent(plan.read, CONCURRENT_COUNT, async (set) => {
-    const read = await readSet(tenantId, set, explains, deps)
+    const read = await readSet(tenantId, set, explain, deps)
     // A set that was not read while the tenant had fewer groups can have groups of another set.
-    for (const { groupId, changedAtMs: atMs } of read?.groups ?? []) {
-      changedAtMs.set(groupId, Math.max(atMs, changedAtMs.get(groupId) ?? 0))
+    for (const group of read?.groups ?? []) {
+      const found = tracked.get(group.groupId)
+      if (found === undefined || found.changedAtMs < group.changedAtMs) tracked.set(group.groupId, group)
     }
   })
   for (const { value, version } of plan.remove) {
     await trackedGroups.remove(tenantId, value.id, version).catch(ignoreConflict)
   }
-  return changedAtMs
+  return tracked
 }
 
 /** @returns Undefined when the changes are not known up to now. */
 async function readSet(
   tenantId: string,
   { value, version }: TrackedSet,
-  explains: ExplainsChanges,
+  explain: ExplainChanges,
   deps: TrackingDependencies,
 ): Promise<TrackedGroups | undefined> {
   const { trackedGroups, log, nowMs } = deps
   try {
     const { tracked: read, changes, isComplete, isChanged } = await readPages(tenantId, value, deps)
-    const unexplained = await unexplainedGroups(read, changes, explains)
-    const isNow = ({ groupId }: TrackedGroup) => unexplained.has(groupId)
-    const groups = read.groups.map((group) => (isNow(group) ? { ...group, changedAtMs: nowMs() } : group))
-    const tracked = { ...read, groups }
+    const tracked = { ...read, groups: await groupsAfter(read, changes, explain, nowMs()) }
     if (isChanged || nowMs() - value.savedAtMs >= SAVED_AGAIN_AFTER_MS) {
       await trackedGroups.save(tenantId, { ...tracked, savedAtMs: nowMs() }, version)
     }
@@ -205,27 +212,30 @@ export function afterPage(
   nowMs: number,
 ): TrackedGroups {
   const hasBegun = isLast && !tracked.isTracking
-  const groups = hasBegun ? tracked.groups.map((group) => ({ ...group, changedAtMs: nowMs })) : tracked.groups
+  const groups = hasBegun ? tracked.groups.map((group) => unexplained(group, nowMs)) : tracked.groups
   return { ...tracked, groups, continueAfter, isTracking: tracked.isTracking || isLast }
 }
 
-async function unexplainedGroups(
+const unexplained = ({ groupId }: TrackedGroup, changedAtMs: number): TrackedGroup => {
+  return { groupId, changedAtMs, seenAdditions: [] }
+}
+
+async function groupsAfter(
   { groups }: TrackedGroups,
   changes: readonly GroupChange[],
-  explains: ExplainsChanges,
-): Promise<ReadonlySet<string>> {
+  explain: ExplainChanges,
+  nowMs: number,
+): Promise<readonly TrackedGroup[]> {
   const byGroup = Map.groupBy(changes, ({ groupId }) => groupId)
-  const unexplained = new Set<string>()
+  const after: TrackedGroup[] = []
   for (const group of groups) {
     const members = byGroup.get(group.groupId)?.map((change) => change.members)
-    if (members === undefined) continue
-    const isExplained =
-      !members.includes(undefined) &&
-      (await explains(
-        group,
-        members.flatMap((some) => some ?? []),
-      ))
-    if (!isExplained) unexplained.add(group.groupId)
+    if (members === undefined) after.push(group)
+    else if (members.includes(undefined)) after.push(unexplained(group, nowMs))
+    else {
+      const told = members.flatMap((some) => some ?? [])
+      after.push((await explain(group, told)) ?? unexplained(group, nowMs))
+    }
   }
-  return unexplained
+  return after
 }

@@ -11,7 +11,7 @@ import type { SweptLink } from '../group-links/swept-jobs.ts'
 import { compareLinks } from './compare-links.ts'
 import { isComparisonDue, isSettled } from './comparison-decision.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
-import { type ExplainsChanges, readTrackedChanges } from './tracked-groups.ts'
+import { type ExplainChanges, readTrackedChanges, type TrackedGroup } from './tracked-groups.ts'
 
 /** A sweep of a tenant. */
 type Sweep = {
@@ -73,18 +73,19 @@ async function knownUnchangedLinks(
   const enabled = links.filter(({ value }) => value.state === 'Enabled')
   const groupIds = new Set(enabled.map(({ value }) => value.directoryGroupId))
   const linkOf = new Map(linksToQueue.map((link) => [link.directoryGroupId, link]))
-  const told = new Map<string, readonly GroupMemberChange[]>()
-  const explains: ExplainsChanges = async ({ groupId, changedAtMs }, members) => {
-    const link = linkOf.get(groupId)
-    const wasSettled = link !== undefined && isSettled({ ...link, unseenAdditions: [] }, changedAtMs)
-    if (!wasSettled) return false
-    if (!areOwnAdditions(link, members) && !(await requires(link, members, deps))) return false
-    told.set(link.id, members)
-    return true
+  const explain: ExplainChanges = async (group, members) => {
+    const link = linkOf.get(group.groupId)
+    const wasSettled = link !== undefined && isSettled({ ...link, unseenAdditions: [] }, group.changedAtMs)
+    if (!wasSettled) return undefined
+    if (!areOwnAdditions(link, members) && !(await requires(link, members, deps))) return undefined
+    return { ...group, seenAdditions: seenAdditions(link, group, members) }
   }
-  const changedAtMs = await readTrackedChanges(tenantId, groupIds, explains, deps)
-  const current = await withSeenAdditions(linksToQueue, told, deps)
-  const settled = current.filter((link) => isSettled(link, changedAtMs.get(link.directoryGroupId)))
+  const tracked = await readTrackedChanges(tenantId, groupIds, explain, deps)
+  await forgetSeenAdditions(linksToQueue, tracked, deps)
+  const settled = linksToQueue.filter((link) => {
+    const group = tracked.get(link.directoryGroupId)
+    return isSettled(withoutSeenAdditions(link, group), group?.changedAtMs)
+  })
   const known = await linksUpToDate(tenantId, settled, begun.readUntilS, deps)
   return settings.linkableGroups === 'Any' ? known : ownedAmong(tenantId, known, deps)
 }
@@ -145,19 +146,35 @@ async function requires(
   )
 }
 
-/** The links without the additions that the directory has told of by now, as of users. */
-async function withSeenAdditions(
+/** The additions that the link waits for and that the directory has told by now, as of users. */
+function seenAdditions(
+  { unseenAdditions }: GroupLink,
+  group: TrackedGroup,
+  members: readonly GroupMemberChange[],
+): readonly string[] {
+  const told = members.flatMap(({ id, isUser, isMember }) => (isUser && isMember ? [id] : []))
+  const seen = new Set([...group.seenAdditions, ...told])
+  return unseenAdditions.filter((account) => seen.has(account))
+}
+
+function withoutSeenAdditions(link: GroupLink, group: TrackedGroup | undefined): GroupLink {
+  const seen = new Set(group?.seenAdditions)
+  return { ...link, unseenAdditions: link.unseenAdditions.filter((account) => !seen.has(account)) }
+}
+
+/** So many seen additions are kept with a group. To write its link for each would cost more. */
+const SEEN_ADDITIONS_AT_MOST_COUNT = 10
+
+/** Removes seen additions from links that wait for many. */
+async function forgetSeenAdditions(
   links: readonly GroupLink[],
-  told: ReadonlyMap<string, readonly GroupMemberChange[]>,
+  tracked: ReadonlyMap<string, TrackedGroup>,
   deps: SyncDependencies,
-): Promise<readonly GroupLink[]> {
-  const change = (link: GroupLink): GroupLink => {
-    const users = new Set(told.get(link.id)?.flatMap(({ id, isUser, isMember }) => (isUser && isMember ? [id] : [])))
-    return { ...link, unseenAdditions: link.unseenAdditions.filter((account) => !users.has(account)) }
-  }
-  const changed = links.filter((link) => change(link).unseenAdditions.length < link.unseenAdditions.length)
-  await changeEach(changed, change, deps)
-  return links.map(change)
+): Promise<void> {
+  const after = (link: GroupLink) => withoutSeenAdditions(link, tracked.get(link.directoryGroupId))
+  const seenCount = (link: GroupLink) => link.unseenAdditions.length - after(link).unseenAdditions.length
+  const full = links.filter((link) => seenCount(link) > SEEN_ADDITIONS_AT_MOST_COUNT)
+  await changeEach(full, after, deps)
 }
 
 /** Links whose group the service owns. None when the directory cannot be asked: jobs retry and report it. */

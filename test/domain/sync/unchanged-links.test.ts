@@ -106,7 +106,7 @@ describe('Tracked groups', () => {
   }
   const ids = (from: number, count: number) => Array.from({ length: count }, (_, index) => guid(from + index))
   const stored = (id: string, groupIds: readonly string[]) => {
-    const groups = groupIds.map((groupId) => ({ groupId, changedAtMs: 1 }))
+    const groups = groupIds.map((groupId) => ({ groupId, changedAtMs: 1, seenAdditions: [] }))
     return {
       value: { id, groups, continueAfter: 'there', isTracking: true, savedAtMs: 2 },
       version: `version of ${id}`,
