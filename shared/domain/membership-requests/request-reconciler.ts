@@ -1,4 +1,5 @@
 import type { Versioned } from '../../kernel/versioned.ts'
+import type { Collection } from '../collections/collection.ts'
 import type { ChangeReconciler } from '../collections/tenant-evaluator.ts'
 import { schemaName } from '../core/attribute-names.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
@@ -85,13 +86,22 @@ export class RequestReconciler implements ChangeReconciler {
       await this.#renamed(tenantId, all.flatMap(identitiesNamedBy)),
       this.#deps,
     )
-    const orgChart = await freshOrgChart(tenantId, this.#deps)
-    const joinableIds = new Set(all.filter(({ kind }) => kind === 'joinable').map(({ id }) => id))
-    const suspect = outlines.filter((outline) => !joinableIds.has(outline.collectionId) || isSuspect(outline, orgChart))
+    const suspect = outlines.length === 0 ? [] : await this.#suspectAmong(tenantId, outlines, all)
     const restorable = await requests.restorable(tenantId, this.#deps.nowMs())
     await this.#reconcile(tenantId, [...(await this.#read(tenantId, suspect)), ...restorable])
     await this.#moveMisplaced(tenantId, outlines)
     return isRewritten
+  }
+
+  /** Those that may have to end or move. */
+  async #suspectAmong(
+    tenantId: string,
+    outlines: readonly RequestOutline[],
+    collections: readonly Collection[],
+  ): Promise<readonly RequestOutline[]> {
+    const orgChart = await freshOrgChart(tenantId, this.#deps)
+    const joinableIds = new Set(collections.filter(({ kind }) => kind === 'joinable').map(({ id }) => id))
+    return outlines.filter((outline) => !joinableIds.has(outline.collectionId) || isSuspect(outline, orgChart))
   }
 
   /** The identities among these that were merged into others. */

@@ -11,8 +11,6 @@ import { type SavedRows, type SavedRowsStore, type SavedState, UnusableRows } fr
 export type LoadedRows = {
   readonly rows: RowSnapshot
   readonly mark: ChangeMark
-  /** See `Entry` of `TenantSnapshots`. */
-  readonly currentMark: ChangeMark
   readonly saved: SavedState
 }
 
@@ -47,10 +45,10 @@ export class RowLoader {
   }
 
   /**
-   * The rows with everything that this instance has seen, or wrote. Undefined when other loads need the memory first.
+   * The rows with everything that any instance wrote before this call. Undefined when other loads need the memory first.
    */
   async load(load: RowLoad): Promise<LoadedRows | undefined> {
-    const { changes, saving } = this.#deps
+    const { saving } = this.#deps
     const stored = await saving?.store.find(load.tenantId)
     const version = stored?.version
     if (stored?.rows !== undefined) {
@@ -61,8 +59,6 @@ export class RowLoader {
         saving?.log.warn('core-objects.saved-rows-unusable', { tenantId: load.tenantId, reason: String(error) })
       }
     }
-    // What is saved later must contain all writes before the mark of this reading.
-    await changes.catchUp(load.tenantId)
     return this.#read(load, { rows: new RowSnapshot(), since: undefined, version, completeUntilS: undefined })
   }
 
@@ -102,6 +98,8 @@ export class RowLoader {
     let readCount = 0
     const savedCount = rows.objectCount
     const expectedBytes = async () => (rows.sizeBytes * (await changes.count(tenantId))) / (savedCount + readCount)
+    // What is saved later must contain all writes before the mark of this reading.
+    await changes.catchUp(tenantId)
     for await (const page of changes.since(tenantId, since)) {
       readCount += page.objects.length
       if (!(await this.#add(load, rows, page.objects, expectedBytes))) return undefined
@@ -113,7 +111,6 @@ export class RowLoader {
     return {
       rows,
       mark,
-      currentMark: since ?? mark,
       saved: { version, completeUntilS, changedCount: since === undefined ? 0 : readCount },
     }
   }

@@ -237,12 +237,12 @@ export class TenantSnapshots {
   }
 }
 
-function newEntry({ rows, mark, currentMark, saved }: LoadedRows): Entry {
+function newEntry({ rows, mark, saved }: LoadedRows): Entry {
   return {
     rows,
     loadedCount: rows.seenCount,
     mark,
-    currentMark,
+    currentMark: mark,
     isCaughtUp: false,
     changes: 'everything',
     applied: new AppliedVersions(),
