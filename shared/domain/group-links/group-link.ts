@@ -95,7 +95,10 @@ export const GroupLink = Type.Object({
   hasAdded: Type.Boolean(),
   /** Users in the group: as last read, plus later writes. Null until the first comparison. */
   userCount: Nullable(Type.Integer()),
-  /** Added accounts that no read of the group has shown yet, the last ones only. A read shows which are not users. */
+  /**
+   * Added accounts that no read of the group has shown yet, the last ones only. A read shows which are not users. Some
+   * may be `seenAdditions` of the tracked group.
+   */
   unseenAdditions: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
   /** Accounts in the collection that turned out not to be users, the last ones only. They are not added again. */
   notUsers: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
