@@ -54,7 +54,6 @@ export async function startCriteriaService({ databaseSharesClock = false } = {})
       collections: {
         links: {
           linksOf: async (_tenantId, collectionId) => links.get(collectionId) ?? [],
-          catchUp: async () => undefined,
           linkedCollections: async () => new Map(links.keys().map((id) => [id, Infinity])),
           accountsChanged: async () => new Set(),
         },

@@ -66,7 +66,6 @@ export async function joinableWorld(
       collections: {
         links: {
           linksOf: async () => [],
-          catchUp: async () => undefined,
           linkedCollections: async () => new Map(linked.keys().map((id) => [id, Infinity])),
           accountsChanged: async () => new Set<string>(),
         },

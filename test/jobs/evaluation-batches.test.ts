@@ -166,7 +166,6 @@ describe('Evaluations that do not fit into the memory', () => {
     const accountsChanged: string[] = []
     const links: CollectionDependencies['links'] = {
       linksOf: async () => [],
-      catchUp: async () => undefined,
       linkedCollections: async () => new Map(ids.map((id) => [id, Infinity])),
       async accountsChanged(_tenantId, changed) {
         accountsChanged.push(...changed.keys())

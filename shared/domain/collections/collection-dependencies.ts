@@ -79,8 +79,6 @@ export interface CollectionLinks {
    * deleted.
    */
   linksOf(tenantId: string, collectionId: string): Promise<readonly string[]>
-  /** Messages that are enqueued later are handled with all earlier writes of links. Costs one request unit. */
-  catchUp(tenantId: string): Promise<void>
   /**
    * The collections with an enabled link, each with the oldest version of its membership that one of its links has
    * applied: infinite if none was ever synced.

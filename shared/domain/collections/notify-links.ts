@@ -52,8 +52,6 @@ export async function notifyLinks(
   if (isQuiet && hasKnownAccounts) return undefined
   const due = new Set(criteria.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id))
   if (hasKnownAccounts && !criteria.some((one) => isNew(one, changes)) && due.isSubsetOf(evaluated.knownLinked)) {
-    // A further link may have been created, whose first job has read the members before this change.
-    await deps.links.catchUp(tenantId)
     await enqueueChanges(tenantId, due, deps)
     return undefined
   }

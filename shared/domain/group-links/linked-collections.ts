@@ -156,7 +156,6 @@ export function collectionLinks(links: LinkStore, nowMs: () => number): Collecti
       await links.catchUp(tenantId)
       return (await links.ofCollection(tenantId, collectionId)).map(({ value }) => value.id)
     },
-    catchUp: (tenantId) => links.catchUp(tenantId),
     async linkedCollections(tenantId) {
       // The first job of a link can have read the members before the change that is notified here.
       await links.catchUp(tenantId)

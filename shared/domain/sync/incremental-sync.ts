@@ -5,6 +5,7 @@ import { DirectoryFault } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { changeLink, LeaseLost, leaseDecision } from '../group-links/lease.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
+import type { LinkSettings } from '../group-links/link-settings.ts'
 import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
 import { withOpenRemovals } from '../group-links/removal-window.ts'
 import { type ChangesDecision, changesDecision, guardedChanges } from './changes-decision.ts'
@@ -26,9 +27,11 @@ export async function syncIncrementally(
   deps: SyncDependencies,
   changedAtMs?: number,
 ): Promise<void> {
+  // Before the links, which are then read with all earlier writes: a new one can have read the members before the change.
+  const { value: settings } = await deps.settings.findCurrent(tenantId)
   const links = await deps.links.ofCollection(tenantId, collectionId)
   const due = links.filter(({ value }) => value.state === 'Enabled' && value.appliedMembershipVersion !== null)
-  const waitsMs = await Promise.all(due.map((link) => syncLink(link, changedAtMs, deps)))
+  const waitsMs = await Promise.all(due.map((link) => syncLink(link, { settings, changedAtMs }, deps)))
   const delayMs = Math.max(...waitsMs, 0)
   if (delayMs === 0) return
   const id = `${collectionId}:held:${deps.nowMs()}`
@@ -38,7 +41,7 @@ export async function syncIncrementally(
 /** @returns Milliseconds after which the link has to be synced again; 0 when nothing is left to do. */
 async function syncLink(
   link: Versioned<GroupLink>,
-  changedAtMs: number | undefined,
+  { settings, changedAtMs }: { readonly settings: LinkSettings; readonly changedAtMs: number | undefined },
   deps: SyncDependencies,
 ): Promise<number> {
   const { tenantId, appliedMembershipVersion } = link.value
@@ -46,7 +49,7 @@ async function syncLink(
   const changes = await deps.collections.changesSince(link.value, appliedMembershipVersion)
   const unguarded = changesDecision(link.value, changes)
   if (unguarded.outcome === 'nothing') return 0
-  const decision = await allowedChanges(link.value, unguarded, changes, deps)
+  const decision = await allowedChanges(link.value, { decision: unguarded, changes, settings }, deps)
   if (decision.outcome === 'nothing') return 0
   if (decision.outcome === 'compare' || changes === undefined) {
     await leaveToJob(link.value, deps)
@@ -70,18 +73,24 @@ async function syncLink(
 }
 
 /**
- * The decision under the tenant's current settings. Nothing is written to a group that the service has to own and does
+ * The decision under the tenant's settings. Nothing is written to a group that the service has to own and does
  * not.
  */
 async function allowedChanges(
   link: GroupLink,
-  decision: ChangesDecision,
-  changes: AccountChanges | undefined,
+  {
+    decision,
+    changes,
+    settings: { linkableGroups, removalGuard: guard },
+  }: {
+    readonly decision: ChangesDecision
+    readonly changes: AccountChanges | undefined
+    readonly settings: LinkSettings
+  },
   deps: SyncDependencies,
 ): Promise<ChangesDecision> {
   if (decision.outcome !== 'write' || changes === undefined) return decision
   const { tenantId, directoryGroupId } = link
-  const { linkableGroups, removalGuard: guard } = (await deps.settings.findCurrent(tenantId)).value
   if (linkableGroups === 'Owned' && !(await isOwned(tenantId, directoryGroupId, deps))) return { outcome: 'compare' }
   return guardedChanges(link, decision, changes, { guard, nowMs: deps.nowMs() })
 }
