@@ -4,7 +4,7 @@ import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { isObjectType, type ObjectType } from '../core/core-object.ts'
 import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
 import type { Connector } from './connector.ts'
-import { requireConnector } from './connector.ts'
+import { connectorNotFound, requireConnector } from './connector.ts'
 import {
   type ConnectorObjectDto,
   connectorObjectId,
@@ -39,10 +39,10 @@ export async function writeConnectorBatch(
   caller: Caller,
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
-  const connector = await writableConnector(connectorId, caller, deps)
+  const connectors = await writableConnector(connectorId, caller, deps)
   const read = await deps.scheduler.run(parseBatchItems(items))
   const writes = read.flatMap((item) => ('write' in item ? [item.write] : []))
-  const outcomes = (await writeObjects(caller.tenantId, connector, writes, deps)).values()
+  const outcomes = (await writeObjects(caller.tenantId, connectors.own, writes, deps, connectors.all)).values()
   return read.map((item, index) => outcomeOf(item, index, outcomes))
 }
 
@@ -60,9 +60,9 @@ export async function createConnectorObject(
 ): Promise<string> {
   const read = parseObjectData(objectType, data, '/data')
   throwIfRefused(read.faults)
-  const connector = await writableConnector(connectorId, caller, deps)
+  const connectors = await writableConnector(connectorId, caller, deps)
   const operation = isRetry ? 'recreate' : 'create'
-  return writeOne(connector, { operation, objectType, externalId, data: read.data }, caller, deps)
+  return writeOne(connectors, { operation, objectType, externalId, data: read.data }, caller, deps)
 }
 
 /**
@@ -77,12 +77,12 @@ export async function replaceConnectorObject(
   caller: Caller,
   deps: WriteDependencies,
 ): Promise<Versioned<StoredConnectorObject>> {
-  const connector = await writableConnector(connectorId, caller, deps)
+  const connectors = await writableConnector(connectorId, caller, deps)
   const { value: object } = await requireLiveObject(caller.tenantId, connectorId, id, deps)
   const { objectType, externalId } = object
   const read = parseObjectData(objectType, replacement.data, '/data')
   throwIfRefused([...nameFaults(replacement, object), ...read.faults])
-  await writeOne(connector, { operation: 'replace', objectType, externalId, data: read.data, ifMatch }, caller, deps)
+  await writeOne(connectors, { operation: 'replace', objectType, externalId, data: read.data, ifMatch }, caller, deps)
   return requireLiveObject(caller.tenantId, connectorId, id, deps)
 }
 
@@ -97,10 +97,10 @@ export async function deleteConnectorObject(
   caller: Caller,
   deps: WriteDependencies,
 ): Promise<void> {
-  const connector = await writableConnector(connectorId, caller, deps)
+  const connectors = await writableConnector(connectorId, caller, deps)
   // The write refuses an object that is already deleted, after it has completed an interrupted deletion.
   const { objectType, externalId } = (await requireStoredObject(caller.tenantId, connectorId, id, deps)).value
-  await writeOne(connector, { operation: 'delete', objectType, externalId, ifMatch }, caller, deps)
+  await writeOne(connectors, { operation: 'delete', objectType, externalId, ifMatch }, caller, deps)
 }
 
 /**
@@ -135,11 +135,16 @@ export async function listConnectorObjects(
   return { ...page, items: page.items.map(toConnectorObjectDto) }
 }
 
-async function writableConnector(id: string, caller: Caller, deps: WriteDependencies): Promise<Connector> {
-  const { value: connector } = await requireConnector(caller.tenantId, id, deps.connectors)
-  requireOwnApplication(connector, caller)
-  if (!connector.enabled) throw new Refusal('ConnectorDisabled', `Connector ${id} is disabled`)
-  return connector
+/** The connector of the caller, and all of the tenant. */
+type OwnConnector = { readonly own: Connector; readonly all: readonly Connector[] }
+
+async function writableConnector(id: string, caller: Caller, deps: WriteDependencies): Promise<OwnConnector> {
+  const all = await deps.connectors.list(caller.tenantId)
+  const own = all.find((connector) => connector.id === id)
+  if (own === undefined) throw connectorNotFound(id)
+  requireOwnApplication(own, caller)
+  if (!own.enabled) throw new Refusal('ConnectorDisabled', `Connector ${id} is disabled`)
+  return { own, all }
 }
 
 async function readableConnector(id: string, caller: Caller, deps: WriteDependencies): Promise<void> {
@@ -195,12 +200,12 @@ function nameFaults({ externalId, objectType }: ObjectReplacement, object: Store
 }
 
 async function writeOne(
-  connector: Connector,
+  { own, all }: OwnConnector,
   write: ObjectWrite,
   caller: Caller,
   deps: WriteDependencies,
 ): Promise<string> {
-  const [outcome] = await writeObjects(caller.tenantId, connector, [write], deps)
+  const [outcome] = await writeObjects(caller.tenantId, own, [write], deps, all)
   if (outcome === undefined) throw new Error('A write has no outcome')
   if (outcome.outcome === 'refused') throw Refusal.ofAll(outcome.errors)
   return outcome.id

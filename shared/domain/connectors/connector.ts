@@ -131,9 +131,12 @@ export async function requireConnector(
   connectors: ConnectorStore,
 ): Promise<Versioned<Connector>> {
   const found = await connectors.find(tenantId, id)
-  if (found === undefined) throw new Refusal('ConnectorNotFound', `There is no connector ${id}`)
+  if (found === undefined) throw connectorNotFound(id)
   return found
 }
+
+export const connectorNotFound = (id: string): Refusal =>
+  new Refusal('ConnectorNotFound', `There is no connector ${id}`)
 
 /**
  * Creates a connector. The attributes of every connector created earlier take precedence over its attributes.

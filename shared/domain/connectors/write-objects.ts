@@ -47,6 +47,7 @@ const ATTEMPTS_WITHOUT_PROGRESS_COUNT = 32
  * Writes to a connector's space and merges the affected core objects: those of the written objects, and those that
  * refer to objects that were created, deleted or assigned to another core object. Connector objects are written first.
  * If the call is interrupted, the next write of the same objects repairs their core objects.
+ * @param known The connectors of the tenant, if the caller has just read them.
  * @returns The outcome of each write, in order.
  */
 export async function writeObjects(
@@ -54,9 +55,11 @@ export async function writeObjects(
   connector: Connector,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
+  known?: readonly Connector[],
 ): Promise<ItemOutcome[]> {
   try {
-    return await writeAndMerge(tenantId, connector, writes, deps)
+    const connectors = known ?? (await deps.connectors.list(tenantId))
+    return await writeAndMerge(writeScope(tenantId, connector, connectors), writes, deps)
   } catch (fault) {
     // Some objects may be written. When the caller repeats the request, they are unchanged and enqueue nothing.
     if (!(fault instanceof Refusal)) await enqueueDelayedEvaluation(tenantId, deps)
@@ -65,17 +68,17 @@ export async function writeObjects(
 }
 
 async function writeAndMerge(
-  tenantId: string,
-  connector: Connector,
+  before: WriteScope,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
-  const before = await writeScope(tenantId, connector, deps)
+  const { tenantId, connector } = before
   const written = await writeWithRetries(before, writes, deps)
   // Two connectors can write the same person concurrently without seeing each other. Reading again after the write
   // ensures that the later one joins them. The other connector may have been created after this call began.
   const again = rejoins(writes, written)
-  const scope = before.hasOthers || again.length === 0 ? before : await writeScope(tenantId, connector, deps)
+  const isComplete = before.hasOthers || again.length === 0
+  const scope = isComplete ? before : writeScope(tenantId, connector, await deps.connectors.list(tenantId))
   const rejoined = scope.hasOthers ? await writeWithRetries(scope, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
   const hasWritten = decisions.some((decision) => decision.writes.length > 0)
@@ -97,8 +100,7 @@ type WriteScope = {
   readonly hasOthers: boolean
 }
 
-async function writeScope(tenantId: string, connector: Connector, deps: WriteDependencies): Promise<WriteScope> {
-  const connectors = await deps.connectors.list(tenantId)
+function writeScope(tenantId: string, connector: Connector, connectors: readonly Connector[]): WriteScope {
   return { tenantId, connector, rules: rulesOf(connectors), hasOthers: connectors.length > 1 }
 }
 
