@@ -23,7 +23,7 @@ export type AuditPosition = {
  * Compares core objects of a tenant with the merge of their live contributions, and merges those that differ. Of
  * several identities that hold one account, all but the oldest claim let go of it. Such differences are left by
  * interrupted writes. So the daily audit compares what was written since the last one; all core objects at least every
- * 28 days, in case a difference has another cause. Writes no core object where nothing differs.
+ * 84 days, in case a difference has another cause. Writes no core object where nothing differs.
  *
  * A complete audit goes through the ids in batches, each of which enqueues the next one. Safe to repeat, and beside
  * concurrent writes.

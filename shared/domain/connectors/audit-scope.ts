@@ -34,7 +34,7 @@ export interface CoreObjectAudits {
 }
 
 /** All core objects are audited at least so often. The tenants are spread over the days. */
-const COMPLETE_REPETITION = { unitMs: DAY_MS, unitCount: 28 }
+const COMPLETE_REPETITION = { unitMs: DAY_MS, unitCount: 84 }
 
 /** The clocks of the database and of the instances differ by less. Writes of this time are audited twice. */
 const OVERLAP_MS = 60 * 60 * 1000
@@ -50,7 +50,7 @@ type ScopeDependencies = {
 /**
  * The core objects that can differ from their contributions because of writes since the last audit: those that were
  * written, and those whose contributions, or objects that these refer to, were written. Undefined when all must be
- * audited: in the first audit of a tenant, at least every 28 days, after a change of a connector, and after many
+ * audited: in the first audit of a tenant, at least every 84 days, after a change of a connector, and after many
  * changes.
  */
 export async function coreObjectsToAudit(
