@@ -87,7 +87,9 @@ export class RequestReconciler implements ChangeReconciler {
       this.#deps,
     )
     const suspect = outlines.length === 0 ? [] : await this.#suspectAmong(tenantId, outlines, all)
-    const restorable = await requests.restorable(tenantId, this.#deps.nowMs())
+    // A membership of a collection that was deleted does not come back.
+    const hasJoinables = all.some(({ kind }) => kind === 'joinable')
+    const restorable = hasJoinables ? await requests.restorable(tenantId, this.#deps.nowMs()) : []
     await this.#reconcile(tenantId, [...(await this.#read(tenantId, suspect)), ...restorable])
     await this.#moveMisplaced(tenantId, outlines)
     return isRewritten
