@@ -31,9 +31,9 @@ const READS_AT_ONCE_COUNT = 8
 /** As long as most lines, which are put together from these pieces. */
 const DECOMPRESSED_BYTES = 256 * 1024
 
-/** Level 5 takes a quarter of the time, and 3 % more bytes with each load. */
+/** Level 9 takes a tenth of the time, and 6 % more bytes with each load. */
 const COMPRESSION = {
-  params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
+  params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
 }
 
 const HEAD_ID = 'rows'
