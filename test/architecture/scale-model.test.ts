@@ -14,7 +14,7 @@ const MEASURED: MeasuredWork = {
   savedRow: work({ requestUnits: 0.025 }),
   audit: work({ requestUnits: 24 }),
   auditedChange: work({ requestUnits: 1 }),
-  auditedRow: work({ requestUnits: 0.84 }),
+  auditedRow: work({ requestUnits: 2.52 }),
   change: work({ requestUnits: 100, messages: 2, executions: 3, directoryCalls: 1, directoryWrites: 1 }),
   read: work({ requestUnits: 5, executions: 1 }),
   timer: work({ requestUnits: 3, executions: 1 }),
@@ -27,6 +27,7 @@ const WORKLOAD = {
   readsPerTenantHour: 60,
   peakFactor: 2,
   loadsPerTenantHour: 0,
+  coldEvaluationsPerTenantHour: 0,
 }
 
 describe('The scale model', () => {
@@ -38,7 +39,12 @@ describe('The scale model', () => {
   })
 
   it('charges loads of rows', () => {
-    const { perMonth } = forecast(MEASURED, { ...WORKLOAD, tenants: 40, loadsPerTenantHour: 0.5 })
+    const { perMonth } = forecast(MEASURED, {
+      ...WORKLOAD,
+      tenants: 40,
+      loadsPerTenantHour: 0.5,
+      coldEvaluationsPerTenantHour: 0.5,
+    })
     assert.equal(
       perMonth.requestUnits,
       730 * (40 * (2010 + 20 + 26 + 0.5 * (8_000 * 0.005 + 100) + 5 * 100 + 60 * 5) + 60 * 3),

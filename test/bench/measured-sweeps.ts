@@ -28,7 +28,7 @@ const CHANGING_COUNT = 10
 /**
  * The mean cost of an hourly sweep while each link is compared, and afterwards, without changes and after some in each
  * hour; and of an evaluation where nothing is due, in an instance that has evaluated the tenant before and in one that
- * has just started.
+ * has only loaded its rows.
  */
 export async function measureSweeps(
   linkCount: number,
@@ -132,7 +132,9 @@ export async function measureSweeps(
   await world.clock.sleep(HOUR_MS)
   const evaluation = await evaluationBy({ evaluator })
   await world.clock.sleep(HOUR_MS)
-  const coldEvaluation = await evaluationBy(newInstance())
+  const cold = newInstance()
+  await cold.collections.snapshots.fresh(TENANT)
+  const coldEvaluation = await evaluationBy(cold)
   await world.close()
   return { first, hourly, afterChanges, evaluation, coldEvaluation }
 }

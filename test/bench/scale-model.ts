@@ -47,6 +47,8 @@ export type Workload = {
   readonly peakFactor: number
   /** How often rows that are not in memory are loaded: `simulatedLoads`. */
   readonly loadsPerTenantHour: number
+  /** Evaluations in an instance that has loaded the rows for it. */
+  readonly coldEvaluationsPerTenantHour: number
 }
 
 /** Figures that only the cloud can supply. Prices in dollars are assumptions; replace them with yours. */
@@ -107,7 +109,7 @@ export function combined(parts: readonly (readonly [work: Work, times: number])[
 const HOURS_PER_DAY = 24
 
 /** All rows are audited after this time. */
-const AUDITED_EVERY_HOURS = 28 * HOURS_PER_DAY
+const AUDITED_EVERY_HOURS = 84 * HOURS_PER_DAY
 
 /** Rows in use are saved again after this time: `isSaveDue`. Others are read and saved by the weekly evaluation. */
 const SAVED_EVERY_HOURS = 20
@@ -118,8 +120,8 @@ const BUS_OPERATIONS_PER_MESSAGE = 3
 
 /** The formulas, as they are printed. */
 export const FORMULAS = [
-  'tenant-hour  = sweep + sweptChanges + loads x (rows x loadedRow + coldEvaluation) + changes x change + reads x read',
-  '               + audit / 24 + changes x auditedChange + rows x (auditedRow / (28 x 24) + savedRow / 20)',
+  'tenant-hour  = sweep + sweptChanges + loads x rows x loadedRow + coldEvaluations x coldEvaluation + changes x change + reads x read',
+  '               + audit / 24 + changes x auditedChange + rows x (auditedRow / (84 x 24) + savedRow / 20)',
   'without changes: no sweptChanges; + rows x (readRow + savedRow) / 160 instead of rows x savedRow / 20',
   'month        = hours x (tenants x tenant-hour + 60 x timer)',
   'bus          = 3 x messages (send, receive, settle)',
@@ -131,15 +133,19 @@ export const FORMULAS = [
 /** What an hour of a tenant consists of. */
 export function partsOfHour(
   measured: MeasuredWork,
-  { rowsPerTenant, loadsPerTenantHour, changesPerTenantHour, readsPerTenantHour }: Workload,
+  { rowsPerTenant, changesPerTenantHour, readsPerTenantHour, ...workload }: Workload,
 ): readonly { readonly name: string; readonly work: Work; readonly times: number }[] {
   const isChanging = changesPerTenantHour > 0
   const savedEveryHours = isChanging ? SAVED_EVERY_HOURS : UNUSED_SAVED_EVERY_HOURS
   return [
     { name: 'changes', work: measured.change, times: changesPerTenantHour },
     { name: 'reads', work: measured.read, times: readsPerTenantHour },
-    { name: 'loads of rows', work: measured.loadedRow, times: loadsPerTenantHour * rowsPerTenant },
-    { name: 'evaluations after these loads', work: measured.coldEvaluation, times: loadsPerTenantHour },
+    { name: 'loads of rows', work: measured.loadedRow, times: workload.loadsPerTenantHour * rowsPerTenant },
+    {
+      name: 'evaluations after these loads',
+      work: measured.coldEvaluation,
+      times: workload.coldEvaluationsPerTenantHour,
+    },
     { name: 'sweep', work: measured.sweep, times: 1 },
     { name: 'changes in it', work: measured.sweptChanges, times: isChanging ? 1 : 0 },
     {

@@ -15,7 +15,7 @@ import { simulatedLoads } from './simulated-loads.ts'
 /** What the service costs, and what it meets first, with 10, 1,000 and 100,000 tenants of one kind. */
 const TENANTS = [10, 1_000, 100_000]
 
-const WORKLOAD: Omit<Workload, 'tenants' | 'loadsPerTenantHour'> = {
+const WORKLOAD: Omit<Workload, 'tenants' | 'loadsPerTenantHour' | 'coldEvaluationsPerTenantHour'> = {
   rowsPerTenant: 8_000,
   changesPerTenantHour: 5,
   readsPerTenantHour: 60,
@@ -25,16 +25,21 @@ const WORKLOAD: Omit<Workload, 'tenants' | 'loadsPerTenantHour'> = {
 /** Links of the tenant whose sweeps and evaluations are measured. */
 const LINKS_PER_TENANT = 50
 
-/** Without changes, saved rows are loaded in the five hours of comparisons in 160 hours: cold instances each time. */
-const LOADS_WITHOUT_CHANGES_PER_HOUR = 5 / 160
-
 /** Instances of the function that evaluates, and how long each lives. */
 const EVALUATING = { rowsPerInstance: 1_500_000, instances: 4, lifeHours: 6 }
+
+/** Without changes, links are compared in so many consecutive hours, and this is repeated after so many. */
+const COMPARED_IN_HOURS = 5
+const REPEATED_AFTER_HOURS = 160
+
+/** Saved rows are loaded once by each of as many instances of the function that compares. */
+const LOADS_PER_REPETITION = EVALUATING.instances * (1 - (1 - 1 / EVALUATING.instances) ** COMPARED_IN_HOURS)
 
 async function workloadOf(tenants: number): Promise<Workload> {
   const { rowsPerTenant, changesPerTenantHour } = WORKLOAD
   const run = { tenants, rowsPerTenant, changesPerTenantHour, ...EVALUATING }
-  return { ...WORKLOAD, tenants, loadsPerTenantHour: await simulatedLoads(run) }
+  const loadsPerTenantHour = await simulatedLoads(run)
+  return { ...WORKLOAD, tenants, loadsPerTenantHour, coldEvaluationsPerTenantHour: loadsPerTenantHour }
 }
 
 const print = (line = '') => process.stdout.write(`${line}\n`)
@@ -77,7 +82,8 @@ const forecasts = workloads.map((workload) => forecast(work, workload))
 const unchanging = {
   ...WORKLOAD,
   tenants: 1_000,
-  loadsPerTenantHour: LOADS_WITHOUT_CHANGES_PER_HOUR,
+  loadsPerTenantHour: LOADS_PER_REPETITION / REPEATED_AFTER_HOURS,
+  coldEvaluationsPerTenantHour: 1 / REPEATED_AFTER_HOURS,
   changesPerTenantHour: 0,
   readsPerTenantHour: 0,
 }
