@@ -1,7 +1,7 @@
 import type { SnapshotObject } from './apply-objects.ts'
 
-/** More than are written in the seconds that each reading of changes repeats, except in imports. */
-const VERSIONS_AT_MOST_COUNT = 1_000
+/** More than are written in the seconds that each reading of changes repeats, except in imports: about 50 KB. */
+const VERSIONS_AT_MOST_COUNT = 200
 
 /**
  * The versions of the objects that were applied last to the rows of a tenant. Readings repeat the last seconds; what was
