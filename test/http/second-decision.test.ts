@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { Type } from 'typebox'
 import { route } from '../../shared/http/route.ts'
+import { withSecondDecision } from '../../shared/http/second-decision.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { Refusal, type RefusalCode } from '../../shared/kernel/refusals.ts'
 import { dispatched } from './dispatched.ts'
@@ -97,4 +98,19 @@ describe('A request that is refused', () => {
     assert.equal((await send({ method: 'POST', path: '/written' })).status, 500)
     assert.equal(events.length, 1)
   })
+})
+
+it('A fault is no decision, whatever it is called', async () => {
+  const fault = Object.assign(new Error('The directory is away'), { kind: 'missing' })
+  const tries: string[] = []
+  const decided = withSecondDecision(
+    caller.tenantId,
+    { catchUp: async () => void tries.push('catch up') },
+    async () => {
+      tries.push('decide')
+      throw fault
+    },
+  )
+  await assert.rejects(decided, fault)
+  assert.deepEqual(tries, ['decide'])
 })
