@@ -64,7 +64,7 @@ export class StoredMembers {
     const ids =
       head.ids ??
       (cached && (await this.#idsAfter(partition, cached.ids, cached.membershipVersion, head))) ??
-      (await this.#idsOfStored(partition, head))
+      (await this.#idsOfChunks(partition, head))
     if (ids !== undefined) this.keep(partition, head, ids)
     return ids
   }
@@ -130,7 +130,7 @@ export class StoredMembers {
     return chunks.toSorted((one, other) => (one.prefix < other.prefix ? -1 : 1)).flatMap(({ ids }) => ids)
   }
 
-  async #idsOfStored(partition: string, head: MembersHead): Promise<readonly string[] | undefined> {
+  async #idsOfChunks(partition: string, head: MembersHead): Promise<readonly string[] | undefined> {
     const ids = await this.storedIds(partition, head)
     const later = await this.#changesBeyondChunks(partition, head)
     return later && this.#checked(withChanges(ids, later), head)

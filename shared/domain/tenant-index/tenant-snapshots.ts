@@ -1,27 +1,14 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { CooperativeScheduler, type Task } from '../../kernel/cooperative-scheduler.ts'
-import { AppliedVersions } from './applied-versions.ts'
 import { APPLIED_AT_ONCE_COUNT, type SnapshotObject } from './apply-objects.ts'
-import type { ChangeMark, CoreObjectChanges, IncludedWrites } from './core-object-changes.ts'
+import type { CoreObjectChanges, IncludedWrites } from './core-object-changes.ts'
 import { CollectingChanges, type RowChanges } from './row-changes.ts'
-import { type LoadedRows, RowLoader, type RowSaving } from './row-loader.ts'
+import { RowLoader, type RowSaving } from './row-loader.ts'
 import { RowMemory } from './row-memory.ts'
-import { RowSaver, type SavableRows } from './row-saver.ts'
+import { RowSaver } from './row-saver.ts'
 import type { RowSnapshot } from './row-snapshot.ts'
+import { isOvergrown, newEntry, type SnapshotEntry } from './snapshot-entry.ts'
 import { SnapshotReaders } from './snapshot-readers.ts'
-
-type Entry = SavableRows & {
-  rows: RowSnapshot
-  /** `seenCount` of the rows when they were loaded. */
-  readonly loadedCount: number
-  mark: ChangeMark
-  /** The last mark of a reading that included everything that any instance had written before. */
-  currentMark: ChangeMark
-  /** Whether the next reading includes everything that any instance wrote before. */
-  isCaughtUp: boolean
-  changes: 'everything' | CollectingChanges
-  readonly applied: AppliedVersions
-}
 
 export type SnapshotOptions = {
   /** Memory for the rows of all tenants. */
@@ -43,7 +30,7 @@ export type SnapshotOptions = {
  * changes a fork, which replaces the snapshot in the cache. So does a large refresh, which yields to others as well.
  */
 export class TenantSnapshots {
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, SnapshotEntry>()
   readonly #changes: CoreObjectChanges
   readonly #memory: RowMemory
   readonly #loader: RowLoader
@@ -158,7 +145,7 @@ export class TenantSnapshots {
     if (entry !== undefined) await this.#saver?.saveIfDue(tenantId, entry)
   }
 
-  async #currentEntry(tenantId: string): Promise<Entry> {
+  async #currentEntry(tenantId: string): Promise<SnapshotEntry> {
     const entry = this.#entries.get(tenantId)
     if (entry === undefined) return this.#load(tenantId)
     if (this.#changes.remembersSince(entry.mark) && (await this.#refresh(tenantId, entry))) return entry
@@ -167,7 +154,7 @@ export class TenantSnapshots {
   }
 
   /** @returns False when unused values take so much memory that the tenant must be loaded again. */
-  async #refresh(tenantId: string, entry: Entry): Promise<boolean> {
+  async #refresh(tenantId: string, entry: SnapshotEntry): Promise<boolean> {
     const origin = entry.rows
     const { isCaughtUp } = entry
     entry.isCaughtUp = false
@@ -196,7 +183,7 @@ export class TenantSnapshots {
     return true
   }
 
-  async #applyTo(entry: Entry, objects: readonly SnapshotObject[]): Promise<void> {
+  async #applyTo(entry: SnapshotEntry, objects: readonly SnapshotObject[]): Promise<void> {
     const isFew = objects.length <= APPLIED_AT_ONCE_COUNT
     const change = isFew ? entry.rows.apply(objects) : await this.#scheduler.run(entry.rows.applyTask(objects))
     if (!isFew) await this.#scheduler.run(entry.rows.sortIds())
@@ -208,9 +195,9 @@ export class TenantSnapshots {
     else entry.changes.add(change)
   }
 
-  async #load(tenantId: string): Promise<Entry> {
+  async #load(tenantId: string): Promise<SnapshotEntry> {
     const load = this.#memory.startLoad(tenantId)
-    let entry: Entry | undefined
+    let entry: SnapshotEntry | undefined
     try {
       for (;;) {
         const loaded = await this.#loader.load(load)
@@ -235,28 +222,6 @@ export class TenantSnapshots {
     this.#entries.delete(tenantId)
     this.#memory.remove(tenantId)
   }
-}
-
-function newEntry({ rows, mark, saved }: LoadedRows): Entry {
-  return {
-    rows,
-    loadedCount: rows.seenCount,
-    mark,
-    currentMark: mark,
-    isCaughtUp: false,
-    changes: 'everything',
-    applied: new AppliedVersions(),
-    saved,
-    saveNotBeforeMs: 0,
-  }
-}
-
-/** A snapshot may grow by this number of values in any case. */
-const GROWTH_ALLOWED_COUNT = 200_000
-
-/** Whether the snapshot has more than doubled its ids and values since it was loaded. */
-function isOvergrown({ rows, loadedCount }: Entry): boolean {
-  return rows.seenCount - loadedCount > Math.max(loadedCount, GROWTH_ALLOWED_COUNT)
 }
 
 /** With more changed objects, all rows are evaluated. This takes less time and memory than to list the objects. */
