@@ -73,8 +73,7 @@ async function syncLink(
 }
 
 /**
- * The decision under the tenant's settings. Nothing is written to a group that the service has to own and does
- * not.
+ * The decision under the tenant's settings. Nothing is written to a group that the service has to own and does not.
  */
 async function allowedChanges(
   link: GroupLink,
