@@ -8,6 +8,11 @@ export type QueueDefinition = {
   readonly lockDurationS: number
   /** Deliveries before a message goes to the dead-letter queue. */
   readonly maxDeliveryCount: number
+  /**
+   * Whether the messages of a tenant are a session: one instance receives them as long as they come. When an instance
+   * ends without releasing a session, it stays locked for `lockDurationS`. Default: false.
+   */
+  readonly requiresSession?: boolean
 }
 
 /** All queues. The sender, triggers, the local broker and the templates' tests use this list. */

@@ -205,6 +205,15 @@ describe('The local broker', () => {
       })
     })
 
+    it('dead-letters an expired message of a queue from which nobody receives', async () => {
+      await onBus({}, async (bus, client) => {
+        await client.createSender('expiring').sendMessages({ body: 'old' })
+        const dead = next(client.createReceiver('expiring', { subQueueType: 'deadLetter' }))
+        bus.advance(61_000)
+        assert.equal((await dead).body, 'old')
+      })
+    })
+
     it('keeps the passed time over a restart', async () => {
       const file = newFile()
       await onBus({ file }, async (bus, client) => {
@@ -290,10 +299,8 @@ describe('The local broker', () => {
   })
 
   describe('the local broker and its clients', () => {
-    it('refuses sessions, topics and sending to dead-letter queues', async () => {
+    it('refuses topics and sending to dead-letter queues', async () => {
       await onBus({}, async (_, client) => {
-        await assert.rejects(client.acceptSession('jobs', 's1'))
-        await assert.rejects(client.acceptNextSession('jobs'), /Sessions are not supported/)
         await assert.rejects(next(client.createReceiver('topic', 'subscription')), /Only queues/)
         await assert.rejects(client.createSender('jobs/$DeadLetterQueue').sendMessages({ body: 1 }), /cannot be sent/)
         await assert.rejects(next(client.createReceiver('none')), { code: 'MessagingEntityNotFound' })

@@ -159,12 +159,14 @@ function prepareFile(database: DatabaseSync): void {
 function fromRow(row: Row): QueuedMessage {
   const { state, messageId, enqueuedAtMs, dueAtMs, deliveryCount } = row
   const bytes = Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength)
-  readMessage(bytes) // detects a damaged message before its delivery
+  // Detects a damaged message before its delivery.
+  const { sessionId } = readMessage(bytes)
   return {
     sequenceNumber: row.number,
     enqueuedSequenceNumber: row.firstNumber,
     bytes,
     messageId,
+    sessionId,
     state,
     enqueuedAtMs,
     dueAtMs,

@@ -15,6 +15,7 @@ import {
   type Settlement,
   wakesAtMs,
 } from './queued-message.ts'
+import { type SessionLock, SessionLocks } from './session-locks.ts'
 
 /**
  * A queue as a state machine without clock, network and file. Every call passes the time. Events that are due
@@ -26,7 +27,8 @@ export class MessageQueue {
   readonly #deadLetters: MessageQueue | undefined
   /** Called if a message can be ready or the next event can have changed. */
   onChange: () => void = () => {}
-  readonly #messages = new MessageIndex()
+  readonly #messages: MessageIndex
+  readonly #sessions: SessionLocks
   readonly #seenIds: DuplicateWindow
   #lastSequenceNumber = 0
 
@@ -34,6 +36,8 @@ export class MessageQueue {
     this.settings = settings
     this.#journal = journal
     this.#deadLetters = deadLetters
+    this.#messages = new MessageIndex(settings)
+    this.#sessions = new SessionLocks(settings.lockDurationMs)
     this.#seenIds = new DuplicateWindow(settings.duplicateWindowMs)
   }
 
@@ -59,23 +63,55 @@ export class MessageQueue {
   }
 
   /** Whether `lock` or `take` returns a message. */
-  hasReady(nowMs: number): boolean {
+  hasReady(nowMs: number, session?: SessionLock): boolean {
     this.advanceTo(nowMs)
-    return this.#messages.firstReady() !== undefined
+    return this.#messages.firstReady(session?.sessionId) !== undefined
   }
 
-  lock(nowMs: number): QueuedMessage | undefined {
+  /** @param session A held session, in a queue with sessions. The message is locked as long as the session. */
+  lock(nowMs: number, session?: SessionLock): QueuedMessage | undefined {
     this.advanceTo(nowMs)
-    const message = this.#messages.firstReady()
-    if (message !== undefined) this.#hold(message, nowMs)
+    const message = this.#messages.firstReady(session?.sessionId)
+    if (message !== undefined) this.#hold(message, session?.untilMs ?? this.#lockedUntilMs(nowMs))
     return message
   }
 
-  take(nowMs: number): QueuedMessage | undefined {
+  take(nowMs: number, session?: SessionLock): QueuedMessage | undefined {
     this.advanceTo(nowMs)
-    const message = this.#messages.firstReady()
+    const message = this.#messages.firstReady(session?.sessionId)
     if (message !== undefined) this.#remove(message)
     return message
+  }
+
+  /** Locks this session, or the free one with the first ready message. Undefined if it is held, or if there is none. */
+  acceptSession(sessionId: string | undefined, nowMs: number): SessionLock | undefined {
+    this.advanceTo(nowMs)
+    const isFree = (id: string) => this.#sessions.find(id) === undefined
+    const wanted = sessionId ?? this.#messages.firstSession(isFree)
+    return wanted !== undefined && isFree(wanted) ? this.#sessions.hold(wanted, nowMs) : undefined
+  }
+
+  holdsSession(session: SessionLock, nowMs: number): boolean {
+    this.advanceTo(nowMs)
+    return this.#sessions.find(session.sessionId) === session
+  }
+
+  /** Renews the lock of a session and of its messages. Returns its expiry, undefined if the lock is lost. */
+  renewSession(sessionId: string, nowMs: number): number | undefined {
+    this.advanceTo(nowMs)
+    const session = this.#sessions.find(sessionId)
+    if (session === undefined) return undefined
+    this.#sessions.renew(session, nowMs)
+    for (const message of this.#messages.heldIn(sessionId)) this.#extend(message, session.untilMs)
+    return session.untilMs
+  }
+
+  /** Ends a held session. Its locked messages are abandoned. */
+  releaseSession(session: SessionLock, nowMs: number): void {
+    if (!this.holdsSession(session, nowMs)) return
+    this.#sessions.release(session)
+    for (const message of this.#messages.heldIn(session.sessionId)) this.#giveBack(message, nowMs)
+    this.onChange()
   }
 
   /** Locks or removes a deferred message. Undefined if there is none with the number. */
@@ -84,7 +120,7 @@ export class MessageQueue {
     const message = this.#messages.get(sequenceNumber)
     if (message?.state !== 'deferred' || message.lock !== undefined) return undefined
     if (forGood) this.#remove(message)
-    else this.#hold(message, nowMs)
+    else this.#hold(message, this.#lockedUntilMs(nowMs))
     return message
   }
 
@@ -107,9 +143,7 @@ export class MessageQueue {
   renew(token: string, nowMs: number): number | undefined {
     const message = this.#heldUnder(token, nowMs)
     if (message?.lock === undefined) return undefined
-    this.#messages.displace(message)
-    message.lock.untilMs = nowMs + this.settings.lockDurationMs
-    this.#place(message)
+    this.#extend(message, this.#lockedUntilMs(nowMs))
     return message.lock.untilMs
   }
 
@@ -135,14 +169,15 @@ export class MessageQueue {
     return counts
   }
 
-  /** The instant of the next timed event. Undefined if there is none. */
-  nextInstantMs(): number | undefined {
+  /** The instant of the next timed event. Infinite if there is none. */
+  nextInstantMs(): number {
     const next = this.#messages.firstWaking()
-    return next === undefined ? undefined : wakesAtMs(next)
+    return Math.min(next === undefined ? Number.POSITIVE_INFINITY : wakesAtMs(next), this.#sessions.nextInstantMs())
   }
 
   /** Processes events that are due at `nowMs`. */
   advanceTo(nowMs: number): void {
+    this.#sessions.expire(nowMs)
     for (let message = this.#messages.firstWaking(); message !== undefined; message = this.#messages.firstWaking()) {
       if (wakesAtMs(message) > nowMs) return
       if (message.state === 'scheduled') this.#activate(message)
@@ -154,8 +189,13 @@ export class MessageQueue {
   /** Moves all instants `durationMs` into the past, as if that time had passed. */
   letPass(durationMs: number): void {
     this.#messages.shift(durationMs)
+    this.#sessions.shift(durationMs)
     this.#seenIds.shift(durationMs)
     this.onChange()
+  }
+
+  #lockedUntilMs(nowMs: number): number {
+    return nowMs + this.settings.lockDurationMs
   }
 
   #heldUnder(token: string, nowMs: number): QueuedMessage | undefined {
@@ -163,11 +203,17 @@ export class MessageQueue {
     return this.#messages.heldUnder(token)
   }
 
-  #hold(message: QueuedMessage, nowMs: number): void {
+  #hold(message: QueuedMessage, untilMs: number): void {
     this.#messages.displace(message)
-    message.lock = { token: randomUUID(), untilMs: nowMs + this.settings.lockDurationMs }
+    message.lock = { token: randomUUID(), untilMs }
     this.#place(message)
     this.#journal.held(this.settings.name, message.sequenceNumber)
+  }
+
+  #extend(message: QueuedMessage, untilMs: number): void {
+    this.#messages.displace(message)
+    if (message.lock !== undefined) message.lock.untilMs = untilMs
+    this.#place(message)
   }
 
   #release(message: QueuedMessage): void {
