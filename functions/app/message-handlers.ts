@@ -4,7 +4,7 @@ import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { conforms } from '../../shared/http/validation.ts'
-import { MembershipChangeMessage, SweepMessage, SyncJobMessage } from '../../shared/messaging/queues.ts'
+import { MembershipChangeMessage, SweepMessage, SyncJobMessage } from '../../shared/messaging/message-schemas.ts'
 
 export type MessageHandler = {
   /** Whether the message has the schema of its queue. One that does not can never be handled. */

@@ -31,8 +31,8 @@ import { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.
 import type { Log } from '../../shared/kernel/log.ts'
 import { TENANT_LIMITS, type TenantLimits } from '../../shared/kernel/tenant-limits.ts'
 import { TenantQuota } from '../../shared/kernel/tenant-quota.ts'
+import { AuditMessage, EvaluationMessage } from '../../shared/messaging/message-schemas.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
-import { AuditMessage, EvaluationMessage } from '../../shared/messaging/queues.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type Connections, openConnections } from './connections.ts'
 import { buildFoundation, type Foundation } from './foundation.ts'
@@ -156,7 +156,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     readiness: readinessCheck({ checks: parts.checks, log, nowMs }),
     messages: {
       audits: messageHandler(AuditMessage, (message) => auditCoreObjects(message, connectors)),
-      evaluations: messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
+      'tenant-evaluations': messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
       ...linkMessages(links),
     } satisfies Record<QueueName, MessageHandler>,
     sweeps: {

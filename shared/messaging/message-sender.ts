@@ -3,7 +3,7 @@ import type { RetryOptions, ServiceBusClient, ServiceBusReceiver, ServiceBusSend
 import { SpanKind } from '@opentelemetry/api'
 import type { MessageQueue } from '../kernel/messages.ts'
 import { inSpan, messageProperties } from '../kernel/tracing.ts'
-import { QUEUES, type QueueName } from './queues.ts'
+import { hasSessions, QUEUES, type QueueName } from './queues.ts'
 import { sessionProperties } from './session-properties.ts'
 
 /** The namespace, with a connection string or a credential. */
@@ -12,7 +12,7 @@ export type BusSettings =
   | { readonly namespace: string; readonly credential: TokenCredential }
 
 /**
- * Sends messages to their queues, with the trace of the current invocation and the sender's session tokens. Loads its
+ * Sends messages to their queues, in queues with sessions as part of the tenant's session, with the trace of the current invocation and the sender's session tokens. Loads its
  * package and connects on first use.
  * @param sessionTokens Session tokens of the database by container.
  */
@@ -44,6 +44,7 @@ export function messageSender(
         await sender.sendMessages({
           body: message,
           messageId: id,
+          ...(hasSessions(queue) ? { sessionId: message.tenantId } : {}),
           contentType: 'application/json',
           applicationProperties: {
             ...messageProperties(),

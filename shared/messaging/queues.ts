@@ -1,6 +1,3 @@
-import { Type } from 'typebox'
-import { Closed, Guid } from '../kernel/schema.ts'
-
 /** A queue of the namespace. */
 export type QueueDefinition = {
   readonly name: string
@@ -18,22 +15,16 @@ export type QueueDefinition = {
 /** All queues. The sender, triggers, the local broker and the templates' tests use this list. */
 export const QUEUES = [
   { name: 'audits', lockDurationS: 300, maxDeliveryCount: 10 },
-  { name: 'evaluations', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'membership-changes', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'sweeps', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'sync-jobs', lockDurationS: 300, maxDeliveryCount: 10 },
+  { name: 'tenant-evaluations', lockDurationS: 60, maxDeliveryCount: 10, requiresSession: true },
 ] as const satisfies readonly QueueDefinition[]
 
 export type QueueName = (typeof QUEUES)[number]['name']
 
-/** The schemas of the messages. They contain ids only. */
-export const EvaluationMessage = Closed({ tenantId: Guid })
-export const MembershipChangeMessage = Closed({ tenantId: Guid, collectionId: Guid })
-export const SweepMessage = Closed({ tenantId: Guid })
-/** `after`: the core object after which an audit continues that began at `beganAtMs`. */
-export const AuditMessage = Closed({
-  tenantId: Guid,
-  after: Type.Optional(Guid),
-  beganAtMs: Type.Optional(Type.Number()),
-})
-export const SyncJobMessage = Closed({ tenantId: Guid, jobId: Guid })
+/** Whether the messages of a tenant in this queue are a session. */
+export function hasSessions(queueName: QueueName): boolean {
+  const queues: readonly QueueDefinition[] = QUEUES
+  return queues.some(({ name, requiresSession = false }) => name === queueName && requiresSession)
+}

@@ -20,13 +20,13 @@ describe('joining and leaving', () => {
     world.linked.add(linked)
     enqueued.length = 0
     await submit(employee, plain)
-    assert.deepEqual(queues(), ['evaluations'])
+    assert.deepEqual(queues(), ['tenant-evaluations'])
     const { data } = await submit(employee, linked)
-    assert.deepEqual(queues(), ['evaluations', 'evaluations', 'membership-changes'])
+    assert.deepEqual(queues(), ['tenant-evaluations', 'tenant-evaluations', 'membership-changes'])
     assert.deepEqual(enqueued.at(-1)?.message, { tenantId, collectionId: linked })
     enqueued.length = 0
     await act(employee.token, data, 'leave')
-    assert.deepEqual(queues(), ['evaluations', 'membership-changes'])
+    assert.deepEqual(queues(), ['tenant-evaluations', 'membership-changes'])
   })
 
   it('changes the criteria collections that refer to the collection, and evaluates no others', async () => {

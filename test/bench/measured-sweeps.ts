@@ -78,7 +78,8 @@ export async function measureSweeps(
   const deliverAll = async () => {
     // And the message of the sweep itself.
     const messages = world.sentMessages.length + 1
-    if (world.sentMessages.some(({ message }) => message.queue === 'evaluations')) await evaluator.evaluate(TENANT)
+    if (world.sentMessages.some(({ message }) => message.queue === 'tenant-evaluations'))
+      await evaluator.evaluate(TENANT)
     while (await world.deliverNext(deps));
     return messages
   }

@@ -217,7 +217,7 @@ describe('two evaluators of one tenant', () => {
     await tenant.person('Anna', {}, person)
     await service.newProcess({ memberships: late }).evaluator.evaluate(tenant.tenantId)
     assert.deepEqual(await tenant.members(collection), [person])
-    assert.deepEqual(first.sentMessages, [{ queue: 'evaluations', message: { tenantId: tenant.tenantId } }])
+    assert.deepEqual(first.sentMessages, [{ queue: 'tenant-evaluations', message: { tenantId: tenant.tenantId } }])
     await first.evaluator.evaluate(tenant.tenantId)
     assert.deepEqual(await tenant.members(collection), [])
   })

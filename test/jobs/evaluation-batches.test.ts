@@ -79,7 +79,7 @@ async function handled(
     process.sentMessages.length = 0
     await process.evaluator.evaluate(tenantId)
     durationsMs.push(service.clock.nowMs - startedMs)
-    isDue = process.sentMessages.some(({ queue }) => queue === 'evaluations')
+    isDue = process.sentMessages.some(({ queue }) => queue === 'tenant-evaluations')
   }
   return durationsMs
 }

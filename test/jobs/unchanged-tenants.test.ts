@@ -32,7 +32,7 @@ describe('The sweep of a tenant that was evaluated', () => {
     world.sentMessages.length = 0
   }
 
-  const evaluations = () => world.sentMessages.filter(({ message }) => message.queue === 'evaluations').length
+  const evaluations = () => world.sentMessages.filter(({ message }) => message.queue === 'tenant-evaluations').length
 
   /** Sweeps in a process that has just started. @returns Whether the evaluation was enqueued. */
   async function sweep(): Promise<boolean> {

@@ -18,7 +18,7 @@ type InjectedFault = { readonly name: string; readonly weight: number; readonly 
 /** Longest time by which a replica lags behind. */
 export const LAG_AT_MOST_MS = 2100
 
-const QUEUES_WITH_LOSS = ['evaluations', 'membership-changes', 'sync-jobs', 'sweeps']
+const QUEUES_WITH_LOSS = ['tenant-evaluations', 'membership-changes', 'sync-jobs', 'sweeps']
 
 /** Injects random faults, one after another and some at once, until it is paused. */
 export class FaultInjection {

@@ -145,5 +145,5 @@ export async function enqueueEvaluation(
   delayMs?: number,
 ): Promise<void> {
   const options = { id: `evaluate:${tenantId}:${newId()}`, ...(delayMs === undefined ? {} : { delayMs }) }
-  await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, options)
+  await messageQueue.enqueue({ queue: 'tenant-evaluations', message: { tenantId } }, options)
 }

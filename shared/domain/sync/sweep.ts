@@ -100,7 +100,7 @@ export async function enqueueDailyWork(
     const minute = minuteOfTenant(tenantId)
     const evaluation = { id: `${tenantId}:day:${todayMs}`, delayMs: (1 + minute) * 1000 }
     if (await evaluations.isDueDaily(tenantId)) {
-      await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, evaluation)
+      await messageQueue.enqueue({ queue: 'tenant-evaluations', message: { tenantId } }, evaluation)
     }
     const audit = { id: `${tenantId}:audit:${todayMs}`, delayMs: minute * HOURS_PER_DAY * MINUTE_MS }
     await messageQueue.enqueue({ queue: 'audits', message: { tenantId } }, audit)
@@ -152,7 +152,7 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
   const evaluated = await deps.evaluations.coveredUntil(tenantId, begun.evaluated)
   if (evaluated === undefined) {
     await deps.messageQueue.enqueue(
-      { queue: 'evaluations', message: { tenantId } },
+      { queue: 'tenant-evaluations', message: { tenantId } },
       { id: `${tenantId}:sweep:${startMs}` },
     )
   }
