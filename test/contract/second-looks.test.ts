@@ -7,7 +7,7 @@ import { createCriteriaCollection } from '../../shared/domain/collections/manage
 import { readCollection } from '../../shared/domain/collections/read-collections.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import { actOnRequest } from '../../shared/domain/membership-requests/act-on-request.ts'
-import { addMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
+import { addMembersDirectly, removeMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
 import {
   createJoinableCollection,
   deleteJoinableCollection,
@@ -58,6 +58,8 @@ async function laggingInstances(joinPolicy: (approver: string) => object = () =>
   const evaluate = (service: Service) => service.evaluator.evaluate(tenantId)
   for (const service of [one, other]) await evaluate(service)
   cosmos.setReplicaLag(STOPPED)
+  const members = { coreIdentityIds: [personId] }
+  const actor = { id: caller.objectId, identityId: undefined }
   return {
     tenantId,
     personId,
@@ -77,14 +79,8 @@ async function laggingInstances(joinPolicy: (approver: string) => object = () =>
     },
     deletePerson: () => write(personId, true),
     submit: (requests: RequestDependencies) => submitRequest(id, {}, { tenantId, identityId: personId }, requests),
-    join: (requests: RequestDependencies) =>
-      addMembersDirectly(
-        tenantId,
-        id,
-        { coreIdentityIds: [personId] },
-        { id: caller.objectId, identityId: undefined },
-        requests,
-      ),
+    join: (requests: RequestDependencies) => addMembersDirectly(tenantId, id, members, actor, requests),
+    end: (requests: RequestDependencies) => removeMembersDirectly(tenantId, id, members, actor, requests),
     /** All requests, as they are. */
     async stored() {
       cosmos.setReplicaLag(undefined)
@@ -179,6 +175,26 @@ describe('Of two instances that write and then read what the other has written',
       (await stored()).map(({ status }) => status),
       ['Joined'],
     )
+  })
+
+  it('the one that removes a member ends the membership that the other has saved before', async () => {
+    const { one, other, join, end, stored } = await laggingInstances()
+    await join(one.requests)
+    assert.deepEqual(await end(other.requests), { removed: 1, notMembers: 0 })
+    assert.deepEqual(
+      (await stored()).map(({ status }) => status),
+      ['Left'],
+    )
+  })
+
+  it('the one that adds a member does so when the other has ended the membership before', async () => {
+    const { one, other, join, end, stored } = await laggingInstances()
+    cosmos.setReplicaLag(undefined)
+    await join(one.requests)
+    cosmos.setReplicaLag(STOPPED)
+    await end(one.requests)
+    assert.deepEqual(await join(other.requests), { added: 1, alreadyMembers: 0 })
+    assert.deepEqual((await stored()).map(({ status }) => status).sort(), ['Joined', 'Left'])
   })
 
   it('the one that adds a member ends the membership of a person who was deleted before', async () => {
