@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { StartedEnvironment } from '../journeys/started-environment.ts'
 import { accessibilityFaults, type ConsoleWorld } from './console-browser.ts'
 import {
@@ -112,9 +113,11 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     const id = await criteriaCollection(world(), 'Changing', title('Teacher'))
     const page = await world().openAs('admin', `/collections/${id}`)
     await page.getByText(/^[1-9]\d* members$/).waitFor()
+    // The field has whole seconds: the first one after the members were evaluated.
     const before = await page.evaluate(
-      'new Date(Date.now() - new Date().getTimezoneOffset() * 60000).toISOString().slice(0, 19)',
+      'new Date(Date.now() + 1000 - new Date().getTimezoneOffset() * 60000).toISOString().slice(0, 19)',
     )
+    await sleep(1000)
     const condition = { groupOperator: 'AND', conditions: title('Archivist') }
     const body = { objectType: 'Relationship', condition }
     await world().call('admin', 'PUT', `/collections-criteria/beta/${id}`, body)
