@@ -190,6 +190,23 @@ describe('A function with sessions', () => {
     })
   })
 
+  it('leaves the messages that come while it stops to another host', async () => {
+    await withHosts(async (hosts) => {
+      hosts.handlingMs = 500
+      const first = await hosts.start('one', { maxConcurrentCallsPerSession: 2 })
+      await hosts.send('a', '1')
+      while (hosts.runningCount === 0) await sleep(10)
+      const stopped = first.close()
+      await hosts.send('a', '2', '3')
+      await stopped
+      assert.deepEqual(hosts.bus.counts(QUEUE.name), { active: 2, scheduled: 0, deadLettered: 0, locked: 0 })
+      assert.deepEqual(hosts.problems, [])
+      await hosts.start('two')
+      await hosts.allHandled()
+      assert.equal(hosts.handled.length, 3)
+    })
+  })
+
   it('goes on after its connection was lost, once the lock of its session has expired', async () => {
     await withHosts(async (hosts) => {
       await hosts.start('one')

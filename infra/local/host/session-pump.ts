@@ -10,7 +10,7 @@ const RETRY_MS = 1000
 
 /** What receives the messages of a queue. */
 export type QueuePump = {
-  /** Abandons the messages that are received after this call. */
+  /** Messages that are received after this call are left to others. */
   stopReceiving(): Promise<void>
   /** Resolves when the running handlers have ended and their messages are settled. */
   settled(): Promise<void>
@@ -69,6 +69,7 @@ async function receiveSession(
   const settle = settler(fn, receiver, log)
   const running = new Set<Promise<void>>()
   const ended = Promise.withResolvers<void>()
+  const closed = Promise.withResolvers<void>()
   let isEnding = false
   let idle: NodeJS.Timeout | undefined
   const end = () => {
@@ -80,8 +81,10 @@ async function receiveSession(
     idle = isEnding ? undefined : setTimeout(end, serviceBus.sessionIdleTimeoutMs)
   }
   const onMessage = async (message: ServiceBusReceivedMessage) => {
+    // The session is released with the message. Abandoned before, it would come again at once, to be abandoned again.
+    if (isEnding) return closed.promise
     clearTimeout(idle)
-    const processing = isEnding ? settle('abandon', message) : processMessage(fn, message, settle, options)
+    const processing = processMessage(fn, message, settle, options)
     running.add(processing)
     await processing
     running.delete(processing)
@@ -103,7 +106,7 @@ async function receiveSession(
       processMessage: onMessage,
       // The receiver does not open its link again.
       async processError({ error }) {
-        warn('was lost')(error)
+        if (!isEnding) warn('was lost')(error)
         end()
       },
     },
@@ -120,6 +123,7 @@ async function receiveSession(
   })
   stopping.removeEventListener('abort', end)
   await receiver.close().catch(warn('could not be closed'))
+  closed.resolve()
 }
 
 function isTimeout(error: unknown): boolean {
