@@ -19,6 +19,7 @@ class Hosts {
   highestRunningCount = 0
   handlingMs = 10
   idleMs = 300
+  renewedForMs = 60_000
   /** Called before a message is handled. */
   onMessage: (body: string) => void = () => undefined
   readonly #pumps: Pump[] = []
@@ -40,7 +41,7 @@ class Hosts {
         maxConcurrentSessions,
         maxConcurrentCallsPerSession,
         sessionIdleTimeoutMs: this.idleMs,
-        maxAutoLockRenewalDurationMs: 60_000,
+        maxAutoLockRenewalDurationMs: this.renewedForMs,
         autoCompleteMessages: true,
       },
       openBus: openServiceBus,
@@ -155,6 +156,19 @@ describe('A function with sessions', () => {
         ['long'],
       )
       assert.deepEqual(hosts.problems, [])
+    })
+  })
+
+  it('loses its session, whose messages come again, after the longest time for which its lock is renewed', async () => {
+    await withHosts(async (hosts) => {
+      hosts.handlingMs = 1.5 * QUEUE.lockDurationS * 1000
+      hosts.renewedForMs = 1
+      await hosts.start('one')
+      await hosts.send('a', 'long')
+      while (hosts.problems.length === 0) await sleep(20)
+      assert.equal(hosts.problems[0], 'Session a was lost')
+      while (hosts.bus.counts(QUEUE.name).locked === 0) await sleep(20)
+      assert.equal(hosts.handled.length, 0)
     })
   })
 

@@ -18,8 +18,8 @@ export type QueuePump = {
 }
 
 /**
- * Delivers the messages of a queue with sessions: of so many sessions at a time, each as long as messages come. The
- * service gives this receiver a session that no other one holds.
+ * Delivers the messages of a queue with sessions: of so many sessions at a time, each as long as messages come and its
+ * lock is renewed. The service gives this receiver a session that no other one holds.
  */
 export function startSessions(fn: ServiceBusFunction, client: BusClient, options: ProcessingOptions): QueuePump {
   const stopping = new AbortController()
@@ -39,9 +39,16 @@ export function startSessions(fn: ServiceBusFunction, client: BusClient, options
   }
   const acceptAll = async () => {
     while (!signal.aborted) {
-      if (held.size >= options.serviceBus.maxConcurrentSessions) await Promise.race(held)
+      if (held.size >= options.serviceBus.maxConcurrentSessions) {
+        await Promise.race(held)
+        continue
+      }
       const receiver = await acceptNext()
       if (receiver === undefined) continue
+      if (signal.aborted) {
+        await receiver.close()
+        return
+      }
       const session = receiveSession(fn, receiver, signal, options).finally(() => held.delete(session))
       held.add(session)
     }
@@ -99,7 +106,6 @@ async function receiveSession(
       error,
     })
   stopping.addEventListener('abort', end, { once: true })
-  if (stopping.aborted) end()
   waitForMessages()
   receiver.subscribe(
     {
@@ -114,7 +120,7 @@ async function receiveSession(
   )
   const renewal = {
     renew: () => receiver.renewSessionLock(),
-    renewedForMs: Number.POSITIVE_INFINITY,
+    renewedForMs: serviceBus.maxAutoLockRenewalDurationMs,
     onFailure: warn('could not be renewed'),
   }
   await whileLocked({ lockedUntilUtc: receiver.sessionLockedUntilUtc }, renewal, async () => {
