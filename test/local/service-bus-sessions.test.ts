@@ -3,10 +3,10 @@ import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceBusClient, type ServiceBusReceiver } from '@azure/service-bus'
 import fc from 'fast-check'
-import { type LocalServiceBus, startServiceBus } from '../../infra/local/service-bus/broker.ts'
 import { MessageQueue } from '../../infra/local/service-bus/queue.ts'
 import type { QueueSettings } from '../../infra/local/service-bus/queued-message.ts'
 import type { SessionLock } from '../../infra/local/service-bus/session-locks.ts'
+import { type BusTest, withBus } from './service-bus-fixture.ts'
 import { RecordingJournal } from './service-bus-queue-model.ts'
 
 const QUEUES = [
@@ -16,23 +16,7 @@ const QUEUES = [
 const ONE_TRY = { retryOptions: { maxRetries: 0, timeoutInMs: 2_000 } }
 const NO_RENEWAL = { maxAutoLockRenewalDurationInMs: 0 }
 
-async function onBus(test: (bus: LocalServiceBus, client: ServiceBusClient) => Promise<void>): Promise<void> {
-  const faults: unknown[] = []
-  const bus = await startServiceBus({
-    port: 0,
-    file: ':memory:',
-    queues: QUEUES,
-    onFault: (fault) => faults.push(fault),
-  })
-  const client = new ServiceBusClient(bus.connectionString, ONE_TRY)
-  try {
-    await test(bus, client)
-  } finally {
-    await client.close()
-    await bus.close()
-  }
-  assert.deepEqual(faults, [])
-}
+const onBus = (test: BusTest) => withBus({ queues: QUEUES }, ONE_TRY, test)
 
 async function takeAll(receiver: ServiceBusReceiver, count: number): Promise<unknown[]> {
   const bodies: unknown[] = []

@@ -7,11 +7,8 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceBusClient, type ServiceBusReceivedMessage, type ServiceBusReceiver } from '@azure/service-bus'
-import {
-  type LocalServiceBus,
-  type LocalServiceBusOptions,
-  startServiceBus,
-} from '../../infra/local/service-bus/broker.ts'
+import { type LocalServiceBusOptions, startServiceBus } from '../../infra/local/service-bus/broker.ts'
+import { type BusTest, withBus } from './service-bus-fixture.ts'
 
 const QUEUES = [
   { name: 'jobs', lockDurationS: 300, maxDeliveryCount: 10 },
@@ -27,23 +24,8 @@ describe('The local broker', () => {
   after(() => rm(directory, { recursive: true }))
   const newFile = (): string => join(directory, `${Math.random().toString(36).slice(2)}.db`)
 
-  /** Runs a test with its own broker. An error of the broker fails the test. */
-  async function onBus(
-    options: Partial<LocalServiceBusOptions>,
-    test: (bus: LocalServiceBus, client: ServiceBusClient) => Promise<void>,
-  ): Promise<void> {
-    const faults: unknown[] = []
-    const onFault = (fault: unknown): void => void faults.push(fault)
-    const bus = await startServiceBus({ port: 0, file: ':memory:', queues: QUEUES, onFault, ...options })
-    const client = new ServiceBusClient(bus.connectionString, ONE_TRY)
-    try {
-      await test(bus, client)
-    } finally {
-      await client.close()
-      await bus.close()
-    }
-    assert.deepEqual(faults, [])
-  }
+  const onBus = (options: Partial<LocalServiceBusOptions>, test: BusTest) =>
+    withBus({ queues: QUEUES, ...options }, ONE_TRY, test)
 
   async function next(receiver: ServiceBusReceiver, withinMs = 3_000): Promise<ServiceBusReceivedMessage> {
     const [message] = await receiver.receiveMessages(1, { maxWaitTimeInMs: withinMs })
