@@ -12,8 +12,8 @@ export type BusSettings =
   | { readonly namespace: string; readonly credential: TokenCredential }
 
 /**
- * Sends messages to their queues, in queues with sessions as part of the tenant's session, with the trace of the current invocation and the sender's session tokens. Loads its
- * package and connects on first use.
+ * Sends messages to their queues, with the trace of the current invocation and the sender's session tokens; in a queue
+ * with sessions, as part of the session of their tenant. Loads its package and connects on first use.
  * @param sessionTokens Session tokens of the database by container.
  */
 export function messageSender(

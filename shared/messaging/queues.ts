@@ -6,8 +6,9 @@ export type QueueDefinition = {
   /** Deliveries before a message goes to the dead-letter queue. */
   readonly maxDeliveryCount: number
   /**
-   * Whether the messages of a tenant are a session: one instance receives them as long as they come. When an instance
-   * ends without releasing a session, it stays locked for `lockDurationS`. Default: false.
+   * Whether the messages of a tenant are a session: one instance receives them as long as they come, for some minutes
+   * at most: host.json. When an instance ends without releasing a session, it stays locked for `lockDurationS`.
+   * Default: false.
    */
   readonly requiresSession?: boolean
 }

@@ -49,10 +49,10 @@ type ReadState = Pick<TenantPass, 'tenantId' | 'criteria' | 'heads' | 'rows' | '
 /**
  * Keeps the members of a tenant's criteria collections consistent with its core objects.
  *
- * One evaluator at a time evaluates a tenant, under a lease: the queue's sessions prefer the one that has the tenant in
- * memory, but may be lost. It caches what it has evaluated and drops from the cache
- * what others have written since it last held the lease. When a lease expires while its holder is still alive, member
- * heads reject writes that quote an old version, and the tenant is evaluated once more.
+ * One evaluator at a time evaluates a tenant, under a lease. The queue's sessions bring messages that follow each other
+ * to one instance, but exclude no other one. The evaluator caches what it has evaluated and drops from the cache what
+ * others have written since it last held the lease. When a lease expires while its holder is still alive, member heads
+ * reject writes that quote an old version, and the tenant is evaluated once more.
  */
 export class TenantEvaluator {
   readonly #deps: EvaluatorDependencies
