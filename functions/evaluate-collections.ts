@@ -1,4 +1,4 @@
 import { app } from '@azure/functions'
 import { onMessage } from './app/triggers.ts'
 
-app.serviceBusQueue('evaluate-collections', onMessage('tenant-evaluations'))
+app.serviceBusQueue('evaluate-collections', onMessage('evaluations'))

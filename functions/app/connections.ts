@@ -6,7 +6,6 @@ import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { databaseCheck } from '../../shared/cosmos/database-check.ts'
-import { DatabaseSession } from '../../shared/cosmos/database-session.ts'
 import type { Directory } from '../../shared/domain/group-links/directory.ts'
 import { graphCalls } from '../../shared/graph/graph-calls.ts'
 import { graphDirectory } from '../../shared/graph/graph-directory.ts'
@@ -22,8 +21,6 @@ import type { Foundation } from './foundation.ts'
 /** The servers that the service calls. */
 export type Connections = {
   readonly container: (id: ContainerId) => Container
-  /** The state of the database that this instance has seen. Messages carry it to other instances. */
-  readonly databaseSession: DatabaseSession
   readonly messageQueue: MessageQueue
   readonly directory: Directory
   /** @throws Refusal `TokenMissing`, `TokenInvalid`, `TokenNotVerified`. */
@@ -48,15 +45,13 @@ export function openConnections(
     connectionString === undefined
       ? { namespace: settings.serviceBusNamespace ?? '', credential }
       : { connectionString }
-  const databaseSession = overrides.databaseSession ?? new DatabaseSession()
   const account = key === undefined ? { endpoint, credential } : { endpoint, key }
-  const container = overrides.container ?? openDatabase(account, databaseSession)
+  const container = overrides.container ?? openDatabase(account)
   const keys = authorityKeys(authorityUrl, nowMs)
   const audiences = [settings.serviceClientId, settings.serviceResourceUri]
   return {
     container,
-    databaseSession,
-    messageQueue: overrides.messageQueue ?? messageSender(bus, nowMs, () => databaseSession.tokens()),
+    messageQueue: overrides.messageQueue ?? messageSender(bus, nowMs),
     directory: overrides.directory ?? openDirectory(settings, foundation),
     authenticate: overrides.authenticate ?? tokenVerifier({ authorityUrl, audiences, scope }, nowMs, keys),
     admit: overrides.admit ?? callerAdmission(settings, elapsedMs),

@@ -5,7 +5,6 @@ import type { Message } from '../../shared/kernel/messages.ts'
 import { describeInvocation, inInvocation } from '../../shared/kernel/tracing.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import { failureCountOf, handleWithRedelivery, originalId } from '../../shared/messaging/redelivery.ts'
-import { sessionTokensOf } from '../../shared/messaging/session-properties.ts'
 import type { Connections } from './connections.ts'
 import type { Foundation } from './foundation.ts'
 import type { HostResponse } from './host-request.ts'
@@ -36,7 +35,7 @@ export function observedRequest(
   })
 }
 
-type MessageDependencies = Foundation & Pick<Connections, 'messageQueue' | 'databaseSession'>
+type MessageDependencies = Foundation & Pick<Connections, 'messageQueue'>
 
 /**
  * Handles a message in a span that continues the sender's and links to that of the host. Reads of the database are not
@@ -48,7 +47,7 @@ export function observedMessage(
   message: unknown,
   context: InvocationContext,
   handler: MessageHandler,
-  { log, elapsedMs, nowMs, newId, random, messageQueue, databaseSession }: MessageDependencies,
+  { log, elapsedMs, nowMs, newId, random, messageQueue }: MessageDependencies,
 ): Promise<void> {
   const { applicationProperties, messageId, deliveryCount } = context.triggerMetadata ?? {}
   // A message that an operator posts to the function has neither.
@@ -69,7 +68,6 @@ export function observedMessage(
     describeInvocation(message as LogDetails)
     const startedMs = elapsedMs()
     try {
-      databaseSession.advance(sessionTokensOf(applicationProperties))
       const id = typeof messageId === 'string' ? originalId(messageId) : newId()
       const received = {
         message: { queue, message } as Message,

@@ -54,7 +54,7 @@ export function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: 
       elapsedMs,
     }),
     memberships,
-    evaluationLeases: cosmosEvaluationLeaseStore(container('tenants'), parts.databaseSession),
+    evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
     joined: cosmosJoinedMembers(container('requests'), nowMs),
     historyDays,
     history: {

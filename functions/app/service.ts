@@ -3,7 +3,6 @@ import { cosmosAuditTrail } from '../../shared/cosmos/audit-trail.ts'
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { catchUpTenant } from '../../shared/cosmos/documents.ts'
 import { cosmosEvaluationInputs } from '../../shared/cosmos/evaluation-inputs.ts'
 import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/removal-plan-store.ts'
@@ -108,6 +107,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     deletedObjects,
     reconciler: overrides.reconciler ?? new RequestReconciler(requests),
     clockDifferenceMs: settings.clockDifferenceS * 1000,
+    elapsedMs: parts.elapsedMs,
   })
   const links: SyncDependencies & Pick<typeof coreData, 'cursors'> & { readonly auditTrail: AuditTrail } = {
     auditTrail,
@@ -138,13 +138,11 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     ...parts,
     findIdentity,
     idempotency: idempotencyParts(parts),
-    catchUp: (tenantId) => catchUpTenant(container, tenantId),
   }
   const connectors = { ...connectorParts(settings, parts), ...coreData }
   return {
     ...foundation,
     messageQueue: parts.messageQueue,
-    databaseSession: parts.databaseSession,
     collections,
     requests,
     evaluator,
@@ -156,7 +154,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     readiness: readinessCheck({ checks: parts.checks, log, nowMs }),
     messages: {
       audits: messageHandler(AuditMessage, (message) => auditCoreObjects(message, connectors)),
-      'tenant-evaluations': messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
+      evaluations: messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
       ...linkMessages(links),
     } satisfies Record<QueueName, MessageHandler>,
     sweeps: {

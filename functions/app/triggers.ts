@@ -7,7 +7,7 @@ import type {
   TimerFunctionOptions,
 } from '@azure/functions'
 import type { PublicFiles } from '../../shared/http/public-files.ts'
-import { hasSessions, type QueueName } from '../../shared/messaging/queues.ts'
+import type { QueueName } from '../../shared/messaging/queues.ts'
 import { readSettings, type Settings } from '../../shared/settings/settings.ts'
 import { type Respond, respondTo } from './host-request.ts'
 import type { Service } from './service.ts'
@@ -106,7 +106,6 @@ export function onMessage(queueName: QueueName): ServiceBusQueueFunctionOptions 
   return {
     connection: CONNECTION,
     queueName,
-    isSessionsEnabled: hasSessions(queueName),
     handler: async (message, context) => {
       const [{ observedMessage }, service] = await Promise.all([loadInvocations(), loadService()])
       await observedMessage(queueName, message, context, service.messages[queueName], service)

@@ -32,7 +32,7 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
     roles: COLLECTION_READERS,
     reply: { status: 200, schema: LinkSettingsDto, versioned: true },
     refusals: [],
-    run: async ({ caller }) => settingsResult((await deps.settings.findCurrent(caller.tenantId)).value),
+    run: async ({ caller }) => settingsResult((await deps.settings.find(caller.tenantId)).value),
   }),
   route('PATCH', '/settings', {
     operationId: 'updateLinkSettings',

@@ -233,7 +233,7 @@ resource account 'Microsoft.DocumentDB/databaseAccounts@2025-04-15' = {
   kind: 'GlobalDocumentDB'
   properties: {
     databaseAccountOfferType: 'Standard'
-    consistencyPolicy: { defaultConsistencyLevel: 'Session' }
+    consistencyPolicy: { defaultConsistencyLevel: 'Strong' }
     locations: [
       {
         locationName: location

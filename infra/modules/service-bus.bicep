@@ -23,13 +23,13 @@ param workspaceId string
 param principalId string
 
 // Same as shared/messaging/queues.ts. A test compares the two. Durations are in ISO 8601 format. The maximum lock
-// duration of Service Bus is five minutes. Whether a queue has sessions cannot be changed: that takes a new name.
+// duration of Service Bus is five minutes.
 var queues = [
-  { name: 'audits', lockDuration: 'PT5M', maxDeliveryCount: 10, requiresSession: false }
-  { name: 'membership-changes', lockDuration: 'PT5M', maxDeliveryCount: 10, requiresSession: false }
-  { name: 'sweeps', lockDuration: 'PT5M', maxDeliveryCount: 10, requiresSession: false }
-  { name: 'sync-jobs', lockDuration: 'PT5M', maxDeliveryCount: 10, requiresSession: false }
-  { name: 'tenant-evaluations', lockDuration: 'PT1M', maxDeliveryCount: 10, requiresSession: true }
+  { name: 'audits', lockDuration: 'PT5M', maxDeliveryCount: 10 }
+  { name: 'evaluations', lockDuration: 'PT15S', maxDeliveryCount: 10 }
+  { name: 'membership-changes', lockDuration: 'PT5M', maxDeliveryCount: 10 }
+  { name: 'sweeps', lockDuration: 'PT5M', maxDeliveryCount: 10 }
+  { name: 'sync-jobs', lockDuration: 'PT5M', maxDeliveryCount: 10 }
 ]
 
 // Azure Service Bus Data Receiver, Azure Service Bus Data Sender
@@ -61,7 +61,7 @@ resource serviceQueues 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = [fo
     deadLetteringOnMessageExpiration: true
     // Messages are idempotent notifications: a repeated message can be intended, and a duplicate is harmless.
     requiresDuplicateDetection: false
-    requiresSession: queue.requiresSession
+    requiresSession: false
   }
 }]
 

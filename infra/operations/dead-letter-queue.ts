@@ -100,13 +100,11 @@ const DEAD_LETTER_PROPERTIES = ['DeadLetterReason', 'DeadLetterErrorDescription'
  * the replay of a message but drops a second replay of the same dead letter.
  */
 function replayed(message: ServiceBusReceivedMessage): ServiceBusMessage {
-  const { body, contentType, correlationId, subject, applicationProperties = {} } = message
-  const { messageId, sessionId, sequenceNumber } = message
+  const { body, contentType, correlationId, subject, applicationProperties = {}, messageId, sequenceNumber } = message
   const firstId = String(messageId ?? '').replace(/:replayed:\d+$/, '')
   return {
     body,
     messageId: `${firstId}:replayed:${sequenceNumber}`,
-    ...(sessionId === undefined ? {} : { sessionId }),
     ...(contentType === undefined ? {} : { contentType }),
     ...(correlationId === undefined ? {} : { correlationId }),
     ...(subject === undefined ? {} : { subject }),

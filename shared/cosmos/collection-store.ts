@@ -1,18 +1,17 @@
 import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
 import { type Static, Type } from 'typebox'
-import { byName, type Collection, type CollectionKind, CollectionObjectType } from '../domain/collections/collection.ts'
+import { byName, type Collection, CollectionObjectType } from '../domain/collections/collection.ts'
 import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-dependencies.ts'
 import type { AuditRecord } from '../domain/history/audit.ts'
 import { chunk } from '../kernel/chunk.ts'
-import { batchReads } from '../kernel/concurrency.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import { Nullable, OneOf } from '../kernel/schema.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { auditOperations } from './audit-trail.ts'
-import { batchedDocumentReads, READ_LIMITS, readCurrentDocuments } from './batched-reads.ts'
+import { batchedDocumentReads } from './batched-reads.ts'
+import { cachedLists, type SizedList } from './cached-lists.ts'
 import { documentParser } from './document-parser.ts'
 import {
-  catchUp,
   deletionOf,
   isWriteConflict,
   queryAll,
@@ -22,7 +21,6 @@ import {
   statusOf,
   writeTogether,
 } from './documents.ts'
-import { keptLists, type SizedList } from './kept-lists.ts'
 import { serialize } from './serialize.ts'
 
 /**
@@ -72,22 +70,17 @@ const COLLECTION_BYTES = 1_500
 /** A definition in memory, for each character of its JSON: 1.6 to 2.2 were measured. */
 const BYTES_PER_CHARACTER = 3
 /** Of some 15,000 collections with conditions of usual length. */
-const KEPT_BYTES = 50_000_000
+const CACHED_BYTES = 50_000_000
 
 /** Container `collections`, partition key `/tenantId`. */
 export function cosmosCollectionStore(collections: Container): CollectionStore {
   const read = batchedDocumentReads<CollectionDocument>(collections)
   const serializeByTenant = serialize()
-  const readCurrent = batchReads<Stored<CollectionDocument>>(
-    (tenantId, ids) => readCurrentDocuments(collections, tenantId, ids),
-    READ_LIMITS,
-  )
-  const findBy = (readOne: typeof read) => async (tenantId: string, id: string, kind?: CollectionKind) => {
-    const document = await readOne(tenantId, id)
+  const find: CollectionStore['find'] = async (tenantId, id, kind) => {
+    const document = await read(tenantId, id)
     if (document === undefined || (kind !== undefined && document.kind !== kind)) return undefined
     return { value: collectionOf(document), version: document._etag }
   }
-  const find = findBy(read)
   const write = async (
     collection: Collection,
     operation: OperationInput,
@@ -116,11 +109,9 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     }
     return { items: found.sort(byName), sizeBytes }
   }
-  const listAll = keptLists(collections, { bytesAtMost: KEPT_BYTES, read: (tenantId) => readMatching(tenantId, {}) })
+  const listAll = cachedLists(collections, { maxBytes: CACHED_BYTES, read: (tenantId) => readMatching(tenantId, {}) })
   return {
     find,
-    findCurrent: findBy(readCurrent),
-    catchUp: (tenantId) => catchUp(collections, tenantId),
     async list(tenantId, kind) {
       const all = await listAll(tenantId)
       return kind === undefined ? all : all.filter((one) => one.kind === kind)

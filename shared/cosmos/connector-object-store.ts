@@ -11,10 +11,10 @@ import {
 } from '../domain/connectors/connector-object.ts'
 import { parentIn } from '../domain/connectors/org-tree.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { readCurrentFew, readFew } from './batched-reads.ts'
+import { readFew } from './batched-reads.ts'
 import { connectorSpaces, requireOpen, treeGuard } from './connector-spaces.ts'
 import { documentParser, StoredAttributes } from './document-parser.ts'
-import { catchUp, queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from './documents.ts'
+import { queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from './documents.ts'
 import { readPage, readValues } from './keyset-page.ts'
 import { type VersionedWrite, writeInChain, writeVersioned } from './versioned-writes.ts'
 
@@ -82,12 +82,9 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
   }
   return {
     ...connectorSpaces(container),
-    catchUp: (tenantId) => catchUp(container, tenantId),
     async ofIds(tenantId, ids) {
-      const few = await readCurrentFew<Document>(container, tenantId, ids)
-      if (few !== undefined) return few.map(versioned)
-      await catchUp(container, tenantId)
-      return whereIn(tenantId, 'c.id', ids)
+      const few = await readFew<Document>(container, tenantId, ids)
+      return few?.map(versioned) ?? whereIn(tenantId, 'c.id', ids)
     },
     async referenceTargets(tenantId, ids) {
       const few = await readFew<Document>(container, tenantId, ids)

@@ -4,30 +4,20 @@ import { byCreation, Connector, type ConnectorStore } from '../domain/connectors
 import { batchedDocumentReads } from './batched-reads.ts'
 import { documentParser } from './document-parser.ts'
 import { ifVersion, queryAll, refuse, type Stored } from './documents.ts'
-import { keptLists } from './kept-lists.ts'
 
 const parse = documentParser<Connector>('connector', Type.Object(Connector.properties))
 
 /** One stored before `bindsAccounts` existed has its default. */
 const connector = (document: Stored<Connector>): Connector => parse(Object.assign({ bindsAccounts: true }, document))
 
-/** A connector in memory, at most about. */
-const CONNECTOR_BYTES = 1_000
-
-/** Of 10,000 connectors. A tenant has a few. */
-const KEPT_BYTES = 10_000 * CONNECTOR_BYTES
-
 /** Container `connectors`, partition key `/tenantId`. */
 export function cosmosConnectorStore(container: Container): ConnectorStore {
   const read = batchedDocumentReads<Connector>(container)
   return {
-    list: keptLists(container, {
-      bytesAtMost: KEPT_BYTES,
-      async read(tenantId) {
-        const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
-        return { items: documents.map(connector).sort(byCreation), sizeBytes: documents.length * CONNECTOR_BYTES }
-      },
-    }),
+    async list(tenantId) {
+      const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
+      return documents.map(connector).sort(byCreation)
+    },
     async find(tenantId, id) {
       const document = await read(tenantId, id)
       return document && { value: connector(document), version: document._etag }

@@ -2,7 +2,7 @@ import type { Container } from '@azure/cosmos'
 import type { AccountChange, AccountChangeStore } from '../domain/core/core-object-store.ts'
 import type { SnapshotObject } from '../domain/tenant-index/apply-objects.ts'
 import type { ChangeMark, CoreObjectChanges, ReadWrite } from '../domain/tenant-index/core-object-changes.ts'
-import { catchUp, queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from './documents.ts'
+import { queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from './documents.ts'
 
 /**
  * `_ts` is in whole seconds and is set before a write becomes visible. Each read therefore repeats the last seconds.
@@ -26,7 +26,6 @@ const DELETIONS_KEPT_MS = 12 * 60 * 60 * 1000
  */
 export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () => number): CoreObjectChanges {
   return {
-    catchUp: (tenantId) => catchUp(coreObjects, tenantId),
     remembersSince: ({ readAtMs }) => elapsedMs() - readAtMs < DELETIONS_KEPT_MS,
     async *since(tenantId, mark) {
       const startedMs = elapsedMs()

@@ -5,11 +5,10 @@ import type { MergedCoreObject } from '../domain/connectors/merged-core-object.t
 import type { CoreObject } from '../domain/core/core-object.ts'
 import type { CoreObjectReader, DeletedCoreObjects } from '../domain/core/core-object-store.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { batchedDocumentReads, readCurrentFew } from './batched-reads.ts'
+import { batchedDocumentReads, readFew } from './batched-reads.ts'
 import { type CoreObjectDocument, coreObject, parseCoreObject } from './core-object-document.ts'
 import { matchingCoreObjects, searchTexts } from './core-object-search.ts'
 import {
-  catchUp,
   type QueryParameters,
   queryAll,
   queryDocuments,
@@ -37,14 +36,12 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
       .map(coreObject)
       .sort((one, other) => (one.id < other.id ? -1 : 1))
   return {
-    catchUp: (tenantId) => catchUp(container, tenantId),
     liveIds: (tenantId, after, size) =>
       readValues(container, tenantId, { property: 'c.id', where: 'c.deleted = false', after, size }),
     async mergedOfIds(tenantId, ids) {
       const merged = (document: CoreObjectDocument) => ({ value: parseCoreObject(document), version: document._etag })
-      const few = await readCurrentFew<CoreObjectDocument>(container, tenantId, ids)
+      const few = await readFew<CoreObjectDocument>(container, tenantId, ids)
       if (few !== undefined) return few.map(merged)
-      await catchUp(container, tenantId)
       const query = { query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', parameters: sqlParameters({ ids }) }
       const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
       const found: Versioned<MergedCoreObject>[] = []
@@ -139,8 +136,6 @@ export function cosmosDeletedCoreObjects(container: Container): DeletedCoreObjec
   return {
     async ofIds(tenantId, ids) {
       if (ids.length === 0) return []
-      // A replica that lags would have the object still live, or not yet merged into another one.
-      await catchUp(container, tenantId)
       const query = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id) AND c.deleted = true'
       const parameters = [{ name: '@ids', value: [...ids] }]
       const found = await queryAll<CoreObjectDocument>(container, tenantId, { query, parameters })

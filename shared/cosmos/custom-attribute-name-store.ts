@@ -2,7 +2,7 @@ import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { CustomAttributeNameStore } from '../domain/connectors/custom-attribute-names.ts'
 import { versionedDocumentParser } from './document-parser.ts'
-import { catchUp, ifVersion, readDocument, refuse } from './documents.ts'
+import { ifVersion, readDocument, refuse } from './documents.ts'
 
 /** Id of the document, beside the tenant's registration. */
 const NAMES_ID = 'custom-attributes'
@@ -18,7 +18,6 @@ export function cosmosCustomAttributeNameStore(tenants: Container): CustomAttrib
   const stale = refuse({ 404: 'StaleVersion', 409: 'StaleVersion', 412: 'StaleVersion' })
   return {
     async find(tenantId) {
-      await catchUp(tenants, tenantId)
       const document = await readDocument(tenants, NAMES_ID, tenantId)
       if (document === undefined) return undefined
       const { value, version } = parser.parse(document)

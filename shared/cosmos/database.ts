@@ -1,7 +1,6 @@
 import { type Container, CosmosClient, type CosmosClientOptions, type Database, type PluginConfig } from '@azure/cosmos'
 import type { TokenCredential } from '@azure/identity'
 import { type ContainerId, DATABASE_ID } from './containers.ts'
-import { DatabaseSession } from './database-session.ts'
 import { withoutQueryPlans } from './query-plans.ts'
 
 /** The endpoint of the database, and the key or the credential for it, or a transport that needs neither. */
@@ -12,22 +11,15 @@ export type DatabaseSettings = { readonly endpoint: string } & (
 )
 
 /**
- * Returns the containers by name. Reads include all writes that the session has seen. Other writes can be missing.
- *
- * The default of the account is Session as well, but the SDK sends session tokens only if the client sets the level.
- * Any replica that has the writes of the token can answer point reads and queries. The primary replica runs writes and
- * batches, including batches of reads. https://learn.microsoft.com/azure/cosmos-db/consistency-levels
+ * Returns the containers by name. The consistency is that of the account, Strong: every read includes every
+ * acknowledged write. https://learn.microsoft.com/azure/cosmos-db/consistency-levels
  */
-export function openDatabase(
-  settings: DatabaseSettings,
-  session: DatabaseSession = new DatabaseSession(),
-): (id: ContainerId) => Container {
+export function openDatabase(settings: DatabaseSettings): (id: ContainerId) => Container {
   const { endpoint } = settings
   // The types of the SDK declare plugins, but not this option.
   const options: CosmosClientOptions & { readonly plugins: PluginConfig[] } = {
     endpoint,
-    consistencyLevel: 'Session',
-    plugins: [withoutQueryPlans(), session.plugin()],
+    plugins: [withoutQueryPlans()],
     ...accessOf(settings),
   }
   const database: Database = new CosmosClient(options).database(DATABASE_ID)

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type {
   Container,
   FeedOptions,
@@ -9,7 +8,6 @@ import type {
   SqlQuerySpec,
 } from '@azure/cosmos'
 import { Refusal, type RefusalCode } from '../kernel/refusals.ts'
-import { CONTAINERS, type ContainerId } from './containers.ts'
 
 /** What the database adds to every document. */
 export type Stored<T> = T & Resource
@@ -45,56 +43,6 @@ export async function readDocument<T extends ItemDefinition>(
   return resource as Stored<T> | undefined
 }
 
-const TENANT_CONTAINERS = CONTAINERS.filter(({ partitionKey }) => partitionKey === '/tenantId').map(({ id }) => id)
-
-/** An id that no document has. */
-const ABSENT_ID = 'absent'
-
-/** https://learn.microsoft.com/azure/cosmos-db/consistency-levels */
-const TOKEN_HEADER = 'x-ms-session-token'
-
-/** Later reads of the partition include all earlier writes of all instances. Costs one request unit. */
-export async function catchUp(container: Container, partition: string): Promise<void> {
-  await currentState(container, partition)
-}
-
-/** As `catchUp`, for all containers whose partitions are tenants. Costs one request unit for each. */
-export async function catchUpTenant(container: (id: ContainerId) => Container, tenantId: string): Promise<void> {
-  await Promise.all(TENANT_CONTAINERS.map((id) => catchUp(container(id), tenantId)))
-}
-
-/**
- * As `catchUp`. A batch runs on the primary replica, even if it only reads, and its response has the session token of the
- * latest write.
- * @returns The session token: the same text as before if nothing was written to the range of partitions in between.
- */
-export async function currentState(container: Container, partition: string): Promise<string | undefined> {
-  const { headers } = await readInBatch(container, [ABSENT_ID], partition)
-  return headers[TOKEN_HEADER] as string | undefined
-}
-
-const LOST_CONNECTION_CODES: readonly unknown[] = ['ECONNRESET', 'EPIPE', 'ECONNREFUSED', 'ETIMEDOUT']
-const RETRY_DELAYS_MS = [100, 1000]
-
-/**
- * Reads documents in one batch. After a lost connection it is sent again, as the SDK does with other reads: a server
- * closes idle connections at any time.
- * @throws Error of the SDK; its `cause` has the HTTP status or the code of the connection's error.
- */
-export async function readInBatch(container: Container, ids: readonly string[], partition: string) {
-  const operations: OperationInput[] = ids.map((id) => ({ operationType: 'Read', id }))
-  for (const delayMs of RETRY_DELAYS_MS) {
-    try {
-      return await container.items.batch(operations, partition)
-    } catch (error) {
-      const { cause } = error as { readonly cause?: { readonly code?: unknown } }
-      if (!LOST_CONNECTION_CODES.includes(cause?.code)) throw error
-      await sleep(delayMs)
-    }
-  }
-  return container.items.batch(operations, partition)
-}
-
 /** All documents of one partition that the query finds, page after page. */
 export async function* queryDocuments<T>(
   container: Container,
@@ -109,7 +57,7 @@ export async function* queryDocuments<T>(
   }
 }
 
-/** The same in one list: only for queries that are bounded by what they ask. */
+/** All documents of one partition that the query finds. Only for queries that are bounded by what they ask. */
 export async function queryAll<T>(
   container: Container,
   partition: string,
@@ -121,7 +69,7 @@ export async function queryAll<T>(
   return all
 }
 
-/** Quotes the version that was read: a write that someone else overtook fails with 412. */
+/** Quotes the version that was read: the write fails with 412 if the document was changed concurrently. */
 export function ifVersion(version: string): { accessCondition: { type: 'IfMatch'; condition: string } } {
   return { accessCondition: { type: 'IfMatch', condition: version } }
 }
@@ -169,7 +117,10 @@ export async function writeTogether(
 /** The operation of a transaction that failed. */
 export type TransactionFailure = { readonly status: number; readonly index: number }
 
-/** The same, answering the versions of what was written, in the order of the operations. */
+/**
+ * Writes all operations in one transaction, at most `OPERATIONS_PER_BATCH_COUNT`.
+ * @returns The versions of what was written, in the order of the operations, or the operation that failed.
+ */
 export async function versionsTogether(
   container: Container,
   partition: string,
@@ -180,7 +131,7 @@ export async function versionsTogether(
   const options = { contentResponseOnWriteEnabled: false }
   const { result, code } = await container.items.batch(operations, partition, options)
   if (code !== 207) return { versions: (result ?? []).map(({ eTag }) => eTag) }
-  // All but the culprit answer 424.
+  // All but the failing operation answer 424.
   const index = (result ?? []).findIndex(({ statusCode }) => statusCode >= 400 && statusCode !== 424)
   return { status: result?.[index]?.statusCode ?? 500, index }
 }

@@ -1,9 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import { EvaluationLease, type EvaluationLeaseStore } from '../domain/collections/evaluation-lease.ts'
-import type { ContainerId } from './containers.ts'
-import type { DatabaseSession } from './database-session.ts'
 import { documentParser } from './document-parser.ts'
-import { ifVersion, readDocument, refuse } from './documents.ts'
+import { ifVersion, refuse } from './documents.ts'
 
 /** The id of the lease, beside the tenant's registration. */
 const LEASE_ID = 'evaluation-lease'
@@ -12,35 +10,28 @@ const parse = documentParser<EvaluationLease>('evaluation lease', EvaluationLeas
 
 type LeaseDocument = EvaluationLease & { readonly id: string; readonly tenantId: string }
 
-/** The container whose state a lease names. */
-const MEMBERS: ContainerId = 'members'
-
-/** Container `tenants`. The session is that of all containers of this instance. */
-export function cosmosEvaluationLeaseStore(
-  tenants: Container,
-  session: Pick<DatabaseSession, 'tokens' | 'advance'>,
-): EvaluationLeaseStore {
+/** Container `tenants`, partition key `/tenantId`. */
+export function cosmosEvaluationLeaseStore(tenants: Container): EvaluationLeaseStore {
   const stale = refuse({ 404: 'StaleVersion', 409: 'StaleVersion', 412: 'StaleVersion' })
-  const save = async (tenantId: string, lease: EvaluationLease, version: string | undefined) => {
-    const document: LeaseDocument = { ...lease, id: LEASE_ID, tenantId }
-    const { etag } =
-      version === undefined
-        ? await tenants.items.create(document).catch(stale)
-        : await tenants.item(LEASE_ID, tenantId).replace(document, ifVersion(version)).catch(stale)
-    return etag
-  }
   return {
     async find(tenantId) {
-      const document = await readDocument<LeaseDocument>(tenants, LEASE_ID, tenantId)
-      if (document === undefined) return undefined
-      const lease = parse(document)
-      if (lease.membersSeen !== undefined) session.advance({ [MEMBERS]: lease.membersSeen })
-      return { value: lease, version: document._etag }
+      const { resource, headers } = await tenants.item(LEASE_ID, tenantId).read<LeaseDocument>()
+      if (resource === undefined) return undefined
+      // Both times are those of the database: the clocks of instances do not matter.
+      const ageS = Date.parse(String(headers.date)) / 1000 - resource._ts
+      if (Number.isNaN(ageS)) throw new Error('The database returned no Date header')
+      return { value: parse(resource), version: resource._etag, ageS }
     },
-    save,
-    saveWithState(tenantId, lease, version) {
-      const membersSeen = session.tokens()[MEMBERS]
-      return save(tenantId, membersSeen === undefined ? lease : { ...lease, membersSeen }, version)
+    async save(tenantId, lease, version) {
+      const document = { ...lease, ...FORMER_MEMBERS, droppedEpoch: lease.epoch, id: LEASE_ID, tenantId }
+      const { etag } =
+        version === undefined
+          ? await tenants.items.create(document).catch(stale)
+          : await tenants.item(LEASE_ID, tenantId).replace(document, ifVersion(version)).catch(stale)
+      return etag
     },
   }
 }
+
+/** Members that version 0.1 requires of a lease. It takes all collections for written by others. */
+const FORMER_MEMBERS = { entries: [] } as const

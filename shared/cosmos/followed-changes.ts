@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import type { AccountsOfChange, ChangesOfAccounts, MembershipChange } from '../domain/collections/membership-store.ts'
-import { readCurrentDocuments } from './batched-reads.ts'
+import { readDocuments } from './batched-reads.ts'
 import { CHANGE_TYPE, changesIn, parseChange, type StoredChange } from './change-document.ts'
 import { type QueryParameters, queryAll, readDocument, sqlParameters } from './documents.ts'
 import { HEAD_ID, memberChangeId, parseMembersHead } from './membership-plan.ts'
@@ -99,7 +99,7 @@ export function followedCriteriaChanges(members: Container, nowMs: () => number)
     },
     async accountsAfter(partition, membershipVersion) {
       const nextId = memberChangeId(membershipVersion + 1)
-      const found = await readCurrentDocuments<object>(members, partition, [HEAD_ID, nextId])
+      const found = await readDocuments<object>(members, partition, [HEAD_ID, nextId])
       const [headDocument, next] = [found.get(HEAD_ID), found.get(nextId)]
       if (headDocument === undefined) return undefined
       const { definitionKey, membershipVersion: version } = parseMembersHead(headDocument)

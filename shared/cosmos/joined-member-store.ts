@@ -4,7 +4,7 @@ import type { JoinedMembers } from '../domain/collections/membership-store.ts'
 import type { JoinedMembership } from '../domain/criteria/collection-members.ts'
 import { parseChange } from './change-document.ts'
 import { documentParser } from './document-parser.ts'
-import { catchUp, DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, sqlParameters } from './documents.ts'
+import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, sqlParameters } from './documents.ts'
 import { followedChanges, historySince } from './followed-changes.ts'
 import { headId, OUTLINE_PROPERTIES, parseJoinedHead } from './request-document.ts'
 
@@ -35,30 +35,37 @@ export function cosmosJoinedMembers(requests: Container, nowMs: () => number): J
     const rows = await find<JoinedRow>(tenantId, JOINED + condition, parameters)
     return Map.groupBy(rows.map(parseJoinedRow), ({ ofCollection }) => ofCollection)
   }
-  const versions = async (tenantId: string, collectionIds: readonly string[]) => {
-    const byId = new Map(collectionIds.map((id) => [id, 0]))
+  const headsOf = async (tenantId: string, collectionIds: readonly string[]) => {
+    const byId = new Map(collectionIds.map((id) => [id, { membershipVersion: 0, revision: '0' }]))
     if (byId.size === 0) return byId
     const heads = await find<object>(tenantId, 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', {
       ids: collectionIds.map(headId),
     })
-    for (const { collectionId, membershipVersion } of heads.map(parseJoinedHead)) {
-      byId.set(collectionId, membershipVersion)
+    for (const { collectionId, membershipVersion, revision = 0 } of heads.map(parseJoinedHead)) {
+      byId.set(collectionId, { membershipVersion, revision: `${membershipVersion}.${revision}` })
     }
     return byId
   }
+  const versions = async (tenantId: string, collectionIds: readonly string[]) => {
+    const heads = await headsOf(tenantId, collectionIds)
+    return new Map(heads.entries().map(([id, { membershipVersion }]) => [id, membershipVersion]))
+  }
 
   return {
-    catchUp: (tenantId) => catchUp(requests, tenantId),
     versions,
+    async revisions(tenantId, collectionIds) {
+      const heads = await headsOf(tenantId, collectionIds)
+      return new Map(heads.entries().map(([id, { revision }]) => [id, revision]))
+    },
     async of(tenantId, collectionIds) {
       if (collectionIds.length === 0) return new Map()
       // Versions are read first. Members newer than their version are reported again; older members would be missed.
-      const versionOf = await versions(tenantId, collectionIds)
-      const found = await findJoined(tenantId, 'ARRAY_CONTAINS(@ids, c.ofCollection)', { ids: [...versionOf.keys()] })
+      const heads = await headsOf(tenantId, collectionIds)
+      const found = await findJoined(tenantId, 'ARRAY_CONTAINS(@ids, c.ofCollection)', { ids: [...heads.keys()] })
       return new Map(
-        versionOf.entries().map(([id, membershipVersion]) => {
+        heads.entries().map(([id, head]) => {
           const memberships = (found.get(id) ?? []).map(membershipOf).sort(byIdentity)
-          return [id, { memberships, membershipVersion }]
+          return [id, { memberships, ...head }]
         }),
       )
     },

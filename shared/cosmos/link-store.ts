@@ -1,21 +1,20 @@
 import type { Container, OperationInput, SqlQuerySpec } from '@azure/cosmos'
 import { GroupLink } from '../domain/group-links/group-link.ts'
-import type { CurrentLink, LinkFilter, LinkStore } from '../domain/group-links/link-dependencies.ts'
+import type { LinkFilter, LinkStore } from '../domain/group-links/link-dependencies.ts'
 import { DEFAULT_LINK_SETTINGS, LinkSettings, type LinkSettingsStore } from '../domain/group-links/link-settings.ts'
 import { EMPTY_WINDOW } from '../domain/group-links/removal-window.ts'
 import type { AuditRecord } from '../domain/history/audit.ts'
-import { batchReads } from '../kernel/concurrency.ts'
 import { Refusal, type RefusalCode } from '../kernel/refusals.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { auditOperations } from './audit-trail.ts'
-import { batchedDocumentReads, READ_LIMITS, readCurrentDocuments } from './batched-reads.ts'
+import { batchedDocumentReads, readDocuments } from './batched-reads.ts'
 import { matching, readPageByCreation } from './creation-page.ts'
 import { versionedDocumentParser } from './document-parser.ts'
 import {
-  catchUp,
   deletionOf,
   ifVersion,
   queryAll,
+  readDocument,
   refuse,
   type Stored,
   statusOf,
@@ -61,12 +60,6 @@ const FILTERS = {
  */
 export function cosmosLinkStore(links: Container): LinkStore {
   const read = batchedDocumentReads<GroupLink>(links)
-  const readCurrent = batchReads<CurrentLink>(async (tenantId, ids) => {
-    const found = await readCurrentDocuments<object>(links, tenantId, [...ids, SETTINGS_ID])
-    const settings = settingsOf(found.get(SETTINGS_ID)).value
-    found.delete(SETTINGS_ID)
-    return new Map([...found].map(([id, document]) => [id, { ...parse(document), settings }]))
-  }, READ_LIMITS)
   /** A tenant has few links. Reading all of them costs one page. */
   async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<GroupLink>[]> {
     const found = await queryAll<unknown>(links, tenantId, query)
@@ -78,8 +71,11 @@ export function cosmosLinkStore(links: Container): LinkStore {
       const document = await read(tenantId, linkId)
       return document === undefined ? undefined : parse(document)
     },
-    findCurrent: readCurrent,
-    catchUp: (tenantId) => catchUp(links, tenantId),
+    async findWithSettings(tenantId, linkId) {
+      const found = await readDocuments<object>(links, tenantId, [linkId, SETTINGS_ID])
+      const document = found.get(linkId)
+      return document && { ...parse(document), settings: settingsOf(found.get(SETTINGS_ID)).value }
+    },
     ofCollection(tenantId, collectionId) {
       return inTenant(tenantId, {
         query: 'SELECT * FROM c WHERE c.collectionId = @collectionId',
@@ -146,8 +142,8 @@ export function cosmosLinkSettingsStore(links: Container): LinkSettingsStore {
       })
       known.add(tenantId)
     },
-    async findCurrent(tenantId) {
-      return settingsOf((await readCurrentDocuments<object>(links, tenantId, [SETTINGS_ID])).get(SETTINGS_ID))
+    async find(tenantId) {
+      return settingsOf(await readDocument<object>(links, SETTINGS_ID, tenantId))
     },
     async replace(tenantId, settings, version, audit) {
       const resourceBody = { ...settings, id: SETTINGS_ID, tenantId }

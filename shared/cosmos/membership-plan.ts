@@ -29,6 +29,8 @@ export const MembersHead = Type.Object({
   membershipVersion: Type.Integer(),
   definitionKey: Type.String(),
   evaluatedAtMs: Type.Number(),
+  /** That of the lease of the evaluator that has written the head. Absent in heads of version 0.1. */
+  epoch: Type.Optional(Type.Integer()),
   generation: Type.String(),
   prefixLength: Type.Integer(),
   digest: Type.String(),
@@ -83,7 +85,7 @@ export type WritePlan = {
 }
 
 /** An evaluation to be stored. */
-type NewMembers = Pick<EvaluatedMembers, 'ids' | 'definitionKey' | 'evaluatedAtMs'> & {
+type NewMembers = Pick<EvaluatedMembers, 'ids' | 'definitionKey' | 'evaluatedAtMs' | 'epoch'> & {
   readonly digest: string
   /** The difference to the stored members. */
   readonly change: readonly AttributedChange[]
@@ -101,7 +103,7 @@ type NewMembers = Pick<EvaluatedMembers, 'ids' | 'definitionKey' | 'evaluatedAtM
 export function planWrite(
   partition: string,
   before: Versioned<MembersHead> | undefined,
-  { ids, definitionKey, digest, change, ofChunks, historyKeptS, accounts, ...evaluation }: NewMembers,
+  { ids, definitionKey, epoch, digest, change, ofChunks, historyKeptS, accounts, ...evaluation }: NewMembers,
   newGeneration: string,
 ): WritePlan {
   const count = ids.length
@@ -121,7 +123,8 @@ export function planWrite(
   const generation = isInPlace ? former.generation : newGeneration
   const chunkOperations = (prefixes: Iterable<string>) =>
     [...prefixes].map((prefix) => operationOfChunk(partition, generation, prefix, chunkOf(ids, prefix)))
-  const head: MembersHead = { count, membershipVersion, definitionKey, evaluatedAtMs, generation, prefixLength, digest }
+  const shape = { generation, prefixLength, digest }
+  const head: MembersHead = { count, membershipVersion, definitionKey, evaluatedAtMs, epoch, ...shape }
   const replaced = isWithoutChunks ? undefined : former.generation
   if (isForHead(former, count)) {
     const withIds = { ...head, generation: newGeneration, ids }

@@ -8,7 +8,7 @@ import {
 } from '../domain/collections/membership-store.ts'
 import { CooperativeScheduler } from '../kernel/cooperative-scheduler.ts'
 import type { Versioned } from '../kernel/versioned.ts'
-import { FEW_READS_COUNT, readCurrentDocuments } from './batched-reads.ts'
+import { FEW_READS_COUNT } from './batched-reads.ts'
 import { type HistoryOptions, SECONDS_PER_DAY } from './change-document.ts'
 import { readDocument, type Stored } from './documents.ts'
 import { followedCriteriaChanges } from './followed-changes.ts'
@@ -32,8 +32,8 @@ export function cosmosMembershipStore(
   const stored = new StoredMembers(members, scheduler)
   const followed = followedCriteriaChanges(members, nowMs)
 
-  /** Keeps the head for the evaluation that has read it. */
-  function keptHead(partition: string, document: Stored<object>): Versioned<MembershipHead> {
+  /** Caches the head for the evaluation that has read it. */
+  function cachedHead(partition: string, document: Stored<object>): Versioned<MembershipHead> {
     const head = versionedDocument(document)
     stored.keepReadHead(partition, head)
     return versionedHead(head)
@@ -69,8 +69,8 @@ export function cosmosMembershipStore(
 
   async function head(tenantId: string, collectionId: string): Promise<Versioned<MembershipHead> | undefined> {
     const partition = membersPartition(tenantId, collectionId)
-    const document = (await readCurrentDocuments<MembersHead>(members, partition, [HEAD_ID])).get(HEAD_ID)
-    return document && keptHead(partition, document)
+    const document = await readDocument<MembersHead>(members, HEAD_ID, partition)
+    return document && cachedHead(partition, document)
   }
 
   return {
@@ -81,7 +81,7 @@ export function cosmosMembershipStore(
         return new Map(few.flatMap(([id, found]) => (found === undefined ? [] : [[id, found]])))
       }
       const documents = await headDocuments(members, tenantId, collectionIds)
-      return new Map([...documents].map(([id, document]) => [id, keptHead(membersPartition(tenantId, id), document)]))
+      return new Map([...documents].map(([id, document]) => [id, cachedHead(membersPartition(tenantId, id), document)]))
     },
     versions: (tenantId, collectionIds) => headVersions(members, tenantId, collectionIds),
     versionsWrittenSince: (tenantId, sinceS) => headVersionsWrittenSince(members, tenantId, sinceS),
@@ -115,9 +115,9 @@ export function cosmosMembershipStore(
       const digest = await scheduler.run(digestTask(evaluation.ids))
       const isSame = before?.value.digest === digest
       const isWritten = isSame && before?.value.chunksCompleteTo === undefined
-      if (before !== undefined && isWritten && before.value.definitionKey === evaluation.definitionKey) {
-        // No write shows whether others have changed the members.
-        if (before === kept) await headOfVersion(partition, before.version)
+      const isFenced = before !== undefined && headOf(before.value).epoch > evaluation.unfencedEpoch
+      const isCurrent = before?.value.definitionKey === evaluation.definitionKey
+      if (before !== undefined && isWritten && isCurrent && isFenced) {
         stored.keep(partition, before.value, evaluation.ids, before.version)
         return { head: versionedHead(before), change: NO_CHANGE }
       }
@@ -163,6 +163,6 @@ function versionedHead({ value, version }: Versioned<MembersHead>): Versioned<Me
   return { value: headOf(value), version }
 }
 
-function headOf({ count, membershipVersion, definitionKey, evaluatedAtMs }: MembersHead): MembershipHead {
-  return { count, membershipVersion, definitionKey, evaluatedAtMs }
+function headOf({ count, membershipVersion, definitionKey, evaluatedAtMs, epoch = 1 }: MembersHead): MembershipHead {
+  return { count, membershipVersion, definitionKey, evaluatedAtMs, epoch }
 }

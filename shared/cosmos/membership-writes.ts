@@ -3,7 +3,6 @@ import { chunk } from '../kernel/chunk.ts'
 import { forEachConcurrent } from '../kernel/concurrency.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import {
-  catchUp,
   isWriteConflict,
   OPERATIONS_PER_BATCH_COUNT,
   queryAll,
@@ -75,7 +74,6 @@ async function deleteUnusedGenerations(
 
 /** Deletes everything that is stored about the members of a collection, their changes included. */
 export async function deleteMembership(members: Container, partition: string): Promise<void> {
-  await catchUp(members, partition)
   const ids = await queryAll<string>(members, partition, { query: 'SELECT VALUE c.id FROM c' })
   // The head first: readers treat chunks that are missing under a head as an error.
   if (ids.includes(HEAD_ID)) await deleteDocuments(members, partition, [HEAD_ID])

@@ -4,7 +4,7 @@ import { PLAN_KEPT_S, type PlanKey, type RemovalPlanStore } from '../domain/grou
 import { chunk } from '../kernel/chunk.ts'
 import { packedGuids, unpackedGuids } from '../kernel/packed-guids.ts'
 import { documentParser } from './document-parser.ts'
-import { catchUp, queryDocuments, writeTogether } from './documents.ts'
+import { queryDocuments, writeTogether } from './documents.ts'
 
 /** A document has about 43 KB, far below the 2 MB that Cosmos accepts. A page of the default size reads two. */
 const ACCOUNTS_PER_DOCUMENT_COUNT = 2_000
@@ -29,8 +29,6 @@ export function cosmosRemovalPlanStore(plans: Container): RemovalPlanStore {
   /** The chunks that end at or after the given account, in ascending order. */
   async function* chunksFrom(plan: PlanKey, account: string): AsyncGenerator<readonly string[]> {
     const partition = partitionOf(plan)
-    // The worker that stored the plan is usually another instance.
-    await catchUp(plans, partition)
     const query = {
       query: 'SELECT * FROM c WHERE c.id >= @account ORDER BY c.id',
       parameters: [{ name: '@account', value: account }],

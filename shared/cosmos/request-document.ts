@@ -51,6 +51,8 @@ export type JoinedHeadDocument = {
   readonly type: 'head'
   readonly collectionId: string
   readonly membershipVersion: number
+  /** Rises by one with each write of the head: also when only the position of a membership changes. */
+  readonly revision?: number
   /** The time of the last change. Absent in documents of earlier versions of the service. */
   readonly changedAtMs?: number
 }
@@ -125,12 +127,13 @@ export function versionedRequest(document: Stored<RequestDocument>): Versioned<M
 
 /** Returns the head in a stored document. @throws Error when the document is not a valid head. */
 export const parseJoinedHead = documentParser<
-  Pick<JoinedHeadDocument, 'collectionId' | 'membershipVersion' | 'changedAtMs'>
+  Pick<JoinedHeadDocument, 'collectionId' | 'membershipVersion' | 'revision' | 'changedAtMs'>
 >(
   'membership head',
   Type.Object({
     collectionId: Type.String(),
     membershipVersion: Type.Integer(),
+    revision: Type.Optional(Type.Integer()),
     changedAtMs: Type.Optional(Type.Number()),
   }),
 )

@@ -13,14 +13,7 @@ import { batchedDocumentReads } from './batched-reads.ts'
 import type { HistoryOptions } from './change-document.ts'
 import { compareCreation, creationPosition, matching, readPageByCreation } from './creation-page.ts'
 import { documentParser } from './document-parser.ts'
-import {
-  catchUp,
-  DOCUMENTS_PER_PAGE_COUNT,
-  type QueryParameters,
-  queryAll,
-  type Stored,
-  sqlParameters,
-} from './documents.ts'
+import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, type Stored, sqlParameters } from './documents.ts'
 import { OUTLINE_PROPERTIES, parseRequest, type RequestDocument, versionedRequest } from './request-document.ts'
 import { requestSaver, saveBatches } from './save-requests.ts'
 
@@ -64,7 +57,6 @@ export function cosmosRequestStore(requests: Container, options: HistoryOptions)
   const live = { where: 'ARRAY_CONTAINS(@live, c.status)', parameters: { live: LIVE_STATUSES } }
 
   return {
-    catchUp: (tenantId) => catchUp(requests, tenantId),
     batches: saveBatches,
     save: requestSaver(requests, options),
     async find(tenantId, requestId) {

@@ -58,7 +58,7 @@ export function requestSaver(
     }
     const ofRequests = changes.flatMap(requestParts)
     const membershipChanges = membershipChange(changes)
-    if (membershipChanges.length === 0) {
+    if (membershipChanges.length === 0 && !changes.some(changesPosition)) {
       return (await writeParts(requests, tenantId, ofRequests, changes)) ?? throwStaleVersion(collectionId)
     }
     return serialized(`${tenantId}:${collectionId}`, async () => {
@@ -131,6 +131,11 @@ function slotParts(before: MembershipRequest | undefined, after: MembershipReque
   return parts
 }
 
+/** Whether a membership stays, with another position: conditions that refer to the collection depend on it. */
+function changesPosition({ before, after }: RequestChange): boolean {
+  return before?.value.status === 'Joined' && before.value.relationshipId !== after.relationshipId
+}
+
 /** A membership that another identity takes over is removed from the one and added to the other. */
 function membershipChange(changes: readonly RequestChange[]): AttributedChange[] {
   const memberOf = (request: MembershipRequest | undefined) =>
@@ -158,11 +163,18 @@ function membershipParts(
   { nowMs, historyDays }: HistoryOptions,
 ): SavePart[] {
   const former = head === undefined ? undefined : parseJoinedHead(head)
-  const membershipVersion = (former?.membershipVersion ?? 0) + 1
+  const membershipVersion = (former?.membershipVersion ?? 0) + (changes.length === 0 ? 0 : 1)
+  const revision = (former?.revision ?? 0) + 1
   // Clocks of instances differ. The times of a history rise with its versions.
   const atMs = Math.max(nowMs(), former?.changedAtMs ?? 0)
   const ofCollection = { tenantId, collectionId, membershipVersion }
-  const next: JoinedHeadDocument = { id: headId(collectionId), type: 'head', ...ofCollection, changedAtMs: atMs }
+  const times = { revision, changedAtMs: atMs }
+  const next: JoinedHeadDocument = { id: headId(collectionId), type: 'head', ...ofCollection, ...times }
+  const raise: OperationInput =
+    head === undefined
+      ? { operationType: 'Create', resourceBody: next }
+      : { operationType: 'Replace', id: next.id, resourceBody: next, ifMatch: head._etag }
+  if (changes.length === 0) return [{ about: 'membership', operation: raise }]
   const { change } = storedChange({ membershipVersion, atMs }, changes, collectionId)
   const document: JoinedChangeDocument = {
     ...change,
@@ -171,10 +183,6 @@ function membershipParts(
     type: CHANGE_TYPE,
     ttl: historyDays * SECONDS_PER_DAY,
   }
-  const raise: OperationInput =
-    head === undefined
-      ? { operationType: 'Create', resourceBody: next }
-      : { operationType: 'Replace', id: next.id, resourceBody: next, ifMatch: head._etag }
   return [
     { about: 'membership', operation: raise },
     { about: 'membership', operation: { operationType: 'Create', resourceBody: document } },

@@ -20,10 +20,9 @@ import { type RouteMatch, routeMatcher } from './match-route.ts'
 import { type HttpRequest, isKnownVersion, readJsonBody, requestIdOf } from './request.ts'
 import { isForUsersOnly, type Route, type RouteGroup } from './route.ts'
 import { runRoute } from './run-route.ts'
-import { type SecondDecisionDependencies, withSecondDecision } from './second-decision.ts'
 import { bodyFaults, readPath, readQuery, withoutOptionalNulls } from './validation.ts'
 
-export type DispatchDependencies = SecondDecisionDependencies & {
+export type DispatchDependencies = {
   /** @throws Refusal `TokenMissing`, `TokenInvalid`, `TokenNotVerified`. */
   authenticate(authorization: string | null): Promise<Caller>
   /** @throws Refusal `TenantNotAllowed`, `TooManyRequests`. */
@@ -98,7 +97,7 @@ async function respond(
     describeInvocation({ tenantId: caller.tenantId, callerId: caller.objectId })
     deps.admit(caller)
     authorize(caller, route)
-    const identityId = await withSecondDecision(caller.tenantId, deps, () => identityOf(caller, route, deps))
+    const identityId = await identityOf(caller, route, deps)
     const input = {
       caller,
       identityId,
@@ -108,9 +107,7 @@ async function respond(
       ifMatch: ifMatchOf(request),
       ifPlan: ifPlanOf(request),
     }
-    const run = () => runRoute(route, input, request, deps.idempotency)
-    // Single records that are read are found as soon as they are created; lists may be some seconds old.
-    const result = await (route.method === 'GET' ? run() : withSecondDecision(caller.tenantId, deps, run))
+    const result = await runRoute(route, input, request, deps.idempotency)
     const isUnchanged = route.reply.versioned === true && isKnownVersion(request, result.headers?.etag)
     return { response: isUnchanged ? notModified(result) : await serialized(result, route, deps) }
   } catch (error) {

@@ -1,6 +1,6 @@
 /** A notification that something has changed. It names the thing and carries no state: architecture, principle 1. */
 export type Message =
-  | { readonly queue: 'tenant-evaluations' | 'sweeps'; readonly message: { readonly tenantId: string } }
+  | { readonly queue: 'evaluations' | 'sweeps'; readonly message: { readonly tenantId: string } }
   | {
       readonly queue: 'membership-changes'
       readonly message: { readonly tenantId: string; readonly collectionId: string }

@@ -1,14 +1,17 @@
 import { Type } from 'typebox'
-import { Closed, Guid } from '../kernel/schema.ts'
+import { Guid } from '../kernel/schema.ts'
 
-/** The schemas of the messages. They contain ids only. */
-export const EvaluationMessage = Closed({ tenantId: Guid })
-export const MembershipChangeMessage = Closed({ tenantId: Guid, collectionId: Guid })
-export const SweepMessage = Closed({ tenantId: Guid })
+/**
+ * The schemas of the messages. They contain ids only. They are open: the next version of the service may add members,
+ * and both versions receive messages of both during a deployment.
+ */
+export const EvaluationMessage = Type.Object({ tenantId: Guid })
+export const MembershipChangeMessage = Type.Object({ tenantId: Guid, collectionId: Guid })
+export const SweepMessage = Type.Object({ tenantId: Guid })
 /** `after`: the core object after which an audit continues that began at `beganAtMs`. */
-export const AuditMessage = Closed({
+export const AuditMessage = Type.Object({
   tenantId: Guid,
   after: Type.Optional(Guid),
   beganAtMs: Type.Optional(Type.Number()),
 })
-export const SyncJobMessage = Closed({ tenantId: Guid, jobId: Guid })
+export const SyncJobMessage = Type.Object({ tenantId: Guid, jobId: Guid })

@@ -3,8 +3,7 @@ import type { RetryOptions, ServiceBusClient, ServiceBusReceiver, ServiceBusSend
 import { SpanKind } from '@opentelemetry/api'
 import type { MessageQueue } from '../kernel/messages.ts'
 import { inSpan, messageProperties } from '../kernel/tracing.ts'
-import { hasSessions, QUEUES, type QueueName } from './queues.ts'
-import { sessionProperties } from './session-properties.ts'
+import { QUEUES, type QueueName } from './queues.ts'
 
 /** The namespace, with a connection string or a credential. */
 export type BusSettings =
@@ -12,15 +11,9 @@ export type BusSettings =
   | { readonly namespace: string; readonly credential: TokenCredential }
 
 /**
- * Sends messages to their queues, with the trace of the current invocation and the sender's session tokens; in a queue
- * with sessions, as part of the session of their tenant. Loads its package and connects on first use.
- * @param sessionTokens Session tokens of the database by container.
+ * Sends messages to their queues, with the trace of the current invocation. Loads its package and connects on first use.
  */
-export function messageSender(
-  settings: BusSettings,
-  nowMs: () => number,
-  sessionTokens: () => Readonly<Record<string, string>> = () => ({}),
-): MessageQueue {
+export function messageSender(settings: BusSettings, nowMs: () => number): MessageQueue {
   let client: Promise<ServiceBusClient> | undefined
   const senders = new Map<QueueName, ServiceBusSender>()
   const senderOf = async (queue: QueueName): Promise<ServiceBusSender> => {
@@ -44,11 +37,9 @@ export function messageSender(
         await sender.sendMessages({
           body: message,
           messageId: id,
-          ...(hasSessions(queue) ? { sessionId: message.tenantId } : {}),
           contentType: 'application/json',
           applicationProperties: {
             ...messageProperties(),
-            ...sessionProperties(sessionTokens()),
             ...(failureCount > 0 ? { failures: failureCount } : {}),
           },
           ...(delayMs > 0 ? { scheduledEnqueueTimeUtc: new Date(nowMs() + delayMs) } : {}),

@@ -60,7 +60,7 @@ function serviceOn(account: LocalAccount, nowMs: () => number, cursorKeys: reado
   const sentMessages: string[] = []
   const faults: unknown[] = []
   const enqueue: MessageQueue['enqueue'] = async ({ queue, message }) => {
-    if (queue === 'tenant-evaluations') sentMessages.push(message.tenantId)
+    if (queue === 'evaluations') sentMessages.push(message.tenantId)
   }
   const { collections, connectors, coreObjects, dispatch } = builtService(
     container,

@@ -55,8 +55,6 @@ describe('lists of core objects', () => {
     const path = `${CORE}/identities?nextCursor=${nextCursor}`
     const second = (await service.as(caller)('GET', path)).body
     assert.equal(second.data.length, 2)
-    // By the time that an instance has started, the replicas have what was written before.
-    service.cosmos.setReplicaLag(undefined)
     assert.deepEqual((await service.restarted([OTHER_KEY, CURSOR_KEY]).as(caller)('GET', path)).body.data, second.data)
     assert.equal((await service.restarted([OTHER_KEY]).as(caller)('GET', path)).status, 400)
     assert.equal((await service.as(caller)('GET', `${path}&pageSize=3`)).body.data.length, 3)

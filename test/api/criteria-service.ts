@@ -35,7 +35,7 @@ export type CriteriaService = {
 
 /**
  * The routes of criteria collections and of all collections on a database of their own, for one test file.
- * @param databaseSharesClock Otherwise all documents are as old as the test.
+ * @param databaseSharesClock Leases of evaluations expire by the clock of the database. Otherwise it is real.
  */
 export async function startCriteriaService({ databaseSharesClock = false } = {}): Promise<CriteriaService> {
   const clock = { nowMs: Date.parse('2030-03-01T12:00:00Z') }
@@ -49,6 +49,7 @@ export async function startCriteriaService({ databaseSharesClock = false } = {})
     const sentMessages: Message[] = []
     const overrides: Overrides = {
       nowMs: () => clock.nowMs,
+      ...(databaseSharesClock ? { elapsedMs: () => clock.nowMs } : {}),
       messageQueue: { enqueue: async (message) => void sentMessages.push(message) },
       reconciler: { reconcile: async () => false },
       collections: {

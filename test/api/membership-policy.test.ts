@@ -69,7 +69,7 @@ describe('a changed join policy', () => {
     world.enqueued.length = 0
     await change(collectionId, OPEN)
     assert.equal((await results(collectionId)).length, 90)
-    assert.ok(world.enqueued.some(({ queue }) => queue === 'tenant-evaluations'))
+    assert.ok(world.enqueued.some(({ queue }) => queue === 'evaluations'))
   })
 
   it('moves a request submitted concurrently, in any interleaving', async () => {

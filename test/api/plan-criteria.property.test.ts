@@ -70,7 +70,7 @@ async function differenceOf(
     const [added, removed] = [now.difference(old).size, old.difference(now).size]
     return added + removed > 0 || id === changedId ? [{ collectionId: id, name: '', added, removed }] : []
   })
-  const guard = (await deps.linkSettings.findCurrent(tenantId)).value.removalGuard
+  const guard = (await deps.linkSettings.find(tenantId)).value.removalGuard
   const affected = links.flatMap(({ link, held }) => {
     const old = before.accounts.get(link.collectionId)
     const now = after.accounts.get(link.collectionId)
@@ -217,7 +217,7 @@ async function runUpdate(
   await syncLinks(world, links)
   const before = await stateOf(world, tenant, links)
   const planNow = await planUpdate(update, other)
-  const stored = await deps.collections.findCurrent(tenantId, target.id)
+  const stored = await deps.collections.find(tenantId, target.id)
   const outcome = await updateAsPlanned(update, plan.planId, other).then(
     () => 'saved' as const,
     (error: unknown) => {
@@ -228,7 +228,7 @@ async function runUpdate(
   if (!isDisturbed) assert.equal(outcome, 'saved')
   if (outcome === 'saved') assert.deepEqual(factsOf(plan), factsOf(planNow), 'saved with another effect')
   else {
-    assert.deepEqual(await deps.collections.findCurrent(tenantId, target.id), stored, 'saved in part')
+    assert.deepEqual(await deps.collections.find(tenantId, target.id), stored, 'saved in part')
     await updateAsPlanned(update, planNow.planId, other)
   }
   await evaluator.evaluate(tenantId)

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
 import { checkDrift } from '../jobs/drift-property.ts'
-import { checkConvergence } from '../jobs/lagging-property.ts'
+import { checkConvergence } from '../jobs/several-instances.ts'
 
 /** How many runs of the other property there are for one of the property of changes by hand, which takes longer. */
 const RUNS_PER_DRIFT_COUNT = 10
 
 /**
- * The properties of instances with lagging replicas, and of groups that are changed by hand, with many runs:
+ * The properties of several instances, and of groups that are changed by hand, with many runs:
  * `npm run soak:consistency -- --runs 5000 --seed 1`.
  */
 const { values } = parseArgs({ options: { runs: { type: 'string' }, seed: { type: 'string' } } })

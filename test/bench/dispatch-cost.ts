@@ -86,7 +86,6 @@ async function dispatchCostMs(
         performance.now(),
       ),
       findIdentity: async () => undefined,
-      catchUp: async () => undefined,
       idempotency: { newId } as DispatchDependencies['idempotency'],
       log,
       newId,

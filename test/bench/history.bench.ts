@@ -91,7 +91,7 @@ function evaluationOf(memberIds: readonly string[], evaluatedAtMs: number): Eval
   const attribute: EvaluatedMembers['attribute'] = async (change) => [
     { cause: 'DefinitionChanged', actorId: 'system', ...change },
   ]
-  return { ids: memberIds, definitionKey: '1', evaluatedAtMs, attribute }
+  return { ids: memberIds, definitionKey: '1', evaluatedAtMs, epoch: 1, unfencedEpoch: 0, attribute }
 }
 
 function collectionOf(tenantId: string, id: string, createdAtMs: number) {

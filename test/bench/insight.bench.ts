@@ -36,7 +36,6 @@ async function* pages(): AsyncGenerator<{ objects: SnapshotObject[]; mark: objec
 const elapsedMs = () => performance.now()
 const scheduler = new CooperativeScheduler(elapsedMs)
 const changes = {
-  catchUp: async () => undefined,
   remembersSince: () => true,
   includedWrites: () => undefined,
   count: async () => 0,

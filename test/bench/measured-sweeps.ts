@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Service } from '../../functions/app/service.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
-import { DatabaseSession } from '../../shared/cosmos/database-session.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { inProcess } from '../contract/local-database.ts'
@@ -36,9 +35,8 @@ export async function measureSweeps(
 ): Promise<Record<'first' | 'hourly' | 'afterChanges' | 'evaluation' | 'coldEvaluation', SweepCost>> {
   const world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true })
   const newInstance = () => {
-    const databaseSession = new DatabaseSession()
-    const container = openDatabase(inProcess(world.cosmos), databaseSession)
-    return world.newService({ elapsedMs: world.clock.nowMs, databaseSession, container })
+    const container = openDatabase(inProcess(world.cosmos))
+    return world.newService({ elapsedMs: world.clock.nowMs, container })
   }
   const { links: deps, evaluator } = newInstance()
   const accounts = users(0, MEMBERS_COUNT)
@@ -78,8 +76,7 @@ export async function measureSweeps(
   const deliverAll = async () => {
     // And the message of the sweep itself.
     const messages = world.sentMessages.length + 1
-    if (world.sentMessages.some(({ message }) => message.queue === 'tenant-evaluations'))
-      await evaluator.evaluate(TENANT)
+    if (world.sentMessages.some(({ message }) => message.queue === 'evaluations')) await evaluator.evaluate(TENANT)
     while (await world.deliverNext(deps));
     return messages
   }

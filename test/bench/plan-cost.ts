@@ -70,7 +70,6 @@ function dependenciesOf(tenantId: string, snapshots: TenantSnapshots, scheduler:
     snapshots,
     scheduler,
     collections: {
-      catchUp: done,
       list: async (_tenantId: string, filter: { kind?: string }) =>
         collections.filter(({ kind }) => filter.kind === undefined || kind === filter.kind),
       find: async () => ({ value: base, version: '1' }),
@@ -80,9 +79,9 @@ function dependenciesOf(tenantId: string, snapshots: TenantSnapshots, scheduler:
       replace: async (value: Collection) => ({ value, version: '2' }),
     },
     joined: { of: async () => new Map() },
-    requests: { catchUp: done, allWaitingIn: async () => [] },
-    linkStore: { catchUp: done, ofTenant: async () => links },
-    linkSettings: { findCurrent: async () => ({ value: DEFAULT_LINK_SETTINGS, version: '1' }) },
+    requests: { allWaitingIn: async () => [] },
+    linkStore: { ofTenant: async () => links },
+    linkSettings: { find: async () => ({ value: DEFAULT_LINK_SETTINGS, version: '1' }) },
     messageQueue: { enqueue: done },
     log: { info() {}, warn() {}, error() {} },
     planIds: sealedPlanIds(async () => ['a2V5']),

@@ -44,6 +44,8 @@ export async function loadSizedTenant(database: (id: ContainerId) => ReturnType<
     ids,
     definitionKey: '1',
     evaluatedAtMs: Date.parse(CREATED_AT),
+    epoch: 1,
+    unfencedEpoch: 0,
     attribute: async (change) => [{ cause: 'DefinitionChanged', actorId: idOf('identity', 1), ...change }],
   }
   const options = { historyDays: 400, nowMs: () => Date.now() }

@@ -110,7 +110,7 @@ describe('An audit of core objects', () => {
         assert.notDeepEqual(contents(await tenant.stored()), before)
         await tenant.audit()
         assert.deepEqual(contents(await tenant.stored()), before)
-        assert.deepEqual(tenant.messages, [{ queue: 'tenant-evaluations', message: { tenantId: tenant.tenantId } }])
+        assert.deepEqual(tenant.messages, [{ queue: 'evaluations', message: { tenantId: tenant.tenantId } }])
       })
     }
   }

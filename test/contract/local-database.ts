@@ -1,20 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
 import { createContainers } from '../../infra/local/cosmos/local-account.ts'
-import { parseLag, type ReplicaLag } from '../../infra/local/cosmos/replicas.ts'
 import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { directDatabase } from './direct-database.ts'
-
-/**
- * The replica lag of test databases, from `REPLICA_LAG` in the format of `POST /local/replicas`. With
- * `REPLICA_LAG='{"behindWrites":1000}'`, a read includes only what the session of its client has seen. Default: no lag.
- */
-function testLag(): { readonly replicaLag?: ReplicaLag } {
-  const replicaLag = parseLag(process.env.REPLICA_LAG ?? '{}')
-  return replicaLag === undefined ? {} : { replicaLag }
-}
 
 /** The account for `openDatabase` without connections and signatures, which take a fifth of the time of a test. */
 export function inProcess({ endpoint, httpClient }: LocalCosmos): Pick<LocalCosmos, 'endpoint' | 'httpClient'> {
@@ -36,12 +26,10 @@ export async function localAccount(nowMs?: () => number): Promise<LocalAccount> 
 }
 
 /**
- * The same without the SDK, for properties with thousands of runs. Its clients have no session, so that it never lags.
- * The caller closes the account.
+ * The same without the SDK, for properties with thousands of runs. The caller closes the account.
  */
 export async function startDirectAccount(nowMs?: () => number): Promise<LocalAccount> {
   const { cosmos } = await startLocalAccount(nowMs)
-  cosmos.setReplicaLag(undefined)
   return { cosmos, container: directDatabase(cosmos) }
 }
 
@@ -60,7 +48,7 @@ export async function operationsDuring(
 export async function startLocalAccount(nowMs?: () => number): Promise<LocalAccount> {
   const key = randomBytes(64).toString('base64')
   const clock = nowMs === undefined ? {} : { nowMs }
-  const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, ...clock, ...testLag() })
+  const cosmos = await startCosmos({ port: 0, file: ':memory:', key, strict: true, ...clock })
   await createContainers(cosmos.endpoint, key, cosmos.httpClient)
   return { cosmos, container: openDatabase(inProcess(cosmos)) }
 }

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ServiceBusClient } from '@azure/service-bus'
 import { startServiceBus } from '../../infra/local/service-bus/broker.ts'
 import { messageSender } from '../../shared/messaging/message-sender.ts'
-import { QUEUES, type QueueName } from '../../shared/messaging/queues.ts'
+import { QUEUES } from '../../shared/messaging/queues.ts'
 
-const EVALUATION = {
-  queue: 'tenant-evaluations',
-  message: { tenantId: 'dddddddd-0000-4000-8000-000000000001' },
-} as const
+const EVALUATION = { queue: 'evaluations', message: { tenantId: 'dddddddd-0000-4000-8000-000000000001' } } as const
 
 async function openSender() {
   const bus = await startServiceBus({ port: 0, file: ':memory:', queues: QUEUES })
@@ -33,7 +29,7 @@ describe('A message', { concurrency: true }, () => {
     const { outcome, took } = await secondsOf(messageQueue.enqueue(EVALUATION, { id: 'second' }))
     assert.equal(outcome, 'fulfilled')
     assert.ok(took <= 9, `took ${took} s`)
-    assert.equal(bus.counts('tenant-evaluations').active, 2)
+    assert.equal(bus.counts('evaluations').active, 2)
     await bus.close()
   })
 
@@ -41,22 +37,8 @@ describe('A message', { concurrency: true }, () => {
     const { bus, messageQueue } = await openSender()
     test.after(() => bus.close())
     await messageQueue.enqueue(EVALUATION, { id: 'second', delayMs: 15_000 })
-    const { active, scheduled } = bus.counts('tenant-evaluations')
+    const { active, scheduled } = bus.counts('evaluations')
     assert.deepEqual([active, scheduled], [1, 1])
-  })
-
-  it('of a queue with sessions belongs to the session of its tenant', async (test) => {
-    const { bus, messageQueue } = await openSender()
-    const client = new ServiceBusClient(bus.connectionString)
-    test.after(async () => {
-      await client.close()
-      await bus.close()
-    })
-    const { tenantId } = EVALUATION.message
-    await messageQueue.enqueue({ queue: 'sweeps', message: { tenantId } }, { id: 'second' })
-    const sessionIdIn = async (queue: QueueName) => (await client.createReceiver(queue).peekMessages(1))[0]?.sessionId
-    assert.equal(await sessionIdIn(EVALUATION.queue), tenantId)
-    assert.equal(await sessionIdIn('sweeps'), undefined)
   })
 
   it('fails within half a minute when the queue is unavailable', async () => {

@@ -5,11 +5,11 @@ import type { Container } from '@azure/cosmos'
 import fc from 'fast-check'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { catchUp, queryAll, readDocument } from '../../shared/cosmos/documents.ts'
+import { queryAll, readDocument } from '../../shared/cosmos/documents.ts'
 import { cosmosSavedRowsStore } from '../../shared/cosmos/saved-rows-store.ts'
 import type { SnapshotObject } from '../../shared/domain/tenant-index/apply-objects.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
-import { databaseOfInstances, STOPPED } from './instances.ts'
+import { localAccount } from './local-database.ts'
 import { contentOf, municipalityObjects, objectsIn, writeObjects } from './saved-objects.ts'
 
 const INSTANCES_COUNT = 2
@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000
 const SEED = Number(process.env.SAVED_ROWS_SEED ?? Math.floor(Math.random() * 1_000_000))
 
 const clock = { nowMs: Date.parse('2030-01-01T00:00:00Z') }
-const { cosmos, newInstance } = await databaseOfInstances(() => clock.nowMs)
+const { container } = await localAccount(() => clock.nowMs)
 const objects = municipalityObjects(260)
 const log = { info: () => undefined, error: () => undefined, warn: () => undefined }
 
@@ -32,7 +32,7 @@ type Change = {
 }
 type Step =
   | Change
-  | { readonly kind: 'load' | 'read' | 'restart'; readonly instance: number }
+  | { readonly kind: 'read' | 'restart'; readonly instance: number }
   | {
       readonly kind: 'save'
       readonly instances: readonly number[]
@@ -40,7 +40,6 @@ type Step =
       readonly interruption: Interruption
     }
   | { readonly kind: 'pass'; readonly minutes: number }
-  | { readonly kind: 'lag'; readonly seconds: number | 'stopped' | 'none' }
   | { readonly kind: 'damage'; readonly what: 'chunk' | 'head' | 'missing' }
 
 const instance = fc.nat({ max: INSTANCES_COUNT - 1 })
@@ -55,7 +54,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: change },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constantFrom('load' as const, 'read' as const, 'restart' as const), instance }),
+    arbitrary: fc.record({ kind: fc.constantFrom('read' as const, 'restart' as const), instance }),
   },
   {
     weight: 4,
@@ -74,13 +73,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('lag' as const),
-      seconds: fc.constantFrom(60, 'stopped' as const, 'stopped' as const, 'none' as const),
-    }),
-  },
-  {
     arbitrary: fc.record({ kind: fc.constant('damage' as const), what: fc.constantFrom('chunk', 'head', 'missing') }),
     weight: 1,
   },
@@ -90,10 +82,9 @@ class Killed extends Error {}
 
 /** A tenant and the instances that use it. */
 async function openRun() {
-  cosmos.setReplicaLag(undefined)
   const tenantId = randomUUID()
   const partition = `${tenantId}:rows`
-  const writer = newInstance().container
+  const writer = container
   await writeObjects(writer('coreObjects'), tenantId, objects)
   clock.nowMs += MINUTE_MS
   let number = 0
@@ -125,7 +116,7 @@ async function openRun() {
       saving,
     })
   }
-  const restarted = () => started(newInstance().container)
+  const restarted = () => started(container)
   const instances = Array.from({ length: INSTANCES_COUNT }, restarted)
 
   async function write({ what, from, count }: Change): Promise<void> {
@@ -161,7 +152,6 @@ async function openRun() {
 
   async function damage(what: 'chunk' | 'head' | 'missing'): Promise<void> {
     const members = writer('members')
-    await catchUp(members, partition)
     const query = { query: "SELECT * FROM c WHERE c.id != 'rows-claim'" }
     for (const document of await queryAll<Record<string, unknown> & { id: string }>(members, partition, query)) {
       const isHead = document.id === 'rows'
@@ -174,14 +164,12 @@ async function openRun() {
   /** The rows of every instance, and of one that starts now, are those of the database. */
   async function check(): Promise<void> {
     const coreObjects = writer('coreObjects')
-    await catchUp(coreObjects, tenantId)
     const query = { query: 'SELECT * FROM c WHERE c.deleted = false' }
     const stored = contentOf(await queryAll<SnapshotObject>(coreObjects, tenantId, query))
     const contains = async (snapshots: TenantSnapshots) =>
-      assert.deepEqual(contentOf(objectsIn(await snapshots.current(tenantId))), stored)
+      assert.deepEqual(contentOf(objectsIn(await snapshots.fresh(tenantId))), stored)
     for (const snapshots of instances) await contains(snapshots)
     // It finds the latest saved rows.
-    cosmos.setReplicaLag(undefined)
     await contains(restarted())
   }
 
@@ -189,8 +177,6 @@ async function openRun() {
     switch (next.kind) {
       case 'write':
         return write(next)
-      case 'load':
-        return void (await instances[next.instance]?.current(tenantId))
       case 'read':
         return void (await instances[next.instance]?.fresh(tenantId))
       case 'restart':
@@ -201,17 +187,11 @@ async function openRun() {
       case 'pass':
         clock.nowMs += next.minutes * MINUTE_MS
         return
-      case 'lag': {
-        const { seconds } = next
-        if (seconds === 'none') return cosmos.setReplicaLag(undefined)
-        return cosmos.setReplicaLag(seconds === 'stopped' ? STOPPED : { behindMs: seconds * 1000 })
-      }
       case 'damage':
         return damage(next.what)
     }
   }
   async function isSaved(): Promise<boolean> {
-    await catchUp(writer('members'), partition)
     return (await readDocument(writer('members'), 'rows', partition)) !== undefined
   }
 
@@ -220,22 +200,14 @@ async function openRun() {
 
 describe('Rows that are loaded from saved ones', () => {
   const written: Change = { kind: 'write', what: 'change', from: 7, count: 1 }
-  const stopped: Step = { kind: 'lag', seconds: 'stopped' }
   const aMinute: Step = { kind: 'pass', minutes: 1 }
   const saved: Step = { kind: 'save', instances: [0], at: 0, interruption: 'none' }
 
   for (const [claim, steps] of [
-    [
-      'contain what another instance wrote before they were saved, although a replica lags',
-      [stopped, { kind: 'load', instance: 0 }, written, aMinute, saved],
-    ],
+    ['contain what was written before they were saved', [{ kind: 'read', instance: 0 }, written, aMinute, saved]],
     [
       'contain what was written while they were saved',
       [{ ...saved, interruption: { ...written, what: 'delete' } }, aMinute],
-    ],
-    [
-      'contain what an earlier reading from a replica that lags has missed',
-      [saved, stopped, written, aMinute, { kind: 'read', instance: 0 }, aMinute, { kind: 'read', instance: 0 }],
     ],
   ] as const satisfies readonly (readonly [string, readonly Step[]])[]) {
     it(claim, async () => {

@@ -67,7 +67,7 @@ const changedNames = (objects: readonly SnapshotObject[], displayName: string): 
 const people = municipalityObjects(260)
 
 describe('The saved rows of a tenant', () => {
-  it('are loaded for at most 45 request units when it has 8,000, instead of over 800', async () => {
+  it('are loaded for at most 90 request units when it has 8,000, instead of over 1,600', async () => {
     const objects = municipalityObjects(3_750)
     const tenantId = await tenantOf(objects)
     const first = newSnapshots()
@@ -81,8 +81,8 @@ describe('The saved rows of a tenant', () => {
       loadedCount = (await newSnapshots().fresh(tenantId)).objectCount
     })
     assert.ok(loadedCount >= 8_000 && loadedCount === objects.length, `${loadedCount}`)
-    assert.ok(former > 800, `${former} request units for all core objects`)
-    assert.ok(units <= 45, `${units} request units`)
+    assert.ok(former > 1600, `${former} request units for all core objects`)
+    assert.ok(units <= 90, `${units} request units`)
     assert.ok(saving <= 230, `${saving} request units`)
   })
 

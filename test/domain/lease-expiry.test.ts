@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { acquired } from '../../shared/domain/collections/evaluation-lease.ts'
 import type { Lease } from '../../shared/domain/group-links/group-link.ts'
 import { leaseDecision } from '../../shared/domain/group-links/lease.ts'
 import { retryDelayMs } from '../../shared/kernel/lease-expiry.ts'
@@ -24,42 +23,27 @@ function linkLease(atMs: number): Acquired {
   return { untilMs: lease.expiresAtMs, isFree: (nowMs) => acquire(lease, 'bob', nowMs).outcome === 'acquire' }
 }
 
-function evaluationLease(atMs: number): Acquired {
-  const decision = acquired(undefined, 'ann', 0, { nowMs: atMs, clockDifferenceMs: DIFFERENCE_MS })
-  assert.ok(decision.outcome === 'acquired')
-  const { lease } = decision
-  return {
-    untilMs: lease.untilMs,
-    isFree: (nowMs) => acquired(lease, 'bob', 0, { nowMs, clockDifferenceMs: DIFFERENCE_MS }).outcome === 'acquired',
-  }
-}
-
-for (const [name, acquire] of [
-  ['a group link', linkLease],
-  ['evaluation', evaluationLease],
-] as const) {
-  describe(`The lease of ${name}`, () => {
-    it('is not acquired by a worker whose clock is a minute ahead while its holder acts under it', () => {
-      const { untilMs, isFree } = acquire(NOON_MS)
-      assert.equal(isFree(untilMs - 1 + MINUTE_MS), false)
-    })
-
-    it('has one holder at a time when clocks differ by up to two minutes, and is free five minutes after a crash', () => {
-      const offset = fc.integer({ min: -MINUTE_MS, max: MINUTE_MS })
-      const passed = fc.integer({ min: 0, max: 6 * MINUTE_MS })
-      fc.assert(
-        fc.property(offset, offset, passed, (holderAheadMs, otherAheadMs, passedMs) => {
-          const { untilMs, isFree } = acquire(NOON_MS + holderAheadMs)
-          const actsUnderIt = NOON_MS + passedMs + holderAheadMs < untilMs
-          const canBeAcquired = isFree(NOON_MS + passedMs + otherAheadMs)
-          assert.ok(!(actsUnderIt && canBeAcquired), 'two workers act under the lease')
-          assert.ok(canBeAcquired || passedMs < 5 * MINUTE_MS, 'the lease is never free')
-        }),
-        { numRuns: 1000 },
-      )
-    })
+describe('The lease of a group link', () => {
+  it('is not acquired by a worker whose clock is a minute ahead while its holder acts under it', () => {
+    const { untilMs, isFree } = linkLease(NOON_MS)
+    assert.equal(isFree(untilMs - 1 + MINUTE_MS), false)
   })
-}
+
+  it('has one holder at a time when clocks differ by up to two minutes, and is free five minutes after a crash', () => {
+    const offset = fc.integer({ min: -MINUTE_MS, max: MINUTE_MS })
+    const passed = fc.integer({ min: 0, max: 6 * MINUTE_MS })
+    fc.assert(
+      fc.property(offset, offset, passed, (holderAheadMs, otherAheadMs, passedMs) => {
+        const { untilMs, isFree } = linkLease(NOON_MS + holderAheadMs)
+        const actsUnderIt = NOON_MS + passedMs + holderAheadMs < untilMs
+        const canBeAcquired = isFree(NOON_MS + passedMs + otherAheadMs)
+        assert.ok(!(actsUnderIt && canBeAcquired), 'two workers act under the lease')
+        assert.ok(canBeAcquired || passedMs < 5 * MINUTE_MS, 'the lease is never free')
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
 
 describe('The next attempt to acquire a lease', () => {
   for (const [claim, forMs, delayMs] of [

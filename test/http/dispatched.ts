@@ -29,7 +29,6 @@ export function dispatched(
       },
       admit: () => undefined,
       findIdentity: async () => undefined,
-      catchUp: async () => undefined,
       // None of these requests has an Idempotency-Key.
       idempotency: { newId: () => 'made-id' } as IdempotencyDependencies,
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },

@@ -52,7 +52,6 @@ const dispatch = dispatcher(
     },
     admit: () => undefined,
     findIdentity: async () => undefined,
-    catchUp: async () => undefined,
     log,
     newId: () => 'new-id',
     nowMs: () => nowMs,

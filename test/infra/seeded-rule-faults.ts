@@ -186,13 +186,8 @@ export const RULE_FAULTS: readonly SeededFault[] = [
   ),
   seededFault(
     'another number of deliveries',
-    inVariable('queues', /('tenant-evaluations'[^}]*maxDeliveryCount: )10/, '$13'),
+    inVariable('queues', /('evaluations'[^}]*maxDeliveryCount: )10/, '$13'),
     /maxDeliveryCount .* must be 10: it is 3/,
-  ),
-  seededFault(
-    'a queue without its sessions',
-    inVariable('queues', /('tenant-evaluations'[^}]*requiresSession: )true/, '$1false'),
-    /requiresSession .* must be true: it is false/,
   ),
   seededFault(
     'expired messages that are not dead-lettered',

@@ -58,8 +58,8 @@ export const TYPE_FAULTS: readonly SeededFault[] = [
   ),
   seededFault(
     'text for a Boolean',
-    inResource(`${SERVICE_BUS}/queues`, /requiresDuplicateDetection: false/, "requiresDuplicateDetection: 'false'"),
-    /requiresDuplicateDetection must be of type bool/,
+    inResource(`${SERVICE_BUS}/queues`, /requiresSession: false/, "requiresSession: 'false'"),
+    /requiresSession must be of type bool/,
   ),
   seededFault(
     'text for a number in a list',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { costOfChange } from './change-cost.ts'
 
-const UNITS_AT_MOST = 80
+const UNITS_AT_MOST = 90
 /** Of the difference between collections of different sizes. */
 const SHARE_AT_MOST = 0.2
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
-import { STOPPED } from '../contract/instances.ts'
 import { type AccountWorld, openAccountWorld } from './account-world.ts'
-import { LaggingInstances, linkedPlace } from './lagging-property.ts'
 import { TENANT, users } from './link-directory.ts'
+import { linkedPlace, SeveralInstances } from './several-instances.ts'
 
 const PERSON_COUNT = 2
 const INSTANCE_COUNT = 3
@@ -76,7 +75,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 class DriftingGroup {
   readonly #world: AccountWorld
-  readonly #instances: LaggingInstances
+  readonly #instances: SeveralInstances
   readonly #place: Awaited<ReturnType<typeof linkedPlace>>
   readonly #accounts: readonly string[]
   #sweepCount = 0
@@ -85,15 +84,12 @@ class DriftingGroup {
     this.#world = world
     this.#place = place
     this.#accounts = accounts
-    this.#instances = new LaggingInstances(world)
+    this.#instances = new SeveralInstances(world)
   }
 
   async run(steps: readonly Step[]): Promise<void> {
-    const { cosmos, server } = this.#world
-    // The tests can be run with a lag from the start, in which this process would not see what the instances write.
-    cosmos.setReplicaLag(undefined)
+    const { server } = this.#world
     await this.#untilSweptUnchanged()
-    cosmos.setReplicaLag(STOPPED)
     for (const one of steps) {
       if (one.fault !== undefined) this.#prepare(one.instance, one.fault)
       await this.#perform(one.action, one.instance)
@@ -102,7 +98,6 @@ class DriftingGroup {
     this.#instances.meetNoMoreFaults()
     await this.#instances.endInterruptions()
     server.setFaults([])
-    cosmos.setReplicaLag(undefined)
     await this.#passHour(0)
     assert.deepEqual(await this.#world.membersOf(this.#place.groupId), this.#place.there)
     await this.#untilSweptUnchanged()
@@ -171,7 +166,7 @@ class DriftingGroup {
 
 /**
  * A group of which the sweeps know that it is unchanged, changed by hand and by the service at any time, over instances
- * with lagging replicas and processes that die at any call; the directory loses, repeats and delays what it tells of
+ * whose clocks differ and processes that die at any call; the directory loses, repeats and delays what it tells of
  * changes, and its reads lag. After the first hour without faults the group has exactly the members of the collection,
  * and some hours later the sweeps know it again.
  */

@@ -279,9 +279,9 @@ describe('the cache of evaluation', () => {
     const { memberships } = service.process
     const watched: MembershipStore = {
       ...memberships,
-      head: (tenantId, id) => {
-        headsRead.push(id)
-        return memberships.head(tenantId, id)
+      heads: (tenantId, ids) => {
+        headsRead.push(...ids)
+        return memberships.heads(tenantId, ids)
       },
     }
     const { evaluator } = service.newProcess({ memberships: watched }, { rowsMemoryMB: 0.2 })

@@ -43,7 +43,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const series = fc.array(step, { minLength: 5, maxLength: 30, size: 'max' })
 const pausesMs = fc.array(fc.nat(3), { minLength: 1, maxLength: 5 })
 
-const service = await startCriteriaService()
+const service = await startCriteriaService({ databaseSharesClock: true })
 
 /**
  * Three processes, of which one that was killed is started anew, and what it was asked for is asked of the next one.

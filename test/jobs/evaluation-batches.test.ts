@@ -18,7 +18,7 @@ const FUNCTION_TIMEOUT_MS = 10 * MINUTE_MS
 const COLLECTION_TAKES_MS = MINUTE_MS / 2
 const COLLECTION_COUNT = 30
 
-const service = await startCriteriaService()
+const service = await startCriteriaService({ databaseSharesClock: true })
 
 type Slow = {
   readonly process: CriteriaProcess
@@ -79,7 +79,7 @@ async function handled(
     process.sentMessages.length = 0
     await process.evaluator.evaluate(tenantId)
     durationsMs.push(service.clock.nowMs - startedMs)
-    isDue = process.sentMessages.some(({ queue }) => queue === 'tenant-evaluations')
+    isDue = process.sentMessages.some(({ queue }) => queue === 'evaluations')
   }
   return durationsMs
 }
@@ -128,7 +128,7 @@ describe('An evaluation that takes longer than an invocation may', () => {
     const lease = await service.process.evaluationLeases.find(tenantId)
     assert.equal(lease, undefined)
     const untilMs = service.clock.nowMs + EVALUATION_LEASE_MS
-    const unreleased = { holderId: 'killed', untilMs, epoch: 1, entries: [], droppedEpoch: 0 }
+    const unreleased = { holderId: 'killed', untilMs, epoch: 1 }
     await service.process.evaluationLeases.save(tenantId, unreleased, undefined)
     service.clock.nowMs += 5 * MINUTE_MS
     const processes = [slowProcess(), slowProcess()]

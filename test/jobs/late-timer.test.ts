@@ -39,19 +39,19 @@ describe('A late timer at midnight', () => {
 
   it('enqueues the work of the new day once', async () => {
     await run(at('00:00:00') - 60_000, at('00:03:20'))
-    assert.deepEqual(enqueued(), ['tenant-evaluations', 'audits'])
+    assert.deepEqual(enqueued(), ['evaluations', 'audits'])
     await run(at('00:03:20'), at('00:04:00'))
-    assert.deepEqual(enqueued(), ['tenant-evaluations', 'audits'])
+    assert.deepEqual(enqueued(), ['evaluations', 'audits'])
   })
 
   it('enqueues it once when it is a little early', async () => {
     await run(at('00:00:00') + DAY_MS - 60_000, at('00:00:00') + DAY_MS - 20)
     await run(at('00:00:00') + DAY_MS, at('00:01:00') + DAY_MS)
-    assert.deepEqual(enqueued(), ['tenant-evaluations', 'audits'])
+    assert.deepEqual(enqueued(), ['evaluations', 'audits'])
   })
 
   it('enqueues only the last of several missed days', async () => {
     await run(at('00:00:00') + DAY_MS * 2, at('12:00:00') + DAY_MS * 5)
-    assert.deepEqual(enqueued(), ['tenant-evaluations', 'audits'])
+    assert.deepEqual(enqueued(), ['evaluations', 'audits'])
   })
 })

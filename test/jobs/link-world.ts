@@ -152,7 +152,7 @@ async function deliverNext(
   const waitMs = next.dueMs - clock.nowMs()
   if (waitMs > 0) await clock.sleep(waitMs)
   const { queue, message } = next.message
-  if (queue !== 'tenant-evaluations' && queue !== 'audits') await linkMessages(deps)[queue].handle(message)
+  if (queue !== 'evaluations' && queue !== 'audits') await linkMessages(deps)[queue].handle(message)
   return true
 }
 

@@ -33,9 +33,8 @@ export function memoryStores(): MemoryStores {
   const unfinished = () => jobs.all().filter(({ value }) => value.status === 'Queued' || value.status === 'Running')
   return {
     links: {
-      catchUp: async () => undefined,
       find: async (_tenantId, linkId) => links.find(linkId),
-      async findCurrent(_tenantId, linkId) {
+      async findWithSettings(_tenantId, linkId) {
         const found = links.find(linkId)
         return found && { ...found, settings: settings.get(SETTINGS_ID).value }
       },
@@ -66,7 +65,7 @@ export function memoryStores(): MemoryStores {
     },
     settings: {
       register: async () => undefined,
-      findCurrent: async () => settings.get(SETTINGS_ID),
+      find: async () => settings.get(SETTINGS_ID),
       replace: async (_tenantId, changed, version) => settings.replace({ ...changed, id: SETTINGS_ID }, version).value,
     },
     removalPlans: {

@@ -209,7 +209,7 @@ class MergingTenant {
     const { tenantId } = this.#source
     const { messages } = this.#servers
     // One evaluation serves all that were enqueued.
-    for (const each of messages.filter(({ message }) => message.queue === 'tenant-evaluations')) {
+    for (const each of messages.filter(({ message }) => message.queue === 'evaluations')) {
       messages.splice(messages.indexOf(each), 1)
     }
     await this.#healthy.evaluator.evaluate(tenantId)

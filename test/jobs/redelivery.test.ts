@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { Message, MessageQueue } from '../../shared/kernel/messages.ts'
 import { handleWithRedelivery, redeliveryDelayMs } from '../../shared/messaging/redelivery.ts'
 
-const message: Message = { queue: 'tenant-evaluations', message: { tenantId: 'dddddddd-0000-4000-8000-000000000001' } }
+const message: Message = { queue: 'evaluations', message: { tenantId: 'dddddddd-0000-4000-8000-000000000001' } }
 
 /** Delivers a message repeatedly to a handler that fails during an outage. */
 async function outage(lastsMs: number) {

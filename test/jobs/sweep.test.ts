@@ -108,7 +108,7 @@ describe('The sweep', () => {
     await sweep(minute)
     assert.deepEqual(
       world.sentMessages.map(({ message }) => message.queue),
-      ['tenant-evaluations', 'sync-jobs'],
+      ['evaluations', 'sync-jobs'],
     )
   })
 
@@ -151,8 +151,8 @@ describe('The sweep', () => {
     assert.deepEqual(enqueuedFor.sort(), [
       ['audits', TENANT],
       ['audits', SMALL_TENANT],
-      ['tenant-evaluations', TENANT],
-      ['tenant-evaluations', SMALL_TENANT],
+      ['evaluations', TENANT],
+      ['evaluations', SMALL_TENANT],
     ])
     const audits = world.sentMessages.filter(({ message }) => message.queue === 'audits')
     for (const { dueMs } of audits) assert.ok(dueMs - world.clock.nowMs() < 24 * 3_600_000)

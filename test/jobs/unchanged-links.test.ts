@@ -91,7 +91,7 @@ describe('The hourly sweep of an unchanged link', () => {
     assert.deepEqual(paths, ['/v1.0/groups/delta'])
     assert.deepEqual(
       world.sentMessages.map(({ message }) => message.queue),
-      ['tenant-evaluations'],
+      ['evaluations'],
     )
     const jobs = await world.jobsOf(collectionId)
     assert.deepEqual(await storage(collectionId), ['swept', 'swept', 'stored', 'stored', 'stored'])

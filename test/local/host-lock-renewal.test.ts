@@ -3,9 +3,8 @@ import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceBusClient } from '@azure/service-bus'
 import type { ServiceBusFunction } from '../../infra/local/host/app-functions.ts'
-import { openServiceBus } from '../../infra/local/host/bus-client.ts'
 import { whileLocked } from '../../infra/local/host/lock-renewal.ts'
-import { startPump } from '../../infra/local/host/service-bus-pump.ts'
+import { openServiceBus, startPump } from '../../infra/local/host/service-bus-pump.ts'
 import { startServiceBus } from '../../infra/local/service-bus/broker.ts'
 
 const LOCK_MS = 60_000
@@ -120,14 +119,7 @@ describe('A message whose function takes longer than the lock', () => {
           connection,
         } as ServiceBusFunction,
       ],
-      serviceBus: {
-        maxConcurrentCalls: 4,
-        maxConcurrentSessions: 1,
-        maxConcurrentCallsPerSession: 1,
-        sessionIdleTimeoutMs: 60_000,
-        maxAutoLockRenewalDurationMs: 60_000,
-        autoCompleteMessages: true,
-      },
+      serviceBus: { maxConcurrentCalls: 4, maxAutoLockRenewalDurationMs: 60_000, autoCompleteMessages: true },
       openBus: openServiceBus,
       async invoke() {
         deliveryCount += 1

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { settlementOrder } from '../../infra/local/host/message-settlement.ts'
+import { settlementOrder } from '../../infra/local/host/service-bus-pump.ts'
 
 /** Runs all pending work that does not wait for a settlement. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))

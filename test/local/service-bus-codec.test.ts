@@ -19,7 +19,6 @@ const { message, types } = rhea
 const SENT = message.encode({
   ttl: 60_000,
   message_id: 'm1',
-  group_id: 's1',
   message_annotations: { 'x-opt-scheduled-enqueue-time': types.wrap_timestamp(1_893_456_000_000) },
   application_properties: { attempt: types.wrap_long(3), name: 'first' },
   body: message.data_section(Buffer.from('{"jobId":"j1"}')),
@@ -35,20 +34,14 @@ const DELIVERY = {
 } as const
 
 describe('the message codec', () => {
-  it('reads id, session, lifetime and due time', () => {
-    assert.deepEqual(readMessage(SENT), {
-      messageId: 'm1',
-      sessionId: 's1',
-      timeToLiveMs: 60_000,
-      dueAtMs: 1_893_456_000_000,
-    })
+  it('reads id, lifetime and due time', () => {
+    assert.deepEqual(readMessage(SENT), { messageId: 'm1', timeToLiveMs: 60_000, dueAtMs: 1_893_456_000_000 })
   })
 
   it('accepts a message without these', () => {
     const bare = message.encode({ body: message.data_section(Buffer.from('1')) })
     assert.deepEqual(readMessage(bare), {
       messageId: undefined,
-      sessionId: undefined,
       timeToLiveMs: Number.POSITIVE_INFINITY,
       dueAtMs: undefined,
     })

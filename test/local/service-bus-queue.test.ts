@@ -12,7 +12,6 @@ const SETTINGS: QueueSettings = {
   timeToLiveMs: Number.POSITIVE_INFINITY,
   deadLettersExpired: false,
   duplicateWindowMs: 0,
-  requiresSession: false,
 }
 const DEAD: QueueSettings = { ...SETTINGS, name: 'dead', maxDeliveryCount: Number.POSITIVE_INFINITY }
 const START_MS = 1_000
@@ -74,7 +73,7 @@ class Pair {
   #send(timeToLiveMs: number, delayMs: number): void {
     this.#sentCount += 1
     const [messageId, dueAtMs] = [`m${this.#sentCount}`, this.#nowMs + delayMs]
-    this.#queue.send({ bytes: Buffer.alloc(0), messageId, sessionId: undefined, timeToLiveMs, dueAtMs }, this.#nowMs)
+    this.#queue.send({ bytes: Buffer.alloc(0), messageId, timeToLiveMs, dueAtMs }, this.#nowMs)
     this.model.send(messageId, timeToLiveMs, dueAtMs, this.#nowMs)
   }
 
@@ -168,7 +167,7 @@ class Pair {
     assert.deepEqual(dead, this.model.deadLetters)
     const everywhere = [...view.map(({ id }) => id), ...dead, ...this.model.gone]
     assert.deepEqual(everywhere.sort(), Array.from({ length: this.#sentCount }, (_, n) => `m${n + 1}`).sort())
-    assert.ok(this.#queue.nextInstantMs() > this.#nowMs, 'something due was left undone')
+    assert.ok((this.#queue.nextInstantMs() ?? Infinity) > this.#nowMs, 'something due was left undone')
   }
 }
 
@@ -187,12 +186,7 @@ describe('a queue', () => {
 
   it('advances the time of scheduled messages, locks, lifetimes and seen ids, and keeps their order', () => {
     const queue = new MessageQueue({ ...SETTINGS, duplicateWindowMs: 100 }, new RecordingJournal())
-    const draft = {
-      bytes: Buffer.alloc(0),
-      sessionId: undefined,
-      timeToLiveMs: Number.POSITIVE_INFINITY,
-      dueAtMs: undefined,
-    }
+    const draft = { bytes: Buffer.alloc(0), timeToLiveMs: Number.POSITIVE_INFINITY, dueAtMs: undefined }
     queue.send({ ...draft, messageId: 'late', dueAtMs: 1_200 }, 1_000)
     queue.send({ ...draft, messageId: 'sooner', dueAtMs: 1_100 }, 1_000)
     queue.send({ ...draft, messageId: 'brief', timeToLiveMs: 50 }, 1_000)
@@ -212,12 +206,7 @@ describe('a queue', () => {
 
   it('cancels all of several scheduled messages, and none when one of them does not exist', () => {
     const queue = new MessageQueue(SETTINGS, new RecordingJournal())
-    const draft = {
-      bytes: Buffer.alloc(0),
-      sessionId: undefined,
-      timeToLiveMs: Number.POSITIVE_INFINITY,
-      dueAtMs: 2_000,
-    }
+    const draft = { bytes: Buffer.alloc(0), timeToLiveMs: Number.POSITIVE_INFINITY, dueAtMs: 2_000 }
     for (const messageId of ['one', 'two', 'three']) queue.send({ ...draft, messageId }, 1_000)
     const [one = 0, two = 0, three = 0] = [...queue.peek(0, 1_000)].map(({ sequenceNumber }) => sequenceNumber)
     assert.equal(queue.cancelScheduled([one, three + 1], 1_000), false)
@@ -229,12 +218,7 @@ describe('a queue', () => {
   it('delivers messages with the same due time in the order of scheduling', () => {
     const queue = new MessageQueue(SETTINGS, new RecordingJournal())
     const ids = Array.from({ length: 50 }, (_, n) => `m${n}`)
-    const draft = {
-      bytes: Buffer.alloc(0),
-      sessionId: undefined,
-      timeToLiveMs: Number.POSITIVE_INFINITY,
-      dueAtMs: 2_000,
-    }
+    const draft = { bytes: Buffer.alloc(0), timeToLiveMs: Number.POSITIVE_INFINITY, dueAtMs: 2_000 }
     for (const messageId of ids) queue.send({ ...draft, messageId }, 1_000)
     assert.deepEqual(
       ids.map(() => queue.take(2_000)?.messageId),

@@ -12,7 +12,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   ],
   requests: ['shared/domain/membership-requests/decide-request.ts'],
   joining: ['shared/domain/connectors/identity-resolver.ts'],
-  dispatch: ['shared/http/dispatch.ts', 'shared/http/match-route.ts', 'shared/http/second-decision.ts'],
+  dispatch: ['shared/http/dispatch.ts', 'shared/http/match-route.ts'],
   tokens: ['shared/auth/token-verifier.ts', 'shared/auth/caller-admission.ts'],
   cursors: ['shared/http/paging.ts', 'shared/http/sealed-texts.ts'],
   idempotency: ['shared/domain/idempotency/run-once.ts'],

@@ -9,12 +9,16 @@ import { ServiceBusClient, type ServiceBusMessage } from '@azure/service-bus'
 import { type LocalServiceBus, startServiceBus } from '../../infra/local/service-bus/broker.ts'
 import { readDeadLetterOptions } from '../../infra/operations/dead-letter-options.ts'
 import { deadLettersOf, replayDeadLetters } from '../../infra/operations/dead-letter-queue.ts'
-import { hasSessions, type QueueName, QUEUES as SERVICE_QUEUES } from '../../shared/messaging/queues.ts'
 
 const COMMAND = join(import.meta.dirname, '../../infra/operations/dead-letters.ts')
 
 /** With duplicate detection, which must not drop a replay. */
-const QUEUES = SERVICE_QUEUES.map((queue) => ({ ...queue, maxDeliveryCount: 1, duplicateDetectionWindowS: 600 }))
+const QUEUES = ['audits', 'evaluations', 'membership-changes', 'sweeps', 'sync-jobs'].map((name) => ({
+  name,
+  lockDurationS: 300,
+  maxDeliveryCount: 1,
+  duplicateDetectionWindowS: 600,
+}))
 
 let bus: LocalServiceBus
 let client: ServiceBusClient
@@ -30,9 +34,9 @@ afterEach(async () => {
 })
 
 /** Sends messages and delivers each until it is dead-lettered. */
-async function deadLetter(queue: QueueName, messages: ServiceBusMessage[]): Promise<void> {
+async function deadLetter(queue: string, messages: ServiceBusMessage[]): Promise<void> {
   await client.createSender(queue).sendMessages(messages)
-  const receiver = hasSessions(queue) ? await client.acceptNextSession(queue) : client.createReceiver(queue)
+  const receiver = client.createReceiver(queue)
   for (let buriedCount = 0; buriedCount < messages.length; ) {
     const received = await receiver.receiveMessages(messages.length - buriedCount, { maxWaitTimeInMs: 2_000 })
     for (const message of received) await receiver.abandonMessage(message)
@@ -105,13 +109,6 @@ describe('dead letters', () => {
     for (const id of ids) assert.match(id, /^one:replayed:\d+$/)
   })
 
-  it('are replayed in their session', async () => {
-    await deadLetter('tenant-evaluations', [{ ...job('one'), sessionId: 'tenant' }])
-    const letters = await deadLettersOf(client, 'tenant-evaluations')
-    assert.equal(await replayDeadLetters(client, 'tenant-evaluations', letters), 1)
-    assert.equal((await client.acceptNextSession('tenant-evaluations')).sessionId, 'tenant')
-  })
-
   it('are completed only after they are sent: they stay if the queue refuses them', async () => {
     await deadLetter('sync-jobs', [job('one')])
     const letters = await deadLettersOf(client, 'sync-jobs')
@@ -124,13 +121,10 @@ describe('dead letters', () => {
 describe('the command', () => {
   it('lists every queue, without the content of messages', async () => {
     await deadLetter('sync-jobs', [{ ...job('one'), body: { tenantId: 'confidential' } }])
-    await deadLetter('tenant-evaluations', [{ ...job('two'), sessionId: 'tenant' }])
+    await deadLetter('evaluations', [job('two')])
     const { code, stdout } = await run(['list'])
     assert.equal(code, 0)
-    assert.match(
-      stdout,
-      /^sync-jobs {2}one {2}\S+Z {2}1 deliveries {2}MaxDeliveryCountExceeded.*\ntenant-evaluations {2}two /,
-    )
+    assert.match(stdout, /^evaluations {2}two {2}\S+Z {2}1 deliveries {2}MaxDeliveryCountExceeded.*\nsync-jobs {2}one /)
     assert.doesNotMatch(stdout, /confidential|SharedAccessKey/)
   })
 

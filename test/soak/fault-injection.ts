@@ -15,10 +15,7 @@ export type FaultPlan = {
 
 type InjectedFault = { readonly name: string; readonly weight: number; readonly run: () => Promise<void> }
 
-/** Longest time by which a replica lags behind. */
-export const LAG_AT_MOST_MS = 2100
-
-const QUEUES_WITH_LOSS = ['tenant-evaluations', 'membership-changes', 'sync-jobs', 'sweeps']
+const QUEUES_WITH_LOSS = ['evaluations', 'membership-changes', 'sync-jobs', 'sweeps']
 
 /** Injects random faults, one after another and some at once, until it is paused. */
 export class FaultInjection {
@@ -60,7 +57,6 @@ export class FaultInjection {
       { name: 'message doubled', weight: 4, run: () => this.#onMessage('deliverNextMessageTwice') },
       { name: 'queue restarted', weight: 3, run: () => this.#restart('queue') },
       { name: 'database restarted', weight: 3, run: () => this.#restart('database') },
-      { name: 'replica behind', weight: 4, run: () => this.#lagReplicas() },
       { name: 'directory throttled', weight: 5, run: () => this.#faultDirectory() },
     ]
   }
@@ -168,18 +164,6 @@ export class FaultInjection {
       await this.#servers.restart(server, this.#random.percent(50) ? 'SIGKILL' : 'SIGTERM')
     } finally {
       this.#isRestarting.delete(server)
-    }
-  }
-
-  async #lagReplicas(): Promise<void> {
-    if (this.#isRestarting.has('database')) return
-    this.#isRestarting.add('database')
-    try {
-      await this.#servers.command('database')('lag', { behindMs: 100 + this.#random.below(LAG_AT_MOST_MS - 100) })
-      await sleep(this.#durationMs())
-      await this.#servers.command('database')('lag', null)
-    } finally {
-      this.#isRestarting.delete('database')
     }
   }
 

@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '../../infra/local/demo/seeded-random.ts'
 import type { ApiCalls, CallOptions, SoakReply } from './api-calls.ts'
 import type { Callers } from './callers.ts'
-import { LAG_AT_MOST_MS } from './fault-injection.ts'
 import type { GroupWatch } from './group-watch.ts'
 import type { ActionLocks } from './locks.ts'
 import type { OrganisationModel } from './organisation-model.ts'
@@ -62,9 +60,8 @@ export async function expectStatus<Data>(
   )
 }
 
-/** A record with all that was acknowledged before: an instance whose replica lags returns an older state for a while. */
+/** A record with all that was acknowledged before. */
 export async function readWritten<Data>(organisation: Organisation, path: string): Promise<Data> {
-  await sleep(LAG_AT_MOST_MS + 400)
   const { writer: token } = organisation.callers
   return (await expectStatus<Data>(organisation, { token, method: 'GET', path }, 200)).data
 }

@@ -1,6 +1,5 @@
 /** Runs one local server in a process of its own: `database`, `queue` or `directory`. */
 import { createContainers } from '../../infra/local/cosmos/local-account.ts'
-import type { ReplicaLag } from '../../infra/local/cosmos/replicas.ts'
 import { type LocalCosmos, startCosmos } from '../../infra/local/cosmos/server.ts'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import { type DirectoryOptions, type LocalDirectory, startDirectory } from '../../infra/local/directory/server.ts'
@@ -32,7 +31,6 @@ function database(): CommandHandlers {
       return cosmos.endpoint
     },
     sizes: () => cosmos.sizes(),
-    lag: (lag: ReplicaLag | null) => cosmos.setReplicaLag(lag ?? undefined),
     close: () => cosmos.close(),
   }
 }

@@ -107,7 +107,6 @@ describe('The spans of a sync', () => {
       authenticate: async () => writer,
       admit: () => undefined,
       findIdentity: async () => undefined,
-      catchUp: async () => undefined,
       idempotency: idempotencyOn(world.container('idempotencyKeys'), deps.nowMs, deps.log),
     })
     const url = `/group-link/beta/group-links/${collectionId}/sync`

@@ -7,14 +7,12 @@ import { type Partition, parsePartition, requireItemSize } from './item-rules.ts
 import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
 import { parseObject } from './json.ts'
 import { answerQuery, QUERY_PLAN } from './query-request.ts'
-import type { Replicas } from './replicas.ts'
 import { type Answer, badRequest, jsonAnswer } from './response.ts'
 import type { Storage } from './storage.ts'
 
 export type Account = {
   readonly storage: Storage
   readonly catalog: Catalog
-  readonly replicas: Replicas
   /** The master key, which also signs continuation tokens. */
   readonly key: KeyObject
   readonly isStrict: boolean
@@ -144,6 +142,6 @@ function accountResource(endpoint: string) {
     writableLocations: locations,
     readableLocations: locations,
     enableMultipleWriteLocations: false,
-    userConsistencyPolicy: { defaultConsistencyLevel: 'Session' },
+    userConsistencyPolicy: { defaultConsistencyLevel: 'Strong' },
   }
 }

@@ -67,7 +67,7 @@ export function deleteItem(target: Target, id: string): ItemAnswer {
   const { row, etag, body } = requireItem(target, id)
   requireVersion(target, { row, etag, body })
   target.storage.prepare('DELETE FROM docs WHERE row = ?').run(row)
-  target.storage.nextSequence(target.container.number, row)
+  target.storage.nextSequence(target.container.number)
   return { status: 204, etag: undefined, body: undefined, charge: writeCharge(Buffer.byteLength(body)) }
 }
 
@@ -97,7 +97,7 @@ function requireVersion({ ifMatch, ifNoneMatch }: Target, present: StoredItem | 
 function store(target: Target, item: ValidItem, present: StoredItem | undefined): ItemAnswer {
   const { storage, container, partition } = target
   requireUnique(storage, container, partition, item.document, present?.row)
-  const sequence = storage.nextSequence(container.number, present?.row)
+  const sequence = storage.nextSequence(container.number)
   const row = present?.row ?? sequence
   const nowMs = storage.nowMs()
   const [etag, ts] = [`"${randomUUID()}"`, Math.floor(nowMs / 1000)]

@@ -53,11 +53,17 @@ const POINTS = [
 
 // The figures are estimates. Use them to compare alternatives, not to plan a budget.
 
-export const readCharge = (sizeBytes: number): number => interpolated(sizeBytes / 1024, 1)
+/**
+ * Reads of an account with Strong consistency ask two replicas.
+ * https://learn.microsoft.com/azure/cosmos-db/consistency-levels#consistency-levels-and-throughput
+ */
+const READ_REPLICAS_COUNT = 2
+
+export const readCharge = (sizeBytes: number): number => READ_REPLICAS_COUNT * interpolated(sizeBytes / 1024, 1)
 
 export const writeCharge = (sizeBytes: number): number => interpolated(sizeBytes / 1024, 2)
 
-export const queryCharge = (rowCount: number): number => rounded(2.3 + 0.1 * rowCount)
+export const queryCharge = (rowCount: number): number => rounded(READ_REPLICAS_COUNT * (2.3 + 0.1 * rowCount))
 
 function interpolated(sizeKb: number, column: 1 | 2): number {
   const above = Math.max(

@@ -4,11 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { openCatalog } from './catalog.ts'
 import { type Account, type Call, noOperations, type OperationCounts, type OperationKind } from './handlers.ts'
 import { type HttpClient, inProcessClient, type ReceivedRequest } from './in-process.ts'
+import { answerOperation } from './item-operations.ts'
 import { PartitionTurns } from './partition-turns.ts'
-import { parseLag, type ReplicaLag, Replicas } from './replicas.ts'
 import { operationOf, readBody, verifySignature } from './request.ts'
 import { type Answer, badRequest, CosmosFailure, chargeOf, failureAnswer, send } from './response.ts'
-import { inSession } from './sessions.ts'
 import { type ContainerSizes, openStorage } from './storage.ts'
 import { type Throttle, Throttling } from './throttling.ts'
 
@@ -23,8 +22,6 @@ export type LocalCosmosOptions = {
   readonly strict: boolean
   /** Clock for `_ts` and `ttl`. */
   readonly nowMs?: () => number
-  /** The replica that answers reads is behind from the start; default: it is not. */
-  readonly replicaLag?: ReplicaLag
 }
 
 /** A running Cosmos DB account on 127.0.0.1. */
@@ -37,8 +34,6 @@ export type LocalCosmos = {
   answer(operation: OperationKind, request: Omit<Call, 'account'>): Answer
   /** Returns 429 for the next matching requests. The returned function removes the throttle. */
   throttleNext(throttle: Throttle): () => void
-  /** From now on the replica that answers reads is behind, or no longer. `POST /local/replicas` does the same. */
-  setReplicaLag(lag: ReplicaLag | undefined): void
   /** Operations asked for since the start, by kind. */
   operations(): OperationCounts
   /** Documents written since the file was made: a batch that only reads writes none. */
@@ -81,8 +76,7 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
     const catalog = openCatalog(storage)
     const endpoint = `http://127.0.0.1:${await listen(server, options.port)}`
     const key = createSecretKey(options.key, 'base64')
-    const replicas = new Replicas(storage, options.replicaLag)
-    const account = { storage, catalog, replicas, key, isStrict: options.strict, endpoint }
+    const account = { storage, catalog, key, isStrict: options.strict, endpoint }
     const { counts, throttling } = { counts: noOperations(), throttling: new Throttling() }
     const served: Running = { account, counts, throttling, turns: new PartitionTurns(), chargedUnits: 0 }
     running = served
@@ -92,20 +86,15 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
       httpClient: inProcessClient((request, body) => answerOrFailure(served, () => answerTo(served, request, body))),
       answer(operation, request) {
         counts[operation]++
-        return answerOrFailure(served, () => inSession(operation, { account, ...request }))
+        return answerOrFailure(served, () => answerOperation(operation, { account, ...request }))
       },
       throttleNext: (throttle) => throttling.add(throttle),
-      setReplicaLag: (lag) => replicas.setLag(lag),
       operations: () => ({ ...counts }),
       writeCount: () => storage.writeCount(),
       sizes: () => storage.sizes(),
       chargedUnits: () => served.chargedUnits,
       unref: () => void server.unref(),
-      close: () =>
-        close(server, () => {
-          replicas.close()
-          storage.close()
-        }),
+      close: () => close(server, () => storage.close()),
     }
   } catch (cause) {
     storage.close()
@@ -155,14 +144,13 @@ function answerOrFailure(running: Running, work: () => Answer): Answer {
 function answerSigned(running: Running, request: ReceivedRequest, body: string): Answer {
   const { method = '', url = '/', headers } = request
   const segments = segmentsOf(url)
-  if (segments[0] !== 'local') verifySignature(method, segments, headers, running.account.key)
+  verifySignature(method, segments, headers, running.account.key)
   return answerTo(running, request, body)
 }
 
 function answerTo(running: Running, { method = '', url = '/', headers }: ReceivedRequest, body: string): Answer {
   const { account, counts, throttling } = running
   const segments = segmentsOf(url)
-  if (segments[0] === 'local') return control(account.replicas, method, segments, body)
   const operation = operationOf(method, segments, headers)
   counts[operation]++
   const delayMs = throttling.delayMsOf({ operation, method, path: `/${segments.join('/')}` })
@@ -170,16 +158,7 @@ function answerTo(running: Running, { method = '', url = '/', headers }: Receive
     const failure = new CosmosFailure(429, 'Request rate is large', 3200)
     return failureAnswer(failure, { 'x-ms-retry-after-ms': delayMs })
   }
-  return inSession(operation, { account, segments, headers, body })
-}
-
-/** What only the local database has: it is on loopback, and needs no key. */
-function control(replicas: Replicas, method: string, segments: readonly string[], body: string): Answer {
-  if (method !== 'POST' || segments.join('/') !== 'local/replicas') {
-    throw badRequest(`${method} /${segments.join('/')} is not supported`)
-  }
-  replicas.setLag(parseLag(body))
-  return { status: 204, body: undefined }
+  return answerOperation(operation, { account, segments, headers, body })
 }
 
 function segmentsOf(url: string): string[] {

@@ -9,11 +9,8 @@ export type Storage = {
   execute(sql: string): void
   /** Deletes expired documents, then runs the work in one transaction. An exception rolls back the transaction. */
   write<T>(work: () => T): T
-  /**
-   * Returns a new number for a write to a container, which no row or version has had. Only inside `write`.
-   * @param row The written row. A new row gets the number.
-   */
-  nextSequence(container: number, row?: number): number
+  /** Returns a new number for a write to a container, which no row or version has had. Only inside `write`. */
+  nextSequence(container: number): number
   /**
    * The LSN of the container: the number of its last committed write. It never decreases, even by restarts and
    * deletions.
@@ -23,21 +20,10 @@ export type Storage = {
   writeCount(): number
   /** The documents of each container by its id, expired ones included. */
   sizes(): ContainerSizes
-  /** Sets the observer of commits; undefined removes it. */
-  onCommit(observer: ((commit: Commit) => void) | undefined): void
   close(): void
 }
 
 export type ContainerSizes = Readonly<Record<string, { readonly documentCount: number; readonly bodyBytes: number }>>
-
-/** The changes of a transaction to the documents of a container. */
-export type Commit = {
-  readonly container: number
-  readonly previousLsn: number
-  readonly lsn: number
-  /** The rows that were written, with their current documents. A deleted row has none. */
-  readonly rows: readonly { readonly row: number; readonly document: Record<string, unknown> | undefined }[]
-}
 
 /** Identifies the file (PRAGMA application_id) and its schema version (user_version). */
 const APPLICATION_ID = 0x436f736d
@@ -127,35 +113,21 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
   // The file does not store LSNs by container, so after a start each container has the highest LSN.
   const firstLsn = sequence
   const lsns = new Map<number, number>()
-  const written = new Map<number, { lsn: number; rows: Set<number> }>()
-  let observer: ((commit: Commit) => void) | undefined
-  const lsnOf = (container: number): number => lsns.get(container) ?? firstLsn
-
-  const publish = (): void => {
-    for (const [container, { lsn, rows }] of written) {
-      const previousLsn = lsnOf(container)
-      lsns.set(container, lsn)
-      const documentIn = (row: number) => prepare('SELECT * FROM docs WHERE row = ?').get(row)
-      observer?.({ container, previousLsn, lsn, rows: [...rows].map((row) => ({ row, document: documentIn(row) })) })
-    }
-  }
+  /** The LSNs of the transaction that is open, by container. */
+  const written = new Map<number, number>()
 
   return {
     nowMs,
     prepare,
     execute: (sql) => database.exec(sql),
-    nextSequence(container, row) {
+    nextSequence(container) {
       sequence += 1
-      const rows = written.get(container)?.rows ?? new Set()
-      written.set(container, { lsn: sequence, rows: rows.add(row ?? sequence) })
+      written.set(container, sequence)
       return sequence
     },
-    lsnOf,
+    lsnOf: (container) => lsns.get(container) ?? firstLsn,
     writeCount: () => savedSequence,
     sizes: () => sizesOf(database),
-    onCommit(next) {
-      observer = next
-    },
     write(work) {
       prepare('BEGIN IMMEDIATE').run()
       try {
@@ -165,7 +137,7 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
         if (sequence !== savedSequence) prepare('UPDATE counter SET sequence = ?').run(sequence)
         prepare('COMMIT').run()
         savedSequence = sequence
-        publish()
+        for (const [container, lsn] of written) lsns.set(container, lsn)
         return result
       } catch (cause) {
         if (database.isTransaction) prepare('ROLLBACK').run()

@@ -25,8 +25,6 @@ export type ServiceBusFunction = Registered & {
   readonly takesMany: boolean
   /** Whether the handler receives bytes instead of text. */
   readonly takesBytes: boolean
-  /** Whether it receives session by session. */
-  readonly takesSessions: boolean
   /** Undefined: the value of host.json. */
   readonly autoCompleteMessages: boolean | undefined
 }
@@ -118,6 +116,7 @@ function serviceBusFunction({ binding, ...registered }: Triggered, settings: App
     autoCompleteMessages?: boolean
   }
   if (!queueName) throw new Error('queueName is required because this host supports queues only')
+  if (isSessionsEnabled) throw new Error('this host does not support sessions')
   const connectionName = connection || 'ServiceBus'
   return {
     ...registered,
@@ -127,7 +126,6 @@ function serviceBusFunction({ binding, ...registered }: Triggered, settings: App
     connection: resolveConnection(connectionName, settings),
     takesMany: cardinality === 'many',
     takesBytes: dataType === 'binary',
-    takesSessions: isSessionsEnabled ?? false,
     autoCompleteMessages,
   }
 }

@@ -7,10 +7,6 @@ export type HostJson = {
   readonly routePrefix: string
   readonly serviceBus: {
     readonly maxConcurrentCalls: number
-    readonly maxConcurrentSessions: number
-    readonly maxConcurrentCallsPerSession: number
-    /** A session ends when no message has come for this time. */
-    readonly sessionIdleTimeoutMs: number
     readonly maxAutoLockRenewalDurationMs: number
     readonly autoCompleteMessages: boolean
   }
@@ -20,14 +16,7 @@ type HostJsonFile = {
   version?: unknown
   extensions?: {
     http?: { routePrefix?: string }
-    serviceBus?: {
-      maxConcurrentCalls?: number
-      maxConcurrentSessions?: number
-      maxConcurrentCallsPerSession?: number
-      sessionIdleTimeout?: string
-      maxAutoLockRenewalDuration?: string
-      autoCompleteMessages?: boolean
-    }
+    serviceBus?: { maxConcurrentCalls?: number; maxAutoLockRenewalDuration?: string; autoCompleteMessages?: boolean }
   }
 }
 
@@ -41,21 +30,14 @@ export async function readHostJson(appFolder: string): Promise<HostJson> {
     })
   if (file.version !== '2.0') throw new Error(`${path} must have "version": "2.0"`)
   const { http, serviceBus } = file.extensions ?? {}
-  const count = (
-    name: 'maxConcurrentCalls' | 'maxConcurrentSessions' | 'maxConcurrentCallsPerSession',
-    otherwise: number,
-  ) => {
-    const value = serviceBus?.[name] ?? otherwise
-    if (!Number.isInteger(value) || value < 1) throw new Error(`${path}: ${name} must be a positive integer`)
-    return value
+  const maxConcurrentCalls = serviceBus?.maxConcurrentCalls ?? 16
+  if (!Number.isInteger(maxConcurrentCalls) || maxConcurrentCalls < 1) {
+    throw new Error(`${path}: maxConcurrentCalls must be a positive integer`)
   }
   return {
     routePrefix: (http?.routePrefix ?? 'api').replace(/^\/+|\/+$/g, ''),
     serviceBus: {
-      maxConcurrentCalls: count('maxConcurrentCalls', 16),
-      maxConcurrentSessions: count('maxConcurrentSessions', 8),
-      maxConcurrentCallsPerSession: count('maxConcurrentCallsPerSession', 1),
-      sessionIdleTimeoutMs: timeSpanMs(serviceBus?.sessionIdleTimeout ?? '00:01:00'),
+      maxConcurrentCalls,
       maxAutoLockRenewalDurationMs: timeSpanMs(serviceBus?.maxAutoLockRenewalDuration ?? '00:05:00'),
       autoCompleteMessages: serviceBus?.autoCompleteMessages ?? true,
     },

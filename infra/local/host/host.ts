@@ -1,5 +1,4 @@
 import { type AppFunction, appFunctions, type TimerFunction } from './app-functions.ts'
-import { type OpenBus, openServiceBus } from './bus-client.ts'
 import { byHand, type RunByHand } from './by-hand.ts'
 import { type HostJson, readHostJson } from './host-settings.ts'
 import { answerHttp, type StartByHand } from './http-front.ts'
@@ -9,7 +8,7 @@ import { type LoopbackServer, listenOnLoopback } from './loopback-server.ts'
 import type { HostLog, HostLogEntry } from './programming-model.ts'
 import { listenToLibrary } from './registry.ts'
 import { type RouteTable, routeTable } from './route-table.ts'
-import { type Pump, startPump } from './service-bus-pump.ts'
+import { type OpenBus, openServiceBus, type Pump, startPump } from './service-bus-pump.ts'
 import { type RunningTimer, startTimer } from './timer.ts'
 
 export type HostOptions = {

@@ -3,7 +3,7 @@ const MARGIN_MS = 10_000
 /** A lock that has ended by this clock may be held by that of the broker: it is not renewed in a loop without a pause. */
 const LEAST_DELAY_MS = 1000
 
-type Locked = { readonly lockedUntilUtc?: Date }
+type LockedMessage = { readonly lockedUntilUtc?: Date }
 
 export type LockRenewal = {
   /** @returns The end of the renewed lock. */
@@ -15,12 +15,11 @@ export type LockRenewal = {
 }
 
 /**
- * Renews the lock of a message or a session while the work on it runs. The renewal of the SDK (7.9) keeps each message
- * forever whose connection was lost while it was processed: it stops renewals by the name of the link, which a new
- * connection changes.
+ * Renews the lock of a message while the work on it runs. The renewal of the SDK (7.9) keeps each message forever whose
+ * connection was lost while it was processed: it stops renewals by the name of the link, which a new connection changes.
  */
 export async function whileLocked<Result>(
-  { lockedUntilUtc }: Locked,
+  { lockedUntilUtc }: LockedMessage,
   { renew, onFailure, renewedForMs }: LockRenewal,
   work: () => Promise<Result>,
 ): Promise<Result> {

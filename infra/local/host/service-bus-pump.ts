@@ -1,13 +1,17 @@
-import type { ServiceBusReceivedMessage } from '@azure/service-bus'
+import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus'
 import type { ServiceBusFunction } from './app-functions.ts'
-import { type BusClient, type OpenBus, RECEIVER_OPTIONS } from './bus-client.ts'
+import type { BusConnection, HostJson } from './host-settings.ts'
+import type { Invoke } from './invocation.ts'
 import { type LockRenewal, whileLocked } from './lock-renewal.ts'
-import { type ProcessingOptions, processMessage, settler } from './message-settlement.ts'
-import { type QueuePump, startSessions } from './session-pump.ts'
+import { batchMetadata, messageBytes, messageInput, messageMetadata } from './message-data.ts'
+import type { HostLog } from './programming-model.ts'
 
-export type PumpOptions = ProcessingOptions & {
+export type PumpOptions = {
   readonly functions: readonly ServiceBusFunction[]
+  readonly serviceBus: HostJson['serviceBus']
   readonly openBus: OpenBus
+  readonly invoke: Invoke
+  readonly log: HostLog
 }
 
 export type Pump = {
@@ -15,10 +19,12 @@ export type Pump = {
   close(): Promise<void>
 }
 
-/**
- * Delivers messages to the functions. Functions with the same connection share a client, like on the platform, and those
- * with sessions another one.
- */
+/** Never rejects. */
+type Settle = (outcome: 'complete' | 'abandon', message: ServiceBusReceivedMessage) => Promise<void>
+
+type QueuePump = { stopReceiving(): Promise<void>; settled(): Promise<void>; close(): Promise<void> }
+
+/** Delivers messages to the functions. Functions with the same connection share a client, like on the platform. */
 export async function startPump(options: PumpOptions): Promise<Pump> {
   const clients = new Map<string, BusClient>()
   const queues: QueuePump[] = []
@@ -32,11 +38,9 @@ export async function startPump(options: PumpOptions): Promise<Pump> {
   }
   try {
     for (const fn of options.functions) {
-      const { connectionName, connection, takesSessions } = fn
-      const key = `${connectionName} ${takesSessions}`
-      const client = clients.get(key) ?? (await options.openBus(connection, takesSessions))
-      clients.set(key, client)
-      queues.push(takesSessions ? startSessions(fn, client, options) : startQueue(fn, client, options))
+      const client = clients.get(fn.connectionName) ?? (await options.openBus(fn.connection))
+      clients.set(fn.connectionName, client)
+      queues.push(startQueue(fn, client, options))
     }
     return pump
   } catch (error) {
@@ -47,7 +51,12 @@ export async function startPump(options: PumpOptions): Promise<Pump> {
 
 function startQueue(fn: ServiceBusFunction, client: BusClient, options: PumpOptions): QueuePump {
   const { serviceBus, log } = options
-  const receiver = client.createReceiver(fn.queueName, RECEIVER_OPTIONS)
+  const receiver = client.createReceiver(fn.queueName, {
+    receiveMode: 'peekLock',
+    // The pump itself renews locks.
+    maxAutoLockRenewalDurationInMs: 0,
+    skipParsingBodyAsJson: true,
+  })
   const settle = settler(fn, receiver, log)
   const renewalOf = (message: ServiceBusReceivedMessage): LockRenewal => ({
     renew: () => receiver.renewMessageLock(message),
@@ -82,5 +91,90 @@ function startQueue(fn: ServiceBusFunction, client: BusClient, options: PumpOpti
     },
     settled: async () => void (await Promise.all(running)),
     close: () => receiver.close(),
+  }
+}
+
+/** Never rejects. A failed handler only increases the delivery count of the message. */
+async function processMessage(
+  fn: ServiceBusFunction,
+  message: ServiceBusReceivedMessage,
+  settle: Settle,
+  { invoke, serviceBus, log }: PumpOptions,
+): Promise<void> {
+  try {
+    const metadata = messageMetadata(message)
+    await invoke(fn.registration, {
+      inputData: [{ name: fn.triggerName, data: messageInput([messageBytes(message.body)], fn) }],
+      triggerMetadata: fn.takesMany ? batchMetadata(metadata) : metadata,
+    })
+  } catch (error) {
+    const text = `Message ${message.messageId} failed, delivery ${(message.deliveryCount ?? 0) + 1}`
+    log({ level: 'error', category: 'host', message: text, functionName: fn.name, error })
+    return settle('abandon', message)
+  }
+  if (fn.autoCompleteMessages ?? serviceBus.autoCompleteMessages) await settle('complete', message)
+}
+
+/** A settlement fails if the lock is lost. The message is then redelivered, which handlers must support anyway. */
+function settler(fn: ServiceBusFunction, receiver: MessageReceiver, log: HostLog): Settle {
+  const inOrder = settlementOrder()
+  return (outcome, message) =>
+    inOrder(outcome, () =>
+      outcome === 'complete' ? receiver.completeMessage(message) : receiver.abandonMessage(message),
+    ).catch((error: unknown) => {
+      const text = `Message ${message.messageId} could not be settled (${outcome})`
+      log({ level: 'warning', category: 'host', message: text, functionName: fn.name, error })
+    })
+}
+
+/** The part of the SDK receiver that the pump uses. */
+export type MessageReceiver = Pick<
+  ServiceBusReceiver,
+  'subscribe' | 'completeMessage' | 'abandonMessage' | 'renewMessageLock' | 'close'
+>
+
+export type ReceiverOptions = {
+  readonly receiveMode: 'peekLock'
+  readonly maxAutoLockRenewalDurationInMs: 0
+  /** Message bodies are bytes. */
+  readonly skipParsingBodyAsJson: true
+}
+
+type BusClient = {
+  createReceiver(queueName: string, options: ReceiverOptions): MessageReceiver
+  close(): Promise<void>
+}
+
+export type OpenBus = (connection: BusConnection) => Promise<BusClient>
+
+/** The client of the SDK. The packages are loaded only for apps with Service Bus functions. */
+export const openServiceBus: OpenBus = async (connection) => {
+  const { ServiceBusClient } = await import('@azure/service-bus')
+  if ('connectionString' in connection) return new ServiceBusClient(connection.connectionString)
+  const { DefaultAzureCredential } = await import('@azure/identity')
+  return new ServiceBusClient(connection.fullyQualifiedNamespace, new DefaultAzureCredential())
+}
+
+/** Starts a settlement when no settlement with another outcome is in progress. Resolves or rejects like it. */
+export type InOrder = (outcome: 'complete' | 'abandon', settle: () => Promise<void>) => Promise<void>
+
+/**
+ * Serializes settlements of a receiver with different outcomes. Settlements with the same outcome run concurrently.
+ * Required because rhea 3.0.5, which the SDK uses, can merge two settlements of the same turn and send both with the
+ * first outcome: a failed message would be completed and lost. (`write_dispositions` compares outcomes from the third.)
+ */
+export function settlementOrder(): InOrder {
+  let outcomeNow: string | undefined
+  let earlierOutcomes: Promise<unknown> = Promise.resolve()
+  let sameOutcome: Promise<unknown> = Promise.resolve()
+  return (outcome, settle) => {
+    if (outcome !== outcomeNow) {
+      outcomeNow = outcome
+      earlierOutcomes = sameOutcome
+    }
+    const settled = earlierOutcomes.then(settle)
+    const ended = settled.catch(() => undefined)
+    sameOutcome = Promise.all([sameOutcome, ended]).then(() => undefined)
+    return settled
   }
 }

@@ -68,15 +68,13 @@ const settings = (definition: LocalQueue) => ({
   timeToLiveMs: (definition.defaultTimeToLiveS ?? Number.POSITIVE_INFINITY) * 1_000,
   deadLettersExpired: definition.deadLetterOnExpiration ?? false,
   duplicateWindowMs: (definition.duplicateDetectionWindowS ?? 0) * 1_000,
-  requiresSession: definition.requiresSession ?? false,
 })
 
-/** Dead letters do not expire, their deliveries are not counted, and any receiver gets those of all sessions. */
+/** Dead letters do not expire, and their deliveries are not counted. */
 const deadLetterSettings = (definition: LocalQueue) => ({
   ...settings(definition),
   name: `${definition.name}/$deadletterqueue`,
   maxDeliveryCount: Number.POSITIVE_INFINITY,
   timeToLiveMs: Number.POSITIVE_INFINITY,
   duplicateWindowMs: 0,
-  requiresSession: false,
 })

@@ -58,9 +58,6 @@ export class Intake {
       throw new BusRefusal('amqp:not-allowed', 'Messages cannot be sent to a dead-letter queue.')
     }
     const drafts = messages.map(draftOf)
-    if (entity.queue.settings.requiresSession && drafts.some(({ sessionId }) => sessionId === undefined)) {
-      throw new BusRefusal('amqp:not-allowed', `Every message of the queue '${name}' needs a session id.`)
-    }
     const [fault] = this.#planned.get(name) ?? []
     if (fault?.kind === 'reject') {
       this.#planned.get(name)?.shift()
@@ -80,8 +77,8 @@ export class Intake {
 }
 
 function draftOf(bytes: Buffer): Draft {
-  const { messageId, ...facts } = readMessage(bytes)
-  if (messageId !== undefined) return { bytes, messageId, ...facts }
+  const { messageId, timeToLiveMs, dueAtMs } = readMessage(bytes)
+  if (messageId !== undefined) return { bytes, messageId, timeToLiveMs, dueAtMs }
   const stamped = randomUUID()
-  return { bytes: withMessageId(bytes, stamped), messageId: stamped, ...facts }
+  return { bytes: withMessageId(bytes, stamped), messageId: stamped, timeToLiveMs, dueAtMs }
 }

@@ -8,7 +8,6 @@ import type { MessageStore } from './message-store.ts'
 import { openOutgoingLink } from './outgoing-link.ts'
 import { asRefusal, BusRefusal } from './refusal.ts'
 import { keepMessagesRaw } from './rhea-internals.ts'
-import { isForSessions, type LinkSource, openSessionLink } from './session-link.ts'
 
 const HOST = '127.0.0.1'
 
@@ -74,11 +73,7 @@ function serveLinks(container: Container, nodes: Nodes): void {
     if (sender !== undefined) orRefused(sender, () => attachReceiverOf(sender, nodes))
   })
   container.on('receiver_open', ({ receiver }: EventContext) => {
-    if (receiver === undefined) return
-    orRefused(receiver, () => {
-      attachSenderTo(receiver, nodes)
-      return undefined
-    })
+    if (receiver !== undefined) orRefused(receiver, () => attachSenderTo(receiver, nodes))
   })
   for (const end of ['sender_close', 'session_close', 'connection_close', 'disconnected']) {
     container.on(end, () => entities.prune())
@@ -88,15 +83,12 @@ function serveLinks(container: Container, nodes: Nodes): void {
   container.on('error', onFault)
 }
 
-/** A client opens a link to receive messages or replies. Returns the source of a session. */
-function attachReceiverOf(sender: Sender, { entities, store, nowMs }: Nodes): LinkSource | undefined {
+/** A client opens a link to receive messages or replies. */
+function attachReceiverOf(sender: Sender, { entities, store, nowMs }: Nodes): void {
   const address = parseAddress(sender.source?.address)
-  if (address.node === 'tokens') return undefined
+  if (address.node === 'tokens') return
   const entity = entities.find(address.queue, address.isDeadLetter)
-  if (address.node !== 'queue') return undefined
-  if (isForSessions(sender)) return openSessionLink(sender, entity, store, nowMs)
-  openOutgoingLink(sender, entity, store, nowMs)
-  return undefined
+  if (address.node === 'queue') openOutgoingLink(sender, entity, store, nowMs)
 }
 
 /** A client opens a link to send messages or requests. */
@@ -112,9 +104,10 @@ function attachSenderTo(receiver: Receiver, { entities, intake, store, nowMs }: 
 }
 
 /** Rejects a link: the protocol requires to open it without a target, and to close it with the reason. */
-function orRefused(attached: link, attach: () => LinkSource | undefined): void {
+function orRefused(attached: link, attach: () => void): void {
   try {
-    attached.set_source(attach() ?? { address: attached.source?.address ?? '' })
+    attach()
+    attached.set_source({ address: attached.source?.address })
     attached.set_target({ address: attached.target?.address })
   } catch (failure) {
     attached.close(asRefusal(failure).amqpError)

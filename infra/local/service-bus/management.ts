@@ -3,7 +3,7 @@ import type { Entity } from './entities.ts'
 import type { Intake } from './intake.ts'
 import { encodeDelivery } from './message-codec.ts'
 import type { Properties, QueuedMessage, Settlement } from './queued-message.ts'
-import { BusRefusal, lockLost, sessionLockLost } from './refusal.ts'
+import { BusRefusal, lockLost } from './refusal.ts'
 
 // Operations of `queue/$management`. learn.microsoft.com/azure/service-bus-messaging/service-bus-amqp-request-response
 
@@ -34,10 +34,9 @@ const OPERATIONS: ReadonlyMap<string, Operation> = new Map([
   ['com.microsoft:peek-message', peekMessages],
   ['com.microsoft:receive-by-sequence-number', receiveDeferredMessages],
   ['com.microsoft:update-disposition', updateDisposition],
-  ['com.microsoft:renew-session-lock', renewSession],
 ])
 
-/** Runs a request. @throws BusRefusal `amqp:not-implemented` for session states, rules and other unsupported operations */
+/** Runs a request. @throws BusRefusal `amqp:not-implemented` for sessions, rules and other unsupported operations */
 export function manage(request: ManagementRequest): ManagementReply {
   const operation = OPERATIONS.get(request.operation)
   if (operation === undefined) {
@@ -53,12 +52,6 @@ function renewLocks({ body, entity, nowMs }: ManagementRequest): ManagementReply
     return untilMs
   })
   return done({ expirations: types.wrap_array(expirations, TIMESTAMP, undefined) })
-}
-
-function renewSession({ body, entity, nowMs }: ManagementRequest): ManagementReply {
-  const untilMs = entity.queue.renewSession(String(body['session-id']), nowMs)
-  if (untilMs === undefined) throw sessionLockLost()
-  return done({ expiration: types.wrap_timestamp(untilMs) })
 }
 
 function scheduleMessages({ body, entity, intake }: ManagementRequest): ManagementReply {
@@ -79,10 +72,8 @@ function cancelScheduledMessages({ body, entity, nowMs }: ManagementRequest): Ma
 function peekMessages({ body, entity, nowMs }: ManagementRequest): ManagementReply {
   const countLimit = Number(body['message-count'] ?? 1)
   const messages: { message: Buffer }[] = []
-  const sessionId = body['session-id'] ?? undefined
   let sizeBytes = 0
   for (const peeked of entity.queue.peek(longOf(body['from-sequence-number'] ?? 0), nowMs)) {
-    if (sessionId !== undefined && peeked.sessionId !== sessionId) continue
     const message = encodeDelivery({ ...peeked, lock: undefined }, entity.deadLettersOf)
     sizeBytes += message.length
     if (messages.length >= countLimit || (messages.length > 0 && sizeBytes > PEEK_LIMIT_BYTES)) break

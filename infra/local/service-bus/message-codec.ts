@@ -11,9 +11,6 @@ const PROPERTIES = 0x73
 const APPLICATION_PROPERTIES = 0x74
 const DATA = 0x75
 
-/** The position of `group-id` among the properties, section 3.2.4: the session id. */
-const GROUP_ID_FIELD = 10
-
 const SCHEDULED_ENQUEUE_TIME = 'x-opt-scheduled-enqueue-time'
 const STATES = { active: 0, deferred: 1, scheduled: 2 } as const
 
@@ -27,7 +24,6 @@ type Section = {
 /** The parts of a message that the broker reads. Other parts are passed on unread. */
 export type MessageFacts = {
   readonly messageId: string | undefined
-  readonly sessionId: string | undefined
   readonly timeToLiveMs: number
   readonly dueAtMs: number | undefined
 }
@@ -43,19 +39,16 @@ export type DeliveryFacts = {
   readonly lock: { readonly untilMs: number } | undefined
 }
 
-/** Reads message id, session id, lifetime and due time. @throws BusRefusal if the bytes are not a message */
+/** Reads message id, lifetime and due time. @throws BusRefusal if the bytes are not a message */
 export function readMessage(bytes: Buffer): MessageFacts {
   const head = headOf(bytes)
   // Parsed here to reject invalid properties early: they can be merged later.
   fields(bytes, head.get(APPLICATION_PROPERTIES))
   const timeToLive = fields(bytes, head.get(HEADER))[2]?.value
   const due = mapOf(bytes, head.get(MESSAGE_ANNOTATIONS)).get(SCHEDULED_ENQUEUE_TIME)?.value
-  const properties = fields(bytes, head.get(PROPERTIES))
-  const messageId = properties[0]?.value
-  const sessionId = properties[GROUP_ID_FIELD]?.value
+  const messageId = fields(bytes, head.get(PROPERTIES))[0]?.value
   return {
     messageId: messageId === undefined || messageId === null ? undefined : idText(messageId),
-    sessionId: typeof sessionId === 'string' ? sessionId : undefined,
     timeToLiveMs: typeof timeToLive === 'number' ? timeToLive : Number.POSITIVE_INFINITY,
     dueAtMs: due instanceof Date || typeof due === 'number' ? Number(due) : undefined,
   }

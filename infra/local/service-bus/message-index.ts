@@ -1,4 +1,4 @@
-import { type QueuedMessage, type QueueSettings, wakesAtMs } from './queued-message.ts'
+import { type QueuedMessage, wakesAtMs } from './queued-message.ts'
 
 const bySequenceNumber = (left: QueuedMessage, right: QueuedMessage): number =>
   left.sequenceNumber - right.sequenceNumber
@@ -12,29 +12,23 @@ const byInstant = (left: QueuedMessage, right: QueuedMessage): number =>
  * change the state, lock or times of a message.
  */
 export class MessageIndex {
-  readonly #hasSessions: boolean
   /** By sequence number, which only increases. */
   readonly #messages = new Map<number, QueuedMessage>()
   readonly #locked = new Map<string, QueuedMessage>()
-  /** By session. In a queue without sessions, one order of all messages. */
-  readonly #ready = new Map<string | undefined, PriorityQueue<QueuedMessage>>()
+  readonly #ready = new PriorityQueue<QueuedMessage>(bySequenceNumber)
   readonly #waking = new PriorityQueue<QueuedMessage>(byInstant)
-
-  constructor({ requiresSession }: Pick<QueueSettings, 'requiresSession'>) {
-    this.#hasSessions = requiresSession
-  }
 
   place(message: QueuedMessage): void {
     this.#messages.set(message.sequenceNumber, message)
     if (message.lock !== undefined) this.#locked.set(message.lock.token, message)
-    else if (message.state === 'active') this.#addReady(message)
+    else if (message.state === 'active') this.#ready.add(message)
     if (wakesAtMs(message) !== Number.POSITIVE_INFINITY) this.#waking.add(message)
   }
 
   /** Removes a message from all orders. It keeps its number until `forget`. */
   displace(message: QueuedMessage): void {
     if (message.lock !== undefined) this.#locked.delete(message.lock.token)
-    this.#removeReady(message)
+    this.#ready.remove(message)
     this.#waking.remove(message)
   }
 
@@ -51,25 +45,8 @@ export class MessageIndex {
     return this.#locked.get(token)
   }
 
-  /** @param sessionId Undefined in a queue without sessions. */
-  firstReady(sessionId?: string): QueuedMessage | undefined {
-    return this.#ready.get(sessionId)?.peek()
-  }
-
-  /** The session with the first ready message among those that satisfy the condition. */
-  firstSession(isWanted: (sessionId: string) => boolean): string | undefined {
-    let first: QueuedMessage | undefined
-    for (const [sessionId, ready] of this.#ready) {
-      const message = ready.peek()
-      if (sessionId === undefined || message === undefined || !isWanted(sessionId)) continue
-      if (first === undefined || bySequenceNumber(message, first) < 0) first = message
-    }
-    return first?.sessionId
-  }
-
-  /** The locked messages of a session. */
-  heldIn(sessionId: string): QueuedMessage[] {
-    return [...this.#locked.values()].filter((message) => message.sessionId === sessionId)
+  firstReady(): QueuedMessage | undefined {
+    return this.#ready.peek()
   }
 
   firstWaking(): QueuedMessage | undefined {
@@ -87,24 +64,6 @@ export class MessageIndex {
       message.dueAtMs -= durationMs
       if (message.lock !== undefined) message.lock.untilMs -= durationMs
     }
-  }
-
-  #addReady(message: QueuedMessage): void {
-    const key = this.#orderOf(message)
-    const ready = this.#ready.get(key) ?? new PriorityQueue(bySequenceNumber)
-    ready.add(message)
-    this.#ready.set(key, ready)
-  }
-
-  #removeReady(message: QueuedMessage): void {
-    const key = this.#orderOf(message)
-    const ready = this.#ready.get(key)
-    ready?.remove(message)
-    if (ready?.size === 0) this.#ready.delete(key)
-  }
-
-  #orderOf({ sessionId }: QueuedMessage): string | undefined {
-    return this.#hasSessions ? sessionId : undefined
   }
 }
 

@@ -159,14 +159,12 @@ function prepareFile(database: DatabaseSync): void {
 function fromRow(row: Row): QueuedMessage {
   const { state, messageId, enqueuedAtMs, dueAtMs, deliveryCount } = row
   const bytes = Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength)
-  // Detects a damaged message before its delivery.
-  const { sessionId } = readMessage(bytes)
+  readMessage(bytes) // detects a damaged message before its delivery
   return {
     sequenceNumber: row.number,
     enqueuedSequenceNumber: row.firstNumber,
     bytes,
     messageId,
-    sessionId,
     state,
     enqueuedAtMs,
     dueAtMs,

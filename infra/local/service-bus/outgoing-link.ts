@@ -4,29 +4,21 @@ import type { Entity } from './entities.ts'
 import { encodeDelivery, tagOfToken, tokenOfTag } from './message-codec.ts'
 import type { MessageStore } from './message-store.ts'
 import type { Properties, QueuedMessage, Settlement } from './queued-message.ts'
-import { asRefusal, BusRefusal, lockLost, sessionLockLost } from './refusal.ts'
+import { asRefusal, BusRefusal, lockLost } from './refusal.ts'
 import { Credit, settle } from './rhea-internals.ts'
-import type { SessionLock } from './session-locks.ts'
 
+const SESSION_FILTER = 'com.microsoft:session-filter'
 /** sender-settle-mode "settled", AMQP 1.0, part 2, section 2.8.2: deliveries are not acknowledged. */
 const SETTLED = 1
 
 /** A link on which a client receives. Delivers messages of the queue and applies their settlement. */
 export function openOutgoingLink(sender: Sender, entity: Entity, store: MessageStore, nowMs: () => number): void {
-  const { name, requiresSession } = entity.queue.settings
-  if (requiresSession) throw new BusRefusal('amqp:not-allowed', `The queue '${name}' is received session by session.`)
-  entity.dispatcher.add(consumerOn(sender, entity, store, nowMs))
-}
-
-/** A consumer of the queue, or of one session. The caller adds it to the dispatcher. */
-export function consumerOn(
-  sender: Sender,
-  entity: Entity,
-  store: MessageStore,
-  nowMs: () => number,
-  session?: SessionLock,
-): Consumer {
+  if (Object.hasOwn(sender.source.filter ?? {}, SESSION_FILTER)) {
+    throw new BusRefusal('amqp:not-implemented', 'Sessions are not supported.')
+  }
+  const credit = new Credit(sender)
   const { dispatcher, queue } = entity
+  dispatcher.add(consumerOf(sender, credit, entity))
   sender.on('sender_flow', () => dispatcher.pump())
 
   const answer = (settlement: Settlement) => (context: EventContext) => {
@@ -34,8 +26,7 @@ export function consumerOn(
     if (delivery === undefined || delivery.settled) return
     const refusal = attempt(() => {
       const token = tokenOfTag(delivery.tag)
-      if (token === undefined || !queue.settle(token, settlement, nowMs()))
-        throw session === undefined ? lockLost() : sessionLockLost()
+      if (token === undefined || !queue.settle(token, settlement, nowMs())) throw lockLost()
     })
     store.afterCommit((failure) => settle(delivery, (failure ? asRefusal(failure) : refusal)?.amqpError))
   }
@@ -46,15 +37,12 @@ export function consumerOn(
     const properties: Properties = stateOf(context.delivery).error?.info ?? {}
     answer({ outcome: 'dead-letter', properties })(context)
   })
-  return consumerOf(sender, entity, session)
 }
 
-function consumerOf(sender: Sender, entity: Entity, session: SessionLock | undefined): Consumer {
-  const credit = new Credit(sender)
+function consumerOf(sender: Sender, credit: Credit, entity: Entity): Consumer {
   const takesForGood = sender.snd_settle_mode === SETTLED
   return {
     takesForGood,
-    session,
     isOpen: () => sender.is_open(),
     hasRoom: () => sender.is_open() && credit.left > 0,
     deliver(message: QueuedMessage) {
@@ -64,7 +52,6 @@ function consumerOf(sender: Sender, entity: Entity, session: SessionLock | undef
       if (takesForGood) Object.assign(delivery, { settled: true })
     },
     drain: () => credit.drain(),
-    endSession: () => sender.close(sessionLockLost().amqpError),
   }
 }
 

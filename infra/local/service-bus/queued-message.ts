@@ -11,8 +11,6 @@ export type QueueSettings = {
   readonly deadLettersExpired: boolean
   /** Window of duplicate detection. 0 disables it. */
   readonly duplicateWindowMs: number
-  /** Whether every message belongs to a session, which one receiver at a time holds. */
-  readonly requiresSession: boolean
 }
 
 export type MessageState = 'active' | 'scheduled' | 'deferred'
@@ -21,7 +19,6 @@ export type Draft = {
   /** The encoded AMQP message of the sender. */
   readonly bytes: Buffer
   readonly messageId: string
-  readonly sessionId: string | undefined
   readonly timeToLiveMs: number
   /** Scheduled enqueue time. Undefined: immediately. */
   readonly dueAtMs: number | undefined
@@ -34,7 +31,6 @@ export type QueuedMessage = {
   enqueuedSequenceNumber: number
   bytes: Buffer
   messageId: string
-  readonly sessionId: string | undefined
   state: MessageState
   enqueuedAtMs: number
   dueAtMs: number
@@ -83,13 +79,12 @@ export function wakesAtMs(message: QueuedMessage): number {
 
 /** Creates a queued message. A message that is already due is not scheduled. */
 export function newMessage(draft: Draft, sequenceNumber: number, longestMs: number, nowMs: number): QueuedMessage {
-  const { bytes, messageId, sessionId, dueAtMs = nowMs } = draft
+  const { bytes, messageId, dueAtMs = nowMs } = draft
   return {
     sequenceNumber,
     enqueuedSequenceNumber: sequenceNumber,
     bytes,
     messageId,
-    sessionId,
     state: dueAtMs > nowMs ? 'scheduled' : 'active',
     enqueuedAtMs: nowMs,
     dueAtMs,

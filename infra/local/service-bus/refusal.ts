@@ -9,9 +9,6 @@ const STATUS = {
   'amqp:link:message-size-exceeded': 400,
   'com.microsoft:message-lock-lost': 410,
   'com.microsoft:message-not-found': 404,
-  'com.microsoft:session-cannot-be-locked': 409,
-  'com.microsoft:session-lock-lost': 410,
-  'com.microsoft:timeout': 408,
 } as const satisfies Record<string, number>
 
 export type Condition = keyof typeof STATUS
@@ -42,10 +39,6 @@ export const lockLost = (): BusRefusal =>
     'com.microsoft:message-lock-lost',
     'The lock supplied is invalid: it expired, or the message has already been settled.',
   )
-
-/** The refusal of a receiver whose session is held by another one, or expired. */
-export const sessionLockLost = (): BusRefusal =>
-  new BusRefusal('com.microsoft:session-lock-lost', 'The lock of the session has expired.')
 
 /** Converts an error to a refusal. Other errors become `otherwise`, by default an internal error. */
 export const asRefusal = (failure: unknown, otherwise: Condition = 'amqp:internal-error'): BusRefusal =>

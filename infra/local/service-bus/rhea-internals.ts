@@ -7,7 +7,6 @@ type TransferFrame = { performative: { message_format?: number | null } }
 type Incoming = { on_transfer(frame: TransferFrame, receiver: unknown): void }
 type Outgoing = { available(): number }
 type Registering = { _register(): void }
-type Opening = { state: { local_open: boolean; open_requests: number }; local: { attach: { properties?: object } } }
 type Outcome = { described(): unknown }
 type Outcomes = { accepted(): Outcome; rejected(fields: { error: unknown }): Outcome }
 type Codec = {
@@ -80,19 +79,6 @@ export function encodeSection(descriptor: number, shape: 'list' | 'map', items: 
   const value = shape === 'list' ? codec.List32(items) : codec.Map32(items)
   writer.write(rhea.types.described(codec.wrap_ulong(descriptor), value))
   return writer.toBuffer()
-}
-
-/** Withholds the answer to the client's request for a link, which rhea has prepared. `open` sends it. */
-export function withholdOpening(sender: Sender): void {
-  const { state } = sender as unknown as Opening
-  state.local_open = false
-  state.open_requests -= 1
-}
-
-/** Sets properties of the answer to the client's request for a link. */
-export function answerWithProperties(sender: Sender, properties: Readonly<Record<string, Typed>>): void {
-  const { local } = sender as unknown as Opening
-  local.attach.properties = properties
 }
 
 const register = (sender: Sender): void => (sender.connection as unknown as Registering)._register()

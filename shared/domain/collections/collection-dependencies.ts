@@ -31,11 +31,7 @@ type CollectionRemoval = { readonly collectionId: string; readonly removedAtMs: 
 export interface CollectionStore {
   /** Undefined when the collection does not exist or is of another kind. */
   find(tenantId: string, id: string, kind?: CollectionKind): Promise<Versioned<Collection> | undefined>
-  /** The same as of all earlier writes of all instances. */
-  findCurrent(tenantId: string, id: string, kind?: CollectionKind): Promise<Versioned<Collection> | undefined>
-  /** Later reads include all earlier writes of all instances. */
-  catchUp(tenantId: string): Promise<void>
-  /** The collections of a kind, or of both, as of all earlier writes of all instances: by name, then id. */
+  /** The collections of a kind, or of both: by name, then id. */
   list(tenantId: string, kind?: CollectionKind): Promise<Collection[]>
   /** Those that match, in the same order. */
   search(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
@@ -74,10 +70,7 @@ export interface CollectionStore {
 
 /** The group links of collections. */
 export interface CollectionLinks {
-  /**
-   * Ids of a collection's links, as of all earlier writes of all instances: those that exist keep it from being
-   * deleted.
-   */
+  /** Ids of a collection's links: those that exist keep it from being deleted. */
   linksOf(tenantId: string, collectionId: string): Promise<readonly string[]>
   /**
    * The collections with an enabled link, each with the oldest version of its membership that one of its links has
@@ -145,5 +138,5 @@ export async function enqueueEvaluation(
   delayMs?: number,
 ): Promise<void> {
   const options = { id: `evaluate:${tenantId}:${newId()}`, ...(delayMs === undefined ? {} : { delayMs }) }
-  await messageQueue.enqueue({ queue: 'tenant-evaluations', message: { tenantId } }, options)
+  await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, options)
 }

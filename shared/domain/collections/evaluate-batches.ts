@@ -161,10 +161,9 @@ class BatchedEvaluation {
       const evaluated = { collection, cached: evaluation, definitionKey, pass: this.#passFor(collection, evaluation) }
       const attribute = (difference: MembershipChange) => attributeChange(difference, evaluated, this.#deps)
       const accountsOf = this.#accountsOf(collection, ids)
-      const members = { ids, definitionKey, evaluatedAtMs: nowMs(), attribute, accountsOf }
-      const { head, change } = await memberships.replace(tenantId, id, evaluation.head, members, () =>
-        lease.beforeWrite(id),
-      )
+      const { epoch, unfencedEpoch } = lease
+      const members = { ids, definitionKey, evaluatedAtMs: nowMs(), epoch, unfencedEpoch, attribute, accountsOf }
+      const { head, change } = await memberships.replace(tenantId, id, evaluation.head, members, lease.renew)
       const isChanged = change.added.length + change.removed.length > 0
       // The change may be older than this cache: collections that refer to this one have not been evaluated with it
       // here.
@@ -196,11 +195,11 @@ class BatchedEvaluation {
 
   /**
    * A deletion removes the collection first and then its members. Reading the collection after its members were written
-   * shows whether the deletion may have missed them. Both read current states.
+   * shows whether the deletion may have missed them.
    */
   async #removeIfDeleted({ tenantId, id }: Collection): Promise<void> {
     const { collections, memberships } = this.#deps
-    if ((await collections.findCurrent(tenantId, id, 'criteria')) === undefined) await memberships.remove(tenantId, id)
+    if ((await collections.find(tenantId, id, 'criteria')) === undefined) await memberships.remove(tenantId, id)
   }
 
   async #finishBatch(joinables: Pick<Evaluated, 'joinablesBeside'>): Promise<void> {

@@ -1,4 +1,3 @@
-import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
@@ -6,12 +5,9 @@ import type { CheckedCondition } from '../criteria/condition.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedConditionTask } from './condition-entry.ts'
-import type { WrittenCollections } from './evaluation-lease.ts'
+import type { HeldLease } from './held-lease.ts'
 import { type CachedEvaluation, newCachedEvaluation } from './members-now.ts'
 import type { JoinedCollection, JoinedMembers, MembershipHead } from './membership-store.ts'
-
-/** Member heads read concurrently: each has a partition of its own. */
-const HEADS_AT_ONCE_COUNT = 20
 
 type CacheDependencies = Pick<CollectionDependencies, 'memberships' | 'scheduler' | 'log'>
 
@@ -22,13 +18,11 @@ export type Heads = ReadonlyMap<string, Head>
 
 /**
  * Evaluated criteria collections, by tenant. An entry is valid until another evaluator writes the collection's members,
- * which changes the version of their head.
+ * which changes the version of their head. Heads are read again whenever another evaluator may have held the lease.
  */
 export class EvaluationCache {
   readonly #deps: CacheDependencies
   readonly #tenants = new Map<string, Map<string, CachedEvaluation>>()
-  /** Tenants whose members others may have written. Their heads are read again. */
-  readonly #unverified = new Set<string>()
   /** The collections that had links when this process last read them. */
   readonly #linked = new Map<string, ReadonlySet<string>>()
 
@@ -49,7 +43,6 @@ export class EvaluationCache {
 
   drop(tenantId: string): void {
     this.#tenants.delete(tenantId)
-    this.#unverified.delete(tenantId)
     this.#linked.delete(tenantId)
   }
 
@@ -62,44 +55,28 @@ export class EvaluationCache {
     return this.#linked.get(tenantId) ?? new Set()
   }
 
-  /** Drops what other evaluators have written. */
-  dropStale(tenantId: string, collectionIds: WrittenCollections): void {
-    const evaluations = this.#tenants.get(tenantId)
-    if (evaluations === undefined) return
-    if (collectionIds === 'all') this.#unverified.add(tenantId)
-    else for (const id of collectionIds) evaluations.delete(id)
-  }
-
   /**
    * The heads of the members of all these collections: of the tenant's criteria collections. Drops evaluations of other
-   * collections, of former definitions and of members that others have written.
-   * @param seesFormerWrites Whether all reads include what others have written: see `HeldLease`.
+   * collections, of former definitions, of members that others have written, and of those that must be written again.
    */
-  async headsOf(tenantId: string, criteria: readonly Collection[], seesFormerWrites: boolean): Promise<Heads> {
+  async headsOf(
+    tenantId: string,
+    criteria: readonly Collection[],
+    { isContinued, unfencedEpoch }: Pick<HeldLease, 'isContinued' | 'unfencedEpoch'>,
+  ): Promise<Heads> {
     const cached = this.#tenants.get(tenantId) ?? new Map<string, CachedEvaluation>()
     const definitions = new Map(criteria.map(({ id, definitionVersion }) => [id, definitionVersion]))
     for (const [id, { definitionVersion }] of cached) {
       if (definitions.get(id) !== definitionVersion) cached.delete(id)
     }
-    const isVerified = !this.#unverified.has(tenantId)
-    const unknown = (isVerified ? criteria.filter(({ id }) => !cached.has(id)) : criteria).map(({ id }) => id)
-    const read = await this.#readHeads(tenantId, unknown, seesFormerWrites)
-    const heads = new Map(criteria.map(({ id }) => [id, read.has(id) ? read.get(id) : cached.get(id)?.head]))
-    for (const [id, { head }] of cached) if (heads.get(id)?.version !== head?.version) cached.delete(id)
-    this.#unverified.delete(tenantId)
-    return heads
-  }
-
-  async #readHeads(tenantId: string, collectionIds: readonly string[], seesFormerWrites: boolean): Promise<Heads> {
-    const { memberships } = this.#deps
-    if (seesFormerWrites) {
-      const found = await memberships.heads(tenantId, collectionIds)
-      return new Map(collectionIds.map((id) => [id, found.get(id)]))
+    const unknown = (isContinued ? criteria.filter(({ id }) => !cached.has(id)) : criteria).map(({ id }) => id)
+    const read = await this.#deps.memberships.heads(tenantId, unknown)
+    const isRead = new Set(unknown)
+    const heads = new Map(criteria.map(({ id }) => [id, isRead.has(id) ? read.get(id) : cached.get(id)?.head]))
+    for (const [id, { head }] of cached) {
+      const isUnfenced = head !== undefined && head.value.epoch <= unfencedEpoch
+      if (isUnfenced || heads.get(id)?.version !== head?.version) cached.delete(id)
     }
-    const heads = new Map<string, Head>()
-    await forEachConcurrent(collectionIds, HEADS_AT_ONCE_COUNT, async (id) => {
-      heads.set(id, await memberships.head(tenantId, id))
-    })
     return heads
   }
 
@@ -137,8 +114,8 @@ export class EvaluationCache {
 type CachedMembers = { readonly collection: JoinedCollection; readonly members: CollectionMembers }
 
 /**
- * The members of joinable collections that conditions refer to, by tenant. They are read again when their version
- * changes.
+ * The members of joinable collections that conditions refer to, by tenant. They are read again when their revision
+ * changes: whenever someone joins or leaves, or the position of a membership changes.
  */
 export class JoinedMembersCache {
   readonly #joined: JoinedMembers
@@ -148,15 +125,14 @@ export class JoinedMembersCache {
     this.#joined = joined
   }
 
-  /** The current members of these collections, and the collections whose members have changed since the last call. */
+  /** The current members of these collections, and the collections whose members or positions have changed since. */
   async refreshed(
     tenantId: string,
     collectionIds: readonly string[],
   ): Promise<{ changed: ReadonlySet<string>; members: ReadonlyMap<string, CollectionMembers> }> {
     const before = this.#tenants.get(tenantId) ?? new Map<string, CachedMembers>()
-    if (collectionIds.length > 0) await this.#joined.catchUp(tenantId)
-    const versions = await this.#joined.versions(tenantId, collectionIds)
-    const changed = collectionIds.filter((id) => before.get(id)?.collection.membershipVersion !== versions.get(id))
+    const revisions = await this.#joined.revisions(tenantId, collectionIds)
+    const changed = collectionIds.filter((id) => before.get(id)?.collection.revision !== revisions.get(id))
     const read = await this.#joined.of(tenantId, changed)
     const now = new Map<string, CachedMembers>()
     for (const id of collectionIds) {

@@ -1,113 +1,119 @@
-import { isConflict, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { isConflict, retryOnConflict } from '../../kernel/versioned.ts'
 import {
-  acquired,
-  type CoveredResults,
+  acquiredLease,
   EVALUATION_LEASE_MS,
+  type EvaluationEnd,
   type EvaluationLease,
   type EvaluationLeaseStore,
-  type FormerWrites,
-  released,
+  HELD_RETRY_MS,
+  isHeld,
+  releasedLease,
 } from './evaluation-lease.ts'
 
-/** A lease with less time left is renewed before the next write. */
-const RENEWED_BELOW_MS = 40 * 1000
+/** An older lease is renewed before the next write. */
+const RENEWED_AFTER_MS = EVALUATION_LEASE_MS / 3
 
 /** A lease while this process holds it. */
-export type HeldLease = FormerWrites & {
+export type HeldLease = {
+  readonly epoch: number
+  /** Whether nobody else has held the lease since this process has released it. */
+  readonly isContinued: boolean
+  /** Heads of members that were written up to this epoch must be written: see `EvaluationLease`. */
+  readonly unfencedEpoch: number
   /**
-   * Renews the lease when little of it is left. Called before each collection is evaluated.
-   * @throws Refusal `StaleVersion` when the lease has expired and another evaluator holds it.
+   * Renews the lease when it is older than a third of its time. Called before each write.
+   * @throws Refusal `StaleVersion` when another evaluator has acquired the lease.
    */
   renew(): Promise<void>
-  /** The same, called before the members of a collection are written. */
-  beforeWrite(collectionId: string): Promise<void>
-  /** Called when all collections were evaluated: `release` records it. */
-  cover(results: CoveredResults): void
-  /**
-   * @returns Whether this process held the lease to the end. Otherwise another evaluator may have missed its writes.
-   */
-  release(): Promise<boolean>
+  /** @returns Whether this process held the lease to the end. Otherwise another evaluator may have missed its writes. */
+  release(end: EvaluationEnd): Promise<boolean>
 }
+
+type Clocks = {
+  nowMs(): number
+  /** A monotonic clock. */
+  elapsedMs(): number
+}
+
+type Released = { readonly value: EvaluationLease; readonly version: string }
 
 /** The leases that one process acquires, tenant by tenant. It acquires a tenant's lease once at a time. */
 export class EvaluationLeases {
   readonly #store: EvaluationLeaseStore
   readonly #holderId: string
-  readonly #nowMs: () => number
-  readonly #clockDifferenceMs: number
-  /** By tenant, the lease as this process has released it. It knows all writes up to the epoch of that lease. */
-  readonly #released = new Map<string, Versioned<EvaluationLease>>()
+  readonly #clocks: Clocks
+  /** By tenant, the lease as this process has released it. */
+  readonly #released = new Map<string, Released>()
 
   /** @param holderId Unique to this process and start. */
-  constructor(
-    store: EvaluationLeaseStore,
-    holderId: string,
-    { nowMs, clockDifferenceMs }: { nowMs(): number; readonly clockDifferenceMs: number },
-  ) {
+  constructor(store: EvaluationLeaseStore, holderId: string, clocks: Clocks) {
     this.#store = store
     this.#holderId = holderId
-    this.#nowMs = () => nowMs()
-    this.#clockDifferenceMs = clockDifferenceMs
+    this.#clocks = clocks
+  }
+
+  /** Whether another evaluator holds the lease. */
+  async isHeldByOther(tenantId: string): Promise<boolean> {
+    const found = await this.#store.find(tenantId)
+    return found !== undefined && isHeld(found, this.#holderId)
   }
 
   /** While another evaluator holds the lease, the milliseconds before the next attempt. */
   async acquire(tenantId: string): Promise<HeldLease | { readonly retryMs: number }> {
-    const acquiredAtMs = this.#nowMs()
-    const known = this.#released.get(tenantId)
-    // Unless another evaluator has acquired the lease since, it need not be read: the write quotes the version.
-    let unread = known
-    const held = await retryOnConflict(async () => {
-      const current = unread ?? (await this.#store.find(tenantId))
-      unread = undefined
-      const knownEpoch = known?.value.epoch ?? 0
-      const times = { nowMs: this.#nowMs(), clockDifferenceMs: this.#clockDifferenceMs }
-      const decision = acquired(current?.value, this.#holderId, knownEpoch, times)
-      if (decision.outcome === 'held') return decision
-      return { ...decision, version: await this.#store.save(tenantId, decision.lease, current?.version) }
-    })
-    if (held.outcome === 'held') return { retryMs: held.retryMs }
+    const acquiredAtMs = this.#clocks.nowMs()
+    const released = this.#released.get(tenantId)
     this.#released.delete(tenantId)
-    return this.#held(tenantId, held, acquiredAtMs)
+    // Unless another evaluator has acquired the lease since, it need not be read: the write quotes the version.
+    let unread = released
+    return retryOnConflict(async () => {
+      const isContinued = unread !== undefined
+      const found = unread === undefined ? await this.#store.find(tenantId) : { ...unread, ageS: 0 }
+      unread = undefined
+      if (found !== undefined && isHeld(found, this.#holderId)) return { retryMs: HELD_RETRY_MS }
+      const lease = acquiredLease(found?.value, this.#holderId, this.#clocks.nowMs())
+      const writtenAtMs = this.#clocks.elapsedMs()
+      const version = await this.#store.save(tenantId, lease, found?.version)
+      return this.#held(tenantId, { lease, version, writtenAtMs, isContinued, acquiredAtMs })
+    })
   }
 
   #held(
     tenantId: string,
-    acquisition: FormerWrites & { lease: EvaluationLease; version: string },
-    acquiredAtMs: number,
+    acquired: {
+      readonly lease: EvaluationLease & { readonly unfencedEpoch: number }
+      readonly version: string
+      readonly writtenAtMs: number
+      readonly isContinued: boolean
+      readonly acquiredAtMs: number
+    },
   ): HeldLease {
-    const { stale, seesFormerWrites } = acquisition
-    let { lease, version } = acquisition
-    const written = new Set<string>()
-    let covered: CoveredResults | undefined
+    const { isContinued, acquiredAtMs } = acquired
+    const { epoch, unfencedEpoch } = acquired.lease
+    let { lease, version, writtenAtMs } = acquired
     let renewal: Promise<void> | undefined
     const extend = async () => {
-      lease = { ...lease, untilMs: this.#nowMs() + EVALUATION_LEASE_MS }
+      const { nowMs, elapsedMs } = this.#clocks
+      const startedMs = elapsedMs()
+      lease = { ...lease, untilMs: nowMs() + EVALUATION_LEASE_MS }
       version = await this.#store.save(tenantId, lease, version)
-      renewal = undefined
-    }
-    const renew = async () => {
-      if (renewal === undefined && lease.untilMs - this.#nowMs() < RENEWED_BELOW_MS) renewal = extend()
-      await renewal
+      writtenAtMs = startedMs
     }
     return {
-      stale,
-      seesFormerWrites,
-      renew,
-      beforeWrite: (collectionId) => {
-        written.add(collectionId)
-        return renew()
+      epoch,
+      isContinued,
+      unfencedEpoch,
+      renew: async () => {
+        while (this.#clocks.elapsedMs() - writtenAtMs > RENEWED_AFTER_MS) {
+          renewal ??= extend().finally(() => {
+            renewal = undefined
+          })
+          await renewal
+        }
       },
-      cover: (results) => {
-        covered = results
-      },
-      release: async () => {
-        const free = released(lease, [...written], acquiredAtMs, covered)
-        const save = () =>
-          covered === undefined
-            ? this.#store.save(tenantId, free, version)
-            : this.#store.saveWithState(tenantId, free, version)
+      release: async (end) => {
+        const value = releasedLease(lease, end, acquiredAtMs)
         try {
-          this.#released.set(tenantId, { value: free, version: await save() })
+          this.#released.set(tenantId, { value, version: await this.#store.save(tenantId, value, version) })
         } catch (error) {
           if (isConflict(error)) return false
           throw error

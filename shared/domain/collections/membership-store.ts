@@ -11,6 +11,8 @@ export type MembershipHead = {
   /** The definition that the members satisfy: see `definitionKeyOf`. */
   readonly definitionKey: string
   readonly evaluatedAtMs: number
+  /** That of the lease under which it was written. */
+  readonly epoch: number
 }
 
 export type MembershipChange = { readonly added: readonly string[]; readonly removed: readonly string[] }
@@ -40,6 +42,10 @@ export type EvaluatedMembers = {
   readonly ids: readonly string[]
   readonly definitionKey: string
   readonly evaluatedAtMs: number
+  /** That of the evaluator's lease. */
+  readonly epoch: number
+  /** A head of this epoch or a former one is written even when it stays the same: see `EvaluationLease`. */
+  readonly unfencedEpoch: number
   /** The causes of the difference to the stored members. Each id of the difference is in one of them. */
   attribute(change: MembershipChange): Promise<readonly AttributedChange[]>
   /**
@@ -50,14 +56,15 @@ export type EvaluatedMembers = {
 
 /** The materialised members of criteria collections. */
 export interface MembershipStore {
-  /** As of all earlier writes of all instances. Undefined for a collection that was never evaluated. */
+  /** Undefined for a collection that was never evaluated. */
   head(tenantId: string, collectionId: string): Promise<Versioned<MembershipHead> | undefined>
-  /** The heads of those collections that were evaluated, as of what this instance has seen. One query for many of them. */
+  /** The heads of those collections that were evaluated. One query for many of them. */
   heads(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, Versioned<MembershipHead>>>
   /** The membership versions of those collections that were evaluated. One query for all of them. */
   versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
-   * The same for all collections of the tenant whose head was written since a time of the database's clock, in seconds.
+   * The membership versions of all collections of the tenant whose head was written since a time of the database's
+   * clock, in seconds.
    */
   versionsWrittenSince(tenantId: string, sinceS: number): Promise<ReadonlyMap<string, number>>
   /** Ids in ascending order. Undefined for a collection that was never evaluated. */
@@ -66,7 +73,8 @@ export interface MembershipStore {
   membersAmong(tenantId: string, collectionId: string, candidates: readonly string[]): Promise<ReadonlySet<string>>
   /**
    * Stores an evaluation as the collection's members. Writes only the difference to `previous` (undefined for the first
-   * evaluation), and nothing when members and definition are unchanged.
+   * evaluation), and nothing when members and definition are unchanged and the head is of a later epoch than
+   * `unfencedEpoch`.
    * @param beforeWrite Awaited before the first write; not called when nothing is written.
    * @throws Refusal `StaleVersion` when the members were written by others since `previous` was read.
    */
@@ -84,8 +92,8 @@ export interface MembershipStore {
     membershipVersion: number,
   ): Promise<MembershipChange[] | undefined>
   /**
-   * The accounts of the changes after a version, as of all earlier writes of all instances. Undefined when the history
-   * does not reach back to the version, and when a change was stored without its accounts.
+   * The accounts of the changes after a version. Undefined when the history does not reach back to the version, and
+   * when a change was stored without its accounts.
    */
   accountsAfter(
     tenantId: string,
@@ -101,14 +109,16 @@ export type JoinedCollection = {
   readonly memberships: readonly JoinedMembership[]
   /** Rises by one with each write that joins or leaves; 0 before the first. Never newer than the memberships. */
   readonly membershipVersion: number
+  /** Another one after each write that changes a membership, its position included. Never newer than the memberships. */
+  readonly revision: string
 }
 
 /** The members of joinable collections: the subjects of requests in status `Joined`. */
 export interface JoinedMembers {
-  /** Later reads include all earlier writes of all instances. */
-  catchUp(tenantId: string): Promise<void>
   /** Contains every collection asked for. One query for all of them. */
   versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** The `revision` of every collection asked for. One query for all of them. */
+  revisions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** Contains every collection asked for. */
   of(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, JoinedCollection>>
   /** The memberships of one identity, by collection. */

@@ -8,7 +8,7 @@ import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import { type CollectionDependencies, enqueueEvaluation } from './collection-dependencies.ts'
 import { evaluateBatches, type PassResult, type TenantPass } from './evaluate-batches.ts'
 import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
-import { HELD_RETRY_MS } from './evaluation-lease.ts'
+import { type EvaluationEnd, HELD_RETRY_MS } from './evaluation-lease.ts'
 import { EvaluationLeases, type HeldLease } from './held-lease.ts'
 import { joinablesReferredTo, memberContext, todayFor } from './members-now.ts'
 import { OrphanedMembers } from './orphaned-members.ts'
@@ -22,13 +22,14 @@ const PASSES_AT_MOST = 3
  */
 const EVALUATED_FOR_MS = 2 * 60 * 1000
 
-/** `interrupted` when the time was over before every collection was evaluated. */
-type Progress = 'complete' | 'interrupted' | 'conflict'
+/** `interrupted` when the time was over before every collection was evaluated; `covered` when all are. */
+type Progress = Extract<EvaluationEnd, object> | 'interrupted' | 'conflict'
 
 /** Receives the changes of a tenant's core objects: for data that belong to these objects. */
 export interface ChangeReconciler {
   /**
-   * Called with the changes of each pass, before anything is evaluated. The same changes may come more than once.
+   * Called with the changes of each pass, before anything is evaluated. The same changes may come more than once. When
+   * it fails, nothing is evaluated: members that follow from what it would have changed stay.
    * @returns Whether definitions of collections were changed.
    */
   reconcile(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<boolean>
@@ -39,6 +40,8 @@ type EvaluatorDependencies = CollectionDependencies & {
   readonly deletedObjects: DeletedCoreObjects
   /** The clocks of two evaluators differ by less. */
   readonly clockDifferenceMs: number
+  /** A monotonic clock. */
+  elapsedMs(): number
 }
 
 /** What a pass has read before it evaluates. */
@@ -49,10 +52,9 @@ type ReadState = Pick<TenantPass, 'tenantId' | 'criteria' | 'heads' | 'rows' | '
 /**
  * Keeps the members of a tenant's criteria collections consistent with its core objects.
  *
- * One evaluator at a time evaluates a tenant, under a lease. The queue's sessions bring messages that follow each other
- * to one instance, but exclude no other one. The evaluator caches what it has evaluated and drops from the cache what
- * others have written since it last held the lease. When a lease expires while its holder is still alive, member heads
- * reject writes that quote an old version, and the tenant is evaluated once more.
+ * One evaluator at a time evaluates a tenant, under a lease. The evaluator caches what it has evaluated and drops from
+ * the cache what others have written since it last held the lease. When a lease expires while its holder is still alive,
+ * or a holder fails, the next one writes all heads of members, so that a late write finds another version.
  */
 export class TenantEvaluator {
   readonly #deps: EvaluatorDependencies
@@ -100,13 +102,15 @@ export class TenantEvaluator {
 
   async #evaluateUnderLease(tenantId: string): Promise<void> {
     const { snapshots, nowMs } = this.#deps
-    // Loading all rows may take longer than the lease lasts.
-    if (!snapshots.holds(tenantId)) await snapshots.fresh(tenantId)
+    if (!snapshots.holds(tenantId)) {
+      if (await this.#leases.isHeldByOther(tenantId)) return enqueueEvaluation(tenantId, this.#deps, HELD_RETRY_MS)
+      // Loading all rows may take longer than the lease lasts.
+      await snapshots.fresh(tenantId)
+    }
     const lease = await this.#leases.acquire(tenantId)
     if ('retryMs' in lease) return enqueueEvaluation(tenantId, this.#deps, lease.retryMs)
-    this.#cache.dropStale(tenantId, lease.stale)
     const progress = await this.#evaluateUntilConsistent(tenantId, lease, nowMs() + EVALUATED_FOR_MS)
-    const isHeldToEnd = await lease.release()
+    const isHeldToEnd = await lease.release(typeof progress === 'object' ? progress : 'incomplete')
     if (progress !== 'conflict' && isHeldToEnd) {
       // This message is completed after the next one is enqueued. What was evaluated is in the database and in the
       // cache.
@@ -122,14 +126,13 @@ export class TenantEvaluator {
   async #evaluateUntilConsistent(tenantId: string, lease: HeldLease, untilMs: number): Promise<Progress> {
     for (let passes = 1; passes <= PASSES_AT_MOST; passes += 1) {
       try {
-        // After a conflict, more is written than former holders of the lease have seen.
-        return await this.#evaluateOnce(tenantId, passes === 1 ? lease : { ...lease, seesFormerWrites: false }, untilMs)
+        return await this.#evaluateOnce(tenantId, lease, untilMs)
       } catch (error) {
         // Changes were taken from the snapshot that did not reach every collection: the next pass evaluates all of
         // them.
         this.#drop(tenantId)
         if (isConflict(error)) continue
-        await lease.release()
+        await lease.release('failed')
         throw error
       }
     }
@@ -139,9 +142,8 @@ export class TenantEvaluator {
   async #evaluateOnce(tenantId: string, lease: HeldLease, untilMs: number): Promise<Progress> {
     const { collections, snapshots, nowMs } = this.#deps
     const readAtMs = nowMs()
-    // The evaluation before this one may have read newer states than this process has seen.
-    const [criteria] = await Promise.all([collections.list(tenantId, 'criteria'), snapshots.catchUp(tenantId)])
-    const heads = await this.#cache.headsOf(tenantId, criteria, lease.seesFormerWrites)
+    const criteria = await collections.list(tenantId, 'criteria')
+    const heads = await this.#cache.headsOf(tenantId, criteria, lease)
     const rows = await snapshots.fresh(tenantId)
     const taken = snapshots.takeChanges(tenantId)
     const included = snapshots.includedWrites(tenantId)
@@ -160,10 +162,9 @@ export class TenantEvaluator {
     const { collections, reconciler, nowMs } = this.#deps
     let { criteria, heads } = read
     const evaluations = this.#cache.evaluationsOf(tenantId)
-    const [reconciled] = await Promise.allSettled([reconciler.reconcile(tenantId, rows, changes)])
-    if (reconciled.status === 'fulfilled' && reconciled.value) {
+    if (await reconciler.reconcile(tenantId, rows, changes)) {
       criteria = await collections.list(tenantId, 'criteria')
-      heads = await this.#cache.headsOf(tenantId, criteria, lease.seesFormerWrites)
+      heads = await this.#cache.headsOf(tenantId, criteria, lease)
     }
     const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
     const todayMs = todayFor(heads.values(), { nowMs: nowMs(), clockDifferenceMs: this.#deps.clockDifferenceMs })
@@ -184,17 +185,16 @@ export class TenantEvaluator {
     }
     const result = await evaluateBatches(pass, { ...this.#deps, cache: this.#cache })
     this.#record(pass, result, nowMs() - readAtMs)
-    // Access that criteria no longer give has ended by now, even if requests cannot be followed.
-    if (reconciled.status === 'rejected') throw reconciled.reason
     if (result.remainingCount > 0) return 'interrupted'
     const readsDay = evaluations.values().some(({ dependsOnDay }) => dependsOnDay)
     const readsRequests = joinablesReferredTo(criteria).length > 0
-    lease.cover({
-      readsRequests,
-      ...(readsDay && { dayMs: todayMs }),
-      ...(included !== undefined && { coreObjects: included }),
-    })
-    return 'complete'
+    return {
+      covered: {
+        readsRequests,
+        ...(readsDay && { dayMs: todayMs }),
+        ...(included !== undefined && { coreObjects: included }),
+      },
+    }
   }
 
   #record(

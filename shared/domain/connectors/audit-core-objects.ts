@@ -32,7 +32,6 @@ export async function auditCoreObjects(position: AuditPosition, deps: AuditDepen
   const { tenantId, after } = position
   const startMs = deps.nowMs()
   const connectors = await deps.connectors.list(tenantId)
-  await Promise.all([deps.objects.catchUp(tenantId), deps.coreObjects.catchUp(tenantId)])
   const audited = after === undefined ? await deps.audits.find(tenantId) : undefined
   const basis = { audited, connectors, nowMs: startMs }
   const ids = after === undefined ? await coreObjectsToAudit(tenantId, basis, deps) : undefined

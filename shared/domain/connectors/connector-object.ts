@@ -133,9 +133,7 @@ type Space = {
  * after it is opened and until it is closed. A closed space cannot be opened again.
  */
 export interface ConnectorObjectStore {
-  /** Later reads include all earlier writes of all instances. Without this call, they can be older. */
-  catchUp(tenantId: string): Promise<void>
-  /** Returns the objects that exist, soft-deleted ones included, as of all earlier writes of all instances. */
+  /** Returns the objects that exist, soft-deleted ones included. */
   ofIds(tenantId: string, ids: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
   /** Returns the reference targets that exist, soft-deleted ones included. */
   referenceTargets(tenantId: string, ids: readonly string[]): Promise<ReferenceTarget[]>

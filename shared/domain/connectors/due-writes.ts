@@ -15,7 +15,7 @@ import {
 } from './merged-core-object.ts'
 
 export type DueWriteDependencies = {
-  readonly objects: Pick<ConnectorObjectStore, 'catchUp' | 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
+  readonly objects: Pick<ConnectorObjectStore, 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
   readonly coreObjects: CoreObjectWriter
   readonly scheduler: CooperativeScheduler
   nowMs(): number
@@ -53,7 +53,6 @@ export async function dueWrites(
   { objects, coreObjects, scheduler, nowMs }: DueWriteDependencies,
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
-  await objects.catchUp(tenantId)
   const live = await liveContributions(tenantId, coreObjectIds, rules, objects)
   const storedById = new Map(stored.map((each) => [each.value.id, each]))
   const left = stored.map(({ value }) => value).filter(({ id, deleted }) => !deleted && !live.has(id))

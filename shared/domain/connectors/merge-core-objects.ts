@@ -119,7 +119,6 @@ async function contestedBy(
   const accounts = accountsMoved(written)
   if (accounts.length === 0) return new Set()
   // Two concurrent writes can take an account without seeing each other. The later one sees both here.
-  await coreObjects.catchUp(tenantId)
   return new Set(contestants(await coreObjects.claimsTo(tenantId, accounts)))
 }
 

@@ -8,11 +8,9 @@ export type CoreObjectWrite = { readonly object: MergedCoreObject; readonly vers
 
 /** The core objects of each tenant, as the connectors' writes see them. */
 export interface CoreObjectWriter extends AccountClaimReader {
-  /** Later reads include all earlier writes of all instances. Without this call, they can be older. */
-  catchUp(tenantId: string): Promise<void>
   /** Returns the ids of the next `size` live objects, in ascending order. */
   liveIds(tenantId: string, after: string | undefined, size: number): Promise<string[]>
-  /** Returns the objects that exist, soft-deleted ones included, as of all earlier writes of all instances. */
+  /** Returns the objects that exist, soft-deleted ones included. */
   mergedOfIds(tenantId: string, ids: readonly string[]): Promise<Versioned<MergedCoreObject>[]>
   /**
    * Writes all objects on the condition of the quoted versions.

@@ -237,7 +237,7 @@ export async function enqueueDelayedEvaluation(
 ): Promise<void> {
   try {
     await messageQueue.enqueue(
-      { queue: 'tenant-evaluations', message: { tenantId } },
+      { queue: 'evaluations', message: { tenantId } },
       { id: `${tenantId}:${newId()}`, delayMs: evaluationDelayMs },
     )
   } catch (error) {

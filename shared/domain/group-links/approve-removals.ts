@@ -66,7 +66,7 @@ export async function approveRemovals(
 }
 
 async function heldRemovalsOf({ tenantId, linkId }: LinkName, { links }: LinkDependencies) {
-  const found = await links.findCurrent(tenantId, linkId)
+  const found = await links.findWithSettings(tenantId, linkId)
   if (found === undefined) throw new Refusal('LinkNotFound', `The group link ${linkId} does not exist.`)
   const held: HeldRemovals | null = found.value.heldRemovals
   if (held === null) throw new Refusal('PlanNotFound', `The group link ${linkId} has no held removals.`)

@@ -138,7 +138,7 @@ export async function verifyGroup(checked: GroupToVerify, deps: LinkDependencies
 /** @throws Refusal `GroupNotOwned` when the tenant's settings require ownership, `GroupNotVerified`. */
 async function verifyOwnership(checked: GroupToVerify, deps: LinkDependencies): Promise<void> {
   const { tenantId, groupId, target } = checked
-  const { value: settings } = await deps.settings.findCurrent(tenantId)
+  const { value: settings } = await deps.settings.find(tenantId)
   if (settings.linkableGroups === 'Any') return
   const ownership = await callDirectory(checked, deps, () => deps.directory.readOwnership(tenantId, groupId))
   if (!ownership.isOwned) throw new Refusal('GroupNotOwned', notOwnedMessage(groupId, ownership), target)

@@ -101,8 +101,8 @@ export async function renewLease(
   leased: LeasedLink,
   deps: { readonly links: LinkStore; readonly leaseMs: number; nowMs(): number },
 ): Promise<{ link: GroupLink; lease: Lease; settings: LinkSettings }> {
-  // The token of the lease excludes other workers even when clocks differ, provided that the read is current.
-  const found = await deps.links.findCurrent(leased.tenantId, leased.linkId)
+  // The token of the lease excludes other workers even when clocks differ.
+  const found = await deps.links.findWithSettings(leased.tenantId, leased.linkId)
   if (found === undefined) throw new Refusal('LinkNotFound', `The group link ${leased.linkId} does not exist`)
   const { settings } = found
   const link = assertLease(found.value, leased.lease)

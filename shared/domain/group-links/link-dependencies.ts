@@ -27,18 +27,13 @@ export type LinkFilter = Partial<
 export type JobFilter = Partial<Pick<SyncJob, 'collectionId' | 'linkId' | 'status'>>
 
 /** A link with the settings of its tenant. */
-export type CurrentLink = Versioned<GroupLink> & { readonly settings: LinkSettings }
+export type LinkWithSettings = Versioned<GroupLink> & { readonly settings: LinkSettings }
 
 /** Stored group links. */
 export interface LinkStore {
   find(tenantId: string, linkId: string): Promise<Versioned<GroupLink> | undefined>
-  /**
-   * As `find`, but includes all earlier writes of all instances: another worker can have acquired the lease. The
-   * tenant's settings are read in the same request.
-   */
-  findCurrent(tenantId: string, linkId: string): Promise<CurrentLink | undefined>
-  /** Later reads include all earlier writes of all instances. */
-  catchUp(tenantId: string): Promise<void>
+  /** As `find`. The tenant's settings are read in the same request. */
+  findWithSettings(tenantId: string, linkId: string): Promise<LinkWithSettings | undefined>
   /** The links of a collection, oldest first. */
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>
@@ -68,8 +63,8 @@ export type BegunSweep = {
   /** When the last sweep ended; undefined before the first. */
   readonly lastSweepMs: number | undefined
   /**
-   * The last sweep has read what was written before this time of the database's clock, in seconds, even if its reads
-   * lagged; undefined before the first sweep.
+   * The last sweep has read what was written before this time of the database's clock, in seconds; undefined before the
+   * first sweep.
    */
   readonly readUntilS: number | undefined
   /** What evaluations had covered by the last sweep, if it found none due. */

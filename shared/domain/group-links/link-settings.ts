@@ -79,11 +79,8 @@ export const DEFAULT_LINK_SETTINGS: LinkSettings = {
 export interface LinkSettingsStore {
   /** Stores the default settings unless the tenant has settings. Further calls for a tenant cost nothing. */
   register(tenantId: string): Promise<void>
-  /**
-   * Includes all earlier writes of all instances; so do later reads of the tenant's links. The default settings for a
-   * tenant without a record.
-   */
-  findCurrent(tenantId: string): Promise<Versioned<LinkSettings>>
+  /** The default settings for a tenant without a record. */
+  find(tenantId: string): Promise<Versioned<LinkSettings>>
   /**
    * @param audit Written in the same transaction.
    * @throws Refusal `StaleVersion` when `version` is no longer current.
@@ -115,7 +112,7 @@ export async function updateLinkSettings(
 ): Promise<LinkSettings> {
   await settings.register(tenantId)
   return retryOnConflict(async () => {
-    const { value, version } = await settings.findCurrent(tenantId)
+    const { value, version } = await settings.find(tenantId)
     requireIfMatch(settingsETag(value), ifMatch)
     const updated: LinkSettings = {
       linkableGroups: change.linkableGroups ?? value.linkableGroups,

@@ -153,12 +153,9 @@ export function collectionLinks(links: LinkStore, nowMs: () => number): Collecti
     (await links.ofTenant(tenantId)).map(({ value }) => value).filter(({ state }) => state === 'Enabled')
   return {
     async linksOf(tenantId, collectionId) {
-      await links.catchUp(tenantId)
       return (await links.ofCollection(tenantId, collectionId)).map(({ value }) => value.id)
     },
     async linkedCollections(tenantId) {
-      // The first job of a link can have read the members before the change that is notified here.
-      await links.catchUp(tenantId)
       const applied = new Map<string, number>()
       for (const { collectionId, appliedMembershipVersion: version } of await enabled(tenantId)) {
         applied.set(collectionId, Math.min(applied.get(collectionId) ?? Infinity, version ?? Infinity))

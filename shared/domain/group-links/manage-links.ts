@@ -34,9 +34,7 @@ export async function getLinkOfCollection(
   collectionId: string,
   { links }: { links: LinkStore },
 ): Promise<GroupLink> {
-  const find = async () => (await links.ofCollection(tenantId, collectionId))[0]
-  // Another instance may have created it a moment ago.
-  const oldest = (await find()) ?? (await links.catchUp(tenantId).then(find))
+  const [oldest] = await links.ofCollection(tenantId, collectionId)
   if (oldest === undefined) throw withoutLink(collectionId)
   return oldest.value
 }
@@ -122,8 +120,6 @@ export async function requestSync(
   deps: LinkDependencies,
   requestedBy: string | null = null,
 ): Promise<{ jobId: string; jobIds: string[] }> {
-  // Another instance may have created or deleted a link a moment ago.
-  await deps.links.catchUp(tenantId)
   const links = await deps.links.ofCollection(tenantId, collectionId)
   if (links.length === 0) throw withoutLink(collectionId)
   const queued = await Promise.all(

@@ -54,7 +54,7 @@ async function requiredAndNotOwned(
   groups: readonly DirectoryGroup[],
   { directory, settings }: SearchDependencies,
 ): Promise<ReadonlySet<string>> {
-  const { linkableGroups } = (await settings.findCurrent(tenantId)).value
+  const { linkableGroups } = (await settings.find(tenantId)).value
   if (linkableGroups === 'Any') return new Set()
   const ids = groups.map(({ id }) => id)
   return new Set(ids).difference(await directory.ownedGroups(tenantId, ids))

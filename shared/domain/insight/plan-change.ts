@@ -24,7 +24,6 @@ const PLAN_VALID_MS = 60 * 60 * 1000
 
 /** What an update would do. Writes nothing. @throws Refusal as `updateCriteriaCollection`. */
 export async function planUpdate(update: CriteriaUpdate, deps: PlanDependencies): Promise<ChangePlan> {
-  await deps.collections.catchUp(update.caller.tenantId)
   const { before, after } = await prepareCriteriaUpdate(update, deps)
   return planOf({ before: before.value, after }, update.caller, deps)
 }
@@ -35,7 +34,6 @@ export async function planCreation(
   caller: Caller,
   deps: PlanDependencies,
 ): Promise<ChangePlan> {
-  await deps.collections.catchUp(caller.tenantId)
   const after = await prepareCriteriaCreation(body, caller, deps)
   return planOf({ before: undefined, after }, caller, deps)
 }
@@ -52,7 +50,6 @@ export async function updateAsPlanned(
   deps: PlanDependencies,
 ): Promise<Versioned<Collection>> {
   const { tenantId } = update.caller
-  await deps.collections.catchUp(tenantId)
   return updateCriteriaCollection(update, deps, async ({ before, after }) => {
     const planned = await deps.planIds.read({ tenantId, collectionId: update.id }, planId)
     if (planned === undefined) throw new Refusal('PlanExpired', 'There is no such plan for this collection', 'If-Plan')
@@ -104,7 +101,7 @@ async function evaluated(
 ): Promise<Evaluated> {
   const input = await readPlanInput(change, reader !== undefined, deps)
   const nowMs = deps.nowMs()
-  const rows = await deps.snapshots.current(change.after.tenantId)
+  const rows = await deps.snapshots.fresh(change.after.tenantId)
   return deps.snapshots.reading(rows, evaluationTask(input, rows, { nowMs, todayMs: dayOf(nowMs) }, reader))
 }
 

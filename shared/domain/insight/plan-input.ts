@@ -47,10 +47,9 @@ export async function readPlanInput(
   deps: PlanDependencies,
 ): Promise<PlanInput> {
   const { tenantId } = change.after
-  await Promise.all([deps.requests.catchUp(tenantId), deps.linkStore.catchUp(tenantId)])
   const [all, { value: settings }] = await Promise.all([
     deps.collections.list(tenantId),
-    deps.linkSettings.findCurrent(tenantId),
+    deps.linkSettings.find(tenantId),
   ])
   const graph = new ReferenceGraph(
     change,

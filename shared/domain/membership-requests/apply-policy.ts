@@ -48,7 +48,7 @@ export async function applyPolicyToWaiting(
   let waiting = requests.filter(isWaiting)
   for (let applied = collection; waiting.length > 0; ) {
     await applyPolicyOnce(applied, waiting, deps)
-    const current = await deps.collections.findCurrent(tenantId, id, 'joinable')
+    const current = await deps.collections.find(tenantId, id, 'joinable')
     if (current === undefined || current.value.definitionVersion === applied.definitionVersion) return
     applied = current.value
     const waitingIds = waiting.map(({ value }) => value.id)
@@ -115,7 +115,7 @@ export async function recheckPolicy(
 ): Promise<Versioned<MembershipRequest>> {
   const { tenantId, collectionId, id, status } = saved.value
   if (status !== 'PendingApproval') return saved
-  const current = await deps.collections.findCurrent(tenantId, collectionId, 'joinable')
+  const current = await deps.collections.find(tenantId, collectionId, 'joinable')
   if (current?.value.definitionVersion === decidedBy.definitionVersion) return saved
   if (current === undefined) await endRequests([saved], 'The collection was deleted', deps)
   else await applyPolicyToWaiting(current.value, [saved], deps)

@@ -95,8 +95,6 @@ async function changeMembers(
 ): Promise<number> {
   const saved: Versioned<MembershipRequest>[] = []
   await deps.tenants.register(tenantId)
-  // Without a change there is no write that could be refused: what another instance did a moment ago must be seen.
-  await deps.requests.catchUp(tenantId)
   try {
     for (const batch of chunk(identityIds, IDENTITIES_PER_BATCH_COUNT)) {
       await changeBatch(batch, tenantId, collectionId, deps, plan, saved)

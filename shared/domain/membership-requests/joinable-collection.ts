@@ -89,7 +89,6 @@ export async function updateJoinableCollection(
   const collection = await updateCollection(target, body, { readDefinition }, deps)
   // Also when the policy is unchanged: an earlier attempt may have been interrupted before this step.
   if (joinPolicy !== undefined) {
-    await deps.requests.catchUp(tenantId)
     await applyPolicyToWaiting(collection.value, await deps.requests.allWaitingIn(tenantId, id), deps)
   }
   return collection
@@ -106,7 +105,6 @@ export async function deleteJoinableCollection(
   deps: RequestDependencies,
 ): Promise<void> {
   await deleteCollection('joinable', id, ifMatch, caller, deps)
-  await deps.requests.catchUp(caller.tenantId)
   const live = await deps.requests.liveIn(caller.tenantId, id)
   await notifyMembershipChanges(caller.tenantId, await endRequests(live, 'The collection was deleted', deps), deps)
 }

@@ -1,6 +1,6 @@
 import type { DeletedCoreObject } from '../core/core-object-store.ts'
 import type { OrgChart } from '../tenant-index/org-chart.ts'
-import { currentOrgChart, freshOrgChart, type RequestDependencies } from './request-dependencies.ts'
+import { freshOrgChart, type RequestDependencies } from './request-dependencies.ts'
 
 /** What became of an identity: itself, or the one that it was merged into, live or deleted. */
 type IdentityFate = {
@@ -18,13 +18,13 @@ export type ObjectFates = {
   positionRestorableUntilMs(id: string): number | undefined
 }
 
-/** Reads what became of the objects. Includes everything that any instance wrote before this call. */
+/** Reads what became of the objects. */
 export async function readObjectFates(
   tenantId: string,
   objectIds: Iterable<string>,
   deps: Pick<RequestDependencies, 'snapshots' | 'nowMs' | 'deletedObjects'>,
 ): Promise<ObjectFates> {
-  let orgChart = await currentOrgChart(tenantId, deps)
+  let orgChart = await freshOrgChart(tenantId, deps)
   const deleted = new Map<string, DeletedCoreObject>()
   let open = [...new Set(objectIds)].filter((id) => !isLive(id, orgChart))
   const asked = new Set(open)

@@ -71,8 +71,7 @@ async function planned(
   const named = requests.flatMap(({ value: { requesterId, relationshipId } }) => [requesterId, relationshipId ?? []])
   const fates = await readObjectFates(tenantId, named.flat(), deps)
   const all = await withRequestsOfOwners(tenantId, requests, fates, deps)
-  // After the requests: a collection that this process has not seen is not one that was deleted.
-  await deps.collections.catchUp(tenantId)
+  // After the requests: one that is missing here was deleted.
   const byCollection = Map.groupBy(all, ({ value }) => value.collectionId)
   const found = await deps.collections.existing(tenantId, [...byCollection.keys()])
   const collections = new Map(found.map((collection) => [collection.id, collection]))

@@ -47,8 +47,6 @@ export type RequestListQuery = {
  */
 export interface RequestStore {
   find(tenantId: string, requestId: string): Promise<Versioned<MembershipRequest> | undefined>
-  /** Later reads include all earlier writes of all instances. */
-  catchUp(tenantId: string): Promise<void>
   /** Splits the changes of one collection into batches that one `save` accepts, in order. */
   batches(changes: readonly RequestChange[]): RequestChange[][]
   /**
@@ -100,20 +98,12 @@ export type RequestDependencies = CollectionDependencies & {
 /** A caller with a core identity. */
 export type Person = { readonly tenantId: string; readonly identityId: string }
 
-/** Returns the tenant's org chart, including everything that this instance has seen before this call. */
+/** The tenant's org chart, including everything that was written before this call. */
 export async function freshOrgChart(
   tenantId: string,
   deps: Pick<CollectionDependencies, 'snapshots' | 'nowMs'>,
 ): Promise<OrgChart> {
   return new OrgChart(await deps.snapshots.fresh(tenantId), deps.nowMs())
-}
-
-/** The same, including everything that any instance wrote before this call. */
-export async function currentOrgChart(
-  tenantId: string,
-  deps: Pick<CollectionDependencies, 'snapshots' | 'nowMs'>,
-): Promise<OrgChart> {
-  return new OrgChart(await deps.snapshots.current(tenantId), deps.nowMs())
 }
 
 /**

@@ -62,8 +62,6 @@ export class RequestReconciler implements ChangeReconciler {
     const deletedIdentities = [...ids.identity].filter((id) => !rows.has('identity', id))
     const positions = [...ids.relationship].filter((id) => !rows.has('relationship', id) || attributes.has(HOLDER))
     const affected = [...deletedIdentities, ...positions]
-    // A request that was saved before a change of these rows was decided without it.
-    if (affected.length > 0 || isAnyRestored) await requests.catchUp(tenantId)
     const live = affected.length === 0 ? [] : await requests.liveOfObjects(tenantId, affected)
     const renamed = await this.#renamed(tenantId, deletedIdentities)
     // A deleted person can come back as a part of an identity whose row does not change.
@@ -77,7 +75,6 @@ export class RequestReconciler implements ChangeReconciler {
 
   async #reconcileAll(tenantId: string): Promise<boolean> {
     const { requests, collections } = this.#deps
-    await requests.catchUp(tenantId)
     const outlines = await requests.liveOutlines(tenantId)
     // After the requests: the collection of each of them is in the list, unless it was deleted.
     const all = await collections.list(tenantId)

@@ -27,8 +27,7 @@ export async function syncIncrementally(
   deps: SyncDependencies,
   changedAtMs?: number,
 ): Promise<void> {
-  // Before the links, which are then read with all earlier writes: a new one can have read the members before the change.
-  const { value: settings } = await deps.settings.findCurrent(tenantId)
+  const { value: settings } = await deps.settings.find(tenantId)
   const links = await deps.links.ofCollection(tenantId, collectionId)
   const due = links.filter(({ value }) => value.state === 'Enabled' && value.appliedMembershipVersion !== null)
   const waitsMs = await Promise.all(due.map((link) => syncLink(link, { settings, changedAtMs }, deps)))

@@ -100,7 +100,7 @@ export async function enqueueDailyWork(
     const minute = minuteOfTenant(tenantId)
     const evaluation = { id: `${tenantId}:day:${todayMs}`, delayMs: (1 + minute) * 1000 }
     if (await evaluations.isDueDaily(tenantId)) {
-      await messageQueue.enqueue({ queue: 'tenant-evaluations', message: { tenantId } }, evaluation)
+      await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, evaluation)
     }
     const audit = { id: `${tenantId}:audit:${todayMs}`, delayMs: minute * HOURS_PER_DAY * MINUTE_MS }
     await messageQueue.enqueue({ queue: 'audits', message: { tenantId } }, audit)
@@ -152,12 +152,12 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
   const evaluated = await deps.evaluations.coveredUntil(tenantId, begun.evaluated)
   if (evaluated === undefined) {
     await deps.messageQueue.enqueue(
-      { queue: 'tenant-evaluations', message: { tenantId } },
+      { queue: 'evaluations', message: { tenantId } },
       { id: `${tenantId}:sweep:${startMs}` },
     )
   }
   // The links are read afterwards, so that they are current as well.
-  const { value: settings } = await deps.settings.findCurrent(tenantId)
+  const { value: settings } = await deps.settings.find(tenantId)
   const links = await deps.links.ofTenant(tenantId)
   const unfinished = (await deps.jobs.unfinished(tenantId)).map(({ value }) => value)
   const { linksToQueue, jobsToNotify } = sweepPlan(

@@ -39,8 +39,6 @@ export function markAt(readUntilS: number, nowMs: number): ChangeMark {
 
 /** Core objects in the order of their last write. */
 export interface CoreObjectChanges {
-  /** Later reads include all earlier writes of all instances. */
-  catchUp(tenantId: string): Promise<void>
   /**
    * Whether all deletions since the mark can still be read. Deleted objects expire; an older reader must start again.
    */

@@ -98,8 +98,6 @@ export class RowLoader {
     let readCount = 0
     const savedCount = rows.objectCount
     const expectedBytes = async () => (rows.sizeBytes * (await changes.count(tenantId))) / (savedCount + readCount)
-    // What is saved later must contain all writes before the mark of this reading.
-    await changes.catchUp(tenantId)
     for await (const page of changes.since(tenantId, since)) {
       readCount += page.objects.length
       if (!(await this.#add(load, rows, page.objects, expectedBytes))) return undefined

@@ -11,10 +11,6 @@ export type SnapshotEntry = SavableRows & {
   /** `seenCount` of the rows when they were loaded. */
   readonly loadedCount: number
   mark: ChangeMark
-  /** The last mark of a reading that included everything that any instance had written before. */
-  currentMark: ChangeMark
-  /** Whether the next reading includes everything that any instance wrote before. */
-  isCaughtUp: boolean
   changes: 'everything' | CollectingChanges
   readonly applied: AppliedVersions
 }
@@ -25,8 +21,6 @@ export function newEntry({ rows, mark, saved }: LoadedRows): SnapshotEntry {
     rows,
     loadedCount: rows.seenCount,
     mark,
-    currentMark: mark,
-    isCaughtUp: false,
     changes: 'everything',
     applied: new AppliedVersions(),
     saved,

@@ -57,33 +57,17 @@ export class TenantSnapshots {
       new RowSaver(saving, {
         scheduler: this.#scheduler,
         elapsedMs: clock,
-        current: async (tenantId) => {
-          await this.catchUp(tenantId)
-          return this.#current(tenantId)
-        },
+        current: (tenantId) => this.#current(tenantId),
         whileUnchanged: (rows, work) => this.whileUnchanged(rows, work),
       })
   }
 
   /**
-   * The tenant's rows with everything that this instance has seen, or wrote, before this call.
+   * The tenant's rows with everything that was written before this call.
    * @throws Refusal `TenantTooLarge` when they exceed the memory for the rows of all tenants.
    */
   async fresh(tenantId: string): Promise<RowSnapshot> {
     return (await this.#current(tenantId)).rows
-  }
-
-  /** The same with everything that any instance wrote before this call. Costs one more request to the database. */
-  async current(tenantId: string): Promise<RowSnapshot> {
-    await this.catchUp(tenantId)
-    return this.fresh(tenantId)
-  }
-
-  /** Later calls of `fresh` include everything that any instance wrote before this call. */
-  async catchUp(tenantId: string): Promise<void> {
-    await this.#changes.catchUp(tenantId)
-    const entry = this.#entries.get(tenantId)
-    if (entry !== undefined) entry.isCaughtUp = true
   }
 
   /** Runs a task that reads a snapshot. The snapshot does not change before the task has ended. */
@@ -156,12 +140,9 @@ export class TenantSnapshots {
   /** @returns False when unused values take so much memory that the tenant must be loaded again. */
   async #refresh(tenantId: string, entry: SnapshotEntry): Promise<boolean> {
     const origin = entry.rows
-    const { isCaughtUp } = entry
-    entry.isCaughtUp = false
     let isChanged = false
     try {
-      // The mark advances with time. A reading from a replica that lags longer misses writes before the mark.
-      const pages = this.#changes.since(tenantId, isCaughtUp ? entry.currentMark : entry.mark)
+      const pages = this.#changes.since(tenantId, entry.mark)
       for await (const { objects: read, mark } of pages) {
         const objects = entry.applied.newAmong(read)
         const isLarge = objects.length > APPLIED_AT_ONCE_COUNT
@@ -177,7 +158,6 @@ export class TenantSnapshots {
       this.#drop(tenantId)
       throw fault
     }
-    if (isCaughtUp) entry.currentMark = entry.mark
     if (isChanged && isOvergrown(entry)) return false
     this.#memory.use(tenantId, entry.rows.sizeBytes)
     return true

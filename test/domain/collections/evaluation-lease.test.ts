@@ -1,168 +1,134 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
-  acquired,
-  EVALUATION_LEASE_MS,
+  acquiredLease,
   type EvaluationLease,
-  released,
+  isHeld,
+  type ReadLease,
+  releasedLease,
 } from '../../../shared/domain/collections/evaluation-lease.ts'
 import { EvaluationLeases, type HeldLease } from '../../../shared/domain/collections/held-lease.ts'
 import { Refusal } from '../../../shared/kernel/refusals.ts'
-import type { Versioned } from '../../../shared/kernel/versioned.ts'
 
 const NOON_MS = Date.parse('2030-03-01T12:00:00Z')
-const MINUTE_MS = 60_000
-
-const at = (nowMs: number) => ({ nowMs, clockDifferenceMs: 2 * MINUTE_MS })
-
-function acquire(current: EvaluationLease | undefined, holderId: string, knownEpoch = 0, nowMs = NOON_MS) {
-  const decision = acquired(current, holderId, knownEpoch, at(nowMs))
-  assert.equal(decision.outcome, 'acquired')
-  return decision
-}
-
-/** The lease after evaluations by `ann`, each of which wrote these collections. */
-function evaluatedByAnn(...written: string[][]): EvaluationLease {
-  let lease: EvaluationLease | undefined
-  for (const ids of written) lease = released(acquire(lease, 'ann').lease, ids, NOON_MS)
-  assert.ok(lease !== undefined)
-  return lease
-}
-
-const SEEN = { membersSeen: '0:1#7' } as const
+const SECOND_MS = 1000
+const COVERED = { covered: { readsRequests: false } } as const
 
 describe('The lease of evaluation', () => {
-  it('is held by one evaluator until it is released, or two minutes after it expires', () => {
-    const { lease } = acquire(undefined, 'ann')
-    assert.equal(acquired(lease, 'bob', 0, at(NOON_MS + EVALUATION_LEASE_MS + 2 * MINUTE_MS - 1)).outcome, 'held')
-    assert.equal(acquired(lease, 'bob', 0, at(NOON_MS + EVALUATION_LEASE_MS + 2 * MINUTE_MS)).outcome, 'acquired')
-    assert.equal(acquired(released(lease, [], NOON_MS), 'bob', 0, at(NOON_MS)).outcome, 'acquired')
-  })
+  const anns = acquiredLease(undefined, 'ann', NOON_MS)
 
-  it('can be acquired again by its own holder after the response to its release was lost', () => {
-    const known = released(acquire(undefined, 'bob').lease, [], NOON_MS)
-    const again = acquire(acquire(known, 'ann').lease, 'ann')
-    assert.equal(again.stale, 'all')
-    assert.equal(again.lease.lateWritesUntilMs, undefined)
-    assert.equal(acquire(released(again.lease, [], NOON_MS), 'bob', known.epoch).stale, 'all')
-  })
-
-  it('names the collections that others wrote since the evaluator last held it, and no others', () => {
-    const lease = evaluatedByAnn(['choir'], ['band', 'choir'], [])
-    assert.equal(acquire(lease, 'bob').stale, 'all')
-    assert.deepEqual(acquire(lease, 'bob', 1).stale, ['band', 'choir'])
-    assert.deepEqual(acquire(lease, 'bob', 2).stale, [])
-  })
-
-  it('names no collections after more than 200, or to an evaluator that missed more than twenty entries', () => {
-    const many = Array.from({ length: 201 }, (_, index) => `collection ${index}`)
-    assert.equal(acquire(evaluatedByAnn(['choir'], many), 'bob', 1).stale, 'all')
-    const long = evaluatedByAnn(...Array.from({ length: 22 }, () => ['choir']))
-    assert.equal(long.entries.length, 20)
-    assert.equal(acquire(long, 'bob', 1).stale, 'all')
-    assert.deepEqual(acquire(long, 'bob', 2).stale, ['choir'])
-  })
-
-  it('invalidates all caches while a holder with an expired lease may still write', () => {
-    const expiredMs = NOON_MS + EVALUATION_LEASE_MS + 2 * MINUTE_MS
-    const { lease } = acquire(undefined, 'ann')
-    const taken = acquire(lease, 'bob', 0, expiredMs).lease
-    const during = released(taken, [], expiredMs)
-    assert.equal(acquire(during, 'bob', taken.epoch, expiredMs + 11 * MINUTE_MS).stale, 'all')
-    const after = acquire(during, 'bob', taken.epoch, expiredMs + 13 * MINUTE_MS)
-    assert.equal(after.stale, 'all')
-    const settled = released(after.lease, [], expiredMs + 13 * MINUTE_MS)
-    assert.deepEqual(acquire(settled, 'bob', after.lease.epoch, expiredMs + 14 * MINUTE_MS).stale, [])
-    assert.equal(acquire(settled, 'eve', taken.epoch, expiredMs + 14 * MINUTE_MS).stale, 'all')
-  })
-})
-
-describe('A new holder of the lease', () => {
-  const expiredMs = NOON_MS + EVALUATION_LEASE_MS + 2 * MINUTE_MS
-  const first = acquire(undefined, 'ann').lease
-
-  it('reads the members with all that former holders have written once they have released the lease', () => {
-    const free = { ...released(first, ['choir'], NOON_MS), ...SEEN }
-    const { lease, seesFormerWrites } = acquire(free, 'bob')
-    assert.equal(seesFormerWrites, true)
-    assert.equal('membersSeen' in lease, false)
-    assert.equal(acquire(released(acquire(undefined, 'ann').lease, [], NOON_MS), 'bob').seesFormerWrites, false)
-  })
-
-  it('may miss what one whose lease has expired has written or still writes', () => {
-    const taken = acquire(first, 'bob', 0, expiredMs)
-    assert.equal(taken.seesFormerWrites, false)
-    const during = { ...released(taken.lease, [], expiredMs), ...SEEN }
-    assert.equal(acquire(during, 'bob', 0, expiredMs + 11 * MINUTE_MS).seesFormerWrites, false)
-    const after = acquire(during, 'bob', 0, expiredMs + 13 * MINUTE_MS)
-    assert.equal(after.seesFormerWrites, false)
-    const settled = { ...released(after.lease, [], expiredMs + 13 * MINUTE_MS), ...SEEN }
-    assert.equal(acquire(settled, 'eve', 0, expiredMs + 14 * MINUTE_MS).seesFormerWrites, true)
-  })
-})
-
-/** A stored lease, with the number of times that it was read. */
-function storedLease() {
-  let stored: Versioned<EvaluationLease> | undefined
-  let [writeCount, readCount] = [0, 0]
-  const save = async (_tenantId: string, value: EvaluationLease, version: string | undefined) => {
-    if (version !== stored?.version) throw new Refusal('StaleVersion')
-    writeCount += 1
-    stored = { value, version: `${writeCount}` }
-    return stored.version
+  for (const [claim, value, ageS, expected] of [
+    ['is held by one evaluator for seventeen seconds after it was written', anns, 16, true],
+    ['is free then', anns, 17, false],
+    ['is free once it is released', releasedLease(anns, 'incomplete', NOON_MS), 0, false],
+    ['is free for its own holder, the response to whose release was lost', { ...anns, holderId: 'bob' }, 0, false],
+  ] as const) {
+    it(claim, () => assert.equal(isHeld({ value, ageS }, 'bob'), expected))
   }
+
+  it('has a higher epoch with each holder', () => {
+    const { epoch } = acquiredLease(releasedLease(anns, COVERED, NOON_MS), 'bob', NOON_MS)
+    assert.deepEqual([anns.epoch, epoch], [1, 2])
+  })
+
+  for (const [claim, former, expected] of [
+    ['none after one that has evaluated all collections', releasedLease(anns, COVERED, NOON_MS), 0],
+    ['none after one that has stopped in between', releasedLease(anns, 'incomplete', NOON_MS), 0],
+    ['those of one that has failed, whose write may still take effect', releasedLease(anns, 'failed', NOON_MS), 1],
+    ['those of one that has not released it', anns, 1],
+  ] as const) {
+    it(`makes its next holder write again, of the heads of former epochs, ${claim}`, () =>
+      assert.equal(acquiredLease(former, 'bob', NOON_MS).unfencedEpoch, expected))
+  }
+
+  it('makes its holders write such heads again until one of them has evaluated all collections', () => {
+    const bobs = acquiredLease(anns, 'bob', NOON_MS)
+    const eves = acquiredLease(releasedLease(bobs, 'incomplete', NOON_MS), 'eve', NOON_MS)
+    assert.equal(eves.unfencedEpoch, 1)
+    assert.equal(acquiredLease(releasedLease(eves, COVERED, NOON_MS), 'ann', NOON_MS).unfencedEpoch, 0)
+  })
+
+  it('names what was covered only while the last evaluation has evaluated all collections', () => {
+    const free = releasedLease(anns, COVERED, NOON_MS)
+    assert.deepEqual(free.evaluated, { atMs: NOON_MS, readsRequests: false })
+    assert.equal(acquiredLease(free, 'bob', NOON_MS).evaluated, undefined)
+    assert.equal(releasedLease(anns, 'incomplete', NOON_MS).evaluated, undefined)
+  })
+})
+
+/** A stored lease, with the number of times that it was read and written. */
+function storedLease() {
+  let stored: ReadLease | undefined
+  const used = { reads: 0, writes: 0 }
   return {
-    readCount: () => readCount,
-    membersSeen: () => stored?.value.membersSeen,
+    used,
+    grow: (seconds: number) => {
+      if (stored !== undefined) stored = { ...stored, ageS: stored.ageS + seconds }
+    },
     store: {
       async find() {
-        readCount += 1
+        used.reads += 1
         return stored
       },
-      save,
-      saveWithState: (tenantId: string, value: EvaluationLease, version: string) =>
-        save(tenantId, { ...value, ...SEEN }, version),
+      async save(_tenantId: string, value: EvaluationLease, version: string | undefined) {
+        if (version !== stored?.version) throw new Refusal('StaleVersion')
+        used.writes += 1
+        stored = { value, version: `${used.writes}`, ageS: 0 }
+        return stored.version
+      },
     },
   }
 }
 
 describe('An evaluator', () => {
   const lease = storedLease()
+  let elapsedMs = 0
   const evaluator = (holderId: string) =>
-    new EvaluationLeases(lease.store, holderId, { nowMs: () => NOON_MS, clockDifferenceMs: 2 * MINUTE_MS })
+    new EvaluationLeases(lease.store, holderId, { nowMs: () => NOON_MS + elapsedMs, elapsedMs: () => elapsedMs })
   const held = (acquisition: HeldLease | { retryMs: number }): HeldLease => {
     assert.ok('release' in acquisition)
     return acquisition
   }
-  const evaluates = async (one: EvaluationLeases, written: string) => {
-    const { stale, beforeWrite, release } = held(await one.acquire('tenant'))
-    await beforeWrite(written)
-    assert.equal(await release(), true)
-    return stale
+  const evaluates = async (one: EvaluationLeases) => {
+    const { isContinued, release } = held(await one.acquire('tenant'))
+    assert.equal(await release(COVERED), true)
+    return isContinued
   }
 
   it('reads the lease that it has released only if another one has acquired it since', async () => {
     const [ann, bob] = [evaluator('ann'), evaluator('bob')]
-    await evaluates(ann, 'first')
-    const readCount = lease.readCount()
-    assert.deepEqual(await evaluates(ann, 'second'), [])
-    assert.equal(lease.readCount(), readCount)
-    await evaluates(bob, 'third')
-    assert.deepEqual(await evaluates(ann, 'fourth'), ['third'])
+    assert.equal(await evaluates(ann), false)
+    const { reads } = lease.used
+    assert.equal(await evaluates(ann), true)
+    assert.equal(lease.used.reads, reads)
+    assert.equal(await evaluates(bob), false)
+    assert.equal(await evaluates(ann), false)
     const bobHolds = held(await bob.acquire('tenant'))
     assert.ok('retryMs' in (await ann.acquire('tenant')))
-    await bobHolds.release()
+    await bobHolds.release(COVERED)
   })
 
-  it('names the state that it has seen only after it has covered all collections', async () => {
-    const ann = evaluator('ann')
-    const complete = held(await ann.acquire('tenant'))
-    complete.cover({ readsRequests: false })
-    await complete.release()
-    assert.equal(lease.membersSeen(), SEEN.membersSeen)
-    const failed = held(await ann.acquire('tenant'))
-    await failed.beforeWrite('choir')
-    await failed.release()
-    assert.equal(lease.membersSeen(), undefined)
+  it('renews the lease before each write, as often as a third of its time has passed', async () => {
+    const { renew, release } = held(await evaluator('ann').acquire('tenant'))
+    const { writes } = lease.used
+    await renew()
+    assert.equal(lease.used.writes, writes)
+    for (const expected of [1, 2]) {
+      elapsedMs += 6 * SECOND_MS
+      await Promise.all([renew(), renew(), renew()])
+      assert.equal(lease.used.writes, writes + expected)
+    }
+    assert.equal(await release(COVERED), true)
+  })
+
+  it('writes nothing under a lease that another one has acquired', async () => {
+    const anns = held(await evaluator('ann').acquire('tenant'))
+    lease.grow(17)
+    elapsedMs += 17 * SECOND_MS
+    const bobs = held(await evaluator('bob').acquire('tenant'))
+    await assert.rejects(anns.renew(), { code: 'StaleVersion' })
+    assert.equal(await anns.release('incomplete'), false)
+    assert.equal(bobs.epoch, anns.epoch + 1)
+    assert.equal(await bobs.release(COVERED), true)
   })
 })

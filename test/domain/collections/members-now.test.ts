@@ -46,7 +46,7 @@ function remembered(value: string, name = 'identityDisplayName'): CachedEvaluati
     isReleased: false,
   }
   const definitionKey = definitionKeyOf({ ...known, head: undefined }, DAY_MS)
-  const head = { count: 1, membershipVersion: 1, definitionKey, evaluatedAtMs: DAY_MS }
+  const head = { count: 1, membershipVersion: 1, definitionKey, evaluatedAtMs: DAY_MS, epoch: 1 }
   return { ...known, head: { value: head, version: '1' } }
 }
 
@@ -150,7 +150,7 @@ describe('The levels of collections', () => {
 
 describe('The day of evaluation', () => {
   const headBy = (definitionKey: string): CachedEvaluation['head'] => ({
-    value: { count: 1, membershipVersion: 1, definitionKey, evaluatedAtMs: DAY_MS },
+    value: { count: 1, membershipVersion: 1, definitionKey, evaluatedAtMs: DAY_MS, epoch: 1 },
     version: 'version',
   })
   const today = (definitionKey: string, beforeMidnightMs: number) => {

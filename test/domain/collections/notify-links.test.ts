@@ -38,7 +38,6 @@ async function changesOf(...written: SnapshotObject[]) {
   const batches = [people, written]
   const snapshots = new TenantSnapshots(
     {
-      catchUp: async () => undefined,
       remembersSince: () => true,
       includedWrites: () => undefined,
       count: async () => people.length,

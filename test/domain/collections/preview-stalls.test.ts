@@ -40,7 +40,6 @@ const MANY_DATES = {
 /** What a preview needs, on people that `written` adds to as the test goes on. */
 function tenantOf(written: SnapshotObject[][], existing: readonly Collection[] = []): CollectionDependencies {
   const changes = {
-    catchUp: async () => undefined,
     remembersSince: () => true,
     includedWrites: () => undefined,
     count: async () => 0,

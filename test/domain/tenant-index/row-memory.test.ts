@@ -19,7 +19,6 @@ function tenantsOf(sizes: Readonly<Record<string, number>>, { others = 10, custo
   const loads: string[] = []
   const counts: string[] = []
   const changes: CoreObjectChanges = {
-    catchUp: async () => undefined,
     remembersSince: () => true,
     includedWrites: () => undefined,
     async count(tenantId) {

@@ -18,7 +18,6 @@ function readableChanges() {
   const readings: { from: number | undefined; count: number }[] = []
   const state = { isAway: false }
   const changes: CoreObjectChanges = {
-    catchUp: async () => undefined,
     remembersSince: () => true,
     includedWrites: () => undefined,
     count: async () => written.length,

@@ -5,7 +5,7 @@ import {
   DATABASE_ID,
   indexingPolicyOf,
 } from '../../../shared/cosmos/containers.ts'
-import { hasSessions, QUEUES } from '../../../shared/messaging/queues.ts'
+import { QUEUES } from '../../../shared/messaging/queues.ts'
 import { suggestion } from '../bicep/fault.ts'
 import { type DeployedResource, isObject, plain, textOfValue } from '../deployment/value.ts'
 import { at, expect, itemsOf, ofType, place, type Rule, type Subject } from './rule.ts'
@@ -20,7 +20,7 @@ function durationS(text: string): number | undefined {
   return (((days ?? 0) * 24 + (hours ?? 0)) * 60 + (minutes ?? 0)) * 60 + (seconds ?? 0)
 }
 
-/** The queues, their lock durations, delivery counts and sessions match the code. */
+/** The queues, their lock durations and their delivery counts match the code. */
 export const queuesMatchTheCode: Rule = (subject) => {
   const queues = ofType(subject, 'Microsoft.ServiceBus/namespaces/queues')
   checkNames(
@@ -38,10 +38,13 @@ export const queuesMatchTheCode: Rule = (subject) => {
       subject.report(place(queue, 'properties.lockDuration'), message)
     }
     expect(subject, queue, 'properties.maxDeliveryCount', definition.maxDeliveryCount)
-    expect(subject, queue, 'properties.requiresSession', hasSessions(definition.name))
-    // Dead-lettering keeps expired messages. A message with the id of an earlier one is not a duplicate.
+    // Dead-lettering keeps expired messages. The code does not use sessions or its own message ids.
     expect(subject, queue, 'properties.deadLetteringOnMessageExpiration', true)
-    expect(subject, queue, 'properties.requiresDuplicateDetection', false)
+    for (const name of ['requiresSession', 'requiresDuplicateDetection']) {
+      if (at(queue, `properties.${name}`) === true) {
+        subject.report(place(queue, `properties.${name}`), `${name} of ${definition.name} must be false`)
+      }
+    }
     for (const name of ['defaultMessageTimeToLive', 'autoDeleteOnIdle', 'forwardTo', 'status']) {
       if (at(queue, `properties.${name}`) !== undefined) {
         subject.report(place(queue, `properties.${name}`), `the code does not set ${name} of ${definition.name}`)

@@ -1,6 +1,6 @@
 import type { MessageHandlers, ServiceBusReceivedMessage } from '@azure/service-bus'
-import type { MessageReceiver, OpenBus, ReceiverOptions } from '../../../infra/local/host/bus-client.ts'
 import type { BusConnection } from '../../../infra/local/host/host-settings.ts'
+import type { MessageReceiver, OpenBus, ReceiverOptions } from '../../../infra/local/host/service-bus-pump.ts'
 
 type Delivery = Pick<ServiceBusReceivedMessage, 'body'> & Partial<ServiceBusReceivedMessage>
 
@@ -22,14 +22,11 @@ export function fakeBus(): FakeBus {
     receivers: {},
     async openBus(connection) {
       bus.connections.push(connection)
-      return { createReceiver, acceptNextSession, close: async () => void bus.events.push('client closed') }
+      return { createReceiver, close: async () => void bus.events.push('client closed') }
     },
     async deliver(queueName, message) {
       await subscribers.get(queueName)?.processMessage(message as ServiceBusReceivedMessage)
     },
-  }
-  async function acceptNextSession(queueName: string): Promise<never> {
-    throw new Error(`${queueName} has no sessions`)
   }
   function createReceiver(queueName: string, options: ReceiverOptions): MessageReceiver {
     return {

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Service } from '../../functions/app/service.ts'
-import { openDatabase } from '../../shared/cosmos/database.ts'
-import { DatabaseSession, type SessionTokens } from '../../shared/cosmos/database-session.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import { deleteLink } from '../../shared/domain/group-links/manage-links.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { MessageQueue } from '../../shared/kernel/messages.ts'
-import { STOPPED } from '../contract/instances.ts'
-import { inProcess } from '../contract/local-database.ts'
+import { directDatabase } from '../contract/direct-database.ts'
 import { type AccountWorld, CALLER, gone, identity, openAccountWorld } from './account-world.ts'
 import { TENANT, users } from './link-directory.ts'
 import type { SentMessage } from './link-world.ts'
@@ -17,6 +14,8 @@ import { isTrouble, Life } from './mortal-process.ts'
 
 const INSTANCE_COUNT = 3
 const PERSON_COUNT = 2
+/** Between neighbours: the first and the last clock differ by almost `CLOCK_DIFFERENCE_S`. */
+const CLOCKS_APART_MS = 55_000
 /** After which a queue delivers the message of a killed process again. */
 const LOCK_MS = 60_000
 /** As the queues are configured. A message that fails without a fault of the test this often fails the run. */
@@ -70,29 +69,12 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
 )
 const step: fc.Arbitrary<Step> = fc.record({ action, fault: fc.option(fault, { nil: undefined, freq: 3 }) })
 
-/** A session whose requests meet the faults of a process. */
-class MortalSession extends DatabaseSession {
-  readonly #life: Life
+type Instance = { readonly life: Life; readonly service: Service }
 
-  constructor(life: Life) {
-    super()
-    this.#life = life
-  }
-
-  override plugin(): ReturnType<DatabaseSession['plugin']> {
-    const { on, plugin } = super.plugin()
-    return { on, plugin: (context, diagnostics, next) => this.#life.make(() => plugin(context, diagnostics, next)) }
-  }
-}
-
-type Instance = { readonly life: Life; readonly session: DatabaseSession; readonly service: Service }
-
-/** Instances of the service on one database whose replicas receive no writes, and the messages between them. */
-export class LaggingInstances {
+/** Instances of the service on one database, whose clocks differ, and the messages between them. */
+export class SeveralInstances {
   readonly #world: AccountWorld
   readonly #instances: Instance[]
-  /** The session tokens of each message's sender, by message id. */
-  readonly #tokens = new Map<string, SessionTokens>()
   /** Failed deliveries by message id, those of killed processes aside. */
   readonly #failures = new Map<string, number>()
   isSweepNeeded = false
@@ -100,7 +82,7 @@ export class LaggingInstances {
 
   constructor(world: AccountWorld) {
     this.#world = world
-    this.#instances = Array.from({ length: INSTANCE_COUNT }, () => this.#newInstance())
+    this.#instances = Array.from({ length: INSTANCE_COUNT }, (_, slot) => this.#newInstance(slot))
   }
 
   /** An instance; a new process when the former one was killed. */
@@ -108,7 +90,7 @@ export class LaggingInstances {
     const slot = index % INSTANCE_COUNT
     const current = this.#instances[slot]
     if (current !== undefined && !current.life.hasEnded) return current
-    const started = this.#newInstance()
+    const started = this.#newInstance(slot)
     this.#instances[slot] = started
     return started
   }
@@ -162,8 +144,7 @@ export class LaggingInstances {
       return true
     }
     if (next.dueMs > clock.nowMs()) await clock.sleep(next.dueMs - clock.nowMs())
-    const { life, session, service } = this.at(index)
-    session.advance(this.#tokens.get(next.id) ?? {})
+    const { life, service } = this.at(index)
     const failure = await service.messages[next.message.queue].handle(next.message.message).then(
       () => undefined,
       (error: unknown) => ({ error }),
@@ -191,20 +172,16 @@ export class LaggingInstances {
     this.#world.sentMessages.push({ ...message, dueMs: this.#world.clock.nowMs() + LOCK_MS })
   }
 
-  #newInstance(): Instance {
-    const { cosmos, deps, directoryOver, newService } = this.#world
+  #newInstance(slot: number): Instance {
+    const { cosmos, clock, deps, directoryOver, newService } = this.#world
     const life = new Life()
-    const session = new MortalSession(life)
     const messageQueue: MessageQueue = {
-      enqueue: (message, options) =>
-        life.make(async () => {
-          this.#tokens.set(options.id, session.tokens())
-          await deps.messageQueue.enqueue(message, options)
-        }),
+      enqueue: (message, options) => life.make(() => deps.messageQueue.enqueue(message, options)),
     }
     const directory = directoryOver((send) => (tenantId, call) => life.make(() => send(tenantId, call)))
-    const container = openDatabase(inProcess(cosmos), session)
-    return { life, session, service: newService({ container, databaseSession: session, messageQueue, directory }) }
+    const container = directDatabase(cosmos, (call) => life.make(call))
+    const nowMs = () => clock.nowMs() + slot * CLOCKS_APART_MS
+    return { life, service: newService({ container, messageQueue, directory, nowMs, elapsedMs: clock.nowMs }) }
   }
 }
 
@@ -256,7 +233,7 @@ export async function linkedPlace(world: AccountWorld, run: number) {
 
 async function converges(world: AccountWorld, run: number, steps: readonly Step[]): Promise<void> {
   const place = await linkedPlace(world, run)
-  const instances = new LaggingInstances(world)
+  const instances = new SeveralInstances(world)
   const perform = async (one: Action): Promise<void> => {
     if (one.kind === 'deliver') {
       await instances.deliver(one.instance, one.pick, one.end)
@@ -266,7 +243,6 @@ async function converges(world: AccountWorld, run: number, steps: readonly Step[
     place.change(one.person, one.isThere)
   }
   for (let index = 0; index < INSTANCE_COUNT; index += 1) await instances.at(index).service.evaluator.evaluate(TENANT)
-  world.cosmos.setReplicaLag(STOPPED)
   for (const { action: one, fault: met } of steps) {
     if (met !== undefined) prepare(instances, one, met, perform)
     await perform(one)
@@ -275,7 +251,6 @@ async function converges(world: AccountWorld, run: number, steps: readonly Step[
   instances.meetNoMoreFaults()
   await instances.endInterruptions()
   await instances.drain()
-  world.cosmos.setReplicaLag(undefined)
   if (instances.isSweepNeeded) {
     await instances.sweep()
     await instances.drain()
@@ -285,7 +260,7 @@ async function converges(world: AccountWorld, run: number, steps: readonly Step[
 }
 
 function prepare(
-  instances: LaggingInstances,
+  instances: SeveralInstances,
   one: Action,
   met: Fault,
   perform: (action: Action) => Promise<void>,
@@ -304,7 +279,7 @@ function prepare(
 }
 
 /**
- * Three instances with lagging replicas; messages are lost, doubled and reordered; processes are killed, or lose an
+ * Three instances whose clocks differ; messages are lost, doubled and reordered; processes are killed, or lose an
  * answer, at any call to the database, the directory or the queues, and are interrupted there by others. In the end the
  * group has exactly the members that the acknowledged writes give it: by the messages alone unless one was lost, or a
  * process was killed before it enqueued one.
