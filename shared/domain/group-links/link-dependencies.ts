@@ -27,7 +27,7 @@ export type LinkFilter = Partial<
 export type JobFilter = Partial<Pick<SyncJob, 'collectionId' | 'linkId' | 'status'>>
 
 /** A link with the settings of its tenant. */
-export type LinkWithSettings = Versioned<GroupLink> & { readonly settings: LinkSettings }
+type LinkWithSettings = Versioned<GroupLink> & { readonly settings: LinkSettings }
 
 /** Stored group links. */
 export interface LinkStore {
