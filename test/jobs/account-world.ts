@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Overrides, Service } from '../../functions/app/service.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import type { JoinedMembers } from '../../shared/domain/collections/membership-store.ts'
 import { type Connector, newConnector } from '../../shared/domain/connectors/connector.ts'
@@ -8,6 +9,7 @@ import { connectorObjectId, type ObjectData } from '../../shared/domain/connecto
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
+import { deleteLink } from '../../shared/domain/group-links/manage-links.ts'
 import { addMembersDirectly, removeMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
 import { createJoinableCollection } from '../../shared/domain/membership-requests/joinable-collection.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
@@ -105,6 +107,15 @@ export async function openAccountWorld(options: WorldOptions = {}) {
     )
   }
 
+  /** Deletes a criteria collection with its links. */
+  async function removeLinked(collectionId: string): Promise<void> {
+    const { collections, sync } = coldProcess()
+    for (const { value } of await sync.links.ofCollection(TENANT, collectionId)) {
+      await deleteLink({ tenantId: TENANT, linkId: value.id, ifMatch: undefined }, sync)
+    }
+    await deleteCollection('criteria', collectionId, undefined, CALLER, collections)
+  }
+
   /** The id of the core object of a connector's object. */
   async function coreIdOf(
     { id: connectorId }: Connector,
@@ -131,6 +142,7 @@ export async function openAccountWorld(options: WorldOptions = {}) {
     joinable,
     join,
     leave,
+    removeLinked,
     coreIdOf,
   }
 }

@@ -14,6 +14,7 @@ export class Life {
   #callCount = 0
   #lastCall = Number.POSITIVE_INFINITY
   #unansweredCall = Number.POSITIVE_INFINITY
+  #refusedCalls = { from: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
   #interruption: { readonly beforeCall: number; work(): Promise<void> } | undefined
 
   /** @param pausesMs delays before its calls, repeated from the start when used up. None at all by default. */
@@ -35,6 +36,12 @@ export class Life {
     this.#unansweredCall = this.#callCount + callCount
   }
 
+  /** The calls from this many on, so many of them, fail without an effect: an outage of what is called. */
+  refuseAfter(callCount: number, count: number): void {
+    const from = this.#callCount + callCount
+    this.#refusedCalls = { from, until: from + count }
+  }
+
   /** Before the call this many calls from now, something else is done from beginning to end. */
   interruptAfter(callCount: number, work: () => Promise<void>): void {
     this.#interruption = { beforeCall: this.#callCount + callCount, work }
@@ -49,6 +56,7 @@ export class Life {
   meetNoMoreFaults(): void {
     if (!this.hasEnded) this.#lastCall = Number.POSITIVE_INFINITY
     this.#unansweredCall = Number.POSITIVE_INFINITY
+    this.#refusedCalls = { from: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
     this.forgetInterruption()
   }
 
@@ -61,6 +69,8 @@ export class Life {
       this.#interruption = undefined
       await interruption.work()
     }
+    if (number >= this.#refusedCalls.from && number < this.#refusedCalls.until)
+      throw new Trouble('The call was refused')
     const answer = await call()
     this.#step()
     if (number <= this.#unansweredCall && this.#callCount > this.#unansweredCall) {

@@ -1,73 +1,23 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import type { Service } from '../../functions/app/service.ts'
-import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
-import { deleteLink } from '../../shared/domain/group-links/manage-links.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { MessageQueue } from '../../shared/kernel/messages.ts'
 import { directDatabase } from '../contract/direct-database.ts'
-import { type AccountWorld, CALLER, gone, identity, openAccountWorld } from './account-world.ts'
+import { type AccountWorld, gone, identity } from './account-world.ts'
 import { TENANT, users } from './link-directory.ts'
 import type { SentMessage } from './link-world.ts'
 import { isTrouble, Life } from './mortal-process.ts'
 
-const INSTANCE_COUNT = 3
-const PERSON_COUNT = 2
+export const INSTANCE_COUNT = 3
+export const PERSON_COUNT = 2
 /** Between neighbours: the first and the last clock differ by almost `CLOCK_DIFFERENCE_S`. */
 const CLOCKS_APART_MS = 55_000
 /** After which a queue delivers the message of a killed process again. */
 const LOCK_MS = 60_000
 /** As the queues are configured. A message that fails without a fault of the test this often fails the run. */
 const DELIVERIES_AT_MOST = 10
-/** Users of the test directory are enough for this many runs. */
-const RUNS_PER_WORLD_COUNT = 50
-
-type Write = { readonly kind: 'write'; readonly instance: number; readonly person: number; readonly isThere: boolean }
-type Delivery = {
-  readonly kind: 'deliver'
-  readonly instance: number
-  /** Which of the messages, whatever their order. */
-  readonly pick: number
-  readonly end: 'completed' | 'doubled' | 'lost'
-}
-type Action = Write | Delivery
-
-/** What the instance meets during the action, this many calls after its beginning. */
-type Fault = { readonly atCall: number } & (
-  | { readonly kind: 'killed' | 'unanswered' }
-  | { readonly kind: 'interrupted'; readonly by: Action }
-)
-type Step = { readonly action: Action; readonly fault: Fault | undefined }
-
-const instance = fc.nat({ max: INSTANCE_COUNT - 1 })
-const action: fc.Arbitrary<Action> = fc.oneof(
-  fc.record({
-    kind: fc.constant('write' as const),
-    instance,
-    person: fc.nat({ max: PERSON_COUNT - 1 }),
-    isThere: fc.boolean(),
-  }),
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('deliver' as const),
-      instance,
-      pick: fc.nat({ max: 20 }),
-      end: fc.oneof(
-        { weight: 12, arbitrary: fc.constant('completed' as const) },
-        { weight: 3, arbitrary: fc.constant('doubled' as const) },
-        { weight: 1, arbitrary: fc.constant('lost' as const) },
-      ),
-    }),
-  },
-)
-const atCall = fc.nat({ max: 40 })
-const fault: fc.Arbitrary<Fault> = fc.oneof(
-  fc.record({ kind: fc.constantFrom('killed' as const, 'unanswered' as const), atCall }),
-  fc.record({ kind: fc.constant('interrupted' as const), atCall, by: action }),
-)
-const step: fc.Arbitrary<Step> = fc.record({ action, fault: fc.option(fault, { nil: undefined, freq: 3 }) })
+export type DeliveryEnd = 'completed' | 'doubled' | 'lost'
 
 type Instance = { readonly life: Life; readonly service: Service }
 
@@ -116,13 +66,18 @@ export class SeveralInstances {
     for (const { life } of this.#instances) life.meetNoMoreFaults()
   }
 
-  /** As a client does: the write is repeated, through the next instance, until it is acknowledged. */
-  async write(first: number, source: Connector, ...writes: Parameters<AccountWorld['write']>[1][]): Promise<void> {
+  /** Writes objects of a connector until they are acknowledged. */
+  write(first: number, source: Connector, ...writes: Parameters<AccountWorld['write']>[1][]): Promise<void> {
+    return this.untilAcknowledged(first, (service) => this.#world.writeThrough(service, source, ...writes))
+  }
+
+  /** As a client does: the work is repeated, through the next instance, until it is acknowledged. */
+  async untilAcknowledged(first: number, work: (service: Service) => Promise<unknown>): Promise<void> {
     for (let index = first; ; index += 1) {
       assert.ok(index < first + 20, 'A write is never acknowledged')
       const { service, life } = this.at(index)
       try {
-        await this.#world.writeThrough(service, source, ...writes)
+        await work(service)
         if (!life.hasEnded) return
       } catch (error) {
         if (!isCausedByFault(error)) throw error
@@ -133,7 +88,7 @@ export class SeveralInstances {
   }
 
   /** Delivers one of the messages. Returns false when there are none. */
-  async deliver(index: number, pick: number, end: Delivery['end'] = 'completed'): Promise<boolean> {
+  async deliver(index: number, pick: number, end: DeliveryEnd = 'completed'): Promise<boolean> {
     const { sentMessages, clock } = this.#world
     const inOrder = sentMessages.toSorted((one, other) => one.dueMs - other.dueMs)
     const next = inOrder[pick % Math.max(inOrder.length, 1)]
@@ -210,6 +165,9 @@ export async function linkedPlace(world: AccountWorld, run: number) {
   assert.deepEqual(await world.membersOf(groupId), there)
   return {
     source,
+    name: place,
+    externalId,
+    accounts,
     person,
     groupId,
     there,
@@ -220,90 +178,9 @@ export async function linkedPlace(world: AccountWorld, run: number) {
     },
     /** Keeps the tenant small for later runs. */
     async remove() {
-      const { collections, sync } = world.coldProcess()
-      for (const { value } of await sync.links.ofCollection(TENANT, collectionId)) {
-        await deleteLink({ tenantId: TENANT, linkId: value.id, ifMatch: undefined }, sync)
-      }
-      await deleteCollection('criteria', collectionId, undefined, CALLER, collections)
+      await world.removeLinked(collectionId)
       await world.write(source, ...accounts.map((_, index) => gone('identity', externalId(index))))
       world.sentMessages.length = 0
     },
-  }
-}
-
-async function converges(world: AccountWorld, run: number, steps: readonly Step[]): Promise<void> {
-  const place = await linkedPlace(world, run)
-  const instances = new SeveralInstances(world)
-  const perform = async (one: Action): Promise<void> => {
-    if (one.kind === 'deliver') {
-      await instances.deliver(one.instance, one.pick, one.end)
-      return
-    }
-    await instances.write(one.instance, place.source, place.person(one.person, one.isThere))
-    place.change(one.person, one.isThere)
-  }
-  for (let index = 0; index < INSTANCE_COUNT; index += 1) await instances.at(index).service.evaluator.evaluate(TENANT)
-  for (const { action: one, fault: met } of steps) {
-    if (met !== undefined) prepare(instances, one, met, perform)
-    await perform(one)
-    await instances.endInterruptions()
-  }
-  instances.meetNoMoreFaults()
-  await instances.endInterruptions()
-  await instances.drain()
-  if (instances.isSweepNeeded) {
-    await instances.sweep()
-    await instances.drain()
-  }
-  assert.deepEqual(await world.membersOf(place.groupId), place.there)
-  await place.remove()
-}
-
-function prepare(
-  instances: SeveralInstances,
-  one: Action,
-  met: Fault,
-  perform: (action: Action) => Promise<void>,
-): void {
-  const { life } = instances.at(one.instance)
-  if (met.kind === 'killed') life.endAfter(met.atCall)
-  if (met.kind === 'unanswered') life.loseAnswerAfter(met.atCall)
-  if (met.kind === 'interrupted') {
-    const isSamePerson = one.kind === 'write' && met.by.kind === 'write' && one.person === met.by.person
-    // The order of two concurrent writes of one person is not known.
-    const by = isSamePerson ? { ...met.by, person: (met.by.person + 1) % PERSON_COUNT } : met.by
-    instances.interrupt(one.instance, met.atCall, () =>
-      perform({ ...by, instance: one.instance + 1 + (by.instance % 2) } as Action),
-    )
-  }
-}
-
-/**
- * Three instances whose clocks differ; messages are lost, doubled and reordered; processes are killed, or lose an
- * answer, at any call to the database, the directory or the queues, and are interrupted there by others. In the end the
- * group has exactly the members that the acknowledged writes give it: by the messages alone unless one was lost, or a
- * process was killed before it enqueued one.
- */
-export async function checkConvergence({
-  runs,
-  seed,
-}: {
-  readonly runs: number
-  readonly seed: number
-}): Promise<void> {
-  for (let from = 0; from < runs; from += RUNS_PER_WORLD_COUNT) {
-    // A sweep finds what was written since an evaluation by the time of the database.
-    const world = await openAccountWorld({ databaseSharesClock: true })
-    let run = 0
-    try {
-      const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
-        run += 1
-        await converges(world, run, steps)
-      })
-      const numRuns = Math.min(RUNS_PER_WORLD_COUNT, runs - from)
-      await fc.assert(property, { numRuns, seed: seed + from, endOnFailure: true })
-    } finally {
-      await world.close()
-    }
   }
 }

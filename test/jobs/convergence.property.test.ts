@@ -1,5 +1,5 @@
 import { it } from 'node:test'
-import { checkConvergence } from './several-instances.ts'
+import { checkConvergence } from './convergence-property.ts'
 
 const RUNS_COUNT = 60
 /** `npm run soak:consistency` tries others. */
