@@ -147,7 +147,7 @@ param directoryWritesPerTenant int = 2400
 @description('Maximum writes to all directories together per 300 seconds. Microsoft Graph throttles at 70000.')
 @minValue(1)
 @maxValue(70000)
-param directoryWritesInAll int = 56000
+param directoryWritesTotal int = 56000
 
 // Some resource names must be globally unique.
 var suffix = uniqueString(subscription().id, environmentName, location)
@@ -346,7 +346,7 @@ module appSettings 'modules/app-settings.bicep' = {
     syncLeaseS: syncLeaseS
     clockDifferenceS: clockDifferenceS
     directoryWritesPerTenant: directoryWritesPerTenant
-    directoryWritesInAll: directoryWritesInAll
+    directoryWritesTotal: directoryWritesTotal
   }
 }
 

@@ -14,11 +14,10 @@ import { cosmosJoinedMembers } from '../../shared/cosmos/joined-member-store.ts'
 import { cosmosCriteriaHistory, cosmosJoinedHistory } from '../../shared/cosmos/member-history-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
 import { cosmosSavedRowsStore } from '../../shared/cosmos/saved-rows-store.ts'
-import { cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
 import { cosmosTrackedGroupsStore } from '../../shared/cosmos/tracked-groups-store.ts'
 import { CustomAttributeRegister } from '../../shared/domain/connectors/custom-attribute-names.ts'
 import { UnchangedDeliveries } from '../../shared/domain/connectors/unchanged-deliveries.ts'
-import { sharedWriteBudget } from '../../shared/domain/sync/write-budget.ts'
+import { instanceWriteBudget } from '../../shared/domain/sync/write-budget.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { cursors, type OpenCursors } from '../../shared/http/paging.ts'
 import { sealedPlanIds } from '../../shared/http/plan-ids.ts'
@@ -84,11 +83,10 @@ export function linkParts(settings: Settings, parts: Parts) {
     jobs: cosmosJobStore(container('jobs'), container('tenants'), nowMs),
     directory,
     trackedGroups: cosmosTrackedGroupsStore(container('tenants')),
-    budget: sharedWriteBudget({
-      windows: cosmosWindowStore(container('tenants')),
+    budget: instanceWriteBudget({
       writesPerTenant: settings.directoryWritesPerTenant,
-      writesInAll: settings.directoryWritesInAll,
-      nowMs,
+      writesTotal: settings.directoryWritesTotal,
+      elapsedMs: parts.elapsedMs,
     }),
     messageQueue,
     log,

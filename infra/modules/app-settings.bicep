@@ -114,7 +114,7 @@ param directoryWritesPerTenant int
 @description('Maximum writes to all directories together per 300 seconds.')
 @minValue(1)
 @maxValue(70000)
-param directoryWritesInAll int
+param directoryWritesTotal int
 
 resource app 'Microsoft.Web/sites@2024-11-01' existing = {
   name: appName
@@ -159,6 +159,6 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     SYNC_LEASE_S: string(syncLeaseS)
     CLOCK_DIFFERENCE_S: string(clockDifferenceS)
     DIRECTORY_WRITES_PER_TENANT: string(directoryWritesPerTenant)
-    DIRECTORY_WRITES_IN_ALL: string(directoryWritesInAll)
+    DIRECTORY_WRITES_TOTAL: string(directoryWritesTotal)
   }
 }

@@ -199,8 +199,6 @@ var containers = [
     uniqueKeys: []
     includedPaths: [{ path: '/*' }]
     excludedPaths: [
-      { path: '/windowStartMs/?' }
-      { path: '/usedCount/?' }
       { path: '/entries/*' }
       { path: '/customAttributes/*' }
       { path: '/trackedGroups/*' }

@@ -100,14 +100,7 @@ export const CONTAINERS = [
   {
     id: 'tenants',
     partitionKey: '/tenantId',
-    unindexed: [
-      '/windowStartMs/?',
-      '/usedCount/?',
-      '/entries/*',
-      '/customAttributes/*',
-      '/trackedGroups/*',
-      '/sweepLog/*',
-    ],
+    unindexed: ['/entries/*', '/customAttributes/*', '/trackedGroups/*', '/sweepLog/*'],
   },
   {
     id: 'idempotencyKeys',

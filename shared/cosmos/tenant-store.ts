@@ -1,9 +1,8 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { KnownTenant, TenantStore } from '../domain/group-links/link-dependencies.ts'
-import { type WindowStore, WindowUse } from '../domain/sync/write-budget.ts'
 import { versionedDocumentParser } from './document-parser.ts'
-import { ifVersion, readDocument, refuse, statusOf } from './documents.ts'
+import { statusOf } from './documents.ts'
 import { newRegistration, REGISTRATION_ID, readRegistration } from './sweep-log.ts'
 
 const ListedTenant = Type.Object({
@@ -49,25 +48,4 @@ export function cosmosTenantStore(tenants: Container): TenantStore {
 function knownTenant(document: unknown): KnownTenant {
   const { tenantId, sweptAtMs, writtenAtS } = listedTenants.parse(document).value
   return { tenantId, sweptAtMs: sweptAtMs ?? writtenAtS * 1000 }
-}
-
-/** Id of the document that counts the writes to a tenant's directory. */
-const WINDOW_ID = 'directory-writes'
-
-const windowUses = versionedDocumentParser('write window', WindowUse)
-
-/** Container `tenants`: each scope is a partition, the application's scope included. */
-export function cosmosWindowStore(tenants: Container): WindowStore {
-  return {
-    async find(scope) {
-      const document = await readDocument(tenants, WINDOW_ID, scope)
-      return document === undefined ? undefined : windowUses.parse(document)
-    },
-    async save(scope, { windowStartMs, usedCount }, version) {
-      const document = { id: WINDOW_ID, tenantId: scope, windowStartMs, usedCount }
-      const conflict = refuse({ 409: 'StaleVersion', 412: 'StaleVersion' })
-      if (version === undefined) await tenants.items.create(document).catch(conflict)
-      else await tenants.item(WINDOW_ID, scope).replace(document, ifVersion(version)).catch(conflict)
-    },
-  }
 }

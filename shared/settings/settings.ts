@@ -48,7 +48,7 @@ export type Settings = {
   readonly syncLeaseS: number
   readonly clockDifferenceS: number
   readonly directoryWritesPerTenant: number
-  readonly directoryWritesInAll: number
+  readonly directoryWritesTotal: number
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -215,18 +215,19 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
   clockDifferenceS: {
     name: 'CLOCK_DIFFERENCE_S',
     meaning:
-      'Limit for differences between the clocks of instances, in seconds. After a crash, leases end this much later (default 120)',
+      'Limit for differences between the clocks of instances, in seconds. After a crash, leases of links end this much later (default 120)',
     parse: (read, name) => wholeNumber(read(name) ?? '120', name),
   },
   directoryWritesPerTenant: {
     name: 'DIRECTORY_WRITES_PER_TENANT',
     meaning:
-      'Maximum writes to the directory of one tenant per 150 seconds (default 2400; the directory limit is 3000)',
+      'Maximum writes to the directory of one tenant per 150 seconds (default 2400; the directory limit is 3000). An instance uses half',
     parse: (read, name) => count(read(name) ?? '2400', name),
   },
-  directoryWritesInAll: {
-    name: 'DIRECTORY_WRITES_IN_ALL',
-    meaning: 'Maximum writes to all directories per 300 seconds (default 56000; the directory limit is 70000)',
+  directoryWritesTotal: {
+    name: 'DIRECTORY_WRITES_TOTAL',
+    meaning:
+      'Maximum writes to all directories per 300 seconds (default 56000; the directory limit is 70000). An instance uses a quarter',
     parse: (read, name) => count(read(name) ?? '56000', name),
   },
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { checkDrift } from '../jobs/drift-property.ts'
 import { checkConvergence } from '../jobs/convergence-property.ts'
+import { checkDrift } from '../jobs/drift-property.ts'
 
 /** How many runs of the other property there are for one of the property of changes by hand, which takes longer. */
 const RUNS_PER_DRIFT_COUNT = 10

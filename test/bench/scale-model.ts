@@ -74,7 +74,7 @@ export const ASSUMED = {
 export const CEILINGS = {
   requestUnits: { limitPerS: 5_000, meaning: 'Cosmos DB serverless, RU/s of one physical partition' },
   busOperations: { limitPerS: 1_000, meaning: 'Service Bus Standard, credits/s of a namespace' },
-  directoryWrites: { limitPerS: 56_000 / 300, meaning: 'Graph writes of one application, DIRECTORY_WRITES_IN_ALL' },
+  directoryWrites: { limitPerS: 56_000 / 300, meaning: 'Graph writes of one application, DIRECTORY_WRITES_TOTAL' },
   busyExecutions: { limitPerS: 100 * 8, meaning: 'Flex Consumption, 100 instances of 8 messages each' },
 } as const
 

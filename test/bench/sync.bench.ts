@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { sharedWriteBudget } from '../../shared/domain/sync/write-budget.ts'
+import { instanceWriteBudget } from '../../shared/domain/sync/write-budget.ts'
 import { directorySeed, users } from '../jobs/link-directory.ts'
 import { openWorld } from '../jobs/link-world.ts'
 
@@ -15,8 +15,8 @@ const MEGABYTES_AT_MOST = 300
 setFlagsFromString('--max-old-space-size=256')
 
 const world = await openWorld({ seed: directorySeed(ACCOUNTS_COUNT) })
-const { nowMs } = world.clock
-const budget = sharedWriteBudget({ windows: world.windows, writesPerTenant: 2_400, writesInAll: 56_000, nowMs })
+const { nowMs: elapsedMs } = world.clock
+const budget = instanceWriteBudget({ writesPerTenant: 2_400, writesTotal: 56_000, elapsedMs })
 const { collectionId } = await world.linked(users(0, ACCOUNTS_COUNT))
 const megabytes = () => Math.round(process.memoryUsage().rss / 1024 / 1024)
 const beforeMegabytes = megabytes()

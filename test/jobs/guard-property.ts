@@ -138,7 +138,7 @@ class GuardedLink {
           void this.#messages.push({ message, dueMs: this.#clock.nowMs() + delayMs }),
       },
       trackedGroups: { ofTenant: async () => [], save: async () => undefined, remove: async () => undefined },
-      budget: { reserve: async () => 0, recordOverspend: () => undefined },
+      budget: { reserve: () => 0, recordOverspend: () => undefined },
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
       metrics: NO_METRICS,
       nowMs: this.#clock.nowMs,

@@ -5,13 +5,11 @@ import type { Overrides, Service } from '../../functions/app/service.ts'
 import type { LocalCosmos } from '../../infra/local/cosmos/server.ts'
 import type { DirectoryOptions } from '../../infra/local/directory/server.ts'
 import type { ContainerId } from '../../shared/cosmos/containers.ts'
-import { cosmosWindowStore } from '../../shared/cosmos/tenant-store.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import type { GroupLink } from '../../shared/domain/group-links/group-link.ts'
 import { type LinkSettingsChange, updateLinkSettings } from '../../shared/domain/group-links/link-settings.ts'
 import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
-import type { WindowStore } from '../../shared/domain/sync/write-budget.ts'
 import type { Message, MessageQueue } from '../../shared/kernel/messages.ts'
 import { builtService } from '../api/built-service.ts'
 import { startLocalAccount } from '../contract/local-database.ts'
@@ -19,7 +17,7 @@ import { openDirectory, TENANT, type TestDirectory, testClock, user } from './li
 import { type TestCollections, testCollections } from './test-collections.ts'
 
 /** In seconds of simulated time, the tests write more than a tenant may. */
-const UNLIMITED_WRITES = { directoryWritesPerTenant: 1e9, directoryWritesInAll: 1e9 }
+const UNLIMITED_WRITES = { directoryWritesPerTenant: 1e9, directoryWritesTotal: 1e9 }
 
 /** More deliveries than any test needs. An endless loop of messages fails the test. */
 const DELIVERIES_AT_MOST = 500
@@ -35,7 +33,6 @@ export type LinkWorld = TestDirectory & {
   readonly dispatch: Service['dispatch']
   /** Of a service that reads its collections from `collections`. */
   readonly deps: Service['links']
-  readonly windows: WindowStore
   readonly collections: TestCollections
   readonly sentMessages: SentMessage[]
   readonly clock: ReturnType<typeof testClock>
@@ -92,7 +89,6 @@ export async function openWorld({
     newService,
     dispatch,
     deps,
-    windows: cosmosWindowStore(container('tenants')),
     collections,
     sentMessages,
     clock,

@@ -77,7 +77,6 @@ describe('Workers of sync jobs', () => {
       directory: world.directoryOver((send) => (tenantId, call) => mortally(() => send(tenantId, call))),
       collections: mortal(world.deps.collections),
       messageQueue: mortal(world.deps.messageQueue),
-      budget: mortal(world.deps.budget),
     }
     const [job] = await world.jobsOf(collectionId)
     world.sentMessages.length = 0

@@ -29,7 +29,7 @@ export class Turns {
           return (...given: unknown[]) => serialize(async () => member.apply(object, given))
         },
       })
-    const { links, jobs, settings, removalPlans, directory, collections, messageQueue, budget } = deps
+    const { links, jobs, settings, removalPlans, directory, collections, messageQueue } = deps
     return {
       ...deps,
       links: waiting(links),
@@ -39,7 +39,6 @@ export class Turns {
       directory: waiting(directory),
       collections: waiting(collections),
       messageQueue: waiting(messageQueue),
-      budget: { ...budget, reserve: (...asked) => serialize(() => budget.reserve(...asked)) },
     }
   }
 

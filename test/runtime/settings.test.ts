@@ -40,7 +40,7 @@ const MALFORMED: Readonly<Record<string, readonly string[]>> = {
   SYNC_LEASE_S: ['1e3', '0'],
   CLOCK_DIFFERENCE_S: ['-1', '2m'],
   DIRECTORY_WRITES_PER_TENANT: ['many', '0'],
-  DIRECTORY_WRITES_IN_ALL: ['0x10', '0'],
+  DIRECTORY_WRITES_TOTAL: ['0x10', '0'],
 }
 
 /** One line that says which setting it is. */

@@ -55,7 +55,7 @@ async function syncLink(
     return 0
   }
   const writeCount = stepsOf(decision, deps.directory.limits).reduce((sum, step) => sum + step.writeCount, 0)
-  const waitMs = await deps.budget.reserve(tenantId, writeCount, 'change')
+  const waitMs = deps.budget.reserve(tenantId, writeCount, 'change')
   if (waitMs > 0) return waitMs
   const acquired = await acquireLease(link, decision.remove, deps)
   if ('retryMs' in acquired) return acquired.retryMs

@@ -153,7 +153,7 @@ export class SyncSession {
 
   async #write(step: SyncStep, next: SyncStep | undefined): Promise<Yield | undefined> {
     const { tenantId, directoryGroupId: groupId } = this.#link.value
-    const write = { tenantId, groupId, step, purpose: 'bulk', deadlineMs: this.#link.lease.expiresAtMs } as const
+    const write = { tenantId, groupId, step, deadlineMs: this.#link.lease.expiresAtMs } as const
     const outcome = await writeStep(write, this.#deps)
     const job = this.#afterStep(step, outcome)
     const isTimeUp = this.#deps.nowMs() >= this.#startMs + this.#deps.batchMs

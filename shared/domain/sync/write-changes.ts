@@ -110,7 +110,7 @@ async function writeSteps(
       lease = renewed.lease
     }
     const { kind } = step
-    const write = { tenantId, groupId, step, purpose: 'change', deadlineMs: lease.expiresAtMs } as const
+    const write = { tenantId, groupId, step, deadlineMs: lease.expiresAtMs } as const
     const outcome = await writeStep(write, deps)
     const written = kind === 'add' ? added : removed
     written.push(...outcome.written)
