@@ -12,6 +12,9 @@ export const UNBUNDLED_PACKAGES = ['@azure/functions', 'swagger-ui-dist'] as con
 /** A module that the Functions library imports and the host provides. */
 const SUPPLIED_BY_THE_HOST = '@azure/functions-core'
 
+/** A package of development tools, which `debug` uses where it is installed. */
+const COLORS_OF_DEBUG = 'supports-color'
+
 /** Bundled CommonJS modules call `require` for built-in modules of Node.js. */
 const BANNER = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
 
@@ -35,7 +38,7 @@ export async function bundle(projectFolder: string, outputFolder: string): Promi
     platform: 'node',
     target: 'node24',
     mainFields: ['module', 'main'],
-    external: [...UNBUNDLED_PACKAGES, SUPPLIED_BY_THE_HOST],
+    external: [...UNBUNDLED_PACKAGES, SUPPLIED_BY_THE_HOST, COLORS_OF_DEBUG],
     banner: { js: BANNER },
     sourcemap: true,
     sourcesContent: false,

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Zippable, zipSync } from 'fflate'
 import { bundle, UNBUNDLED_PACKAGES } from './bundle.ts'
+import { writeBillOfMaterials } from './sbom.ts'
 
 /** Members of package.json that the host and Node.js read. Scripts are excluded: none may run after a deployment. */
 const MANIFEST_MEMBERS = ['name', 'version', 'private', 'license', 'type', 'main', 'engines'] as const
@@ -106,4 +107,6 @@ if (import.meta.main) {
   const projectFolder = join(import.meta.dirname, '../..')
   const sizeBytes = await packageApp(projectFolder, join(projectFolder, 'collections-service.zip'))
   process.stdout.write(`collections-service.zip, ${(sizeBytes / 1024 / 1024).toFixed(1)} MiB\n`)
+  const packageCount = writeBillOfMaterials(projectFolder, join(projectFolder, 'collections-service.sbom.json'))
+  process.stdout.write(`collections-service.sbom.json, ${packageCount} packages\n`)
 }

@@ -170,7 +170,7 @@ var containers = [
     includedPaths: [{ path: '/*' }]
     excludedPaths: [
       { path: '/unresolved/*' }
-      { path: '/unconfirmed/*' }
+      { path: '/journal/*' }
       { path: '/error/?' }
       { path: '/approvalNotes/?' }
       { path: '/entry/?' }
@@ -214,10 +214,10 @@ var containers = [
     uniqueKeys: []
     includedPaths: [{ path: '/*' }]
     excludedPaths: [
-      { path: '/answer/?' }
+      { path: '/result/?' }
       { path: '/fingerprint/?' }
       { path: '/seed/?' }
-      { path: '/claimedUntilMs/?' }
+      { path: '/inProgressUntilMs/?' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

@@ -88,7 +88,7 @@ export const CONTAINERS = [
     defaultTtlS: -1,
     unindexed: [
       '/unresolved/*',
-      '/unconfirmed/*',
+      '/journal/*',
       '/error/?',
       '/approvalNotes/?',
       '/entry/?',
@@ -106,7 +106,7 @@ export const CONTAINERS = [
     id: 'idempotencyKeys',
     partitionKey: '/tenantId',
     defaultTtlS: -1,
-    unindexed: ['/answer/?', '/fingerprint/?', '/seed/?', '/claimedUntilMs/?'],
+    unindexed: ['/result/?', '/fingerprint/?', '/seed/?', '/inProgressUntilMs/?'],
   },
 ] as const satisfies readonly ContainerDefinition[]
 

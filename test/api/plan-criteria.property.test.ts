@@ -19,7 +19,7 @@ import { criteriaBody, type RandomTenant, randomCondition, randomLink, randomTen
 
 after(() => assert.deepEqual(faults, []))
 
-/** `npm run soak:plans` does 1,000 updates. A failure names the seed of its tenant, which `PLAN_SEED` repeats. */
+/** `npm run soak -- plans` does 1,000 updates. A failure names the seed of its tenant, which `PLAN_SEED` repeats. */
 const UPDATE_COUNT = Number(process.env.PLAN_UPDATES ?? 18)
 const UPDATES_PER_TENANT_COUNT = 6
 const TENANTS_AT_MOST = 20

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
 import { packageApp, shippedPackages } from '../../infra/build/package.ts'
+import { billOfMaterials } from '../../infra/build/sbom.ts'
 import { asApplication, eventually, groupMembers } from '../journeys/demo-clients.ts'
 import { newDataFolder, startedEnvironment } from '../journeys/started-environment.ts'
 import { APP_SETTINGS } from './app-settings.ts'
@@ -102,6 +103,24 @@ describe('The package', () => {
       assert.ok(packages[each] !== undefined, each)
       assert.notEqual(packages[each]?.dev, true, each)
     }
+  })
+
+  it('has a bill of materials that names every package whose code it contains', () => {
+    const packageOf = (path: string): string[] =>
+      path.match(/(?<=.*node_modules\/)(?:@[^/]+\/)?[^/]+/g)?.slice(-1) ?? []
+    const maps = Object.entries(files).filter(([path]) => path.startsWith('dist/') && path.endsWith('.map'))
+    const bundled = maps.flatMap(([, map]) => JSON.parse(Buffer.from(map).toString()).sources as string[])
+    const imported = globSync('functions/console/**/*.{ts,tsx}', { cwd: PROJECT_FOLDER })
+      .map((file) => readFileSync(join(PROJECT_FOLDER, file), 'utf8'))
+      .flatMap((text) => [...text.matchAll(/ from '((?:@[^/']+\/)?[a-z][^/']*)/g)].map(([, name = '']) => name))
+    const contained = new Set([...[...Object.keys(files), ...bundled].flatMap(packageOf), ...imported])
+    for (const name of ['@azure/cosmos', '@azure/functions', 'preact']) assert.ok(contained.has(name), name)
+    const named = new Set(billOfMaterials(PROJECT_FOLDER).components.map(({ name }) => name))
+    assert.deepEqual(
+      [...contained].filter((name) => !named.has(name)),
+      [],
+    )
+    for (const name of ['typescript', 'playwright-core']) assert.ok(!named.has(name), name)
   })
 
   it('has a source map for every file of the bundle', () => {

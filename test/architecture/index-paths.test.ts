@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { CONTAINERS, type ContainerDefinition, type ContainerId } from '../../shared/cosmos/containers.ts'
 
@@ -60,4 +60,28 @@ describe('A property that a query names', () => {
     assert.ok(queriedPaths('jobs').has('/createdAt'))
     assert.ok(!queriedPaths('jobs').has('/data/nin'))
   })
+})
+
+/** The names of the members of types and schemas, which documents have. */
+const declaredNames: ReadonlySet<string> = new Set(
+  globSync('{domain,cosmos}/**/*.ts', { cwd: new URL('../../shared/', import.meta.url) })
+    .filter((file) => file !== 'cosmos/containers.ts')
+    .map((file) => readFileSync(new URL(`../../shared/${file}`, import.meta.url), 'utf8'))
+    .flatMap((source) => [
+      ...source.matchAll(/\b(\w+)\??: (?:Type\.|[A-Z]\w+\b|unknown\b)/g),
+      ...source.matchAll(/\breadonly (\w+)\??:/g),
+    ])
+    .map(([, name = '']) => name),
+)
+
+describe('A path that is named to the index', () => {
+  for (const { id, indexed = [], unindexed = [] } of CONTAINERS as readonly ContainerDefinition[]) {
+    it(`is a member of a stored document: ${id}`, () => {
+      const names = [...indexed, ...unindexed].map((path) => path.split('/')[1] ?? '')
+      assert.deepEqual(
+        names.filter((name) => !declaredNames.has(name)),
+        [],
+      )
+    })
+  }
 })

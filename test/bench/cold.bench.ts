@@ -1,4 +1,4 @@
-// `npm run bench:cold`: compares the load time of the packaged app with that of an app of as many empty functions, with
+// `npm run bench -- cold`: compares the load time of the packaged app with that of an app of as many empty functions, with
 // telemetry off and on.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -7,7 +7,7 @@ const RUNS_PER_DRIFT_COUNT = 10
 
 /**
  * The properties of several instances, and of groups that are changed by hand, with many runs:
- * `npm run soak:consistency -- --runs 5000 --seed 1`.
+ * `npm run soak -- consistency --runs 5000 --seed 1`.
  */
 const { values } = parseArgs({ options: { runs: { type: 'string' }, seed: { type: 'string' } } })
 const runs = Number(values.runs ?? 5000)

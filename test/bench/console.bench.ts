@@ -8,7 +8,7 @@ import { findChromium } from '../local/headless-browser.ts'
 /**
  * What a person waits for in the console, in a real browser with 20,000 people: typing in a condition of 100 leaves,
  * the preview after the last key, scrolling through a list of 100,000 members. Ends with 1 when a bar is missed.
- * Usage: `npm run bench:console`.
+ * Usage: `npm run bench -- console`.
  */
 const PEOPLE_COUNT = 20_000
 const LEAF_COUNT = 100

@@ -13,7 +13,7 @@ import { generatedObjects, joiningIdentities } from './generated-objects.ts'
 /**
  * Loads objects through the API of a started environment, and reads them back. Bars, at 100,000: 1500 objects/s loaded
  * with less than 400 MB of memory; each page of the default size, and each search, within 300 ms.
- * Usage: `node test/bench/core.bench.ts [objects loaded] [identities listed]`.
+ * Usage: `npm run bench -- core [objects loaded] [identities listed]`.
  */
 const OBJECTS_COUNT = Number(process.argv[2] ?? 100_000)
 const IDENTITIES_COUNT = Number(process.argv[3] ?? 100_000)

@@ -1,7 +1,7 @@
 /**
  * How fast conditions are on a large tenant, beside DuckDB (the same conditions in SQL over one flat table in memory)
  * and json-logic-js (row by row), in one run on the same data. Ends with 1 when any two disagree on the members.
- * Usage: `node --expose-gc test/bench/criteria.bench.ts`.
+ * Usage: `npm run bench -- criteria`.
  */
 import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
 import { type CompiledCondition, compile } from '../../shared/domain/criteria/compile.ts'

@@ -20,7 +20,7 @@ import { builtService } from '../api/built-service.ts'
 /**
  * What the history of members costs: the request units, by the local database, that it adds to storing the members of
  * an evaluation with the changes that incremental syncs follow, and the time to read the members of a year ago. Ends
- * with 1 when a bar is missed. Usage: `node test/bench/history.bench.ts`.
+ * with 1 when a bar is missed. Usage: `npm run bench -- history`.
  */
 const MEMBER_COUNT = 100_000
 const CHANGE_COUNT = 10_000

@@ -10,7 +10,7 @@ import { measurePlans } from './plan-cost.ts'
 
 /**
  * How long explanations and plans take over a large tenant whose rows are in memory. Conditions are checked and
- * compiled anew for each person and plan. Ends with 1 when a bar is missed. Usage: `node test/bench/insight.bench.ts`.
+ * compiled anew for each person and plan. Ends with 1 when a bar is missed. Usage: `npm run bench -- insight`.
  */
 const EXPLANATION_COUNT = 2000
 const CONDITION_COUNT = 40

@@ -7,7 +7,7 @@ import { newDataFolder, startedEnvironment } from '../journeys/started-environme
 /**
  * How long it takes from the answer to a connector's write until the member is in `results`, on the whole environment
  * with 20,000 people. Bar: under 2 s at the 95th percentile over 40 writes. Ends with 1 when it is missed.
- * Usage: `node test/bench/latency.bench.ts [people]`.
+ * Usage: `npm run bench -- latency [people]`.
  */
 const PEOPLE_COUNT = process.argv[2] ?? '20000'
 const WRITE_COUNT = 40

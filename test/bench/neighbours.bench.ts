@@ -15,7 +15,7 @@ import type { NoisyWork } from './noisy-tenant.ts'
  * hold of its thread, in processor time, does not depend on other processes: at most 50 ms. The latencies hold for a
  * machine that is idle otherwise. What else it has done is printed with them. Probe, sender, local database and
  * functions are processes of their own, on two processors: in the cloud, only the functions share theirs.
- * Usage: `node test/bench/neighbours.bench.ts [objects]`.
+ * Usage: `npm run bench -- neighbours [objects]`.
  */
 const OBJECTS_COUNT = Number(process.argv[2] ?? 100_000)
 const NEIGHBOUR_OBJECTS_COUNT = 100

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { checkPolicyEdits } from '../api/policy-edits-property.ts'
 import { checkMerges } from '../jobs/merge-property.ts'
 
-/** The properties about people with many runs: `npm run soak:people -- --runs 5000 --seed 1 --only merges`. */
+/** The properties about people with many runs: `npm run soak -- people --runs 5000 --seed 1 --only merges`. */
 const { values } = parseArgs({
   options: { runs: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
 })

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { checkGuard } from '../jobs/guard-property.ts'
 
-/** The property of the removal guard with many runs: `npm run soak:guard -- --runs 10000 --seed 1`. */
+/** The property of the removal guard with many runs: `npm run soak -- guard --runs 10000 --seed 1`. */
 const { values } = parseArgs({ options: { runs: { type: 'string' }, seed: { type: 'string' } } })
 const runs = Number(values.runs ?? 10_000)
 const seed = Number(values.seed ?? Date.now() % 2 ** 31)

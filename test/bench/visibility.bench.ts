@@ -18,7 +18,7 @@ import { idOf, loadSizedObjects } from './sized-objects.ts'
 /**
  * What reading costs a user without an administrator role, from the manager of the whole tree down to one who leads
  * nobody: time, this process's work (the database's, which is in it, included), and what the database is asked for.
- * Usage: `node test/bench/visibility.bench.ts [identities]`.
+ * Usage: `npm run bench -- visibility [identities]`.
  */
 const IDENTITIES_COUNT = Number(process.argv[2] ?? 100_000)
 const RELATIONSHIPS_COUNT = Math.round(IDENTITIES_COUNT * 1.1)

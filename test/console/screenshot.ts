@@ -4,7 +4,7 @@ import { findChromium } from '../local/headless-browser.ts'
 import { openConsoleWorld } from './console-browser.ts'
 
 /*
- * `npm run screenshot`: starts the service and writes the picture of the console in README: a condition that is being
+ * `node test/console/screenshot.ts`: starts the service and writes the picture of the console in README: a condition that is being
  * edited, beside the people whom it matches.
  */
 

@@ -1,15 +1,13 @@
 import type { AzureTypes } from './bicep/azure-types.ts'
-import { checkTemplate } from './bicep/check-template.ts'
+import { deploy } from './bicep/deploy.ts'
 import { describeFault, type Report } from './bicep/fault.ts'
-import { parseProject, type TemplateTexts } from './bicep/read-project.ts'
-import type { Template } from './bicep/syntax.ts'
-import { deploy } from './deployment/deploy.ts'
-import { scenariosOf } from './deployment/scenarios.ts'
+import { scenariosOf } from './bicep/scenarios.ts'
+import { parseTemplates, type TemplateTexts } from './bicep/template.ts'
 import { alertsAreComplete, healthCheckIsMonitored, notificationsHaveRecipients } from './rules/alerts.ts'
 import { settingsMatchTheCode } from './rules/app-settings.ts'
 import { databaseIsProtected, functionAppRunsTheCode } from './rules/function-app.ts'
 import { identitiesAreSeparate } from './rules/identities.ts'
-import { localAuthenticationIsOff, secretsStaySecret, templatesHoldNoSecrets } from './rules/local-authentication.ts'
+import { localAuthenticationIsOff, templatesHoldNoSecrets } from './rules/local-authentication.ts'
 import { alertsUseExistingMetrics, resourcesAreDiagnosed, workbooksCanBeOpened } from './rules/monitoring.ts'
 import { closedResourcesAreReachable } from './rules/network.ts'
 import { outputsMatchTheirNames } from './rules/outputs.ts'
@@ -42,7 +40,6 @@ const RULES: readonly Rule[] = [
 /** Rules for the text of the templates. */
 const TEMPLATE_RULES: readonly TemplateRule[] = [
   templatesHoldNoSecrets,
-  secretsStaySecret,
   parametersAreDescribed,
   parametersAreConstrained,
 ]
@@ -57,23 +54,23 @@ export type Project = {
   readonly readText: (file: string) => string
 }
 
-/** The distinct errors of the templates, as `file:line: message`. Syntax errors hide other errors. */
+/**
+ * The distinct errors of the templates, as `file:line: message`. Syntax errors hide other errors. The rules of the
+ * language itself are the Bicep compiler's, which the workflow runs.
+ */
 export function checkProject({ texts, azureTypes, facts, readText }: Project): string[] {
-  const { templates, faults } = parseProject(texts)
+  const { templates, faults } = parseTemplates(texts)
   if (faults.length > 0) return faults.map(describeFault)
   const found = new Set<string>()
-  const all = [...templates.values()].filter((template) => template !== undefined)
-  for (const template of all) {
-    for (const fault of checkTemplate(template, templates, azureTypes)) found.add(describeFault(fault))
-  }
+  const all = [...templates.values()]
   const report: Report = ({ file, line }, message) => found.add(describeFault({ file, line, message }))
   for (const rule of TEMPLATE_RULES) rule({ templates: all, report })
-  for (const [index, parameters] of scenarios(templates.get(MAIN)).entries()) {
-    const deployment = deploy(MAIN, parameters, { templates, readText })
+  const main = templates.get(MAIN)
+  const scenarios = main === undefined ? [] : scenariosOf(main)
+  for (const [index, parameters] of scenarios.entries()) {
+    const deployment = deploy(MAIN, parameters, { templates, azureTypes, readText, report })
     const subject = { deployment, templates: all, facts, report, isDefault: index === 0 }
     for (const rule of RULES) rule(subject)
   }
   return [...found]
 }
-
-const scenarios = (main: Template | undefined) => (main === undefined ? [{}] : scenariosOf(main))

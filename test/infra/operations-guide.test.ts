@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { CONTAINERS } from '../../shared/cosmos/containers.ts'
 import { QUEUES } from '../../shared/messaging/queues.ts'
 import { projectFiles, projectFolder, readProjectText } from './project-facts.ts'
 
-const GUIDES = ['README.md', 'infra/README.md', ...projectFiles('infra/operations/*.md')]
+const GUIDES = [...projectFiles('*.md'), ...projectFiles('.github/*.md'), ...projectFiles('infra/**/*.md')]
 const operations = readProjectText('infra/operations/README.md')
 
 /** The first group of every match, each once, in order. */
 const named = (text: string, pattern: RegExp): string[] =>
   [...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ''))].sort()
 
-/** The names in the first or second column of a README table. */
+/** The names in the first or second column of a table of the operations guide. */
 const namedInTable = (heading: string, cell: 1 | 2): string[] => {
-  const readme = readProjectText('README.md')
-  const section = readme.slice(readme.indexOf(heading)).split('\n#')[0] ?? ''
+  const section = operations.slice(operations.indexOf(heading)).split('\n#')[0] ?? ''
   const cells = section.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|')[cell] ?? ''] : []))
   return cells.flatMap((text) => named(text, /`([\w-]+)`/g)).sort()
 }
 
-describe('the README', () => {
+describe('the operations guide', () => {
   it('lists every function', () => {
     const triggers = projectFiles('functions/*.ts').map(readProjectText)
     const functions = triggers.flatMap((text) => named(text, /^app\.\w+\(\s*'([\w-]+)'/gm)).sort()
@@ -34,6 +34,17 @@ describe('the README', () => {
 
   it('lists every container', () =>
     assert.deepEqual(namedInTable('### Containers', 1), CONTAINERS.map(({ id }) => id).sort()))
+})
+
+describe('the commands', () => {
+  it('run every benchmark by its name', () => {
+    const listed = execFileSync(process.execPath, ['test/run-named.ts', 'bench'], {
+      cwd: projectFolder,
+      encoding: 'utf8',
+    })
+    const files = projectFiles('test/bench/*.bench.ts').map((file) => basename(file, '.bench.ts'))
+    assert.deepEqual(named(listed, /^ {2}([a-z-]+) /gm), files)
+  })
 })
 
 describe('the guides', () => {

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
-import type { TemplateTexts } from './bicep/read-project.ts'
+import type { TemplateTexts } from './bicep/template.ts'
 
-/** A mistake in the templates: where it is inserted, and the expected error. */
-export type SeededFault = {
-  readonly name: string
-  readonly seed: (texts: TemplateTexts) => TemplateTexts
-  readonly expected: RegExp
-}
+type Seed = (texts: TemplateTexts) => TemplateTexts
 
-type Seed = SeededFault['seed']
-
-export const seededFault = (name: string, seed: Seed, expected: RegExp): SeededFault => ({ name, seed, expected })
+/** A mistake in the templates: its name, where it is inserted, and the expected error. */
+export type SeededFault = readonly [name: string, seed: Seed, expected: RegExp]
 
 /** A range of a file for an edit. */
 type Stretch = { readonly file: string; readonly start: number; readonly end: number }

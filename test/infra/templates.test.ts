@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { loadApp } from '../../infra/local/host/loader.ts'
 import { APP_SETTINGS } from '../architecture/app-settings.ts'
 import { describeFault } from './bicep/fault.ts'
-import { parseProject, readTemplateTexts } from './bicep/read-project.ts'
+import { parseTemplates, readTemplateTexts } from './bicep/template.ts'
 import { checkProject, MAIN } from './check-project.ts'
 import {
   CONNECTIONS,
@@ -40,7 +40,7 @@ describe('the templates', () => {
 
   const parameterFaults = (file: string, text: string): string[] => {
     const faults: string[] = []
-    const main = parseProject(texts).templates.get(MAIN)
+    const main = parseTemplates(texts).templates.get(MAIN)
     assert.ok(main)
     checkParametersFile(file, text, main, file === 'infra/main.parameters.json', (at, message) =>
       faults.push(describeFault({ ...at, message })),

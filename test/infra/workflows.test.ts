@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
+import { basename } from 'node:path'
 import { describe, it } from 'node:test'
 import { projectFiles, readProjectText } from './project-facts.ts'
 
 const files = projectFiles('.github/workflows/*.yml')
 const previewed = readProjectText('.github/workflows/infrastructure.yml')
+
+/** What the jobs of a workflow may write: Azure by its identity, signed provenance, results of a scan. */
+const MAY_WRITE: Readonly<Record<string, readonly string[]>> = {
+  'infrastructure.yml': ['id-token: write'],
+  'release.yml': ['attestations: write', 'id-token: write'],
+  'security.yml': ['security-events: write'],
+  'service.yml': [],
+}
 
 /** External actions are pinned to a commit. */
 const PINNED = /^\s+(?:- )?uses: [\w.-]+\/[\w./-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/
@@ -23,8 +32,18 @@ describe('the workflows', () => {
 
     it(`have only the permissions of their jobs: ${file}`, () => {
       assert.ok(lines.includes('permissions: {}'))
-      const granted = new Set(lines.map((line) => /^\s+[a-z-]+: write$/.exec(line)?.[0].trim()).filter(Boolean))
-      assert.ok(granted.size <= 1 && [...granted].every((right) => right === 'id-token: write'))
+      const granted = new Set(lines.flatMap((line) => /^ {6}([a-z-]+: write)$/.exec(line)?.[1] ?? []))
+      assert.deepEqual([...granted].sort(), MAY_WRITE[basename(file)])
+      assert.ok(!lines.some((line) => /: write-all|^\s+\S+: write$/.test(line) && !/^ {6}[a-z-]+: write$/.test(line)))
+    })
+
+    it(`have steps whose names say what they do: ${file}`, () => {
+      const steps = lines.filter((line) => /^ {6}- /.test(line))
+      assert.ok(steps.length > 0)
+      assert.deepEqual(
+        steps.filter((line) => !/^ {6}- name: [A-Z]\w+( \S+)+$/.test(line)),
+        [],
+      )
     })
 
     it(`do not persist checkout credentials: ${file}`, () => {
@@ -33,6 +52,15 @@ describe('the workflows', () => {
       assert.equal(left.length, checkouts.length)
     })
   }
+
+  it('run the Node.js version that the scripts run', () => {
+    const { devDependencies } = JSON.parse(readProjectText('package.json')) as { devDependencies: { node: string } }
+    assert.equal(readProjectText('.node-version').trim(), devDependencies.node)
+    for (const file of files) {
+      const setUps = readProjectText(file).split('uses: actions/setup-node@').slice(1)
+      for (const setUp of setUps) assert.match(setUp, /^.*\n\s+with:\n\s+node-version-file: \.node-version\n/)
+    }
+  })
 
   it('compile, lint, validate and preview the templates without secrets', () => {
     for (const command of [

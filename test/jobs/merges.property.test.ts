@@ -2,7 +2,7 @@ import { it } from 'node:test'
 import { checkMerges } from './merge-property.ts'
 
 const RUNS_COUNT = 300
-/** `npm run soak:people` tries others. */
+/** `npm run soak -- people` tries others. */
 const SEED = 9
 
 it('People that merge and part end as in a fresh tenant, and keep memberships and groups, whatever dies', () =>

@@ -133,8 +133,8 @@ describe('Sign-in with a browser', () => {
 
   for (const [claim, change] of [
     ['an unknown client', { client_id: SERVICE }],
-    ['a redirect URI that is not registered', { redirect_uri: `${CONSOLE}/x` }],
-    ['an unknown response mode', { response_mode: 'form_post' }],
+    ['a redirect URI that is not registered', { redirect_uri: 'https://elsewhere.example/console' }],
+    ['an unknown response mode', { response_mode: 'web_message' }],
   ] as const) {
     it(`shows ${claim} on a page, without a redirect`, async () => {
       const response = await open(authorizeUrl(change))
@@ -172,7 +172,7 @@ describe('Sign-in with a browser', () => {
     assert.deepEqual((await redeem(byCode(late))).body.error_codes, [70008])
   })
 
-  it('redeems codes for pages only, and for pages of registered origins only', async () => {
+  it('redeems codes of a page with an Origin only, and for pages of registered origins only', async () => {
     assert.deepEqual((await redeem(byCode(await codeOf()), null)).body.error_codes, [9002327])
     const { response } = await redeem(byCode(await codeOf()), 'https://elsewhere.example')
     assert.equal(response.headers.get('access-control-allow-origin'), null)

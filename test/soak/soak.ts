@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runSoak, soakFolder } from './run-soak.ts'
 
-/** The whole service under faults for a long time: `npm run soak -- --minutes 120 --instances 4 --seed 1`. */
+/** The whole service under faults for a long time: `npm run soak -- faults --minutes 120 --instances 4 --seed 1`. */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '15' },

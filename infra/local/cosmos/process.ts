@@ -27,7 +27,9 @@ const ENTRY = fileURLToPath(import.meta.resolve('./process-entry.ts'))
  * @throws Error like `startCosmos`
  */
 export async function startCosmosProcess(options: CosmosProcessOptions): Promise<CosmosProcess> {
-  const child = fork(ENTRY, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  // With this variable, which `node --watch` sets, the process would also send messages about its modules.
+  const { WATCH_REPORT_DEPENDENCIES: _, ...env } = process.env
+  const child = fork(ENTRY, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env })
   const early = (code: number | null) =>
     child.emit('error', new Error(`The database process ended with ${code} at its start`))
   child.once('exit', early)

@@ -1,8 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { AuthorizationGrants, Grant } from './authorization-grants.ts'
 import { TokenRefusal } from './client-proof.ts'
 import type { GraphAnswer } from './graph/exchange.ts'
 import type { DirectoryObjects } from './objects.ts'
+import { RESPONSE_MODES, type RedirectUris, type ReturnAddress, redirectTo, returned } from './redirect-uris.ts'
 import type { DirectorySeed, PersonSeed, TenantSeed } from './seed.ts'
 import { messagePage, type PeopleOfTenant, signInPage } from './sign-in-page.ts'
 
@@ -23,30 +24,22 @@ export type SignInDependencies = {
   readonly seed: DirectorySeed
   readonly objects: DirectoryObjects
   readonly grants: AuthorizationGrants
-  /** Registered redirect URIs of the public client. */
-  readonly redirectUris: () => readonly string[]
+  readonly redirectUris: RedirectUris
 }
 
 type SignedIn = { readonly tenant: TenantSeed; readonly person: PersonSeed }
 
 const SESSION_COOKIE = 'directory-session'
-const RESPONSE_MODES = ['query', 'fragment'] as const
 
 /** A valid authorization request. RFC 6749, section 4.1.1, with the code challenge of RFC 7636. */
-type AuthorizationRequest = {
+type AuthorizationRequest = ReturnAddress & {
   readonly clientId: string
-  readonly redirectUri: string
-  readonly responseMode: (typeof RESPONSE_MODES)[number]
-  readonly state: string | undefined
   readonly scopes: readonly string[]
   readonly nonce: string | undefined
   readonly challenge: string
   readonly prompt: string | undefined
   readonly loginHint: string | undefined
 }
-
-/** Where an error is returned once client and redirect URI are known to be valid. */
-type ReturnAddress = Pick<AuthorizationRequest, 'redirectUri' | 'responseMode' | 'state'>
 
 /** Signs people in with a browser: the authorization code flow with PKCE, for the public client. */
 export function browserSignIn(deps: SignInDependencies) {
@@ -66,7 +59,7 @@ export function browserSignIn(deps: SignInDependencies) {
       throw new TokenRefusal(50058, 'A silent sign-in request was sent but no user is signed in.')
     } catch (error) {
       if (!(error instanceof TokenRefusal)) throw error
-      return redirected(address, { error: error.code, error_description: `AADSTS${error.number}: ${error.message}` })
+      return returned(address, { error: error.code, error_description: `AADSTS${error.number}: ${error.message}` })
     }
   }
 
@@ -103,9 +96,9 @@ export function browserSignIn(deps: SignInDependencies) {
   }
 
   function granted({ tenant, person }: SignedIn, wanted: AuthorizationRequest): GraphAnswer {
-    const { clientId, scopes, nonce, redirectUri, challenge } = wanted
-    const grant: Grant = { tenant, person, clientId, scopes, nonce }
-    return redirected(wanted, { code: deps.grants.issueCode(grant, redirectUri, challenge) })
+    const { clientId, platform, scopes, nonce, redirectUri, challenge } = wanted
+    const grant: Grant = { tenant, person, clientId, platform, scopes, nonce }
+    return returned(wanted, { code: deps.grants.issueCode(grant, redirectUri, challenge) })
   }
 
   /** Ends the session of the browser. OpenID Connect RP-Initiated Logout 1.0. */
@@ -113,7 +106,7 @@ export function browserSignIn(deps: SignInDependencies) {
     sessions.delete(sessionIdOf(cookie) ?? '')
     const uri = query.get('post_logout_redirect_uri')
     const ended = { 'set-cookie': `${SESSION_COOKIE}=; Path=/; Max-Age=0` }
-    if (uri !== null && deps.redirectUris().includes(uri)) return redirectTo(new URL(uri), ended)
+    if (uri !== null && deps.redirectUris.platformOf(uri) !== undefined) return redirectTo(new URL(uri), ended)
     const page = messagePage(200, 'Signed out', 'You are signed out of the local directory.')
     return { ...page, headers: { ...page.headers, ...ended } }
   }
@@ -132,7 +125,8 @@ function returnAddress(
     return messagePage(400, 'Sign-in refused', message)
   }
   const redirectUri = query.get('redirect_uri') ?? ''
-  if (!redirectUris().includes(redirectUri)) {
+  const platform = redirectUris.platformOf(redirectUri)
+  if (platform === undefined) {
     const message = `AADSTS50011: The redirect URI '${redirectUri}' specified in the request does not match the redirect URIs configured for the application '${clientId}'.`
     return messagePage(400, 'Sign-in refused', message)
   }
@@ -141,7 +135,7 @@ function returnAddress(
   if (responseMode === undefined) {
     return messagePage(400, 'Sign-in refused', `AADSTS900144: The response_mode '${mode}' is not supported.`)
   }
-  return { redirectUri, responseMode, state: query.get('state') ?? undefined }
+  return { redirectUri, platform, responseMode, state: query.get('state') ?? undefined }
 }
 
 /** @throws TokenRefusal AADSTS700054, 900144, 9002325 */
@@ -187,20 +181,4 @@ function exists({ tenantId }: TenantSeed, { objectId }: PersonSeed, objects: Dir
 function sessionIdOf(cookie: string | undefined): string | undefined {
   const pairs = (cookie ?? '').split(/;\s*/).map((pair) => pair.split('='))
   return pairs.find(([name]) => name === SESSION_COOKIE)?.[1]
-}
-
-function redirected({ redirectUri, responseMode, state }: ReturnAddress, answer: Record<string, string>): GraphAnswer {
-  const values = new URLSearchParams({
-    ...answer,
-    ...(state === undefined ? {} : { state }),
-    session_state: randomBytes(16).toString('hex'),
-  })
-  const url = new URL(redirectUri)
-  if (responseMode === 'fragment') url.hash = values.toString()
-  else url.search = values.toString()
-  return redirectTo(url, {})
-}
-
-function redirectTo(url: URL, headers: Readonly<Record<string, string>>): GraphAnswer {
-  return { status: 302, headers: { location: url.href, 'cache-control': 'no-store', ...headers }, body: undefined }
 }

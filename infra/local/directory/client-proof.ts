@@ -78,8 +78,10 @@ const ERRORS = {
   501481: { status: 400, error: 'invalid_grant' },
   700016: { status: 400, error: 'unauthorized_client' },
   700024: { status: 401, error: 'invalid_client' },
+  700025: { status: 401, error: 'invalid_client' },
   700027: { status: 401, error: 'invalid_client' },
   700054: { status: 400, error: 'unsupported_response_type' },
+  700082: { status: 400, error: 'invalid_grant' },
   700084: { status: 400, error: 'invalid_grant' },
   700212: { status: 401, error: 'invalid_client' },
   700213: { status: 401, error: 'invalid_client' },
@@ -89,6 +91,7 @@ const ERRORS = {
   7000218: { status: 401, error: 'invalid_client' },
   9002313: { status: 400, error: 'invalid_grant' },
   9002325: { status: 400, error: 'invalid_request' },
+  9002326: { status: 400, error: 'invalid_request' },
   9002327: { status: 400, error: 'invalid_request' },
 } as const
 

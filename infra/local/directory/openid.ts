@@ -1,13 +1,13 @@
 import { type BrowserRequest, browserSignIn } from './authorize.ts'
 import { TokenRefusal } from './client-proof.ts'
 import type { GraphAnswer } from './graph/exchange.ts'
+import { RESPONSE_MODES, type RedirectUris } from './redirect-uris.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import { issuerOf, issuerTemplate, type TokenVersion } from './signing-keys.ts'
 import { ANY_TENANT, issueToken, type TokenDependencies, tenantNamed, tenantsNamed } from './token-endpoint.ts'
 
 export type OpenIdDependencies = TokenDependencies & {
-  /** Registered redirect URIs of the public client. Pages of their origins may redeem codes. */
-  readonly redirectUris: () => readonly string[]
+  readonly redirectUris: RedirectUris
 }
 
 type OpenIdRequest = BrowserRequest & { readonly path: string }
@@ -72,7 +72,7 @@ function sharingHeaders(
 ): Record<string, string> {
   if (origin === undefined) return {}
   if (endpoint !== 'oauth2/v2.0/token') return { 'access-control-allow-origin': '*' }
-  const isRegistered = redirectUris().some((uri) => new URL(uri).origin === origin)
+  const isRegistered = redirectUris.isOriginOfPage(origin)
   return { vary: 'Origin', ...(isRegistered ? { 'access-control-allow-origin': origin } : {}) }
 }
 
@@ -92,7 +92,7 @@ function configuration(version: TokenVersion, tenantName: string, origin: string
     end_session_endpoint: `${origin}/${tenant}/oauth2/v2.0/logout`,
     jwks_uri: `${origin}/common/discovery/${segment}keys`,
     token_endpoint_auth_methods_supported: ['client_secret_post'],
-    response_modes_supported: ['query', 'fragment'],
+    response_modes_supported: RESPONSE_MODES,
     response_types_supported: ['code'],
     scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
     subject_types_supported: ['pairwise'],

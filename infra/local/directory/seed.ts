@@ -18,7 +18,10 @@ export type DirectorySeed = {
   readonly serviceClientId: string
   /** Client ID of the public client for user sign-in. */
   readonly publicClientId: string
-  /** Redirect URIs of the public client, as paths of the service. */
+  /**
+   * Redirect URIs of the public client for pages, as paths of the service. Programs are returned to `http://localhost`
+   * with any port and path.
+   */
   readonly redirectPaths: readonly string[]
   readonly tenants: readonly TenantSeed[]
 }

@@ -19,6 +19,7 @@ import { DOCUMENTED_QUOTAS, type Quotas } from './graph/throttle.ts'
 import { type MembershipChange, membershipChanges } from './membership-changes.ts'
 import { directoryObjects } from './objects.ts'
 import { openId } from './openid.ts'
+import { redirectUrisOf } from './redirect-uris.ts'
 import { type RequestRecord, requestLog } from './request-log.ts'
 import { type DirectorySeed, demoAnswer } from './seed.ts'
 import { signingKeys } from './signing-keys.ts'
@@ -119,7 +120,7 @@ function services(options: DirectoryOptions, database: DatabaseSync, { authority
   const changes = membershipChanges(database, nowMs)
   const graph = graphApi({ objects, changes, keys, faults, log, quotas, nowMs })
   const grants = authorizationGrants(nowMs)
-  const redirectUris = () => seed.redirectPaths.map((path) => new URL(path, apiUrl()).href)
+  const redirectUris = redirectUrisOf(seed.redirectPaths, apiUrl)
   const signIn = openId({ seed, objects, keys, grants, redirectUris, authorityUrl, apiUrl, nowMs })
   const local = control({ demo: () => demoAnswer(seed, apiUrl()), log, faults, keys })
 

@@ -1,11 +1,16 @@
+import { createHash } from 'node:crypto'
 import type { PersonSeed, TenantSeed } from './seed.ts'
 
 /** People of a tenant who can sign in. */
 export type PeopleOfTenant = { readonly tenant: TenantSeed; readonly people: readonly PersonSeed[] }
 
+/** Sends the only form of the page. */
+const SUBMIT = 'document.forms[0].submit()'
+const SUBMIT_HASH = createHash('sha256').update(SUBMIT).digest('base64')
+
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${SUBMIT_HASH}'; base-uri 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 }
@@ -36,6 +41,13 @@ function personButton({ tenantId }: TenantSeed, person: PersonSeed, hint: string
     `<button name="person" value="${text(tenantId)}/${text(objectId)}"${focus}><strong>${text(displayName)}</strong>` +
     `<span>${text(username)}</span><small>${text(described)}</small></button>`
   )
+}
+
+/** Posts the values to the client. OAuth 2.0 Form Post Response Mode, section 2. */
+export function formPostPage(action: string, values: URLSearchParams): Page {
+  const inputs = [...values].map(([name, value]) => `<input type="hidden" name="${text(name)}" value="${text(value)}">`)
+  const form = `<form method="post" action="${text(action)}">${inputs.join('')}<button>Continue</button></form>`
+  return page(200, 'Signed in', `${form}<script>${SUBMIT}</script>`)
 }
 
 /** A page without a form: a failed request, or the end of a session. */

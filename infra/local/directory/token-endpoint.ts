@@ -47,7 +47,7 @@ export function tenantNamed(seed: DirectorySeed, name: string): TenantSeed {
 /**
  * Serves `POST /{tenant}/oauth2/v2.0/token`: client credentials for applications; for the users of the seed a password,
  * or the code of a sign-in with a browser and its refresh tokens.
- * @param origin the `Origin` header: only pages of the public client redeem codes.
+ * @param origin the `Origin` header. Pages redeem with it, programs without.
  * @throws TokenRefusal
  */
 export function issueToken(tenantName: string, body: string, origin: string | undefined, deps: TokenDependencies) {
@@ -96,30 +96,30 @@ function personToken(tenant: TenantSeed, form: Form, deps: TokenDependencies) {
 
 /** RFC 6749, section 4.1.3. */
 function codeTokens(tenantName: string, form: Form, origin: string | undefined, deps: TokenDependencies) {
-  requireOrigin(origin)
   const tenants = tenantsNamed(deps.seed, tenantName)
-  const [clientId, redirectUri] = [form.required('client_id').toLowerCase(), form.required('redirect_uri')]
-  const verifier = form.required('code_verifier')
-  const redeemed = deps.grants.redeemCode(form.required('code'), { clientId, redirectUri }, verifier)
+  const clientId = clientWithoutSecret(form)
+  const [redirectUri, verifier] = [form.required('redirect_uri'), form.required('code_verifier')]
+  const redeemed = deps.grants.redeemCode(form.required('code'), { clientId, origin, redirectUri, verifier })
   return signInTokens(redeemed, tenants, redeemed.grant.scopes, deps)
 }
 
 /** RFC 6749, section 6. */
 function refreshedTokens(tenantName: string, form: Form, origin: string | undefined, deps: TokenDependencies) {
-  requireOrigin(origin)
   const tenants = tenantsNamed(deps.seed, tenantName)
-  const clientId = form.required('client_id').toLowerCase()
-  const redeemed = deps.grants.redeemRefreshToken(form.required('refresh_token'), clientId)
+  const clientId = clientWithoutSecret(form)
+  const redeemed = deps.grants.redeemRefreshToken(form.required('refresh_token'), { clientId, origin })
   const scope = form.optional('scope')
   return signInTokens(redeemed, tenants, scope === undefined ? redeemed.grant.scopes : scopesOf(scope), deps)
 }
 
-/** https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow: redirect URIs for single-page apps. */
-function requireOrigin(origin: string | undefined): void {
-  if (origin !== undefined) return
+/** @throws TokenRefusal AADSTS700025 */
+function clientWithoutSecret(form: Form): string {
+  if (form.optional('client_secret') === undefined && form.optional('client_assertion') === undefined) {
+    return form.required('client_id').toLowerCase()
+  }
   throw new TokenRefusal(
-    9002327,
-    "Tokens issued for the 'Single-Page Application' client-type may only be redeemed via cross-origin requests.",
+    700025,
+    "Client is public so neither 'client_assertion' nor 'client_secret' should be presented.",
   )
 }
 
@@ -138,7 +138,7 @@ function signInTokens(
   return { ...personTokens({ ...grant, scopes }, deps), ...refresh }
 }
 
-function personTokens({ tenant, person, clientId, scopes, nonce }: Grant, deps: TokenDependencies) {
+function personTokens({ tenant, person, clientId, scopes, nonce }: Omit<Grant, 'platform'>, deps: TokenDependencies) {
   const resourceScope = scopes.find((scope) => !SIGN_IN_SCOPES.includes(scope))
   if (resourceScope === undefined) {
     throw new TokenRefusal(70011, 'The provided request must include a scope of one resource.')

@@ -1,4 +1,4 @@
-import type { Location } from './syntax.ts'
+import type { Location } from './nodes.ts'
 
 /** An error in a template. */
 export type Fault = Location & { readonly message: string }

@@ -1,5 +1,7 @@
 import type { Node } from 'web-tree-sitter'
-import type { Location } from './syntax.ts'
+
+/** A place in a file. The path is relative to the project folder; the first line is 1. */
+export type Location = { readonly file: string; readonly line: number }
 
 /** The named children of a node without comments, which can be anywhere in the tree. */
 export const partsOf = (node: Node): Node[] => node.namedChildren.filter((child) => !child.type.endsWith('comment'))
@@ -30,11 +32,4 @@ export function stringParts(node: Node): (string | Node)[] {
   return parts.filter((each) => each !== '')
 }
 
-/** The text of a string without interpolation, else the source of the node. */
-export const fixedText = (node: Node): string =>
-  stringParts(node).every((each) => typeof each === 'string') ? stringParts(node).join('') : node.text
-
-const unescaped = (text: string): string =>
-  text.replace(/\\u\{([0-9a-fA-F]+)\}|\\(.)/g, (_, code?: string, letter = '') =>
-    code === undefined ? (ESCAPES[letter] ?? letter) : String.fromCodePoint(Number.parseInt(code, 16)),
-  )
+const unescaped = (text: string): string => text.replace(/\\(.)/g, (_, letter) => ESCAPES[letter] ?? letter)

@@ -1,5 +1,5 @@
-import type { DeployedResource } from '../deployment/value.ts'
-import { isObject, textOfValue } from '../deployment/value.ts'
+import type { DeployedResource } from '../bicep/value.ts'
+import { isObject, textOfValue } from '../bicep/value.ts'
 import { at, expect, itemsOf, ofType, type Rule, type Subject } from './rule.ts'
 
 /** Conditions in the logs that need an alert, with patterns that the query must contain. */

@@ -1,14 +1,7 @@
 import { readSettings, SETTINGS } from '../../../shared/settings/settings.ts'
 import { suggestion } from '../bicep/fault.ts'
-import {
-  type DeployedResource,
-  isObject,
-  type ObjectValue,
-  Opaque,
-  textOfValue,
-  type Value,
-} from '../deployment/value.ts'
-import { at, itemsOf, ofType, place, type Rule, type Subject } from './rule.ts'
+import { type DeployedResource, isObject, type ObjectValue, Opaque, textOfValue, type Value } from '../bicep/value.ts'
+import { at, itemsOf, ofType, type Rule, type Subject } from './rule.ts'
 
 /** Settings with secrets. Azure deployments do not use them: the identity and the database replace them. */
 const LOCAL_ONLY: readonly string[] = [
@@ -73,7 +66,7 @@ function checkSettings(subject: Subject, owner: DeployedResource, settings: Obje
   const read = Object.values(SETTINGS).map(({ name }) => name)
   const wanted = new Set([...read.filter((name) => !LOCAL_ONLY.includes(name)), ...PLATFORM, ...byIdentity])
   for (const name of Object.keys(settings)) {
-    const where = place(owner, `properties.${name}`)
+    const where = owner.at
     if (LOCAL_ONLY.includes(name))
       subject.report(where, `${name} is for local use only: in Azure the managed identity replaces it`)
     else if (!wanted.has(name)) subject.report(where, `the setting ${name} is not used${suggestion(name, wanted)}`)
@@ -90,7 +83,7 @@ function checkIdentitySetting(subject: Subject, owner: DeployedResource, name: s
   const clientIds = ofType(subject, 'Microsoft.ManagedIdentity/userAssignedIdentities').map(
     ({ id }) => `${id}.properties.clientId`,
   )
-  const where = place(owner, `properties.${name}`)
+  const where = owner.at
   if (name.endsWith('__credential') && value !== 'managedidentity') {
     subject.report(where, `${name} must be managedidentity, not ${value}`)
   }
@@ -107,7 +100,7 @@ function checkValues({ report }: Subject, owner: DeployedResource, settings: Obj
   const environment: Record<string, string> = {}
   for (const [name, value] of Object.entries(settings)) {
     if (typeof value !== 'string' && !(value instanceof Opaque)) {
-      report(place(owner, `properties.${name}`), `a setting must be a string, ${name} is ${textOfValue(value)}`)
+      report(owner.at, `a setting must be a string, ${name} is ${textOfValue(value)}`)
     }
     environment[name] = MADE_UP[name] ?? textOfValue(value)
   }

@@ -1,5 +1,5 @@
-import { type DeployedResource, isObject, textOfValue } from '../deployment/value.ts'
-import { at, expect, ofType, place, type Rule, type Subject } from './rule.ts'
+import { type DeployedResource, isObject, textOfValue } from '../bicep/value.ts'
+import { at, expect, ofType, type Rule, type Subject } from './rule.ts'
 
 const SITE = 'Microsoft.Web/sites'
 const IDENTITY = 'Microsoft.ManagedIdentity/userAssignedIdentities'
@@ -50,7 +50,7 @@ function checkIdentity(subject: Subject, site: DeployedResource): void {
   const assigned = at(site, 'identity.userAssignedIdentities')
   const names = isObject(assigned) ? Object.keys(assigned) : []
   if (names.toSorted().join() !== ids.toSorted().join()) {
-    subject.report(place(site, 'identity'), 'the app must have all identities of the deployment and no others')
+    subject.report(site.at, 'the app must have all identities of the deployment and no others')
   }
 }
 
@@ -60,12 +60,12 @@ function checkTags(subject: Subject, site: DeployedResource): void {
   const service = isObject(tags) ? textOfValue(tags['azd-service-name'] ?? '') : ''
   if (!subject.facts.serviceNames.includes(service)) {
     const known = subject.facts.serviceNames.join(', ')
-    subject.report(place(site, 'tags'), `azd-service-name must be a service of azure.yaml (${known}), not '${service}'`)
+    subject.report(site.at, `azd-service-name must be a service of azure.yaml (${known}), not '${service}'`)
   }
   for (const group of ofType(subject, 'Microsoft.Resources/resourceGroups')) {
     const groupTags = at(group, 'tags')
     if (!isObject(groupTags) || groupTags['azd-env-name'] === undefined) {
-      subject.report(place(group, 'tags'), 'the resource group must have the tag azd-env-name')
+      subject.report(group.at, 'the resource group must have the tag azd-env-name')
     }
   }
 }

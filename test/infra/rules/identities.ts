@@ -1,5 +1,5 @@
 import { SETTINGS } from '../../../shared/settings/settings.ts'
-import { type DeployedResource, textOfValue } from '../deployment/value.ts'
+import { type DeployedResource, textOfValue } from '../bicep/value.ts'
 import { at, ofType, type Rule, type Subject } from './rule.ts'
 
 const IDENTITY = 'Microsoft.ManagedIdentity/userAssignedIdentities'

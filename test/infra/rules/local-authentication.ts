@@ -1,9 +1,5 @@
-import { fileOfModule } from '../bicep/check-module.ts'
-import { isSecure } from '../bicep/declared-type.ts'
-import { KEY_FUNCTIONS } from '../bicep/functions.ts'
-import { entryOf } from '../bicep/read-expressions.ts'
-import type { ModuleDeclaration, ParameterDeclaration, Template } from '../bicep/syntax.ts'
-import type { Value } from '../deployment/value.ts'
+import type { Template } from '../bicep/template.ts'
+import type { Value } from '../bicep/value.ts'
 import { expect, ofType, type Rule, type TemplateRule } from './rule.ts'
 
 /** By resource type, the properties that allow only tokens of the directory over TLS 1.2. */
@@ -52,48 +48,18 @@ export const localAuthenticationIsOff: Rule = (subject) => {
 }
 
 /** Functions that return secrets, and secrets. */
-const SECRETS = new RegExp(`\\b(${KEY_FUNCTIONS.join('|')})\\b|AccountKey|SharedAccessKey\\b|SharedAccessSignature`)
+const SECRETS = /\blist(Keys|Secrets|AccountSas|ServiceSas)\b|AccountKey|SharedAccessKey\b|SharedAccessSignature/
 
-/** Templates do not read or contain keys, and mark secret parameters as secure. */
+/** Templates do not read or contain keys, and have no secret parameters: all access is by managed identity. */
 export const templatesHoldNoSecrets: TemplateRule = ({ templates, report }) => {
   for (const { file, text, declarations } of templates) {
     for (const [index, line] of text.split('\n').entries()) {
       const [found] = SECRETS.exec(line.replace(/\/\/.*/, '')) ?? []
       if (found) report({ file, line: index + 1 }, `${found}: templates must not read or contain keys`)
     }
-    for (const declaration of declarations) {
-      if (declaration.kind !== 'parameter') continue
-      const isNamedSecret = /(secret|password|keys?)$/i.test(declaration.name)
-      const isMarked = isSecure(declaration)
-      if (isNamedSecret && !isMarked) report(declaration.at, `parameter ${declaration.name} must be @secure()`)
-      if (isMarked && declaration.default) report(declaration.at, `secure parameter ${declaration.name} has a default`)
-    }
+    for (const { name, at } of declarations.filter(isSecret)) report(at, `parameter ${name} is a secret`)
   }
 }
 
-/** Secrets are passed only to parameters of modules that are secure. */
-export const secretsStaySecret: TemplateRule = ({ templates, report }) => {
-  for (const template of templates) {
-    const secret = secureNames(template)
-    for (const module of template.declarations) {
-      if (module.kind !== 'module') continue
-      const kept = secureNames(templates.find(({ file }) => file === fileOfModule(module)))
-      for (const { name, value, at } of parametersOf(module)) {
-        const isOpen = value.kind === 'name' && secret.has(value.name) && !kept.has(String(name))
-        if (isOpen) report(at, `${String(name)} receives the secret ${value.name} and is not @secure()`)
-      }
-    }
-  }
-}
-
-function parametersOf(module: ModuleDeclaration) {
-  const parameters = entryOf(module.body, 'params')
-  return parameters?.kind === 'object' ? parameters.entries : []
-}
-
-const secureNames = (template: Template | undefined): Set<string> =>
-  new Set(
-    (template?.declarations ?? [])
-      .filter((each): each is ParameterDeclaration => each.kind === 'parameter' && isSecure(each))
-      .map(({ name }) => name),
-  )
+const isSecret = ({ kind, name, decorators }: Template['declarations'][number]): boolean =>
+  kind === 'parameter' && (decorators.has('secure') || /(secret|password|keys?)$/i.test(name))

@@ -1,6 +1,6 @@
 import { suggestion } from '../bicep/fault.ts'
-import { type DeployedResource, isObject, Opaque, plain, textOfValue, type Value } from '../deployment/value.ts'
-import { at, itemsOf, ofType, place, type Rule, type Subject } from './rule.ts'
+import { type DeployedResource, isObject, Opaque, plain, textOfValue, type Value } from '../bicep/value.ts'
+import { at, itemsOf, ofType, type Rule, type Subject } from './rule.ts'
 
 /** Metrics for alerts with their dimensions, by resource type. The type data does not contain metrics. */
 const METRICS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -48,7 +48,7 @@ export const alertsUseExistingMetrics: Rule = (subject) => {
     const workspaces = ofType(subject, 'Microsoft.OperationalInsights/workspaces').map(({ id }) => id)
     const scopes = itemsOf(at(alert, 'properties.scopes')).map(textOfValue)
     if (scopes.length !== 1 || !workspaces.includes(scopes[0] ?? '')) {
-      subject.report(place(alert, 'properties.scopes'), 'the scope of a query must be the workspace')
+      subject.report(alert.at, 'the scope of a query must be the workspace')
     }
   }
   const where = ofType(subject, 'Microsoft.Insights/actionGroups')[0]?.at ?? { file: 'infra/main.bicep', line: 1 }
@@ -56,7 +56,7 @@ export const alertsUseExistingMetrics: Rule = (subject) => {
 }
 
 function checkCriterion({ report }: Subject, alert: DeployedResource, criterion: Record<string, Value>): string {
-  const where = place(alert, 'properties.criteria')
+  const where = alert.at
   const scopes = itemsOf(at(alert, 'properties.scopes')).map(textOfValue)
   const namespace = textOfValue(criterion.metricNamespace ?? '')
   const metrics = METRICS[namespace]
@@ -82,7 +82,7 @@ function checkActions(subject: Subject, alert: DeployedResource, actions: readon
   const groups = ofType(subject, 'Microsoft.Insights/actionGroups').map(({ id }) => id)
   const used = actions.map(textOfValue)
   if (used.length === 0 || used.some((each) => !groups.includes(each))) {
-    subject.report(place(alert, 'properties.actions'), `the alert ${textOfValue(alert.name)} has no action group`)
+    subject.report(alert.at, `the alert ${textOfValue(alert.name)} has no action group`)
   }
 }
 
@@ -96,9 +96,9 @@ export const workbooksCanBeOpened: Rule = (subject) => {
       name instanceof Opaque
         ? name.call?.name === 'guid'
         : /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(textOfValue(name))
-    if (!isGuid) subject.report(place(workbook, 'name'), `the workbook's name must be a GUID, not ${textOfValue(name)}`)
+    if (!isGuid) subject.report(workbook.at, `the workbook's name must be a GUID, not ${textOfValue(name)}`)
     const text = textOfValue(at(workbook, 'properties.serializedData') ?? '')
-    const where = place(workbook, 'properties.serializedData')
+    const where = workbook.at
     const [blank] = /\{\{\w+\}\}/.exec(text) ?? []
     if (blank) subject.report(where, `the workbook contains the placeholder ${blank}`)
     checkWorkbook(text, (message) => subject.report(where, message))
@@ -130,8 +130,7 @@ export const resourcesAreDiagnosed: Rule = (subject) => {
   }
   for (const setting of settings) {
     const workspace = textOfValue(at(setting, 'properties.workspaceId') ?? '')
-    if (!workspaces.includes(workspace))
-      subject.report(place(setting, 'properties.workspaceId'), 'workspaceId must be the id of a workspace')
+    if (!workspaces.includes(workspace)) subject.report(setting.at, 'workspaceId must be the id of a workspace')
     const sent = ['logs', 'metrics'].flatMap((kind) => itemsOf(at(setting, `properties.${kind}`)))
     if (!sent.some((each) => isObject(each) && each.enabled === true)) {
       subject.report(setting.at, `the diagnostic settings send nothing: ${JSON.stringify(sent.map(plain))}`)

@@ -1,5 +1,5 @@
-import { type DeployedResource, isObject, textOfValue } from '../deployment/value.ts'
-import { at, expect, itemsOf, ofType, place, type Rule, type Subject } from './rule.ts'
+import { type DeployedResource, isObject, textOfValue } from '../bicep/value.ts'
+import { at, expect, itemsOf, ofType, type Rule, type Subject } from './rule.ts'
 
 /** The sub-resource of private endpoints, and the DNS zone of their address, by resource type. */
 const PRIVATE: Readonly<Record<string, { readonly groupId: string; readonly zone: string }>> = {
@@ -45,10 +45,7 @@ function checkEndpoint(subject: Subject, resource: DeployedResource): void {
   }
   const connections = at(endpoint, 'properties.privateLinkServiceConnections')
   if (!textOfValue(connections ?? '').includes(`"groupIds":["${groupId}"]`)) {
-    subject.report(
-      place(endpoint, 'properties.privateLinkServiceConnections'),
-      `groupIds for ${resource.type} must be ${groupId}`,
-    )
+    subject.report(endpoint.at, `groupIds for ${resource.type} must be ${groupId}`)
   }
   const zoneOf = ofType(subject, 'Microsoft.Network/privateDnsZones').find(({ name }) => name === zone)
   const groups = ofType(subject, 'Microsoft.Network/privateEndpoints/privateDnsZoneGroups')

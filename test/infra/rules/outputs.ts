@@ -1,5 +1,5 @@
-import type { Output } from '../deployment/deploy.ts'
-import { textOfValue } from '../deployment/value.ts'
+import type { DeployedOutput } from '../bicep/deploy.ts'
+import { textOfValue } from '../bicep/value.ts'
 import { at, ofType, type Rule, type Subject } from './rule.ts'
 
 const ID = /^\/(providers|subscriptions)\//
@@ -56,7 +56,7 @@ export const outputsMatchTheirNames: Rule = (subject) => {
 }
 
 /** Checks that the id in an output belongs to a resource of the type in its name. */
-function checkId({ report }: Subject, { name, at: where }: Output, text: string): void {
+function checkId({ report }: Subject, { name, at: where }: DeployedOutput, text: string): void {
   const kinds: Readonly<Record<string, RegExp>> = {
     workspaceId: /\/workspaces\/[^/.]+$/,
     appSubnetId: /\/virtualNetworks\/[^/.]+\/subnets\/[^/.]+$/,
@@ -67,7 +67,7 @@ function checkId({ report }: Subject, { name, at: where }: Output, text: string)
 }
 
 /** The connection string of Application Insights gives no access while local authentication is disabled. */
-function isConnectionString(subject: Subject, { name, at: where }: Output, text: string): boolean {
+function isConnectionString(subject: Subject, { name, at: where }: DeployedOutput, text: string): boolean {
   const component = ofType(subject, 'Microsoft.Insights/components').find(
     ({ id }) => text === `${id}.properties.ConnectionString`,
   )
@@ -78,13 +78,8 @@ function isConnectionString(subject: Subject, { name, at: where }: Output, text:
   return true
 }
 
-function containsSecret({ templates, report }: Subject, { name, at: where }: Output, text: string): boolean {
-  const secure = templates.flatMap(({ declarations }) =>
-    declarations.filter((each) => each.kind === 'parameter' && each.decorators.some((one) => one.name === 'secure')),
-  )
-  const isSecret =
-    secure.some((parameter) => text.includes(`<${parameter.name}>`)) ||
-    /connectionstring|key|secret|password|token|\blist[A-Z]/i.test(`${name} ${text}`)
+function containsSecret({ report }: Subject, { name, at: where }: DeployedOutput, text: string): boolean {
+  const isSecret = /connectionstring|key|secret|password|token|\blist[A-Z]/i.test(`${name} ${text}`)
   if (isSecret) report(where, `output ${name} contains a secret: outputs are readable in the deployment history`)
   return isSecret
 }

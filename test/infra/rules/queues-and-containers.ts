@@ -7,8 +7,8 @@ import {
 } from '../../../shared/cosmos/containers.ts'
 import { QUEUES } from '../../../shared/messaging/queues.ts'
 import { suggestion } from '../bicep/fault.ts'
-import { type DeployedResource, isObject, plain, textOfValue } from '../deployment/value.ts'
-import { at, expect, itemsOf, ofType, place, type Rule, type Subject } from './rule.ts'
+import { type DeployedResource, isObject, plain, textOfValue } from '../bicep/value.ts'
+import { at, expect, itemsOf, ofType, type Rule, type Subject } from './rule.ts'
 
 const SQL_DATABASE = 'Microsoft.DocumentDB/databaseAccounts/sqlDatabases'
 
@@ -35,19 +35,19 @@ export const queuesMatchTheCode: Rule = (subject) => {
     const lock = textOfValue(at(queue, 'properties.lockDuration') ?? '')
     if (durationS(lock) !== definition.lockDurationS) {
       const message = `lockDuration of ${definition.name} must be ${definition.lockDurationS} s, not ${lock}`
-      subject.report(place(queue, 'properties.lockDuration'), message)
+      subject.report(queue.at, message)
     }
     expect(subject, queue, 'properties.maxDeliveryCount', definition.maxDeliveryCount)
     // Dead-lettering keeps expired messages. The code does not use sessions or its own message ids.
     expect(subject, queue, 'properties.deadLetteringOnMessageExpiration', true)
     for (const name of ['requiresSession', 'requiresDuplicateDetection']) {
       if (at(queue, `properties.${name}`) === true) {
-        subject.report(place(queue, `properties.${name}`), `${name} of ${definition.name} must be false`)
+        subject.report(queue.at, `${name} of ${definition.name} must be false`)
       }
     }
     for (const name of ['defaultMessageTimeToLive', 'autoDeleteOnIdle', 'forwardTo', 'status']) {
       if (at(queue, `properties.${name}`) !== undefined) {
-        subject.report(place(queue, `properties.${name}`), `the code does not set ${name} of ${definition.name}`)
+        subject.report(queue.at, `the code does not set ${name} of ${definition.name}`)
       }
     }
   }
@@ -81,7 +81,7 @@ function checkContainer(subject: Subject, container: DeployedResource, definitio
     const found = value === undefined ? null : plain(value)
     if (isDeepStrictEqual(found, expected)) return
     const [actual, wanted] = [JSON.stringify(found), JSON.stringify(expected)]
-    subject.report(place(container, resource(name)), `${name} of container ${id} must be ${wanted}, not ${actual}`)
+    subject.report(container.at, `${name} of container ${id} must be ${wanted}, not ${actual}`)
   }
   same('partitionKey.paths', [partitionKey])
   same('defaultTtl', defaultTtlS)
@@ -90,7 +90,7 @@ function checkContainer(subject: Subject, container: DeployedResource, definitio
   )
   if (!isDeepStrictEqual(keys, uniqueKeys)) {
     const message = `unique keys of container ${id} must be ${JSON.stringify(uniqueKeys)}, not ${JSON.stringify(keys)}`
-    subject.report(place(container, resource('uniqueKeyPolicy')), message)
+    subject.report(container.at, message)
   }
   same('indexingPolicy', JSON.parse(JSON.stringify(indexingPolicyOf(definition))))
 }

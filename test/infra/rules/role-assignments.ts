@@ -1,7 +1,7 @@
 import { suggestion } from '../bicep/fault.ts'
-import { type DeployedResource, Opaque, textOfValue, type Value } from '../deployment/value.ts'
+import { type DeployedResource, Opaque, textOfValue, type Value } from '../bicep/value.ts'
 import { identitiesByPurpose, type Purpose } from './identities.ts'
-import { at, expect, ofType, place, type Rule, type Subject } from './rule.ts'
+import { at, expect, ofType, type Rule, type Subject } from './rule.ts'
 
 const QUEUE = 'Microsoft.ServiceBus/namespaces/queues'
 const BLOB_CONTAINER = 'Microsoft.Storage/storageAccounts/blobServices/containers'
@@ -53,7 +53,7 @@ export const roleAssignmentsAreCorrect: Rule = (subject) => {
     const roleId = textOfValue(at(assignment, 'properties.roleDefinitionId') ?? '')
     const id = roleId.split('/').at(-1) ?? ''
     const role = ROLES[id]
-    const where = place(assignment, 'properties.roleDefinitionId')
+    const where = assignment.at
     if (role === undefined) {
       subject.report(where, `${id} is not the id of a necessary role${suggestion(id, Object.keys(ROLES))}`)
     } else if (!isScopeOf(role, assignment.scope)) {
@@ -90,10 +90,7 @@ export const databaseRoleAssignmentsAreCorrect: Rule = (subject) => {
     const scope = textOfValue(at(assignment, 'properties.scope') ?? '')
     const databases = ofType(subject, `${COSMOS}/sqlDatabases`).map(({ name }) => `${account}/dbs/${textOfValue(name)}`)
     if (![account, ...databases].includes(scope)) {
-      subject.report(
-        place(assignment, 'properties.scope'),
-        `scope must be the account or one of its databases, not ${scope}`,
-      )
+      subject.report(assignment.at, `scope must be the account or one of its databases, not ${scope}`)
     }
     checkName(subject, assignment, [undefined, at(assignment, 'properties.principalId'), DATA_CONTRIBUTOR])
   }
@@ -108,10 +105,7 @@ function checkPrincipal(subject: Subject, assignment: DeployedResource, holder: 
   const principal = textOfValue(at(assignment, 'properties.principalId') ?? '')
   if (principal === `${identitiesByPurpose(subject)[holder]?.id}.properties.principalId`) return
   const found = principal === '' ? 'missing' : principal
-  subject.report(
-    place(assignment, 'properties.principalId'),
-    `principalId must be that of the ${holder} identity: it is ${found}`,
-  )
+  subject.report(assignment.at, `principalId must be that of the ${holder} identity: it is ${found}`)
 }
 
 /** Azure rejects a second assignment under another name, so names are derived. Undefined matches any argument. */
@@ -120,7 +114,7 @@ function checkName({ report }: Subject, assignment: DeployedResource, parts: (Va
   const given = name instanceof Opaque && name.call?.name === 'guid' ? name.call.given.map(textOfValue) : []
   const isMade = parts.every((part, index) => part === undefined || given[index] === textOfValue(part))
   if (given.length !== parts.length || !isMade) {
-    report(place(assignment, 'name'), 'name must be guid(scope, principal, role) of the same assignment')
+    report(assignment.at, 'name must be guid(scope, principal, role) of the same assignment')
   }
 }
 

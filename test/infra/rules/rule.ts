@@ -1,7 +1,7 @@
+import type { Deployment } from '../bicep/deploy.ts'
 import type { Report } from '../bicep/fault.ts'
-import type { Template } from '../bicep/syntax.ts'
-import type { Deployment } from '../deployment/deploy.ts'
-import { type DeployedResource, isObject, placeOf, textOfValue, type Value, valueAt } from '../deployment/value.ts'
+import type { Template } from '../bicep/template.ts'
+import { type DeployedResource, textOfValue, type Value, valueAt } from '../bicep/value.ts'
 
 /** Facts of the code that the templates must match. */
 export type ProjectFacts = {
@@ -38,24 +38,13 @@ export const ofType = ({ deployment }: Subject, type: string): DeployedResource[
 export const at = (resource: DeployedResource, path: string): Value | undefined =>
   valueAt(resource.body, ...path.split('.'))
 
-/** The place of a property of a resource in the source; for a missing property, that of the resource or its parent. */
-export function place(resource: DeployedResource, path: string): DeployedResource['at'] {
-  let [object, found] = [resource.body as Value | undefined, resource.at]
-  for (const name of path.split('.')) {
-    if (!isObject(object)) break
-    found = placeOf(object, name) ?? found
-    object = object[name]
-  }
-  return found
-}
-
 /** Reports a property whose value is not allowed. */
 export function expect({ report }: Subject, resource: DeployedResource, path: string, ...allowed: Value[]): void {
   const value = at(resource, path)
   if (allowed.some((each) => textOfValue(each) === textOfValue(value ?? '<unset>'))) return
   const wanted = allowed.map(textOfValue).join(' or ')
   const found = value === undefined ? 'not set' : textOfValue(value)
-  report(place(resource, path), `${path} of ${resource.type} must be ${wanted}: it is ${found}`)
+  report(resource.at, `${path} of ${resource.type} must be ${wanted}: it is ${found}`)
 }
 
 /** The items of an array; empty for other values. */

@@ -1,4 +1,5 @@
-import type { Location, ObjectEntry } from '../bicep/syntax.ts'
+import type { StoredType } from './azure-types.ts'
+import type { Location } from './nodes.ts'
 
 /** A resource of a deployment. */
 export type DeployedResource = {
@@ -9,11 +10,11 @@ export type DeployedResource = {
   readonly id: string
   readonly at: Location
   readonly body: ObjectValue
-  /** The parent, or the resource that this one extends. */
   readonly parent: DeployedResource | undefined
+  /** The resource that this one extends. */
   readonly scope: DeployedResource | undefined
-  /** False if its condition is false, and for `existing` resources. Such a resource can still be referred to. */
-  readonly isDeployed: boolean
+  /** The properties of its type, if the type data has it. */
+  readonly properties: StoredType | undefined
 }
 
 /** A value that only the cloud knows, represented by its expression: `guid(...)`, or a property of a resource. */
@@ -21,14 +22,17 @@ export class Opaque {
   readonly text: string
   /** The function call that returns the value, with its arguments. */
   readonly call: { readonly name: string; readonly given: readonly Value[] } | undefined
+  /** The type of a property that the cloud sets. */
+  readonly type: StoredType | undefined
 
-  constructor(text: string, call?: Opaque['call']) {
+  constructor(text: string, known: Partial<Pick<Opaque, 'call' | 'type'>> = {}) {
     this.text = text
-    this.call = call
+    this.call = known.call
+    this.type = known.type
   }
 }
 
-/** A reference to a resource or a module. */
+/** A reference to a resource, or to a module with its outputs. */
 export class Reference {
   readonly resource: DeployedResource | undefined
   readonly outputs: ObjectValue
@@ -70,29 +74,3 @@ export function valueAt(value: Value | undefined, ...path: readonly string[]): V
   for (const name of path) current = isObject(current) ? current[name] : undefined
   return current
 }
-
-const owners = new WeakMap<ObjectValue, string>()
-
-/** Sets the path of an object, from which the paths of its missing properties are derived. */
-export const nameOwner = (object: ObjectValue, path: string): void => {
-  owners.set(object, path)
-}
-
-/** The value of a property that the template does not set: opaque, because the cloud may set it. */
-export const unwritten = (object: ObjectValue, name: string): Opaque =>
-  new Opaque(`${owners.get(object) ?? ''}.${name}`)
-
-const entries = new WeakMap<ObjectValue, readonly Entry[]>()
-type Entry = Pick<ObjectEntry, 'name' | 'at'>
-
-/** Stores the source entries of an object, which give the lines of faults. */
-export const placeObject = (object: ObjectValue, written: readonly Entry[]): void => {
-  entries.set(object, written)
-}
-
-/** The source entries of an object. The last of several entries with the same name counts. */
-export const entriesOf = (object: ObjectValue): readonly Entry[] => entries.get(object) ?? []
-
-/** The place of a property in the source. */
-export const placeOf = (object: ObjectValue, name: string): Location | undefined =>
-  entriesOf(object).findLast((entry) => entry.name === name)?.at

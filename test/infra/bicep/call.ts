@@ -1,0 +1,39 @@
+import { isObject, Opaque, textOfValue, type Value } from './value.ts'
+
+/** Results that only the cloud has. The rules do not depend on them, so they are constant. */
+const SUBSCRIPTION = { id: '/subscriptions/<subscription>', tenantId: '00000000-0000-4000-8000-000000000001' }
+const RESOURCE_GROUP = { id: `${SUBSCRIPTION.id}/resourceGroups/<group>`, name: '<group>' }
+const ENVIRONMENT = {
+  authentication: { loginEndpoint: 'https://login.microsoftonline.com/' },
+  suffixes: { storage: 'core.windows.net' },
+}
+
+const text = (value: Value | undefined): string => textOfValue(value ?? '')
+
+/** The functions that the templates use. Undefined: only the cloud knows the result. */
+const FUNCTIONS: Readonly<Record<string, (given: readonly Value[]) => Value | undefined>> = {
+  cidrSubnet: () => undefined,
+  empty: ([value]) => value === null || value === '' || (Array.isArray(value) && value.length === 0),
+  environment: () => ENVIRONMENT,
+  guid: () => undefined,
+  max: (given) => Math.max(...given.map(Number)),
+  replace: ([whole, from, to]) => text(whole).replaceAll(text(from), text(to)),
+  resourceGroup: () => RESOURCE_GROUP,
+  split: ([whole, between]) => text(whole).split(text(between)),
+  string: ([value]) => text(value),
+  subscription: () => SUBSCRIPTION,
+  subscriptionResourceId: ([type, name]) => `${SUBSCRIPTION.id}/providers/${text(type)}/${text(name)}`,
+  toLower: ([value]) => text(value).toLowerCase(),
+  union: (given) => (given.every(isObject) ? Object.assign({}, ...given) : undefined),
+  uniqueString: () => 'a1b2c3d4e5f6g',
+  utcNow: () => '2030-01-01',
+}
+
+/** The names of the known functions. */
+export const FUNCTION_NAMES = Object.keys(FUNCTIONS)
+
+/** The value of a call of a known function. */
+export function call(name: string, given: readonly Value[]): Value {
+  const value = FUNCTIONS[name]?.(given)
+  return value ?? new Opaque(`${name}(${given.map(textOfValue).join(', ')})`, { call: { name, given } })
+}

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+
+const run = promisify(execFile)
+const SCRIPT = 'infra/local/demo/call-api.sh'
+const hasShell = ['bash', 'curl'].every((command) => spawnSync(command, ['--version']).status === 0)
+
+describe('the calls from a shell', { skip: hasShell ? false : 'bash or curl is missing' }, () => {
+  let environment: StartedEnvironment
+  before(async () => {
+    environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '60' })
+  })
+  after(() => environment.stop())
+
+  it('create a collection and a link, and show the sync job of the link', async () => {
+    const { directoryUrl, caFile } = environment
+    const env = { ...process.env, DIRECTORY_URL: directoryUrl, NODE_EXTRA_CA_CERTS: caFile }
+    const { stdout } = await run('bash', [SCRIPT], { env })
+    const [created, preview, , jobs] = [...stdout.matchAll(/^\{.*\}$/gm)].map(([text]) => JSON.parse(text))
+    assert.equal(created.data.name, 'Nurses')
+    assert.ok(preview.data.membersToAdd.length > 0, stdout)
+    assert.equal(jobs.data[0].status, 'Succeeded')
+    assert.equal(jobs.data[0].added, preview.data.membersToAdd.length)
+  })
+})
