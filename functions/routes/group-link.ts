@@ -179,7 +179,9 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
   route('DELETE', '/group-links/{id}', {
     operationId: 'deleteGroupLink',
     summary: 'Delete a group link',
-    description: 'The group keeps its members.',
+    description:
+      'The group keeps its members. The removals of the last 24 hours stay with the group: the removal guard goes on ' +
+      'counting them when the group is linked again, to whichever collection.',
     roles: WRITERS,
     identity: 'optional',
     reply: { status: 200, schema: Type.Null() },

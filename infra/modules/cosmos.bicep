@@ -147,7 +147,7 @@ var containers = [
   {
     id: 'links'
     partitionKey: '/tenantId'
-    defaultTtl: null
+    defaultTtl: -1
     uniqueKeys: [{ paths: ['/directoryGroupId'] }]
     includedPaths: [{ path: '/*' }]
     excludedPaths: [

@@ -71,6 +71,7 @@ export const CONTAINERS = [
   {
     id: 'links',
     partitionKey: '/tenantId',
+    defaultTtlS: -1,
     uniqueKeys: [['/directoryGroupId']],
     unindexed: [
       '/lease/*',

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { approveRemovals } from '../../shared/domain/group-links/approve-removals.ts'
-import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
+import { createLink } from '../../shared/domain/group-links/create-link.ts'
+import { deleteLink, requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { TENANT, user, users } from './link-directory.ts'
@@ -157,6 +158,23 @@ describe('The removal guard', () => {
     await sync(linked)
     assert.equal(await membersOf(linked), 7)
     assert.equal((await world.link(linked.linkId)).heldRemovals, null)
+  })
+
+  it('goes on counting when the link is deleted and another collection is linked to the group', async () => {
+    let linked = await syncedLink(world, users(0, 100))
+    await changed(linked, users(0, 80))
+    assert.equal(await membersOf(linked), 80)
+    for (const leftCount of [70, 50, 0]) {
+      await deleteLink({ tenantId: TENANT, linkId: linked.linkId, ifMatch: undefined }, world.deps)
+      const collectionId = world.collections.make(users(0, leftCount))
+      const linkId = await createLink(TENANT, { collectionId, directoryGroupId: linked.groupId }, world.deps)
+      linked = { ...linked, collectionId, linkId }
+      await world.drain()
+      assert.equal(await membersOf(linked), 80)
+      const heldCount = 80 - leftCount
+      const figures = { count: heldCount, limit: 20, removedInWindow: 20, groupSize: 100 }
+      await assertHeld(linked, { reason: leftCount === 0 ? 'EmptyCollection' : 'TooMany', ...figures })
+    }
   })
 
   it('lets additions go on', async () => {

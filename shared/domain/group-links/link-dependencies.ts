@@ -45,7 +45,9 @@ export interface LinkStore {
   /** A page of the links that match the filter, oldest first. */
   page(tenantId: string, filter: LinkFilter, after: string | undefined, size: number): Promise<Page<GroupLink>>
   /**
+   * Adds a link, which takes over what the group's former link has left: see `FormerLink`.
    * @param audit Written in the same transaction.
+   * @returns The link as added.
    * @throws Refusal `GroupAlreadyLinked` when the group has a link, also when two creates race.
    */
   add(link: GroupLink, audit?: AuditRecord): Promise<Versioned<GroupLink>>
@@ -54,8 +56,12 @@ export interface LinkStore {
    * @throws Refusal `StaleVersion` when `version` is no longer current, `LinkNotFound` when the link was deleted.
    */
   replace(link: GroupLink, version: string, audit?: AuditRecord): Promise<Versioned<GroupLink>>
-  /** @param audit Written in the same transaction. @throws Refusal `StaleVersion`, `LinkNotFound`, as `replace`. */
-  remove(tenantId: string, linkId: string, version: string, audit?: AuditRecord): Promise<void>
+  /**
+   * Removes a link as read with `version`, and leaves its `FormerLink` to the group's next link in the same transaction.
+   * @param audit Written in the same transaction.
+   * @throws Refusal `StaleVersion`, `LinkNotFound`, as `replace`.
+   */
+  remove(link: GroupLink, version: string, audit?: AuditRecord): Promise<void>
 }
 
 /** A sweep of a tenant that has begun. */
