@@ -155,7 +155,6 @@ var containers = [
       { path: '/recentWrites/*' }
       { path: '/removalWindow/*' }
       { path: '/unseenAdditions/*' }
-      { path: '/notUsers/*' }
       { path: '/unresolved/*' }
       { path: '/entry/?' }
       { path: '/"_etag"/?' }

@@ -73,15 +73,7 @@ export const CONTAINERS = [
     partitionKey: '/tenantId',
     defaultTtlS: -1,
     uniqueKeys: [['/directoryGroupId']],
-    unindexed: [
-      '/lease/*',
-      '/recentWrites/*',
-      '/removalWindow/*',
-      '/unseenAdditions/*',
-      '/notUsers/*',
-      '/unresolved/*',
-      '/entry/?',
-    ],
+    unindexed: ['/lease/*', '/recentWrites/*', '/removalWindow/*', '/unseenAdditions/*', '/unresolved/*', '/entry/?'],
   },
   {
     id: 'jobs',

@@ -26,10 +26,6 @@ export function changesDecision(link: GroupLink, changes: AccountChanges | undef
   const withoutAccountCount = changes.withoutAccountCount + unresolvedCount(link, changes)
   if (withoutAccountCount === 0 && link.removalsDeferred) return { outcome: 'compare' }
   if (added.length + removed.length > CHANGES_AT_MOST_COUNT) return { outcome: 'compare' }
-  // Wrong source data name the group itself, or another object that is not a user, as an account. A job reports it.
-  if (added.some((account) => account === link.directoryGroupId || link.notUsers.includes(account))) {
-    return { outcome: 'compare' }
-  }
   if (membershipVersion === link.appliedMembershipVersion) return { outcome: 'nothing' }
   return { outcome: 'write', add: added, remove: withoutAccountCount > 0 ? [] : removed }
 }

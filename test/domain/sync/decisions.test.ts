@@ -67,7 +67,6 @@ describe('changesDecision', () => {
       { ...changes, added: ['a', 'group of link'] },
       'compare',
     ],
-    ['compares when an account is not a user', { ...synced, notUsers: ['x', 'a'] }, changes, 'compare'],
   ] as const) {
     it(claim, () => assert.equal(changesDecision(link, changed).outcome, outcome))
   }
