@@ -46,7 +46,7 @@ const NO_FORMER_LINK: FormerLink = { removalWindow: EMPTY_WINDOW, recentWrites: 
 /** Id of the document with the tenant's settings, in the partition of its links: one request reads both. */
 const SETTINGS_ID = 'settings'
 
-const settingsParser = versionedDocumentParser('record of link settings', LinkSettings)
+const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, { fourEyes: false })
 
 /** The version of default settings that are not stored. */
 const NOT_STORED = ''

@@ -45,7 +45,10 @@ export function guardedChanges(
   changes: AccountChanges,
   { guard, nowMs }: { readonly guard: RemovalGuard; readonly nowMs: number },
 ): ChangesDecision {
-  if (decision.outcome !== 'write' || decision.remove.length === 0 || !guard.enabled) return decision
+  if (decision.outcome !== 'write' || !guard.enabled) return decision
+  // A job finds out which of the held removals are still due.
+  if (link.heldRemovals !== null) return withoutRemovals(decision)
+  if (decision.remove.length === 0) return decision
   if (link.userCount === null) return { outcome: 'compare' }
   const { hold } = decideRemovals(
     {
@@ -60,6 +63,9 @@ export function guardedChanges(
     guard,
     nowMs,
   )
-  if (hold === null && link.heldRemovals === null) return decision
+  return hold === null ? decision : withoutRemovals(decision)
+}
+
+function withoutRemovals(decision: Extract<ChangesDecision, { outcome: 'write' }>): ChangesDecision {
   return decision.add.length === 0 ? { outcome: 'compare' } : { ...decision, remove: [], isHeld: true }
 }
