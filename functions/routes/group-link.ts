@@ -179,7 +179,9 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
   route('DELETE', '/group-links/{id}', {
     operationId: 'deleteGroupLink',
     summary: 'Delete a group link',
-    description: 'The group keeps its members.',
+    description:
+      'The group keeps its members. The removals of the last 24 hours stay with the group: the removal guard goes on ' +
+      'counting them when the group is linked again, to whichever collection.',
     roles: WRITERS,
     identity: 'optional',
     reply: { status: 200, schema: Type.Null() },
@@ -196,9 +198,9 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
       'Queues a sync job for each enabled link of the collection. Poll the jobs for their outcome. A link with a queued ' +
       'job gets no second one: the existing job is returned.\n\n' +
       'Members without `directoryObjectId` are counted in `skipped`. So are members whose `directoryObjectId` the ' +
-      'directory does not know, or that is not the id of a user: the job lists up to 20 of these ids in `unresolved`, ' +
-      'and takes out of the group again what it has added and is not a user. While there are any, jobs add members and ' +
-      'remove none. A job with more than 1,000 such ids fails.\n\n' +
+      'directory does not know, or that is not the id of a user: the job lists up to 20 of these ids in `unresolved`. ' +
+      'Only accounts that the directory has confirmed to be users are added. While there are other ids, jobs add members ' +
+      'and remove none. A job with more than 1,000 such ids fails.\n\n' +
       'Removals beyond the limit of the removal guard are held: the job ends `Succeeded` with their number in `held`. ' +
       "See the link's `heldRemovals`.",
     roles: WRITERS,

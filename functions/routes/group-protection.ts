@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { approveRemovals, readRemovalPlan } from '../../shared/domain/group-links/approve-removals.ts'
+import { approveRemovals, readRemovalPlan, rejectRemovals } from '../../shared/domain/group-links/approve-removals.ts'
 import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
 import {
   type LinkSettings,
@@ -9,14 +9,20 @@ import {
   toLinkSettingsDto,
   updateLinkSettings,
 } from '../../shared/domain/group-links/link-settings.ts'
-import { ApprovedRemovals, RemovalApproval, RemovalPlanDto } from '../../shared/domain/group-links/removal-plan.ts'
+import {
+  ApprovedRemovals,
+  HeldRemovalsDto,
+  RemovalApproval,
+  RemovalPlanDto,
+  RemovalRejection,
+} from '../../shared/domain/group-links/removal-plan.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
 import { AuditEntry, listSettingsAudit } from '../../shared/domain/insight/list-audit.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { type OpenCursors, PageQuery, pagedRecord, pagedResult } from '../../shared/http/paging.ts'
 import { ok, type Route, route } from '../../shared/http/route.ts'
-import { actorIdOf } from '../../shared/kernel/caller.ts'
-import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-contract.ts'
+import { actorIdOf, type Role } from '../../shared/kernel/caller.ts'
+import { COLLECTION_READERS } from './collection-contract.ts'
 
 export type LinkRouteDependencies = LinkDependencies & {
   readonly cursors: OpenCursors
@@ -87,12 +93,13 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
       'Queues a `ManualSync` job that removes those accounts of the plan that are still due, also beyond the limit. ' +
       'Other removals stay subject to the removal guard, and the approved ones count for it. While the job is queued, ' +
       'approving the plan again returns the same job. If the job fails, or members without an account keep it from ' +
-      'removing anybody, approve again.',
-    roles: COLLECTION_WRITERS,
+      'removing anybody, approve again.\n\n' +
+      'Only people approve: applications get 403 `UsersOnly`. See also `fourEyes` in the settings.',
+    roles: PLAN_DECIDERS,
     identity: 'optional',
     body: RemovalApproval,
     reply: { status: 202, schema: ApprovedRemovals },
-    refusals: ['LinkNotFound', 'PlanNotFound', 'PlanChanged', 'LinkDisabled'],
+    refusals: ['LinkNotFound', 'PlanNotFound', 'PlanChanged', 'SameActor', 'LinkDisabled'],
     run: async ({ path, body, caller, identityId }) => {
       const name = { tenantId: caller.tenantId, linkId: path.id, planId: path.planId }
       const actorId = actorIdOf({ ...caller, identityId })
@@ -100,7 +107,30 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
       return ok({ jobId: await approveRemovals(approval, deps) })
     },
   }),
+  route('POST', '/group-links/{id}/removal-plan/{planId}/reject', {
+    operationId: 'rejectRemovalPlan',
+    summary: 'Reject the held removals of a group link',
+    description:
+      'Marks the plan with `rejectedBy` and `rejectedAt` until it changes. Its accounts stay in the group, as without a ' +
+      'rejection. Add them to the collection again, or correct its definition, if they should stay for good. A rejected ' +
+      'plan may still be approved. Only people reject: applications get 403 `UsersOnly`.',
+    roles: PLAN_DECIDERS,
+    identity: 'optional',
+    body: RemovalRejection,
+    reply: { status: 200, schema: HeldRemovalsDto },
+    refusals: ['LinkNotFound', 'PlanNotFound', 'PlanChanged', 'StaleVersion'],
+    run: async ({ path, body, caller, identityId }) => {
+      const name = { tenantId: caller.tenantId, linkId: path.id, planId: path.planId }
+      const actorId = actorIdOf({ ...caller, identityId })
+      return ok(
+        await rejectRemovals({ ...name, rejectedBy: caller.objectId, actorId, notes: body.notes ?? null }, deps),
+      )
+    },
+  }),
 ]
+
+/** People only: an application whose secret was stolen approves nothing. */
+const PLAN_DECIDERS: readonly Role[] = ['collection_criteria_definition-administrator']
 
 function settingsResult(settings: LinkSettings): RouteResult<LinkSettingsDto> {
   return { data: toLinkSettingsDto(settings), headers: { etag: settingsETag(settings) } }

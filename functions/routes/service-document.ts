@@ -23,6 +23,7 @@ import {
   HeldRemovalsDto,
   RemovalApproval,
   RemovalPlanDto,
+  RemovalRejection,
 } from '../../shared/domain/group-links/removal-plan.ts'
 import { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
 import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
@@ -198,6 +199,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   HeldRemovals: HeldRemovalsDto,
   RemovalPlan: RemovalPlanDto,
   RemovalApproval,
+  RemovalRejection,
   ApprovedRemovals,
 
   AccountConflict,

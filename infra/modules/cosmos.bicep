@@ -147,7 +147,7 @@ var containers = [
   {
     id: 'links'
     partitionKey: '/tenantId'
-    defaultTtl: null
+    defaultTtl: -1
     uniqueKeys: [{ paths: ['/directoryGroupId'] }]
     includedPaths: [{ path: '/*' }]
     excludedPaths: [
@@ -155,7 +155,6 @@ var containers = [
       { path: '/recentWrites/*' }
       { path: '/removalWindow/*' }
       { path: '/unseenAdditions/*' }
-      { path: '/notUsers/*' }
       { path: '/unresolved/*' }
       { path: '/entry/?' }
       { path: '/"_etag"/?' }

@@ -71,16 +71,9 @@ export const CONTAINERS = [
   {
     id: 'links',
     partitionKey: '/tenantId',
+    defaultTtlS: -1,
     uniqueKeys: [['/directoryGroupId']],
-    unindexed: [
-      '/lease/*',
-      '/recentWrites/*',
-      '/removalWindow/*',
-      '/unseenAdditions/*',
-      '/notUsers/*',
-      '/unresolved/*',
-      '/entry/?',
-    ],
+    unindexed: ['/lease/*', '/recentWrites/*', '/removalWindow/*', '/unseenAdditions/*', '/unresolved/*', '/entry/?'],
   },
   {
     id: 'jobs',

@@ -1,11 +1,12 @@
-import type { Container, OperationInput, SqlQuerySpec } from '@azure/cosmos'
+import type { Container, OperationInput, Resource, SqlQuerySpec } from '@azure/cosmos'
+import { FORMER_LINK_KEPT_S, FormerLink, formerLinkOf, succeeding } from '../domain/group-links/former-link.ts'
 import { GroupLink } from '../domain/group-links/group-link.ts'
 import type { LinkFilter, LinkStore } from '../domain/group-links/link-dependencies.ts'
 import { DEFAULT_LINK_SETTINGS, LinkSettings, type LinkSettingsStore } from '../domain/group-links/link-settings.ts'
 import { EMPTY_WINDOW } from '../domain/group-links/removal-window.ts'
 import type { AuditRecord } from '../domain/history/audit.ts'
 import { Refusal, type RefusalCode } from '../kernel/refusals.ts'
-import type { Versioned } from '../kernel/versioned.ts'
+import { retryOnConflict, type Versioned } from '../kernel/versioned.ts'
 import { auditOperations } from './audit-trail.ts'
 import { batchedDocumentReads, readDocuments } from './batched-reads.ts'
 import { matching, readPageByCreation } from './creation-page.ts'
@@ -31,17 +32,21 @@ const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink,
   hasAdded: false,
   userCount: null,
   unseenAdditions: [],
-  notUsers: [],
   unresolved: [],
   skippedCount: null,
   collectionKind: null,
   isSweptUnchanged: false,
 })
 
+const formerParser = versionedDocumentParser('record of a former link', FormerLink)
+
+/** A group that has had no link for a day. */
+const NO_FORMER_LINK: FormerLink = { removalWindow: EMPTY_WINDOW, recentWrites: [], lease: null, lastToken: 0 }
+
 /** Id of the document with the tenant's settings, in the partition of its links: one request reads both. */
 const SETTINGS_ID = 'settings'
 
-const settingsParser = versionedDocumentParser('record of link settings', LinkSettings)
+const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, { fourEyes: false })
 
 /** The version of default settings that are not stored. */
 const NOT_STORED = ''
@@ -112,10 +117,7 @@ export function cosmosLinkStore(links: Container): LinkStore {
       const page = await readPageByCreation<Stored<GroupLink>>(links, tenantId, query)
       return { ...page, items: page.items.map((document) => parse(document).value) }
     },
-    async add(link, audit) {
-      const creation: OperationInput = { operationType: 'Create', resourceBody: link }
-      return { value: link, version: await writeAudited(links, creation, audit, link, TAKEN) }
-    },
+    add: (link, audit) => retryOnConflict(() => addSucceeding(links, link, audit)),
     async replace(link, version, audit) {
       if (audit === undefined) {
         const item = links.item(link.id, link.tenantId)
@@ -124,8 +126,14 @@ export function cosmosLinkStore(links: Container): LinkStore {
       const operation: OperationInput = { operationType: 'Replace', id: link.id, resourceBody: link, ifMatch: version }
       return { value: link, version: await writeAudited(links, operation, audit, link, NOT_CURRENT) }
     },
-    async remove(tenantId, linkId, version, audit) {
-      await writeAudited(links, deletionOf(linkId, version), audit, { tenantId }, NOT_CURRENT)
+    async remove(link, version, audit) {
+      const left: OperationInput = { operationType: 'Upsert', resourceBody: formerDocument(link, formerLinkOf(link)) }
+      const outcome = await versionsTogether(links, link.tenantId, [
+        deletionOf(link.id, version),
+        left,
+        ...auditOperations(audit),
+      ])
+      if ('status' in outcome) throw failedWrite(outcome.status, NOT_CURRENT)
     },
   }
 }
@@ -165,8 +173,43 @@ async function writeAudited(
 ): Promise<string> {
   const outcome = await versionsTogether(links, tenantId, [operation, ...auditOperations(audit)])
   if ('versions' in outcome) return outcome.versions[0] ?? ''
-  const code = codes[outcome.status]
-  throw code === undefined ? new Error(`Writing a link failed with status ${outcome.status}`) : new Refusal(code)
+  throw failedWrite(outcome.status, codes)
+}
+
+function failedWrite(status: number, codes: Readonly<Record<number, RefusalCode>>): Error {
+  const code = codes[status]
+  return code === undefined ? new Error(`Writing a link failed with status ${status}`) : new Refusal(code)
+}
+
+/**
+ * Creates a link and empties the record of the group's former link in one transaction. A link that was created and
+ * deleted after the record was read makes the write of the record fail.
+ * @throws Refusal `StaleVersion` then, `GroupAlreadyLinked`.
+ */
+async function addSucceeding(
+  links: Container,
+  link: GroupLink,
+  audit: AuditRecord | undefined,
+): Promise<Versioned<GroupLink>> {
+  const { id, ...emptied } = formerDocument(link, NO_FORMER_LINK)
+  const document = await readDocument<FormerLink & Resource>(links, id, link.tenantId)
+  const former = document === undefined ? undefined : formerParser.parse(document)
+  const value = succeeding(link, former?.value)
+  const outcome = await versionsTogether(links, link.tenantId, [
+    { operationType: 'Create', resourceBody: value },
+    former === undefined
+      ? { operationType: 'Create', resourceBody: { id, ...emptied } }
+      : { operationType: 'Replace', id, resourceBody: { id, ...emptied }, ifMatch: former.version },
+    ...auditOperations(audit),
+  ])
+  if ('versions' in outcome) return { value, version: outcome.versions[0] ?? '' }
+  throw outcome.index === 1 ? new Refusal('StaleVersion') : failedWrite(outcome.status, TAKEN)
+}
+
+/** The unique key of the container allows one document per tenant without a value, which is that of the settings. */
+function formerDocument({ tenantId, directoryGroupId: groupId }: GroupLink, former: FormerLink) {
+  const id = `former:${groupId}`
+  return { ...former, id, tenantId, directoryGroupId: id, ttl: FORMER_LINK_KEPT_S }
 }
 
 function settingsOf(document: object | undefined): Versioned<LinkSettings> {

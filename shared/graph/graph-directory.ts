@@ -4,13 +4,15 @@ import {
   type DirectoryGroup,
   type GroupChange,
   type GroupWithMembers,
+  groupRefusal,
   MEMBERS_PER_PAGE_COUNT,
   type MemberChangesPage,
   type MemberPage,
 } from '../domain/group-links/directory.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { type GraphCall, type GraphReply, replyFault, replyKind, type SendCall } from './graph-calls.ts'
-import { CALLS_PER_BATCH_COUNT, retryingCalls } from './retrying-calls.ts'
+import { KnownUsers, USERS_PER_CALL_COUNT, usersCall } from './known-users.ts'
+import { CALLS_PER_BATCH_COUNT, type CallResult, retryingCalls } from './retrying-calls.ts'
 import { addMembers, groupPath, type MemberWrites, removeMembers, WRITE_LIMITS } from './write-members.ts'
 
 export type GraphDirectoryOptions = {
@@ -34,6 +36,7 @@ const USER = '#microsoft.graph.user'
 export function graphDirectory(options: GraphDirectoryOptions): Directory {
   const { graphUrl } = options
   const calls = retryingCalls(options)
+  const known = new KnownUsers()
   const writes = (tenantId: string, groupId: string, deadlineMs: number): MemberWrites => {
     return { graphUrl, tenantId, groupId, deadlineMs, calls, nowMs: options.nowMs }
   }
@@ -41,8 +44,12 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
   async function read(tenantId: string, path: string): Promise<GraphReply> {
     const call: GraphCall = { method: 'GET', path }
     const [result] = await calls.sendAll(tenantId, [call])
-    if (result === undefined) throw new Error('A call has no result.')
-    return result.reply
+    return replyOf(result)
+  }
+
+  function remembered(tenantId: string, users: readonly string[]): readonly string[] {
+    known.remember(tenantId, users)
+    return users
   }
 
   return {
@@ -77,19 +84,31 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       }
       return owned
     },
-    async listServicePrincipals(tenantId, groupId) {
-      // Version 1.0 lists them only under their type. https://learn.microsoft.com/graph/api/group-list-members
-      const members = `${groupPath(groupId)}/members/microsoft.graph.servicePrincipal`
-      const found: string[] = []
-      let path: string | undefined = `${members}?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
-      while (path !== undefined) {
-        const reply = await read(tenantId, path)
-        if (replyKind(reply) !== 'done') throw replyFault(reply)
-        const { users, others, continueAfter } = pageOf(reply.body)
-        found.push(...users, ...others)
-        path = continueAfter === undefined ? undefined : pathOf(continueAfter, graphUrl)
+    async usersAmong(tenantId, accounts) {
+      const unknown = known.unknownAmong(tenantId, accounts)
+      const users = new Set(accounts).difference(new Set(unknown))
+      for (const some of chunk(unknown, USERS_PER_CALL_COUNT)) {
+        const [result] = await calls.sendAll(tenantId, [usersCall(some)])
+        for (const user of remembered(tenantId, membersIn(replyOf(result)).users)) users.add(user)
       }
-      return found
+      return users
+    },
+    async checkChange(tenantId, groupId, { accounts, requiresOwnership }) {
+      const unknown = known.unknownAmong(tenantId, accounts)
+      const users = new Set(accounts).difference(new Set(unknown))
+      if (unknown.length === 0 && !requiresOwnership) return { users, refusal: undefined }
+      const ownerId = requiresOwnership ? await options.servicePrincipalOf(tenantId) : undefined
+      const groupReads = [propertiesPath(groupId), ...(ownerId === undefined ? [] : [ownerPath(groupId, ownerId)])]
+      const results = await calls.sendAll(tenantId, [
+        ...groupReads.map((path): GraphCall => ({ method: 'GET', path })),
+        ...chunk(unknown, USERS_PER_CALL_COUNT).map(usersCall),
+      ])
+      const refusal = groupRefusal(groupIn(replyOf(results[0]), groupId))
+      for (const { reply } of results.slice(groupReads.length)) {
+        for (const user of remembered(tenantId, membersIn(reply).users)) users.add(user)
+      }
+      const isOwned = refusal !== undefined || ownerId === undefined || listsOwner(replyOf(results[1]), ownerId)
+      return { users, refusal: isOwned ? refusal : 'GroupNotOwned' }
     },
     async listMembers(tenantId, groupId, continueAfter) {
       const path = continueAfter === undefined ? membersPath(groupId) : pathOf(continueAfter, graphUrl)
@@ -129,6 +148,11 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
     removeMembers: (tenantId, groupId, accounts, deadlineMs) =>
       removeMembers(writes(tenantId, groupId, deadlineMs), accounts),
   }
+}
+
+function replyOf(result: CallResult | undefined): GraphReply {
+  if (result === undefined) throw new Error('A call has no result.')
+  return result.reply
 }
 
 /** Calls that read a group and the first page of its members. */

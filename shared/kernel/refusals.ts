@@ -172,6 +172,10 @@ export const REFUSALS = {
     message: 'The group is in a restricted management administrative unit',
   },
   GroupNotOwned: { kind: 'forbidden', message: 'The service principal of this service is not an owner of the group' },
+  SameActor: {
+    kind: 'forbidden',
+    message: 'The settings require that another person than the one who caused the removals approves them',
+  },
   PlanNotFound: { kind: 'missing', message: 'The link has no held removals' },
   PlanChanged: { kind: 'conflict', message: 'The plan no longer describes exactly what would be done' },
   PlanExpired: { kind: 'conflict', message: 'The plan has expired, or does not exist for this collection' },

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import type { HeldRemovalsDto } from '../../shared/domain/group-links/removal-plan.ts'
 import { SERVICE_PRINCIPAL, TENANT, user, users } from '../jobs/link-directory.ts'
-import { notifyOfMembershipChange } from '../jobs/link-world.ts'
+import { notifyOfMembershipChange, setLinkSettings } from '../jobs/link-world.ts'
 import { codes, type LinkApi, NOBODYS_ID, openLinkApi, type Reply, TIMESTAMP } from './link-api.ts'
 
-const DEFAULTS = { linkableGroups: 'Any', removalGuard: { enabled: true, percent: 20, minimum: 10 } }
+const DEFAULTS = { linkableGroups: 'Any', removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: false } }
 
 type Settings = typeof DEFAULTS & { updatedAt: string | null; updatedBy: string | null }
-type Link = { heldRemovals: { planId: string; createdAt: string } | null; createdBy: string }
+type Link = { heldRemovals: HeldRemovalsDto | null; createdBy: string }
 type Plan = { planId: string; accounts: { directoryObjectId: string; identityId: string | null }[] }
 
 const settingsIn = ({ body }: Reply) => body.data as Settings
@@ -66,7 +67,7 @@ describe('The settings of group links', () => {
       patch('PATCH', '/settings', { removalGuard: { enabled: false } }),
     ])
     const { removalGuard } = settingsIn(await patch('GET', '/settings'))
-    assert.deepEqual(removalGuard, { enabled: false, percent: 11, minimum: 12 })
+    assert.deepEqual(removalGuard, { enabled: false, percent: 11, minimum: 12, fourEyes: false })
   })
 })
 
@@ -154,6 +155,72 @@ describe('Held removals', () => {
     return { id, collectionId, groupId, link, planId, plan: `/group-links/${id}/removal-plan` }
   }
 
+  const approve = (plan: string, planId: string) => api.as('administrator')('POST', `${plan}/${planId}/approve`, {})
+  const heldBy = async (id: string) => ((await api.call('GET', `/group-links/${id}`)).body.data as Link).heldRemovals
+
+  it('are decided on by people only, before anything else is looked at', async () => {
+    const { id, plan, planId } = await held()
+    for (const decision of ['approve', 'reject']) {
+      for (const path of [`${plan}/${planId}`, `${plan}/${NOBODYS_ID}`, '/group-links/x/removal-plan/x']) {
+        const reply = await api.as('writer')('POST', `${path}/${decision}`, { notes: 1 })
+        assert.deepEqual(codes(reply), [403, 'UsersOnly'])
+      }
+    }
+    assert.equal((await heldBy(id))?.planId, planId)
+  })
+
+  it('are marked when a person rejects them, until the plan changes, and can still be approved', async () => {
+    const { id, collectionId, groupId, plan, planId, link } = await held()
+    const reject = (named: string) => api.as('administrator')('POST', `${plan}/${named}/reject`, { notes: 'No.' })
+    assert.deepEqual(codes(await reject(NOBODYS_ID)), [409, 'PlanChanged'])
+    const { status, body } = await reject(planId)
+    const rejected = body.data as { rejectedAt: string }
+    assert.match(rejected.rejectedAt, TIMESTAMP)
+    const expected = { ...link.heldRemovals, rejectedBy: user(0), rejectedAt: rejected.rejectedAt }
+    assert.deepEqual([status, rejected], [200, expected])
+    const [audited] = (await api.deps.auditTrail.page(TENANT, collectionId, undefined, 1)).items
+    assert.deepEqual([audited?.action, audited?.linkId, audited?.actorId], ['RemovalsRejected', id, user(0)])
+    assert.deepEqual(audited?.after, { planId, count: 20, notes: 'No.' })
+    await api.call('POST', `/group-links/${collectionId}/sync`)
+    await api.drain()
+    assert.deepEqual(await heldBy(id), expected)
+    assert.equal((await api.membersOf(groupId)).size, 30)
+    api.collections.exchange(collectionId, users(0, 11))
+    await api.call('POST', `/group-links/${collectionId}/sync`)
+    await api.drain()
+    const changed = await heldBy(id)
+    assert.deepEqual([changed?.count, changed?.rejectedBy, changed?.rejectedAt], [19, null, null])
+    await reject(changed?.planId ?? '')
+    assert.equal((await approve(plan, changed?.planId ?? '')).status, 202)
+    assert.deepEqual(codes(await api.as('stranger')('GET', plan)), [404, 'LinkNotFound'])
+  })
+
+  it('are approved by somebody other than who caused them, where the settings require it', async () => {
+    const causes = { newest: { kind: 'Direct', actorId: user(0), atMs: 0 } as const, actorIds: [user(0), user(1)] }
+    const { removalCauses } = api.collections
+    api.collections.removalCauses = async () => causes
+    const { id, collectionId, plan, planId } = await held()
+    api.collections.removalCauses = removalCauses
+    const at = '1970-01-01T00:00:00.000+00:00'
+    assert.deepEqual((await heldBy(id))?.cause, { kind: 'Direct', actorId: user(0), collectionId, at })
+    await setLinkSettings(api.deps, { removalGuard: { fourEyes: true } })
+    assert.deepEqual(codes(await approve(plan, planId)), [403, 'SameActor'])
+    assert.equal((await api.as('administrator')('POST', `${plan}/${planId}/reject`, {})).status, 200)
+    await setLinkSettings(api.deps, { removalGuard: { fourEyes: false } })
+    assert.equal((await approve(plan, planId)).status, 202)
+  })
+
+  it('are not offered any longer once the members have changed so that nothing is due', async () => {
+    const { id, collectionId, plan } = await held()
+    api.collections.change(collectionId, users(0, 30))
+    await notifyOfMembershipChange(api, collectionId)
+    const startMs = api.clock.nowMs()
+    await api.drain()
+    assert.ok(api.clock.nowMs() - startMs < 10_000)
+    assert.equal(await heldBy(id), null)
+    assert.deepEqual(codes(await api.call('GET', plan)), [404, 'PlanNotFound'])
+  })
+
   it('are shown with the link, and their accounts in pages', async () => {
     const { id, link, plan, planId } = await held()
     const listed = (await api.call('GET', '/group-links?held=true')).body.data as { id: string }[]
@@ -161,7 +228,8 @@ describe('Held removals', () => {
     const others = (await api.call('GET', '/group-links?held=false')).body.data as { id: string }[]
     assert.ok(others.every((one) => one.id !== id))
     const figures = { reason: 'TooMany', count: 20, limit: 10, removedInWindow: 0, groupSize: 30 }
-    assert.deepEqual(link.heldRemovals, { planId, ...figures, createdAt: link.heldRemovals?.createdAt })
+    const undecided = { cause: null, rejectedBy: null, rejectedAt: null }
+    assert.deepEqual(link.heldRemovals, { planId, ...figures, createdAt: link.heldRemovals?.createdAt, ...undecided })
     const all: string[] = []
     let query = '?pageSize=8'
     for (let pageCount = 0; pageCount < 3; pageCount += 1) {
@@ -195,7 +263,7 @@ describe('Held removals', () => {
     const reply = await api.as('administrator')('POST', `${plan}/${planId}/approve`, { notes })
     assert.equal(reply.status, 202)
     const { jobId } = reply.body.data as { jobId: string }
-    const again = await api.call('POST', `${plan}/${planId}/approve`, {})
+    const again = await api.as('administrator')('POST', `${plan}/${planId}/approve`, {})
     assert.deepEqual(again.body.data, { jobId })
     const [approval, created, ...others] = (await api.deps.auditTrail.page(TENANT, collectionId, undefined, 10)).items
     assert.deepEqual([approval?.action, approval?.linkId, approval?.actorId], ['RemovalsApproved', id, user(0)])
@@ -208,28 +276,24 @@ describe('Held removals', () => {
     assert.deepEqual([approvedPlanId, approvedBy, requestedBy], [planId, user(0), user(0)])
     assert.deepEqual(await api.membersOf(groupId), new Set(users(0, 10)))
     assert.equal(((await api.call('GET', `/group-links/${id}`)).body.data as Link).heldRemovals, null)
-    assert.deepEqual(codes(await api.call('POST', `${plan}/${planId}/approve`, {})), [404, 'PlanNotFound'])
+    assert.deepEqual(codes(await approve(plan, planId)), [404, 'PlanNotFound'])
   })
 
   it('are carried out by another job when they are approved again while the first one runs', async () => {
     const { plan, planId } = await held()
-    const approve = async () => {
-      const { body } = await api.call('POST', `${plan}/${planId}/approve`, {})
-      return (body.data as { jobId: string }).jobId
-    }
-    const running = await approve()
+    const approved = async () => ((await approve(plan, planId)).body.data as { jobId: string }).jobId
+    const running = await approved()
     const { value, version } = (await api.deps.jobs.find(TENANT, running)) ?? assert.fail('The job is gone')
     await api.deps.jobs.replace({ ...value, status: 'Running' }, version)
-    assert.notEqual(await approve(), running)
+    assert.notEqual(await approved(), running)
   })
 
-  it('are not carried out for another plan, by a reader, or on a disabled link', async () => {
+  it('are not carried out for another plan, or on a disabled link', async () => {
     const { id, plan, planId } = await held()
-    assert.deepEqual(codes(await api.call('POST', `${plan}/${NOBODYS_ID}/approve`, {})), [409, 'PlanChanged'])
-    assert.deepEqual(codes(await api.as('reader')('POST', `${plan}/${planId}/approve`, {})), [403, 'RoleRequired'])
+    assert.deepEqual(codes(await approve(plan, NOBODYS_ID)), [409, 'PlanChanged'])
     assert.deepEqual(codes(await api.as('stranger')('GET', plan)), [404, 'LinkNotFound'])
     await api.call('PATCH', `/group-links/${id}`, { state: 'Disabled' })
-    assert.deepEqual(codes(await api.call('POST', `${plan}/${planId}/approve`, {})), [409, 'LinkDisabled'])
+    assert.deepEqual(codes(await approve(plan, planId)), [409, 'LinkDisabled'])
   })
 
   it('are not found for a link that holds none', async () => {

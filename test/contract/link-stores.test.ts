@@ -57,10 +57,47 @@ describe('The stores of group links on Cosmos DB', () => {
     const { value, version } = await links.add(linkWith())
     const next = await links.replace({ ...value, revision: 2 }, version)
     await assert.rejects(links.replace(value, version), { code: 'StaleVersion' })
-    await assert.rejects(links.remove(TENANT, value.id, version), { code: 'StaleVersion' })
-    await links.remove(TENANT, value.id, next.version)
-    await assert.rejects(links.remove(TENANT, value.id, next.version), { code: 'LinkNotFound' })
+    await assert.rejects(links.remove(value, version), { code: 'StaleVersion' })
+    await links.remove(value, next.version)
+    await assert.rejects(links.remove(value, next.version), { code: 'LinkNotFound' })
     await assert.rejects(links.replace(value, next.version), { code: 'LinkNotFound' })
+  })
+
+  it('leave the counted removals, recent writes and lease of a link to the next links of its group', async () => {
+    const { links } = world.deps
+    const left = {
+      removalWindow: { entries: [{ atMs: NOW_MS, count: 3, groupSize: 20 }], open: { groupSize: 20, accounts: ['a'] } },
+      recentWrites: [{ account: 'a', kind: 'removed' as const, atMs: NOW_MS }],
+      lease: { owner: 'a worker', expiresAtMs: NOW_MS + 60_000, token: 7 },
+      lastToken: 7,
+    }
+    const first = await links.add(linkWith())
+    const { directoryGroupId } = first.value
+    const { version } = await links.replace({ ...first.value, ...left }, first.version)
+    await links.remove({ ...first.value, ...left }, version)
+    for (const link of [linkWith({ directoryGroupId }), linkWith({ directoryGroupId })]) {
+      const next = await links.add(link)
+      assert.deepEqual(next.value, { ...link, ...left })
+      assert.deepEqual(await links.find(TENANT, link.id), next)
+      await links.remove(next.value, next.version)
+    }
+    const otherTenant = linkWith({ directoryGroupId, tenantId: OTHER_TENANT })
+    assert.deepEqual((await links.add(otherTenant)).value, otherTenant)
+  })
+
+  it('lose no counted removals when links of a group are created and deleted concurrently', async () => {
+    const { links } = world.deps
+    const directoryGroupId = randomUUID()
+    const turn = async (index: number): Promise<void> => {
+      const added = await links.add(linkWith({ directoryGroupId })).catch(() => undefined)
+      if (added === undefined) return turn(index)
+      const entries = [...added.value.removalWindow.entries, { atMs: NOW_MS + index, count: 1, groupSize: 20 }]
+      const link = { ...added.value, removalWindow: { entries, open: null } }
+      await links.remove(link, (await links.replace(link, added.version)).version)
+    }
+    await Promise.all(Array.from({ length: 8 }, (_, index) => turn(index)))
+    const { removalWindow } = (await links.add(linkWith({ directoryGroupId }))).value
+    assert.equal(removalWindow.entries.length, 8)
   })
 
   it('list the links of a collection oldest first', async () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { approveRemovals } from '../../shared/domain/group-links/approve-removals.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { updateLinkSettings } from '../../shared/domain/group-links/link-settings.ts'
-import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
+import { deleteLink, requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
@@ -35,6 +35,7 @@ type Happening =
   | { readonly kind: 'fault'; readonly fault: RemovalFault }
   | { readonly kind: 'hand'; readonly accounts: readonly number[] }
   | { readonly kind: 'stale'; readonly ageMs: number }
+  | { readonly kind: 'relink'; readonly accounts: readonly number[] | undefined }
   | { readonly kind: 'sync' | 'sweep' | 'approve' }
 
 const everyAccount = Array.from({ length: ACCOUNTS_COUNT }, (_, index) => index)
@@ -84,6 +85,10 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('hand'), accounts: fc.subarray(everyAccount) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stale'), ageMs: fc.constantFrom(1_000, 2 * MINUTE_MS) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('relink'), accounts: fc.option(members, { nil: undefined }) }),
+  },
   { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('sync', 'sweep', 'approve') }) },
 )
 
@@ -96,7 +101,7 @@ const start: fc.Arbitrary<Start> = fc.record({
 
 type SentMessage = { readonly message: Message; readonly dueMs: number }
 
-/** One run: a link, its workers, and what the guard has to hold to. */
+/** One run: a group with one link at a time, the workers, and what the guard has to hold to. */
 class GuardedLink {
   readonly #clock = testClock(Date.parse('2030-01-01T00:00:00Z'))
   readonly #collections = testCollections()
@@ -128,7 +133,7 @@ class GuardedLink {
       directory: this.#directory.directory,
       linkQuota: new TenantQuota({
         what: 'group links',
-        limitCount: 1,
+        limitCount: 1e6,
         count: async () => 0,
         elapsedMs: this.#clock.nowMs,
       }),
@@ -158,6 +163,10 @@ class GuardedLink {
 
   async open({ minimum, percent }: Start): Promise<void> {
     await this.#setGuard({ minimum, percent })
+    await this.#createLink()
+  }
+
+  async #createLink(): Promise<void> {
     this.#collectionId = this.#collections.make(this.#accounts)
     const input = { collectionId: this.#collectionId, directoryGroupId: GROUP_ID }
     this.#linkId = await createLink(TENANT, input, this.#deps)
@@ -188,6 +197,8 @@ class GuardedLink {
         return this.#directory.addByHand(each.accounts.map(user))
       case 'stale':
         return this.#directory.delayNextRead(each.ageMs)
+      case 'relink':
+        return this.#relink(each.accounts?.map(user) ?? this.#accounts)
       case 'sync':
         return void (await requestSync(TENANT, this.#collectionId, this.#deps))
       case 'sweep':
@@ -203,6 +214,13 @@ class GuardedLink {
     this.#collections.change(this.#collectionId, accounts, withoutAccountCount)
     const message = { tenantId: TENANT, collectionId: this.#collectionId }
     this.#messages.push({ message: { queue: 'membership-changes', message }, dueMs: this.#clock.nowMs() })
+  }
+
+  /** Deletes the link and links another collection to the group. Workers of the deleted link may still be running. */
+  async #relink(accounts: readonly string[]): Promise<void> {
+    this.#change(accounts, 0)
+    await deleteLink({ tenantId: TENANT, linkId: this.#linkId, ifMatch: undefined }, this.#deps)
+    await this.#createLink()
   }
 
   async #approve(): Promise<void> {

@@ -175,7 +175,7 @@ function tenantSeed(tenantId: string, domain: string, userCount: number): Tenant
     domain,
     applications: [
       {
-        ...application('service', SERVICE, SERVICE_PRINCIPAL, ['GroupMember.ReadWrite.All']),
+        ...application('service', SERVICE, SERVICE_PRINCIPAL, ['GroupMember.ReadWrite.All', 'Directory.Read.All']),
         federatedSubject: MANAGED_IDENTITY,
       },
       application('tester', TESTER, 'cccccccc-0000-4000-8000-000000000002', TESTER_RIGHTS),

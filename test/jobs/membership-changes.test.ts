@@ -4,7 +4,7 @@ import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { collectionLinks } from '../../shared/domain/group-links/linked-collections.ts'
 import { requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
 import { TENANT, user, users } from './link-directory.ts'
-import { type LinkWorld, notifyOfMembershipChange, openWorld, syncedLink } from './link-world.ts'
+import { type LinkWorld, notifyOfMembershipChange, openWorld, setLinkSettings, syncedLink } from './link-world.ts'
 
 describe('An incremental sync', () => {
   let world: LinkWorld
@@ -17,20 +17,54 @@ describe('An incremental sync', () => {
     world.sentMessages.length = 0
   })
 
+  const isRead = ({ method, path }: { method: string; path: string }) =>
+    method === 'GET' || path.includes('getByIds') || path.endsWith('$batch')
+
   const synced = (accounts: readonly string[], members?: readonly string[]) => syncedLink(world, accounts, members)
   const enqueue = (collectionId: string) => notifyOfMembershipChange(world, collectionId)
   const calls = () =>
     world.server.requests().map(({ method, path }) => `${method} ${path.split('/').slice(4).join('/')}`)
 
-  it('adds a new member with one write and no read', async () => {
+  it('adds a new member with one write, after one request that reads its type and the group', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 6))
     await enqueue(collectionId)
     await world.drain()
-    assert.deepEqual(calls(), ['PATCH '])
+    const [check, ...writes] = world.server.requests()
+    assert.deepEqual(
+      check?.batch?.map(({ method, path }) => [method, path.replace(groupId, '')]),
+      [
+        ['GET', '/v1.0/groups/'],
+        ['POST', '/v1.0/directoryObjects/getByIds'],
+      ],
+    )
+    assert.deepEqual(
+      writes.map(({ method }) => method),
+      ['PATCH'],
+    )
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 6)))
     assert.equal((await world.jobsOf(collectionId)).length, 1)
   })
+
+  for (const linkableGroups of ['Any', 'Owned'] as const) {
+    it(`writes no new member to a group whose membership has become hidden: ${linkableGroups}`, async () => {
+      const { collectionId, groupId, linkId } = await synced(users(0, 5))
+      const hidden = { method: 'PATCH', path: `/groups/${groupId}`, body: { visibility: 'HiddenMembership' } } as const
+      assert.equal((await world.asTester(hidden)).status, 204)
+      await setLinkSettings(world.deps, { linkableGroups })
+      world.collections.change(collectionId, [...users(0, 5), user(linkableGroups === 'Any' ? 700 : 701)])
+      await enqueue(collectionId)
+      await world.drain()
+      await setLinkSettings(world.deps, { linkableGroups: 'Any' })
+      assert.ok(
+        world.server
+          .requests()
+          .slice(1)
+          .every(({ batch = [], ...request }) => [request, ...batch].every(isRead)),
+      )
+      assert.equal((await world.link(linkId)).lastSyncOutcome, 'Failed')
+    })
+  }
 
   it('removes a former member with one write and no read', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
@@ -57,7 +91,7 @@ describe('An incremental sync', () => {
     world.collections.change(collectionId, users(0, 8))
     for (const _ of [1, 2, 3]) await enqueue(collectionId)
     await world.drain()
-    assert.deepEqual(calls(), ['PATCH '])
+    assert.deepEqual(calls(), ['POST ', 'PATCH '])
   })
 
   it('writes to every enabled link of the collection, and skips a disabled one', async () => {

@@ -1,3 +1,4 @@
+import { type FormerLink, formerLinkOf, succeeding } from '../../shared/domain/group-links/former-link.ts'
 import type { GroupLink } from '../../shared/domain/group-links/group-link.ts'
 import type { JobStore, LinkStore, TenantStore } from '../../shared/domain/group-links/link-dependencies.ts'
 import {
@@ -27,6 +28,7 @@ export function memoryStores(): MemoryStores {
   const jobs = versionedRecords<SyncJob>('SyncJobNotFound')
   const settings = versionedRecords<LinkSettings & { id: string }>('StaleVersion')
   settings.add({ ...DEFAULT_LINK_SETTINGS, id: SETTINGS_ID })
+  const former = new Map<string, FormerLink>()
   const plans = new Map<string, readonly string[]>()
   const oldestFirst = (some: Versioned<SyncJob>[]) =>
     some.sort((one, other) => one.value.createdAt.localeCompare(other.value.createdAt))
@@ -44,9 +46,12 @@ export function memoryStores(): MemoryStores {
       ofGroups: async () => links.all().map(({ value }) => value),
       page: async () => ({ items: links.all().map(({ value }) => value) }),
       count: async () => links.all().length,
-      add: async (link) => links.add(link),
+      add: async (link) => links.add(succeeding(link, former.get(link.directoryGroupId))),
       replace: async (link, version) => links.replace(link, version),
-      remove: async (_tenantId, linkId) => links.remove(linkId),
+      async remove(link, version) {
+        links.remove(link.id, version)
+        former.set(link.directoryGroupId, formerLinkOf(link))
+      },
     },
     jobs: {
       find: async (_tenantId, jobId) => jobs.find(jobId),
@@ -104,7 +109,10 @@ function versionedRecords<T extends { readonly id: string }>(missing: RefusalCod
     get,
     add: write,
     all: () => [...records.keys()].map(get),
-    remove: (id: string) => void records.delete(id),
+    remove(id: string, version: string): void {
+      if (get(id).version !== version) throw new Refusal('StaleVersion')
+      records.delete(id)
+    },
     replace(value: T, version: string): Versioned<T> {
       if (get(value.id).version !== version) throw new Refusal('StaleVersion')
       return write(value)

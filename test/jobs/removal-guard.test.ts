@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { approveRemovals } from '../../shared/domain/group-links/approve-removals.ts'
-import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
+import { createLink } from '../../shared/domain/group-links/create-link.ts'
+import { deleteLink, requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { TENANT, user, users } from './link-directory.ts'
@@ -55,8 +56,8 @@ describe('The removal guard', () => {
 
   async function assertHeld(linked: Linked, expected: object = HELD): Promise<void> {
     const { heldRemovals } = await world.link(linked.linkId)
-    const { planId, createdAt, storedAtMs, ...figures } = heldRemovals ?? {}
-    assert.deepEqual(figures, expected)
+    const { planId, createdAt, storedAtMs, reason, count, limit, removedInWindow, groupSize } = heldRemovals ?? {}
+    assert.deepEqual({ reason, count, limit, removedInWindow, groupSize }, expected)
     assert.ok(planId !== undefined && createdAt !== undefined && storedAtMs !== undefined)
   }
 
@@ -159,12 +160,30 @@ describe('The removal guard', () => {
     assert.equal((await world.link(linked.linkId)).heldRemovals, null)
   })
 
+  it('goes on counting when the link is deleted and another collection is linked to the group', async () => {
+    let linked = await syncedLink(world, users(0, 100))
+    await changed(linked, users(0, 80))
+    assert.equal(await membersOf(linked), 80)
+    for (const leftCount of [70, 50, 0]) {
+      await deleteLink({ tenantId: TENANT, linkId: linked.linkId, ifMatch: undefined }, world.deps)
+      const collectionId = world.collections.make(users(0, leftCount))
+      const linkId = await createLink(TENANT, { collectionId, directoryGroupId: linked.groupId }, world.deps)
+      linked = { ...linked, collectionId, linkId }
+      await world.drain()
+      assert.equal(await membersOf(linked), 80)
+      const heldCount = 80 - leftCount
+      const figures = { count: heldCount, limit: 20, removedInWindow: 20, groupSize: 100 }
+      await assertHeld(linked, { reason: leftCount === 0 ? 'EmptyCollection' : 'TooMany', ...figures })
+    }
+  })
+
   it('lets additions go on', async () => {
     const linked = await syncedLink(world, users(0, 10))
     await changed(linked, users(3, 10))
     assert.equal(await membersOf(linked), 13)
+    // Of the larger group, the three that were held may be removed.
     await changed(linked, users(3, 12))
-    assert.equal(await membersOf(linked), 15)
+    assert.deepEqual(await world.membersOf(linked.groupId), new Set(users(3, 12)))
   })
 
   it('removes exactly the approved accounts that are still due', async () => {
@@ -251,8 +270,6 @@ describe('The removal guard', () => {
     assert.equal(await membersOf(linked), 10)
     await assertHeld(linked, expected)
     await changed(linked, [user(20)])
-    assert.deepEqual(await world.membersOf(linked.groupId), new Set([...users(0, 10), user(20)]))
-    await sync(linked)
     assert.deepEqual(await world.membersOf(linked.groupId), new Set([user(20)]))
   })
 

@@ -18,7 +18,7 @@ describe('The sweep', () => {
     world.server.setFaults([])
     world.sentMessages.length = 0
     for (const { value, version } of await world.deps.links.ofTenant(TENANT)) {
-      await world.deps.links.remove(TENANT, value.id, version)
+      await world.deps.links.remove(value, version)
     }
     for (const { value, version } of await world.deps.jobs.unfinished(TENANT)) {
       await world.deps.jobs.replace({ ...value, status: 'Failed' }, version)

@@ -110,7 +110,7 @@ describe('Workers of sync jobs', () => {
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual(
       [job?.status, job?.attempts, job?.added, job?.removed, job?.batchCount],
-      ['Succeeded', 1, 250, 45, 5],
+      ['Succeeded', 1, 250, 45, 4],
     )
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 250)))
   })

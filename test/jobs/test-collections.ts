@@ -54,6 +54,7 @@ export function testCollections(): TestCollections {
     async versions(_tenantId, ids) {
       return new Map(ids.flatMap((id) => (all.has(id) ? [[id, latest(id).collection.states.length] as const] : [])))
     },
+    removalCauses: async () => ({ newest: null, actorIds: [] }),
     versionsWrittenSince: (tenantId, kinds) => collections.versions(tenantId, [...kinds.keys()]),
     async findAccounts(tenantId, id) {
       const found = await collections.find(tenantId, id)

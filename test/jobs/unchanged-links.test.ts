@@ -32,7 +32,7 @@ describe('The hourly sweep of an unchanged link', () => {
     world.sentMessages.length = 0
     await setLinkSettings(world.deps, { linkableGroups: 'Any' })
     for (const { value, version } of await world.deps.links.ofTenant(TENANT)) {
-      await world.deps.links.remove(TENANT, value.id, version)
+      await world.deps.links.remove(value, version)
     }
   })
 

@@ -20,15 +20,29 @@ describe('Source data that name something other than a user as an account', () =
     return [job?.status, job?.added, job?.removed, job?.skipped, job?.unresolved]
   }
 
+  /** The dependencies of a worker, and the accounts that it asks the directory to add. */
+  const recordingAdditions = () => {
+    const { directory } = world.deps
+    const added: string[] = []
+    const addMembers = (...given: Parameters<typeof directory.addMembers>) => {
+      added.push(...given[2])
+      return directory.addMembers(...given)
+    }
+    return { deps: { ...world.deps, directory: { ...directory, addMembers } }, added }
+  }
+
   async function syncedAgain(collectionId: string) {
     await requestSync(TENANT, collectionId, world.deps)
     await world.drain()
     return lastJob(collectionId)
   }
 
-  it('do not nest a group: the job that adds it takes it out again, succeeds and removes no user', async () => {
+  it('do not nest a group, not for a moment: the job succeeds and removes no user', async () => {
     const nested = await world.newGroup({}, users(50, 3))
-    const { collectionId, groupId } = await syncedLink(world, [...users(0, 5), nested], users(60, 2))
+    const { collectionId, groupId } = await world.linked([...users(0, 5), nested], users(60, 2))
+    const { deps, added } = recordingAdditions()
+    await world.drain(deps)
+    assert.deepEqual(added, users(0, 5))
     assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 5), ...users(60, 2)]))
     assert.deepEqual(await lastJob(collectionId), ['Succeeded', 5, 0, 1, [nested]])
   })
@@ -48,15 +62,37 @@ describe('Source data that name something other than a user as an account', () =
     assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 5), theirs]))
   })
 
-  it('nest a group by an incremental sync until the next job takes it out', async () => {
+  it('do not nest a group by an incremental sync, not for a moment: a job reports it', async () => {
     const nested = await world.newGroup()
     const { collectionId, groupId } = await syncedLink(world, users(0, 5))
-    world.collections.change(collectionId, [...users(0, 5), nested])
+    world.collections.change(collectionId, [...users(0, 6), nested])
     await notifyOfMembershipChange(world, collectionId)
-    await world.drain()
-    await world.clock.sleep(60 * 60_000)
-    assert.deepEqual(await syncedAgain(collectionId), ['Succeeded', 0, 0, 1, [nested]])
+    const { deps, added } = recordingAdditions()
+    await world.drain(deps)
+    assert.deepEqual(added, users(5, 1))
+    assert.deepEqual(await lastJob(collectionId), ['Succeeded', 1, 0, 1, [nested]])
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 6)))
+  })
+
+  it('are not added while the directory cannot say whether they are users', async () => {
+    const { collectionId, groupId } = await syncedLink(world, users(0, 5))
+    world.server.setFaults([{ method: 'POST', path: 'getByIds', status: 403, times: 2 }])
+    world.collections.change(collectionId, users(100, 5))
+    await notifyOfMembershipChange(world, collectionId)
+    await world.deliverNext()
+    await world.deliverNext()
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 5)))
+    await world.drain()
+    assert.deepEqual(await world.membersOf(groupId), new Set(users(100, 5)))
+  })
+
+  it('cost one call of the directory for a thousand new accounts, and none for known ones', async () => {
+    const asked = () => world.server.requests().filter(({ path }) => path.includes('getByIds')).length
+    world.server.clearRequests()
+    const [first, second] = [await world.linked(users(200, 2_001)), await world.linked(users(200, 2_001))]
+    await world.drain()
+    for (const { groupId } of [first, second]) assert.equal((await world.membersOf(groupId)).size, 2_001)
+    assert.equal(asked(), 3)
   })
 
   it('never add a group to itself, by a job or by an incremental sync', async () => {
@@ -70,9 +106,13 @@ describe('Source data that name something other than a user as an account', () =
 
   describe('of a service principal, which member lists leave out,', () => {
     const principal = 'cccccccc-0000-4000-8000-000000000002'
-    const principalsIn = (groupId: string) => world.directory.listServicePrincipals(TENANT, groupId)
+    const principalsIn = async (groupId: string) => {
+      const path = `/groups/${groupId}/members/microsoft.graph.servicePrincipal?$select=id`
+      const { body } = await world.asTester({ method: 'GET', path })
+      return (body as { value: { id: string }[] }).value.map(({ id }) => id)
+    }
 
-    it('are taken out again by the job that adds them, and not added again by later syncs', async () => {
+    it('are not added, by the first job or a later one', async () => {
       const { collectionId, groupId } = await syncedLink(world, [...users(0, 5), principal], users(60, 2))
       assert.deepEqual(await lastJob(collectionId), ['Succeeded', 5, 0, 1, [principal]])
       assert.deepEqual([await principalsIn(groupId), (await world.membersOf(groupId)).size], [[], 7])
@@ -80,18 +120,16 @@ describe('Source data that name something other than a user as an account', () =
       assert.deepEqual(await syncedAgain(collectionId), ['Succeeded', 0, 0, 1, [principal]])
       assert.deepEqual(
         world.server.requests().map(({ method }) => method),
-        ['GET', 'GET'],
+        ['GET', 'GET', 'POST'],
       )
     })
 
-    it('are taken out by the next job after an incremental sync', async () => {
+    it('are not added by an incremental sync', async () => {
       const { collectionId, groupId } = await syncedLink(world, users(0, 5))
       world.collections.change(collectionId, [...users(0, 5), principal])
       await notifyOfMembershipChange(world, collectionId)
       await world.drain()
-      assert.deepEqual(await principalsIn(groupId), [principal])
-      await world.clock.sleep(60 * 60_000)
-      assert.deepEqual(await syncedAgain(collectionId), ['Succeeded', 0, 0, 1, [principal]])
+      assert.deepEqual(await lastJob(collectionId), ['Succeeded', 0, 0, 1, [principal]])
       assert.deepEqual(await principalsIn(groupId), [])
     })
 

@@ -100,7 +100,8 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [COLLECTIONS_WRITE, 400, 'DELETE /group-link/beta/group-links/{id}'],
   [COLLECTIONS_WRITE, 400, 'POST /group-link/beta/group-links/{collectionId}/sync'],
   [COLLECTIONS_READ, 400, 'GET /group-link/beta/group-links/{id}/removal-plan'],
-  [COLLECTIONS_WRITE, 400, 'POST /group-link/beta/group-links/{id}/removal-plan/{planId}/approve'],
+  [COLLECTIONS_ADMINISTRATION, 400, 'POST /group-link/beta/group-links/{id}/removal-plan/{planId}/approve'],
+  [COLLECTIONS_ADMINISTRATION, 400, 'POST /group-link/beta/group-links/{id}/removal-plan/{planId}/reject'],
   [COLLECTIONS_READ, 200, 'GET /group-link/beta/settings, GET /group-link/beta/settings/audit'],
   [COLLECTIONS_ADMINISTRATION, 400, 'PATCH /group-link/beta/settings'],
   ...['identities', 'orgunits', 'relationships'].flatMap((type) => {

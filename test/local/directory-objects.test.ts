@@ -104,6 +104,16 @@ describe('Groups and users in the local directory', () => {
     await assert.rejects(tester.api(`/users/${id}`).get(), { statusCode: 404 })
   })
 
+  it('finds the users among up to 1,000 ids', async () => {
+    const read = (ids: readonly string[]) => tester.api('/directoryObjects/getByIds').post({ ids, types: ['user'] })
+    const { value } = await read([user(3), GROUPS.plain, '12345678-0000-4000-8000-000000000000', user(2), user(3)])
+    assert.deepEqual(
+      value.map((object: Record<string, unknown>) => [object['@odata.type'], object.id]),
+      [user(3), user(2)].map((id) => ['#microsoft.graph.user', id]),
+    )
+    await assert.rejects(read(Array(1_001).fill(user(1))), { statusCode: 400 })
+  })
+
   it('removes memberships with the user', async () => {
     const { id: groupId } = await tester.api('/groups').post({ displayName: 'Ends', ...binding([user(40), user(41)]) })
     await tester.api(`/users/${user(40)}`).delete()
@@ -113,6 +123,7 @@ describe('Groups and users in the local directory', () => {
   for (const [claim, name, method, path, body, status] of [
     ['an application without rights any read', 'reader', 'GET', `/groups/${GROUPS.plain}`, undefined, 403],
     ['the service users', 'service', 'GET', '/users', undefined, 403],
+    ['the service types of objects', 'service', 'POST', '/directoryObjects/getByIds', { ids: [user(1)] }, 403],
     ['the service new groups', 'service', 'POST', '/groups', { displayName: 'x' }, 403],
     ['the service other properties', 'service', 'PATCH', `/groups/${GROUPS.plain}`, { displayName: 'x' }, 403],
     ['anybody unknown properties', 'tester', 'PATCH', `/groups/${GROUPS.plain}`, { colour: 'red' }, 400],

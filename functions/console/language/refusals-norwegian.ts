@@ -77,6 +77,7 @@ export const norwegianRefusals = {
   RequesterRequired: 'Velg en person.',
   RoleRequired: 'Rollen din tillater ikke dette.',
   RootNotGroup: 'Betingelsen må begynne med en gruppe.',
+  SameActor: 'En annen må godkjenne: du har gjort endringen som fører til disse fjerningene.',
   SelfApproval: 'Du kan ikke avgjøre din egen søknad.',
   StaleVersion: 'Noen andre har endret dette samtidig. Prøv igjen.',
   SyncJobNotFound: 'Denne synkroniseringen finnes ikke lenger. Synkroniseringer beholdes bare noen dager.',

@@ -4,8 +4,9 @@ import { ConfirmedAction } from '../components/actions.tsx'
 import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
-import { t } from '../language/texts.ts'
-import { usePages } from '../resource.ts'
+import { t, timeOf } from '../language/texts.ts'
+import { actorName, namesOf } from '../object-names.ts'
+import { usePages, useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 
 type Held = NonNullable<GroupLinkDto['heldRemovals']>
@@ -15,11 +16,11 @@ const ACCOUNTS_PER_PAGE = 500
 type HeldRemovalsSectionProps = {
   readonly linkId: string
   readonly held: Held
-  readonly onApproved: (done: string) => void
+  readonly onDecided: (done: string) => void
 }
 
-/** The removals that the guard holds, with names, and their approval. An approval is for the plan that is shown. */
-export function HeldRemovalsSection({ linkId, held, onApproved }: HeldRemovalsSectionProps) {
+/** The removals that the guard holds, with names and cause. A decision is for the plan that is shown. */
+export function HeldRemovalsSection({ linkId, held, onDecided }: HeldRemovalsSectionProps) {
   const { api } = useConsole()
   const { planId, count, limit, groupSize, reason } = held
   const path = `/group-link/beta/group-links/${linkId}/removal-plan`
@@ -31,18 +32,32 @@ export function HeldRemovalsSection({ linkId, held, onApproved }: HeldRemovalsSe
     <Section
       title={t('heldRemovals')}
       actions={
-        <ConfirmedAction
-          label={t('approveRemovals')}
-          question={t('approveRemovalsConfirm', { count })}
-          run={async () => {
-            await api.send('POST', `${path}/${planId}/approve`, { body: {} })
-            onApproved(t('removalsApproved'))
-          }}
-        />
+        <>
+          {held.rejectedAt === null && (
+            <ConfirmedAction
+              label={t('rejectRemovals')}
+              question={t('rejectRemovalsConfirm')}
+              kind="primary"
+              run={async () => {
+                await api.send('POST', `${path}/${planId}/reject`, { body: {} })
+                onDecided(t('removalsRejected'))
+              }}
+            />
+          )}
+          <ConfirmedAction
+            label={t('approveRemovals')}
+            question={t('approveRemovalsConfirm', { count })}
+            run={async () => {
+              await api.send('POST', `${path}/${planId}/approve`, { body: {} })
+              onDecided(t('removalsApproved'))
+            }}
+          />
+        </>
       }
     >
       <div class="notice warn">
         <p>{t(`held${reason}`, { count, limit, groupSize })}</p>
+        <HeldFacts held={held} />
       </div>
       <Loaded resource={accounts}>
         {(items) => (
@@ -64,5 +79,25 @@ export function HeldRemovalsSection({ linkId, held, onApproved }: HeldRemovalsSe
         )}
       </Loaded>
     </Section>
+  )
+}
+
+/** What is behind the removals, and who rejected them. */
+function HeldFacts({ held: { planId, cause, rejectedBy, rejectedAt } }: { readonly held: Held }) {
+  const { api } = useConsole()
+  const ids = [cause?.actorId, rejectedBy].filter((id) => typeof id === 'string')
+  const names = useResource(`${planId} ${ids.join()}`, (signal) => namesOf(api, 'Identity', ids, signal))
+  const nameOf = (id: string) => actorName(id, names.value ?? new Map())
+  return (
+    <>
+      {cause !== null && (
+        <p title={t('heldCauseTitle')}>
+          {t('heldCause', { cause: t(`cause${cause.kind}`), name: nameOf(cause.actorId), time: timeOf(cause.at) })}
+        </p>
+      )}
+      {rejectedBy !== null && rejectedAt !== null && (
+        <p>{t('heldRejected', { name: nameOf(rejectedBy), time: timeOf(rejectedAt) })}</p>
+      )}
+    </>
   )
 }

@@ -55,7 +55,7 @@ export function LinkView({ parameters: { id = '' } }: { readonly parameters: { r
           <div role="status">{done !== '' && <Done>{done}</Done>}</div>
           {latest?.status === 'Failed' && <JobError job={latest} />}
           {data.heldRemovals !== null && (
-            <HeldRemovalsSection linkId={id} held={data.heldRemovals} onApproved={onChange} />
+            <HeldRemovalsSection linkId={id} held={data.heldRemovals} onDecided={onChange} />
           )}
           <Section title={t('jobs')}>
             <Loaded resource={jobs}>

@@ -19,6 +19,7 @@ type Form = {
   readonly isEnabled: boolean
   readonly percent: string
   readonly minimum: string
+  readonly isFourEyes: boolean
 }
 
 type Stored = { readonly data: LinkSettingsDto; readonly etag: string | undefined }
@@ -52,14 +53,15 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
   const [form, setForm] = useState(() => formOf(start))
   const [theirs, setTheirs] = useState<Stored | undefined>(undefined)
   const [isSaved, setSaved] = useState(false)
-  const { linkableGroups, isEnabled, percent, minimum } = form
+  const { linkableGroups, isEnabled, percent, minimum, isFourEyes } = form
   useUnsaved(JSON.stringify(form) !== JSON.stringify(formOf(base)))
   const change = (changed: Partial<Form>) => {
     setSaved(false)
     setForm({ ...form, ...changed })
   }
   const save = async () => {
-    const removalGuard = { enabled: isEnabled, percent: Number(percent), minimum: Number(minimum) }
+    const limits = { percent: Number(percent), minimum: Number(minimum) }
+    const removalGuard = { enabled: isEnabled, ...limits, fourEyes: isFourEyes }
     try {
       await api.send('PATCH', SETTINGS, { body: { linkableGroups, removalGuard }, ifMatch: base.etag })
       const stored = await api.send<LinkSettingsDto>('GET', SETTINGS)
@@ -115,6 +117,14 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
             required
           />
         </div>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isFourEyes}
+            onChange={(event) => change({ isFourEyes: event.currentTarget.checked })}
+          />
+          {t('guardFourEyes')}
+        </label>
       </Section>
       {theirs !== undefined && (
         <ConflictNotice
@@ -134,8 +144,9 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
 }
 
 function formOf({ data: { linkableGroups, removalGuard } }: Stored): Form {
-  const { enabled, percent, minimum } = removalGuard
-  return { linkableGroups, isEnabled: enabled, percent: String(percent), minimum: String(minimum) }
+  const { enabled, percent, minimum, fourEyes } = removalGuard
+  const limits = { percent: String(percent), minimum: String(minimum) }
+  return { linkableGroups, isEnabled: enabled, ...limits, isFourEyes: fourEyes }
 }
 
 function differences(mine: Form, theirs: Form) {
@@ -144,6 +155,7 @@ function differences(mine: Form, theirs: Form) {
     { head: t('guardEnabled'), mine: yesOrNo(mine.isEnabled), theirs: yesOrNo(theirs.isEnabled) },
     { head: t('guardPercent'), mine: mine.percent, theirs: theirs.percent },
     { head: t('guardMinimum'), mine: mine.minimum, theirs: theirs.minimum },
+    { head: t('guardFourEyes'), mine: yesOrNo(mine.isFourEyes), theirs: yesOrNo(theirs.isFourEyes) },
   ])
 }
 

@@ -115,7 +115,7 @@ const LINK: GroupLinkDto = {
 
 const SETTINGS: LinkSettingsDto = {
   linkableGroups: 'Any',
-  removalGuard: { enabled: true, percent: 20, minimum: 10 },
+  removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: true },
   updatedAt: UPDATED_AT,
   updatedBy: ADMINISTRATOR_ID,
 }
@@ -128,6 +128,14 @@ const HELD: HeldRemovalsDto = {
   removedInWindow: 2,
   groupSize: 89,
   createdAt: UPDATED_AT,
+  cause: {
+    kind: 'DefinitionChanged',
+    actorId: ADMINISTRATOR_ID,
+    collectionId: CRITERIA_COLLECTION_ID,
+    at: CREATED_AT,
+  },
+  rejectedBy: null,
+  rejectedAt: null,
 }
 
 const LINKABLE_GROUP: LinkableGroup = {
@@ -209,6 +217,7 @@ export const CORE_DATA_EXAMPLES = {
     accounts: [{ directoryObjectId: ACCOUNT_ID, identityId: IDENTITY_ID, displayName: 'Kari Nordmann' }],
   },
   RemovalApproval: { notes: 'The ward has closed.' },
+  RemovalRejection: { notes: 'The condition is wrong.' },
   ApprovedRemovals: { jobId: JOB_ID },
 }
 

@@ -78,7 +78,12 @@ function tenantSeed(
       objectId: principalId(application.name),
     })),
     // The least privileged permission to add and remove members.
-    { ...service, objectId: principalId('service'), roles: [], graphRoles: ['GroupMember.ReadWrite.All'] },
+    {
+      ...service,
+      objectId: principalId('service'),
+      roles: [],
+      graphRoles: ['GroupMember.ReadWrite.All', 'Directory.Read.All'],
+    },
   ]
   const strangers = Array.from({ length: UNRELATED_USERS_COUNT }, (_, index) => ({
     id: derivedGuid(seed, tenantId, 'stranger', index),

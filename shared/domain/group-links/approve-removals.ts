@@ -1,9 +1,11 @@
 import { Refusal } from '../../kernel/refusals.ts'
+import { toTimestamp } from '../../kernel/timestamp.ts'
 import { auditOfLink, type LinkActor } from './audit-link.ts'
+import type { GroupLink } from './group-link.ts'
+import { changeLink } from './lease.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { queueJob } from './queue-job.ts'
-import type { HeldRemovals, RemovalPlanDto } from './removal-plan.ts'
-import { toHeldRemovalsDto } from './removal-plan.ts'
+import { type HeldRemovals, type HeldRemovalsDto, type RemovalPlanDto, toHeldRemovalsDto } from './removal-plan.ts'
 
 type LinkName = { readonly tenantId: string; readonly linkId: string }
 
@@ -37,21 +39,26 @@ export type RemovalApprovalRequest = LinkName &
     readonly notes: string | null
   }
 
+export type RemovalRejectionRequest = Omit<RemovalApprovalRequest, 'approvedBy'> & {
+  /** The caller's object id in the directory. */
+  readonly rejectedBy: string
+}
+
 /**
  * Queues a ManualSync job that removes the accounts of the plan that are still due. A queued job for the same plan is
  * returned instead of a second one.
  * @returns The job's id.
  * @throws Refusal `LinkNotFound`, `PlanNotFound`, `PlanChanged` for another plan than the one that is held,
- * `LinkDisabled`.
+ * `SameActor` where the settings require a second person, `LinkDisabled`.
  */
 export async function approveRemovals(
   { tenantId, linkId, planId, approvedBy, actorId = approvedBy, notes }: RemovalApprovalRequest,
   deps: LinkDependencies,
 ): Promise<string> {
-  const { link, held } = await heldRemovalsOf({ tenantId, linkId }, deps)
-  if (held.planId !== planId) {
-    throw new Refusal('PlanChanged', `The held removals are those of plan ${held.planId}, not of plan ${planId}.`)
-  }
+  const { link, held, settings } = await heldRemovalsOf({ tenantId, linkId }, deps)
+  requirePlan(held, planId)
+  const isCauser = held.actorIds?.some((id) => id === actorId || id === approvedBy) ?? false
+  if (isCauser && settings.fourEyes) throw new Refusal('SameActor')
   if (link.state === 'Disabled') throw new Refusal('LinkDisabled', `The group link ${linkId} is disabled.`)
   const unfinished = await deps.jobs.unfinishedOf(tenantId, linkId)
   const queued = unfinished.find(({ value }) => value.status === 'Queued' && value.approvedPlanId === planId)
@@ -65,10 +72,39 @@ export async function approveRemovals(
   return id
 }
 
+/**
+ * Marks the held removals as rejected until the plan changes. They stay held, and may still be approved.
+ * @throws Refusal `LinkNotFound`, `PlanNotFound`, `PlanChanged` as `approveRemovals`.
+ */
+export async function rejectRemovals(
+  { tenantId, linkId, planId, rejectedBy, actorId = rejectedBy, notes }: RemovalRejectionRequest,
+  deps: LinkDependencies,
+): Promise<HeldRemovalsDto> {
+  const rejectedAt = toTimestamp(deps.nowMs())
+  const reject = (link: GroupLink): GroupLink => {
+    return { ...link, heldRemovals: { ...requirePlan(heldBy(link), planId), rejectedBy, rejectedAt } }
+  }
+  const auditOf = (link: GroupLink) => {
+    const after = { planId, count: heldBy(link).count, notes }
+    return auditOfLink(link, 'RemovalsRejected', { before: {}, after }, { actorId }, deps)
+  }
+  const { value } = await changeLink(tenantId, linkId, reject, deps, auditOf)
+  deps.log.info('removals.rejected', { tenantId, linkId, planId })
+  return toHeldRemovalsDto(heldBy(value))
+}
+
+function heldBy({ id, heldRemovals }: GroupLink): HeldRemovals {
+  if (heldRemovals === null) throw new Refusal('PlanNotFound', `The group link ${id} has no held removals.`)
+  return heldRemovals
+}
+
+function requirePlan(held: HeldRemovals, planId: string): HeldRemovals {
+  if (held.planId === planId) return held
+  throw new Refusal('PlanChanged', `The held removals are those of plan ${held.planId}, not of plan ${planId}.`)
+}
+
 async function heldRemovalsOf({ tenantId, linkId }: LinkName, { links }: LinkDependencies) {
   const found = await links.findWithSettings(tenantId, linkId)
   if (found === undefined) throw new Refusal('LinkNotFound', `The group link ${linkId} does not exist.`)
-  const held: HeldRemovals | null = found.value.heldRemovals
-  if (held === null) throw new Refusal('PlanNotFound', `The group link ${linkId} has no held removals.`)
-  return { link: found.value, held }
+  return { link: found.value, held: heldBy(found.value), settings: found.settings }
 }

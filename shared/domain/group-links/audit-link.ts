@@ -11,7 +11,7 @@ type AuditDependencies = { newId(): string; nowMs(): number }
 /** The audit record of an action on a link. */
 export function auditOfLink(
   { tenantId, id: linkId, collectionId: subject }: GroupLink,
-  action: 'LinkCreated' | 'LinkUpdated' | 'LinkDeleted' | 'RemovalsApproved',
+  action: 'LinkCreated' | 'LinkUpdated' | 'LinkDeleted' | 'RemovalsApproved' | 'RemovalsRejected',
   changed: Pick<AuditRecord, 'before' | 'after'>,
   { actorId = SYSTEM_ACTOR }: LinkActor,
   { newId, nowMs }: AuditDependencies,

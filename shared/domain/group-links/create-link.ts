@@ -72,17 +72,17 @@ async function addLink(tenantId: string, id: string, input: LinkCreation, deps: 
   await deps.linkQuota.requireRoom(tenantId)
   await Promise.all([deps.tenants.register(tenantId), deps.settings.register(tenantId)])
   const audit = auditOfLink(link, 'LinkCreated', { before: {}, after: linkFields(link) }, { actorId }, deps)
-  const { version } = await deps.links.add(link, audit).catch(async (error: unknown) => {
+  const added = await deps.links.add(link, audit).catch(async (error: unknown) => {
     if (!isGroupTaken(error)) throw error
     throw groupTaken(directoryGroupId, (await deps.links.ofGroup(tenantId, directoryGroupId))?.value, error)
   })
   if (!(await deps.collections.confirmReference(tenantId, collectionId))) {
     const undone = auditOfLink(link, 'LinkDeleted', { before: linkFields(link), after: {} }, {}, deps)
-    await deps.links.remove(tenantId, id, version, undone)
+    await deps.links.remove(added.value, added.version, undone)
     throw collectionUnknown(collectionId)
   }
   deps.log.info('link.created', { tenantId, linkId: id, collectionId, directoryGroupId })
-  return link
+  return added.value
 }
 
 const isGroupTaken = (error: unknown): boolean => error instanceof Refusal && error.code === 'GroupAlreadyLinked'

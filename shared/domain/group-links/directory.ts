@@ -92,6 +92,20 @@ export type GroupOwnership = {
   readonly servicePrincipalId: string
 }
 
+export type ChangeToCheck = {
+  /** Accounts to be added, at most 1,000. */
+  readonly accounts: readonly string[]
+  /** Whether the service has to own the group. */
+  readonly requiresOwnership: boolean
+}
+
+type ChangeCheck = {
+  /** The accounts that are known to be users. */
+  readonly users: ReadonlySet<string>
+  /** Why nothing may be written to the group. Undefined also when the check needed no request. */
+  readonly refusal: RefusalCode | undefined
+}
+
 /** How the directory batches writes of one kind. */
 type WriteLimits = {
   /** Accounts that one call of the port handles in a single request to the directory. */
@@ -121,10 +135,15 @@ export interface Directory {
    */
   ownedGroups(tenantId: string, groupIds: readonly string[]): Promise<ReadonlySet<string>>
   /**
-   * The service principals among the direct members of a group. The pages of `listMembers` can lack them.
+   * The accounts among these that are known to be users. One request finds up to 1,000; what it finds is remembered.
    * @throws DirectoryFault
    */
-  listServicePrincipals(tenantId: string, groupId: string): Promise<readonly string[]>
+  usersAmong(tenantId: string, accounts: readonly string[]): Promise<ReadonlySet<string>>
+  /**
+   * What has to hold before changes of a group's members are written, read in one request.
+   * @throws DirectoryFault
+   */
+  checkChange(tenantId: string, groupId: string, change: ChangeToCheck): Promise<ChangeCheck>
   /** A page that is not the last may be empty. @throws DirectoryFault */
   listMembers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
   /** Several groups by their ids. Those that do not exist are left out. @throws DirectoryFault */

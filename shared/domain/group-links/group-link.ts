@@ -100,8 +100,6 @@ export const GroupLink = Type.Object({
    * may be `seenAdditions` of the tracked group.
    */
   unseenAdditions: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
-  /** Accounts in the collection that turned out not to be users, the last ones only. They are not added again. */
-  notUsers: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
   /** Accounts that the last job could not add: unknown to the directory, or not users. */
   unresolved: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
   /** Members without an account in the last job that succeeded; null when unknown, or when there are others now. */
@@ -151,7 +149,6 @@ export function newLink(
     hasAdded: false,
     userCount: null,
     unseenAdditions: [],
-    notUsers: [],
     unresolved: [],
     skippedCount: null,
     collectionKind: input.collectionKind ?? null,

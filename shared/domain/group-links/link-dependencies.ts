@@ -7,6 +7,7 @@ import type { CollectionKind } from '../collections/collection.ts'
 import type { EvaluationSchedule } from '../collections/evaluation-due.ts'
 import type { EvaluatedUntil } from '../collections/evaluation-lease.ts'
 import type { AuditRecord } from '../history/audit.ts'
+import type { MemberChangeCause } from '../history/member-history.ts'
 import type { Directory } from './directory.ts'
 import type { GroupLink, SyncOutcome } from './group-link.ts'
 import type { LinkSettings, LinkSettingsStore } from './link-settings.ts'
@@ -45,7 +46,9 @@ export interface LinkStore {
   /** A page of the links that match the filter, oldest first. */
   page(tenantId: string, filter: LinkFilter, after: string | undefined, size: number): Promise<Page<GroupLink>>
   /**
+   * Adds a link, which takes over what the group's former link has left: see `FormerLink`.
    * @param audit Written in the same transaction.
+   * @returns The link as added.
    * @throws Refusal `GroupAlreadyLinked` when the group has a link, also when two creates race.
    */
   add(link: GroupLink, audit?: AuditRecord): Promise<Versioned<GroupLink>>
@@ -54,8 +57,12 @@ export interface LinkStore {
    * @throws Refusal `StaleVersion` when `version` is no longer current, `LinkNotFound` when the link was deleted.
    */
   replace(link: GroupLink, version: string, audit?: AuditRecord): Promise<Versioned<GroupLink>>
-  /** @param audit Written in the same transaction. @throws Refusal `StaleVersion`, `LinkNotFound`, as `replace`. */
-  remove(tenantId: string, linkId: string, version: string, audit?: AuditRecord): Promise<void>
+  /**
+   * Removes a link as read with `version`, and leaves its `FormerLink` to the group's next link in the same transaction.
+   * @param audit Written in the same transaction.
+   * @throws Refusal `StaleVersion`, `LinkNotFound`, as `replace`.
+   */
+  remove(link: GroupLink, version: string, audit?: AuditRecord): Promise<void>
 }
 
 /** A sweep of a tenant that has begun. */
@@ -143,6 +150,14 @@ export type AccountChanges = {
 
 type LinkedCollection = { readonly kind: CollectionKind; readonly objectType: string; readonly name: string }
 
+/** Why members whose accounts are to be removed have left their collection. */
+export type RemovalCauses = {
+  /** The newest entry of the history that removed one of them; null when unknown. */
+  readonly newest: { readonly kind: MemberChangeCause; readonly actorId: string; readonly atMs: number } | null
+  /** Who removed them directly, or changed the definition or policy that did. */
+  readonly actorIds: readonly string[]
+}
+
 /** What group links read of collections. */
 export interface LinkedCollections {
   /** Undefined when the collection does not exist. */
@@ -169,6 +184,8 @@ export interface LinkedCollections {
     collections: ReadonlyMap<string, CollectionKind>,
     sinceS: number,
   ): Promise<ReadonlyMap<string, number>>
+  /** Why the members with these accounts have left a link's collection, as far as its history is kept. */
+  removalCauses(link: Pick<GroupLink, 'tenantId' | 'collectionId'>, accounts: readonly string[]): Promise<RemovalCauses>
   /**
    * The changes of a link's collection after a version. Undefined when the history does not reach back to it: a full
    * comparison is needed then.

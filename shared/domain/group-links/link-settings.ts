@@ -25,6 +25,12 @@ const Minimum = Type.Integer({
   description: 'Number of accounts that may be removed from a group of any size within 24 hours.',
 })
 
+const FourEyes = Described(
+  Type.Boolean(),
+  'If true, held removals are approved by another person than those who caused them: who made the last change of the ' +
+    'definition or the policy behind them, or removed one of the accounts directly. Otherwise 403 `SameActor`.',
+)
+
 const RemovalGuard = Closed({ enabled: Enabled, percent: Percent, minimum: Minimum })
 export type RemovalGuard = Readonly<Static<typeof RemovalGuard>>
 
@@ -32,7 +38,7 @@ export type RemovalGuard = Readonly<Static<typeof RemovalGuard>>
 export const LinkSettingsDto = Closed({
   linkableGroups: LinkableGroups,
   removalGuard: Described(
-    RemovalGuard,
+    Closed({ ...RemovalGuard.properties, fourEyes: FourEyes }),
     'Limits how many accounts the service removes from a group within 24 hours: to the larger of `minimum` and ' +
       '`percent` of its users. Removals beyond the limit are held for approval.',
   ),
@@ -53,6 +59,7 @@ export const LinkSettingsChange = Type.Object({
         enabled: Type.Optional(Nullable(Enabled)),
         percent: Type.Optional(Nullable(Percent)),
         minimum: Type.Optional(Nullable(Minimum)),
+        fourEyes: Type.Optional(Nullable(FourEyes)),
       }),
     ),
   ),
@@ -62,6 +69,9 @@ export type LinkSettingsChange = Static<typeof LinkSettingsChange>
 /** Settings as stored. */
 export const LinkSettings = Type.Object({
   ...LinkSettingsDto.properties,
+  removalGuard: RemovalGuard,
+  /** Beside the guard: the version before refuses members of the guard that it does not know. */
+  fourEyes: Type.Boolean(),
   /** Increases with every change. */
   revision: Type.Integer(),
 })
@@ -70,6 +80,7 @@ export type LinkSettings = Readonly<Static<typeof LinkSettings>>
 export const DEFAULT_LINK_SETTINGS: LinkSettings = {
   linkableGroups: 'Any',
   removalGuard: { enabled: true, percent: PERCENT_DEFAULT, minimum: MINIMUM_DEFAULT },
+  fourEyes: false,
   updatedAt: null,
   updatedBy: null,
   revision: 0,
@@ -121,6 +132,7 @@ export async function updateLinkSettings(
         percent: change.removalGuard?.percent ?? value.removalGuard.percent,
         minimum: change.removalGuard?.minimum ?? value.removalGuard.minimum,
       },
+      fourEyes: change.removalGuard?.fourEyes ?? value.fourEyes,
       updatedAt: toTimestamp(nowMs()),
       updatedBy: callerId,
       revision: value.revision + 1,
@@ -133,18 +145,19 @@ export async function updateLinkSettings(
   })
 }
 
-function auditedFields({ linkableGroups, removalGuard }: LinkSettings): Record<string, unknown> {
-  return { linkableGroups, removalGuard }
+function auditedFields({ linkableGroups, removalGuard, fourEyes }: LinkSettings): Record<string, unknown> {
+  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes } }
 }
 
 /** The members of the settings that clients see. */
 export function toLinkSettingsDto({
   linkableGroups,
   removalGuard,
+  fourEyes,
   updatedAt,
   updatedBy,
 }: LinkSettings): LinkSettingsDto {
-  return { linkableGroups, removalGuard, updatedAt, updatedBy }
+  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes }, updatedAt, updatedBy }
 }
 
 /** The entity tag of the settings, quoted as in RFC 9110, section 8.8.3. */

@@ -15,6 +15,7 @@ import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { GroupLink } from './group-link.ts'
 import { changeLink, ignoreDeletedLink } from './lease.ts'
 import type { AccountChanges, CollectionAccounts, LinkedCollections, LinkStore } from './link-dependencies.ts'
+import { removalCausesOf } from './removal-causes.ts'
 
 type LinkedDependencies = CollectionDependencies & AccountDependencies
 
@@ -58,6 +59,7 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       await collections.invalidateReferenceVersions(tenantId)
       return (await collections.find(tenantId, collectionId)) !== undefined
     },
+    removalCauses: (link, accounts) => removalCausesOf(link, accounts, deps),
     async changesSince({ tenantId, collectionId, comparedAtMs }, membershipVersion) {
       const collection = await existing(tenantId, collectionId, deps)
       const stored = await storedChangesSince(collection, membershipVersion, comparedAtMs, deps)

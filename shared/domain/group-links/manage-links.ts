@@ -96,7 +96,7 @@ export async function deleteLink(
     const { value, version } = await getLink(tenantId, linkId, deps.links)
     requireIfMatch(linkETag(value), ifMatch)
     const audit = auditOfLink(value, 'LinkDeleted', { before: linkFields(value), after: {} }, { actorId }, deps)
-    await deps.links.remove(tenantId, linkId, version, audit)
+    await deps.links.remove(value, version, audit)
     return value
   })
   deps.log.info('link.deleted', { tenantId, linkId })

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp } from '../../kernel/timestamp.ts'
 import type { Page } from '../../kernel/versioned.ts'
+import { MEMBER_CHANGE_CAUSES } from '../history/member-history.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -11,6 +12,13 @@ const HoldReason = Described(
     'anybody yet.',
 )
 export type HoldReason = Static<typeof HoldReason>
+
+const RemovalCause = Closed({
+  kind: Described(OneOf(MEMBER_CHANGE_CAUSES), 'As `cause` in the history of members.'),
+  actorId: Described(Type.String(), 'As in the history of members.'),
+  collectionId: Described(Guid, 'The linked collection.'),
+  at: Timestamp,
+})
 
 const holdProperties = {
   planId: Described(
@@ -26,6 +34,15 @@ const holdProperties = {
   ),
   groupSize: Described(Count, 'Number of users in the group when the earliest of these removals was decided.'),
   createdAt: Described(Timestamp, 'When the removals of this plan were first held.'),
+  cause: Described(
+    Nullable(RemovalCause),
+    'The newest entry of the history of members that is behind these removals; null when unknown.',
+  ),
+  rejectedBy: Described(
+    Nullable(Guid),
+    'Object id (`oid`) of the user who rejected the plan; null unless it was rejected. It may still be approved.',
+  ),
+  rejectedAt: Described(Nullable(Timestamp), 'When the plan was rejected.'),
 }
 
 /** Removals that the removal guard holds, as shown with the link: decisions, section 11. */
@@ -37,6 +54,12 @@ export const HeldRemovals = Type.Object({
   ...holdProperties,
   /** When the accounts of the plan were last stored. They expire. */
   storedAtMs: Type.Number(),
+  // A plan that was held by the version before has none of these until it is held again.
+  cause: Type.Optional(holdProperties.cause),
+  rejectedBy: Type.Optional(holdProperties.rejectedBy),
+  rejectedAt: Type.Optional(holdProperties.rejectedAt),
+  /** Who caused the removals: they do not approve them where the settings require a second person. */
+  actorIds: Type.Optional(Type.Array(Type.String())),
 })
 export type HeldRemovals = Readonly<Static<typeof HeldRemovals>>
 
@@ -52,11 +75,16 @@ export const RemovalPlanDto = Closed({
 })
 export type RemovalPlanDto = Static<typeof RemovalPlanDto>
 
+const Notes = (description: string) =>
+  Type.Object({ notes: Type.Optional(Nullable(Type.String({ maxLength: 2048, description }))) })
+
 /** Body of an approval. */
-export const RemovalApproval = Type.Object({
-  notes: Type.Optional(Nullable(Type.String({ maxLength: 2048, description: 'Stored with the sync job.' }))),
-})
+export const RemovalApproval = Notes('Stored with the sync job and in the audit.')
 export type RemovalApproval = Static<typeof RemovalApproval>
+
+/** Body of a rejection. */
+export const RemovalRejection = Notes('Stored in the audit.')
+export type RemovalRejection = Static<typeof RemovalRejection>
 
 export const ApprovedRemovals = Closed({
   jobId: Described(Guid, 'The sync job that removes the approved accounts.'),
@@ -90,6 +118,13 @@ export interface AccountHolders {
 }
 
 /** The members of held removals that clients see. */
-export function toHeldRemovalsDto({ storedAtMs: _, ...held }: HeldRemovals): HeldRemovalsDto {
-  return held
+export function toHeldRemovalsDto({
+  storedAtMs: _,
+  actorIds: __,
+  cause = null,
+  rejectedBy = null,
+  rejectedAt = null,
+  ...held
+}: HeldRemovals): HeldRemovalsDto {
+  return { ...held, cause, rejectedBy, rejectedAt }
 }

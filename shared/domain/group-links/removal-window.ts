@@ -22,8 +22,9 @@ type RemovalEntry = Readonly<Static<typeof RemovalEntry>>
 const OpenRemovals = Type.Object({ groupSize: Type.Integer(), accounts: Accounts })
 
 /**
- * The removals from a link's group within the last 24 hours, stored with the link. Only the owner of the link's lease
- * changes it, so that no two workers count at the same time. An open removal counts until its outcome is known.
+ * The removals from a group within the last 24 hours, by all links that it had. It is stored with the current link: see
+ * `FormerLink`. Only the owner of the link's lease changes it, so that no two workers count at the same time. An open
+ * removal counts until its outcome is known.
  */
 export const RemovalWindow = Type.Object({
   /** Oldest first. */

@@ -9,6 +9,7 @@ export const AUDIT_ACTIONS = [
   'LinkUpdated',
   'LinkDeleted',
   'RemovalsApproved',
+  'RemovalsRejected',
   'SettingsUpdated',
 ] as const
 type AuditAction = (typeof AUDIT_ACTIONS)[number]

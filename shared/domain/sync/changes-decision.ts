@@ -26,10 +26,6 @@ export function changesDecision(link: GroupLink, changes: AccountChanges | undef
   const withoutAccountCount = changes.withoutAccountCount + unresolvedCount(link, changes)
   if (withoutAccountCount === 0 && link.removalsDeferred) return { outcome: 'compare' }
   if (added.length + removed.length > CHANGES_AT_MOST_COUNT) return { outcome: 'compare' }
-  // Wrong source data name the group itself, or another object that is not a user, as an account. A job reports it.
-  if (added.some((account) => account === link.directoryGroupId || link.notUsers.includes(account))) {
-    return { outcome: 'compare' }
-  }
   if (membershipVersion === link.appliedMembershipVersion) return { outcome: 'nothing' }
   return { outcome: 'write', add: added, remove: withoutAccountCount > 0 ? [] : removed }
 }
@@ -49,7 +45,10 @@ export function guardedChanges(
   changes: AccountChanges,
   { guard, nowMs }: { readonly guard: RemovalGuard; readonly nowMs: number },
 ): ChangesDecision {
-  if (decision.outcome !== 'write' || decision.remove.length === 0 || !guard.enabled) return decision
+  if (decision.outcome !== 'write' || !guard.enabled) return decision
+  // A job finds out which of the held removals are still due.
+  if (link.heldRemovals !== null) return withoutRemovals(decision)
+  if (decision.remove.length === 0) return decision
   if (link.userCount === null) return { outcome: 'compare' }
   const { hold } = decideRemovals(
     {
@@ -64,6 +63,9 @@ export function guardedChanges(
     guard,
     nowMs,
   )
-  if (hold === null && link.heldRemovals === null) return decision
+  return hold === null ? decision : withoutRemovals(decision)
+}
+
+function withoutRemovals(decision: Extract<ChangesDecision, { outcome: 'write' }>): ChangesDecision {
   return decision.add.length === 0 ? { outcome: 'compare' } : { ...decision, remove: [], isHeld: true }
 }

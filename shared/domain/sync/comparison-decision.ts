@@ -44,7 +44,7 @@ export function isSettled(link: GroupLink, groupChangedAtMs: number | undefined)
     link.lease === null &&
     link.heldRemovals === null &&
     !link.removalsDeferred &&
-    link.unresolved.length + link.notUsers.length + link.unseenAdditions.length === 0 &&
+    link.unresolved.length + link.unseenAdditions.length === 0 &&
     openAccounts(link.removalWindow).size === 0
   )
 }

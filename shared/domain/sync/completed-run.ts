@@ -29,8 +29,14 @@ export function changesByRun(
     // Accounts may have changed again during the run.
     accountsChangedAtMs: link.accountsChangedAtMs === accountsChangedAtMs ? null : link.accountsChangedAtMs,
     comparedAtMs: startMs,
-    heldRemovals,
+    heldRemovals: withRejection(heldRemovals, link.heldRemovals),
     unresolved,
     skippedCount: skipped,
   }
+}
+
+/** The plan can have been rejected during the run. */
+function withRejection(held: HeldRemovals | null, stored: HeldRemovals | null): HeldRemovals | null {
+  if (held === null || held.planId !== stored?.planId || !stored.rejectedAt) return held
+  return { ...held, rejectedBy: stored.rejectedBy ?? null, rejectedAt: stored.rejectedAt }
 }

@@ -10,21 +10,29 @@ import type { RemovalHold } from './removal-guard.ts'
  * @returns What the link records about the held removals; null without any.
  */
 export async function saveHeldRemovals(
-  { id, tenantId, heldRemovals }: GroupLink,
+  link: GroupLink,
   hold: RemovalHold | null,
-  { deriveId, nowMs, removalPlans }: LinkDependencies,
+  { collections, deriveId, nowMs, removalPlans }: LinkDependencies,
 ): Promise<HeldRemovals | null> {
   if (hold === null) return null
+  const { id, tenantId, collectionId, heldRemovals } = link
   const { accounts, ...decision } = hold
   const planId = deriveId(id, accounts.join())
   const earlier = heldRemovals?.planId === planId ? heldRemovals : undefined
   const figures = { ...decision, planId, count: accounts.length }
   const startMs = nowMs()
   if (earlier !== undefined && startMs - earlier.storedAtMs < PLAN_STORED_AGAIN_AFTER_MS) {
-    return { ...figures, createdAt: earlier.createdAt, storedAtMs: earlier.storedAtMs }
+    return { ...earlier, ...figures, ...(earlier.cause === undefined ? await causes() : {}) }
   }
   await removalPlans.save({ tenantId, planId }, accounts)
-  return { ...figures, createdAt: earlier?.createdAt ?? toTimestamp(startMs), storedAtMs: startMs }
+  return { createdAt: toTimestamp(startMs), ...earlier, ...figures, storedAtMs: startMs, ...(await causes()) }
+
+  async function causes(): Promise<Pick<HeldRemovals, 'cause' | 'actorIds'>> {
+    const { newest, actorIds } = await collections.removalCauses(link, accounts)
+    if (newest === null) return { cause: null, actorIds: [...actorIds] }
+    const { kind, actorId, atMs } = newest
+    return { cause: { kind, actorId, collectionId, at: toTimestamp(atMs) }, actorIds: [...actorIds] }
+  }
 }
 
 export function reportHeldRemovals(

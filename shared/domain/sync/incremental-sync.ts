@@ -1,7 +1,7 @@
 import { retryDelayMs } from '../../kernel/lease-expiry.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import { DirectoryFault } from '../group-links/directory.ts'
+import { type ChangeToCheck, DirectoryFault } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { changeLink, LeaseLost, leaseDecision } from '../group-links/lease.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
@@ -71,9 +71,7 @@ async function syncLink(
   return 0
 }
 
-/**
- * The decision under the tenant's settings. Nothing is written to a group that the service has to own and does not.
- */
+/** The decision under the tenant's settings. */
 async function allowedChanges(
   link: GroupLink,
   {
@@ -88,18 +86,27 @@ async function allowedChanges(
   deps: SyncDependencies,
 ): Promise<ChangesDecision> {
   if (decision.outcome !== 'write' || changes === undefined) return decision
-  const { tenantId, directoryGroupId } = link
-  if (linkableGroups === 'Owned' && !(await isOwned(tenantId, directoryGroupId, deps))) return { outcome: 'compare' }
-  return guardedChanges(link, decision, changes, { guard, nowMs: deps.nowMs() })
+  const guarded = guardedChanges(link, decision, changes, { guard, nowMs: deps.nowMs() })
+  if (guarded.outcome !== 'write') return guarded
+  const change = { accounts: guarded.add, requiresOwnership: linkableGroups === 'Owned' }
+  return (await isWritable(link, change, deps)) ? guarded : { outcome: 'compare' }
 }
 
-/** False also when the directory cannot be asked: a job retries and reports it. */
-async function isOwned(tenantId: string, groupId: string, { directory, log }: SyncDependencies): Promise<boolean> {
+/**
+ * Whether the added accounts are known to be users, and the group can be written where that is known. False also when
+ * the directory cannot be asked: a job retries and reports it.
+ */
+async function isWritable(
+  { tenantId, directoryGroupId: groupId }: GroupLink,
+  change: ChangeToCheck,
+  { directory, log }: SyncDependencies,
+): Promise<boolean> {
   try {
-    return (await directory.readOwnership(tenantId, groupId)).isOwned
+    const { users, refusal } = await directory.checkChange(tenantId, groupId, change)
+    return refusal === undefined && change.accounts.every((account) => users.has(account))
   } catch (error) {
     if (!(error instanceof DirectoryFault)) throw error
-    log.warn('link.group-check-failed', { tenantId, groupId, kind: error.kind, reason: error.message })
+    log.warn('link.change-check-failed', { tenantId, groupId, kind: error.kind, reason: error.message })
     return false
   }
 }

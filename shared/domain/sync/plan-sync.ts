@@ -88,8 +88,6 @@ export type BatchPlan = Progress & {
   readonly removalOutcomes: RemovalOutcomes
   /** Users in the group. */
   readonly userCount: number
-  /** Accounts in the collection that are not users. */
-  readonly notUsers: readonly string[]
   readonly deferredRemovalCount: number
   /** Membership version that the group has once the steps are written. */
   readonly membershipVersion: number
@@ -115,7 +113,7 @@ export function planBatch(
   const reconciliation = reconciledByRead(job.journal, users)
   const earlier = reconciliation.open
   // Wrong source data can name a group, a device or the linked group itself as an account.
-  const notUsers = accounts.intersection(new Set([...link.notUsers, ...others, job.directoryGroupId]))
+  const notUsers = accounts.intersection(new Set([...others, job.directoryGroupId]))
   const unresolved = notUsers.union(new Set(job.unresolved))
   const recentWrites = [...unexpiredWrites(link.recentWrites, nowMs), ...asRecentWrites(earlier, nowMs)]
   // The collection has these accounts again. Only adding them shows whether they were removed.
@@ -124,6 +122,7 @@ export function planBatch(
   const plan = planSync(accounts, users, { withoutAccountCount, recentWrites: untrusted, unresolved })
   const { remove, hold } = guarded(plan.remove, { ...state, job }, accounts, nowMs)
   const possibleMembers = users.union(new Set([...plan.remove, ...returned]))
+  // The version before added accounts first, and then found those that are not users.
   const undone = [...notUsers.intersection(new Set(link.unseenAdditions))]
   return {
     ...progress(
@@ -137,7 +136,6 @@ export function planBatch(
     hold,
     removalOutcomes: outcomesOfRead(link.removalWindow, possibleMembers),
     userCount: users.size,
-    notUsers: [...notUsers],
     deferredRemovalCount: plan.deferredRemovalCount,
     membershipVersion,
   }
@@ -165,7 +163,7 @@ function guarded(
 }
 
 /** The steps that remove accounts which turned out not to be users. */
-export function stepsThatUndo(accounts: readonly string[], limits: Directory['limits']): SyncStep[] {
+function stepsThatUndo(accounts: readonly string[], limits: Directory['limits']): SyncStep[] {
   return stepsOf({ add: [], remove: accounts }, limits).map((step) => ({ ...step, undoesAdditions: true }))
 }
 

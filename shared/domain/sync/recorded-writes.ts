@@ -19,13 +19,11 @@ export type RecordedWrites = {
   readonly userCount: number | null
   /** Added accounts that no read of the group has shown yet, without those that were removed since. */
   readonly unseenAdditions: readonly string[]
-  /** Accounts in the collection that turned out not to be users. */
-  readonly notUsers: readonly string[]
 }
 
 /** The link with these writes recorded. */
 export function withRecordedWrites(link: GroupLink, writes: RecordedWrites, nowMs: number): GroupLink {
-  const { added, removed, removalOutcomes, userCount, unseenAdditions, notUsers } = writes
+  const { added, removed, removalOutcomes, userCount, unseenAdditions } = writes
   return {
     ...link,
     recentWrites: withRecentWrites(link.recentWrites, added, removed, nowMs),
@@ -33,7 +31,6 @@ export function withRecordedWrites(link: GroupLink, writes: RecordedWrites, nowM
     userCount,
     hasAdded: link.hasAdded || added.length > 0,
     unseenAdditions,
-    notUsers: notUsers.slice(-RECENT_WRITES_AT_MOST_COUNT),
   }
 }
 

@@ -43,17 +43,3 @@ export async function approvedAccounts(
 ): Promise<ReadonlySet<string>> {
   return planId === null ? new Set() : removalPlans.accountsOf({ tenantId, planId })
 }
-
-/**
- * The service principals among accounts that are in the group although no read shows them. Most of the accounts are
- * users that a late read lacks.
- * @throws DirectoryFault.
- */
-export async function servicePrincipalsAmong(
-  unshown: ReadonlySet<string>,
-  { tenantId, directoryGroupId }: GroupLink,
-  { directory }: Pick<LinkDependencies, 'directory'>,
-): Promise<ReadonlySet<string>> {
-  if (unshown.size === 0) return unshown
-  return unshown.intersection(new Set(await directory.listServicePrincipals(tenantId, directoryGroupId)))
-}

@@ -1,3 +1,4 @@
+import { chunk } from '../../kernel/chunk.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
@@ -44,24 +45,22 @@ export async function runSyncJob(
 async function runBatch(session: SyncSession): Promise<SyncJob> {
   const plan = await session.compare()
   const { add = [], remove = [] } = Object.groupBy(plan.steps, ({ kind }) => kind)
-  // Removals come last: an account that turns out not to be a user defers them.
-  const pause =
-    (await applySteps(session, add, remove[0])) ??
-    (await applySteps(session, [...(await session.verifyAdditions()), ...remove]))
+  for (const some of chunk(add, STEPS_VERIFIED_TOGETHER_COUNT)) {
+    const pause = await applySteps(session, await session.verifyAdditions(some))
+    if (pause !== undefined) return session.yield(pause)
+  }
+  // Removals come last: an account that is not known to be a user defers them.
+  const pause = await applySteps(session, remove)
   return pause === undefined ? session.complete(plan) : session.yield(pause)
 }
 
-/**
- * @param following the step after these.
- * @returns Undefined when all steps are written; otherwise the session has to yield.
- */
-async function applySteps(
-  session: SyncSession,
-  steps: readonly SyncStep[],
-  following?: SyncStep,
-): Promise<Yield | undefined> {
+/** Their accounts are as many as one request of the directory takes. */
+const STEPS_VERIFIED_TOGETHER_COUNT = 10
+
+/** @returns Undefined when all steps are written; otherwise the session has to yield. */
+async function applySteps(session: SyncSession, steps: readonly SyncStep[]): Promise<Yield | undefined> {
   for (const [index, step] of steps.entries()) {
-    const pause = await session.apply(step, steps[index + 1] ?? following)
+    const pause = await session.apply(step, steps[index + 1])
     if (pause !== undefined) return pause
   }
   return undefined

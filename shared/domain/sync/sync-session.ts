@@ -8,14 +8,7 @@ import { openAccounts, withOpenRemovals } from '../group-links/removal-window.ts
 import type { SyncJob } from '../group-links/sync-job.ts'
 import { changesByRun } from './completed-run.ts'
 import { reportHeldRemovals, saveHeldRemovals } from './held-removals.ts'
-import {
-  type BatchPlan,
-  type BatchState,
-  planBatch,
-  progressOfStep,
-  type SyncStep,
-  stepsThatUndo,
-} from './plan-sync.ts'
+import { type BatchPlan, type BatchState, planBatch, progressOfStep, type SyncStep, stepsOf } from './plan-sync.ts'
 import { failureOf, finalCounts, unresolvedFault } from './run-failure.ts'
 import { approvedAccounts, desiredAccounts, verifyOwnership } from './run-requirements.ts'
 import { SessionGroup } from './session-group.ts'
@@ -106,17 +99,21 @@ export class SyncSession {
   }
 
   /**
-   * Reads the group again after additions.
-   * @returns The steps that take accounts out of the group again that are not users and that this link has added.
+   * Asks the directory which of the accounts to add are users: nothing else is added, not for a moment.
+   * @returns The steps that add the users. The other accounts are unresolved.
    * @throws as `compare`.
    */
-  async verifyAdditions(): Promise<readonly SyncStep[]> {
-    const { notUsers, own } = await this.#group.verifyAdditions()
-    if (notUsers.size === 0) return []
+  async verifyAdditions(steps: readonly SyncStep[]): Promise<readonly SyncStep[]> {
+    const { directory } = this.#deps
+    const accounts = steps.flatMap((step) => step.accounts)
+    const users = await directory.usersAmong(this.#link.value.tenantId, accounts)
+    const others = accounts.filter((account) => !users.has(account))
+    if (others.length === 0) return steps
     const job = this.#job.value
-    const unresolved = [...new Set([...job.unresolved, ...notUsers])]
+    const unresolved = [...new Set([...job.unresolved, ...others])]
     this.#job.change({ unresolved, skipped: job.skipped + unresolved.length - job.unresolved.length })
-    return stepsThatUndo([...own], this.#deps.directory.limits)
+    if (unresolved.length > UNRESOLVED_AT_MOST_COUNT) throw unresolvedFault(this.#job.value)
+    return stepsOf({ add: [...users], remove: [] }, directory.limits)
   }
 
   /**
@@ -171,7 +168,7 @@ export class SyncSession {
     const job = this.#job.value
     if (step.undoesAdditions === true) {
       this.#group.record.undo(outcome)
-      return { ...job, added: Math.max(0, job.added - outcome.written.length) }
+      return job
     }
     const progress = progressOfStep(job, step, outcome, this.#job.earlier)
     this.#group.record.write(step, outcome, progress)

@@ -78,7 +78,7 @@ type WrittenChanges = {
 }
 
 function recordedWrites(
-  { userCount, unseenAdditions, notUsers }: GroupLink,
+  { userCount, unseenAdditions }: GroupLink,
   { added, removed, outcomes }: WrittenChanges,
 ): RecordedWrites {
   return {
@@ -87,7 +87,6 @@ function recordedWrites(
     removalOutcomes: outcomes,
     userCount: userCount === null ? null : userCount + added.length - removed.length,
     unseenAdditions: withUnseen(unseenAdditions, added, removed),
-    notUsers,
   }
 }
 

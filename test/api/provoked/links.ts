@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
-import { users } from '../../jobs/link-directory.ts'
+import { user, users } from '../../jobs/link-directory.ts'
 import { setLinkSettings } from '../../jobs/link-world.ts'
 import { type LinkApi, NOBODYS_ID } from '../link-api.ts'
 import { type Provocation, provoked } from './provocation.ts'
@@ -14,6 +14,8 @@ export function linkProvocations(api: LinkApi) {
     const [collectionId, groupId] = [people(), await api.newGroup()]
     return { collectionId, groupId, id: await api.create(collectionId, groupId) }
   }
+  const approve = async (linkId: string, planId: string) =>
+    provoked(await api.as('administrator')('POST', `/group-links/${linkId}/removal-plan/${planId}/approve`, {}))
   const groupWith = (properties: Record<string, unknown>) => async () => {
     const groupId = await api.newGroup()
     return api.withProperties(groupId, properties, () => link(people(), groupId))
@@ -60,7 +62,22 @@ export function linkProvocations(api: LinkApi) {
       await call('POST', `/group-links/${collectionId}/sync`)
       await api.drain()
       await setLinkSettings(api.deps, { removalGuard: { enabled: false } })
-      return call('POST', `/group-links/${id}/removal-plan/${NOBODYS_ID}/approve`, {})
+      return approve(id, NOBODYS_ID)
+    },
+    async SameActor() {
+      const { collectionId, id } = await linked()
+      await setLinkSettings(api.deps, { removalGuard: { enabled: true, minimum: 0, fourEyes: true } })
+      const { removalCauses } = api.collections
+      api.collections.removalCauses = async () => ({ newest: null, actorIds: [user(0)] })
+      await api.drain()
+      api.collections.exchange(collectionId, [])
+      await call('POST', `/group-links/${collectionId}/sync`)
+      await api.drain()
+      api.collections.removalCauses = removalCauses
+      const planId = (await api.link(id)).heldRemovals?.planId
+      const answer = await approve(id, planId ?? '')
+      await setLinkSettings(api.deps, { removalGuard: { enabled: false, fourEyes: false } })
+      return answer
     },
     async GroupNotVerified() {
       const groupId = await api.newGroup()

@@ -113,7 +113,8 @@ describe('The owner of a lease', () => {
 
   it('learns that the link was deleted', async () => {
     const { deps, links } = await linkWith(7)
-    await links.remove(TENANT, LINK, '1')
+    const { value, version } = await getLink(TENANT, LINK, links)
+    await links.remove(value, version)
     for (const attempt of [
       getLink(TENANT, LINK, links),
       changeLeasedLink(leased, rename, deps),

@@ -10,7 +10,6 @@ import {
   progressOfStep,
   reconciledByRead,
   stepsOf,
-  stepsThatUndo,
 } from '../../../shared/domain/sync/plan-sync.ts'
 import { withRecentWrites } from '../../../shared/domain/sync/recorded-writes.ts'
 
@@ -197,13 +196,6 @@ describe('The plan of a batch', () => {
   ] as const) {
     it(claim, () => assert.equal(planned(accounts, users, changes).hold?.reason, expected))
   }
-
-  it('takes accounts out of the group again that turned out not to be users', () => {
-    assert.deepEqual(
-      stepsThatUndo(['d'], limits).map(({ kind, accounts, undoesAdditions }) => [kind, accounts, undoesAdditions]),
-      [['remove', ['d'], true]],
-    )
-  })
 })
 
 describe('stepsOf', () => {

@@ -46,7 +46,6 @@ describe('A link is settled', () => {
     ['accounts of its members have changed', { accountsChangedAtMs: NOW_MS }],
     ['removals are deferred', { removalsDeferred: true }],
     ['accounts are unresolved', { unresolved: ['a'] }],
-    ['accounts are no users', { notUsers: ['a'] }],
     ['an addition was not seen yet', { unseenAdditions: ['a'] }],
     ['the outcome of a removal is open', { removalWindow: { entries: [], open: { groupSize: 1, accounts: ['a'] } } }],
     ['its number of members without an account is not known', { skippedCount: null }],

@@ -54,6 +54,26 @@ export function readObject(call: GraphCall): GraphAnswer {
   return answered(200, { '@odata.context': context, ...shownWithType(object, selection(call.query)) })
 }
 
+/** https://learn.microsoft.com/graph/api/directoryobject-getbyids */
+const OBJECTS_READ_COUNT = 1_000
+
+/** `POST /directoryObjects/getByIds`. Leaves out ids of no object, and of objects of other types. */
+export function readObjects(call: GraphCall): GraphAnswer {
+  const { ids, types } = objectBody(call.body)
+  if (!isTexts(ids) || ids.length === 0) throw badRequest('Invalid value specified for property ids.')
+  if (ids.length > OBJECTS_READ_COUNT) throw badRequest(`Too many identifiers specified. Limit: ${OBJECTS_READ_COUNT}.`)
+  if (types !== undefined && !isTexts(types)) throw badRequest('Invalid value specified for property types.')
+  const selected = selection(call.query)
+  const value = [...new Set(ids)].flatMap((id) => {
+    const object = call.objects.find(call.caller.tenantId, id)
+    return object === undefined || types?.includes(object.type) === false ? [] : [shownWithType(object, selected)]
+  })
+  return answered(200, { '@odata.context': `${call.origin}/v1.0/$metadata#directoryObjects`, value })
+}
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
+
 /** `DELETE` of a user, a group or, without a type, both. */
 export const deleteOf =
   (type?: Kind) =>

@@ -88,7 +88,7 @@ export function graphApi({ objects, changes, keys, faults, log, quotas, nowMs }:
   function run(request: GraphRequest, { caller, origin }: Sender, flaw: Flaw): GraphAnswer {
     try {
       const { route, parameters } = findRoute(routes, request.method, request.path)
-      const metered = limits.take(caller, costOf(request.method, route.units, request.query, request.body, quotas))
+      const metered = limits.take(caller, costOf(route, request, quotas))
       if ('refusal' in metered) return metered.refusal
       const answer = permitted(route.rights, caller, () => {
         assertKnownOptions(request.query)

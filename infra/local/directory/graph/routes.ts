@@ -7,6 +7,7 @@ import {
   deleteOf,
   listOf,
   readObject,
+  readObjects,
   readOf,
 } from './directory-objects.ts'
 import { badRequest, type GraphAnswer, type GraphCall, GraphRefusal } from './exchange.ts'
@@ -31,6 +32,8 @@ export type GraphRoute = {
    * Resource units before the reduction for `$select` and `$top`. https://learn.microsoft.com/graph/throttling-limits
    */
   readonly units: number
+  /** A POST that changes nothing, and is not counted as a write. */
+  readonly isRead?: boolean
   readonly run: (call: GraphCall) => GraphAnswer
 }
 
@@ -63,6 +66,7 @@ export function graphRoutes(): readonly GraphRoute[] {
     route('GET', '/users/:id', USER_READERS, readOf('user')),
     route('PATCH', '/users/:id', USER_WRITERS, changeUser),
     route('DELETE', '/users/:id', USER_WRITERS, deleteOf('user')),
+    { ...route('POST', '/directoryObjects/getByIds', OBJECT_READERS, readObjects), isRead: true },
     route('GET', '/directoryObjects/:id', OBJECT_READERS, readObject),
     route('DELETE', '/directoryObjects/:id', ['Directory.ReadWrite.All'], deleteOf()),
   ]

@@ -1,4 +1,5 @@
-import { answered, errorBody, type GraphAnswer, type GraphCaller } from './exchange.ts'
+import { answered, errorBody, type GraphAnswer, type GraphCaller, type GraphRequest } from './exchange.ts'
+import type { GraphRoute } from './routes.ts'
 
 /** Per application and tenant. https://learn.microsoft.com/graph/throttling-limits */
 export type Quotas = {
@@ -96,10 +97,14 @@ function tooMany(full: Bucket, information: string, caller: GraphCaller, cost: C
 }
 
 /** Cost of a request: `$select` and a `$top` below 20 reduce it by one unit each, to a minimum of one. */
-export function costOf(method: string, units: number, query: URLSearchParams, body: unknown, quotas: Quotas): Cost {
+export function costOf(
+  { method, units, isRead = false }: Pick<GraphRoute, 'method' | 'units' | 'isRead'>,
+  { query, body }: Pick<GraphRequest, 'query' | 'body'>,
+  quotas: Quotas,
+): Cost {
   const top = query.get('$top')
   const reductions = (query.has('$select') ? 1 : 0) + (top !== null && Number(top) < 20 ? 1 : 0)
-  if (method === 'GET') return { units: Math.max(1, units - reductions), writes: 0 }
+  if (isRead || method === 'GET') return { units: Math.max(1, units - reductions), writes: 0 }
   const bound = (body as { 'members@odata.bind'?: unknown } | null | undefined)?.['members@odata.bind']
   const memberCount = Array.isArray(bound) ? bound.length : 1
   return { units, writes: Math.max(1, Math.ceil(memberCount / quotas.membersPerWrite)) }
