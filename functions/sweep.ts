@@ -17,3 +17,12 @@ app.timer(
   'sweep',
   onSchedule('0 0 3 1 1 *', ({ sweeps }) => sweeps.ofAllTenants()),
 )
+
+/**
+ * Sweeps all tenants after a restore of the database, whose containers can be some seconds apart. Invoked by an operator,
+ * as `sweep` is.
+ */
+app.timer(
+  'sweep-after-restore',
+  onSchedule('0 0 3 1 1 *', ({ sweeps }) => sweeps.afterRestore()),
+)

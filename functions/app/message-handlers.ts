@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
+import { type DerivedState, sweepRestoredTenant } from '../../shared/domain/sync/restored-tenant.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
@@ -14,11 +15,13 @@ export type MessageHandler = {
 }
 
 /** The handlers of the messages that concern group links. */
-export const linkMessages = (links: SyncDependencies) => ({
+export const linkMessages = (links: SyncDependencies, derivedState: DerivedState) => ({
   'membership-changes': messageHandler(MembershipChangeMessage, (message, sinceMs) =>
     syncIncrementally(message, links, sinceMs),
   ),
-  sweeps: messageHandler(SweepMessage, ({ tenantId }) => sweepTenant(tenantId, links)),
+  sweeps: messageHandler(SweepMessage, ({ tenantId, afterRestore = false }) =>
+    afterRestore ? sweepRestoredTenant(tenantId, { ...links, derivedState }) : sweepTenant(tenantId, links),
+  ),
   'sync-jobs': messageHandler(SyncJobMessage, (message) => runSyncJob(message, links)),
 })
 

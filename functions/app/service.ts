@@ -3,6 +3,7 @@ import { cosmosAuditTrail } from '../../shared/cosmos/audit-trail.ts'
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { cosmosDerivedState } from '../../shared/cosmos/derived-state.ts'
 import { cosmosEvaluationInputs } from '../../shared/cosmos/evaluation-inputs.ts'
 import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/removal-plan-store.ts'
@@ -155,11 +156,12 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     messages: {
       audits: messageHandler(AuditMessage, (message) => auditCoreObjects(message, connectors)),
       evaluations: messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
-      ...linkMessages(links),
+      ...linkMessages(links, cosmosDerivedState(container)),
     } satisfies Record<QueueName, MessageHandler>,
     sweeps: {
       since: (lastMs: number | undefined) => sweepSince(lastMs, links),
       ofAllTenants: () => enqueueSweeps(undefined, links),
+      afterRestore: () => enqueueSweeps(undefined, links, { afterRestore: true }),
     },
   }
 }

@@ -7,7 +7,7 @@ import { documentParser } from './document-parser.ts'
 import { queryAll, readDocument, sqlParameters } from './documents.ts'
 
 /** Beside the tenant's registration. Without the document, the next audit covers all core objects. */
-const AUDIT_ID = 'core-object-audit'
+export const AUDIT_ID = 'core-object-audit'
 
 const parse = documentParser<AuditedUntil>('record of an audit', AuditedUntil)
 

@@ -4,7 +4,7 @@ import { documentParser } from './document-parser.ts'
 import { ifVersion, refuse } from './documents.ts'
 
 /** The id of the lease, beside the tenant's registration. */
-const LEASE_ID = 'evaluation-lease'
+export const LEASE_ID = 'evaluation-lease'
 
 const parse = documentParser<EvaluationLease>('evaluation lease', EvaluationLease)
 

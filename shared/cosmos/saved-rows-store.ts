@@ -36,7 +36,7 @@ const COMPRESSION = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
 }
 
-const HEAD_ID = 'rows'
+export const SAVED_ROWS_ID = 'rows'
 const CLAIM_ID = 'rows-claim'
 
 const RowsHead = Type.Object({
@@ -61,8 +61,8 @@ const parseHead = documentParser<RowsHead>('head of saved rows', RowsHead)
 export function cosmosSavedRowsStore(members: Container, elapsedMs: () => number): SavedRowsStore {
   return {
     async find(tenantId) {
-      const partition = partitionOf(tenantId)
-      const document = await readDocument<RowsHead>(members, HEAD_ID, partition)
+      const partition = savedRowsPartition(tenantId)
+      const document = await readDocument<RowsHead>(members, SAVED_ROWS_ID, partition)
       if (document === undefined) return undefined
       const { format, completeUntilS, objectCount } = document
       const isUsable = format === ROW_BLOCKS_FORMAT && document._ts - completeUntilS < COMPLETE_WITHIN_S
@@ -70,7 +70,7 @@ export function cosmosSavedRowsStore(members: Container, elapsedMs: () => number
       return { version: document._etag, rows: isUsable ? { completeUntilS, objectCount, blocks } : undefined }
     },
     async claim(tenantId) {
-      const membersOf = partitionOf(tenantId)
+      const membersOf = savedRowsPartition(tenantId)
       const untilMs = elapsedMs() + WRITTEN_WITHIN_MS
       const created = await members.items
         .create({ id: CLAIM_ID, membersOf, ttl: CLAIM_KEPT_S })
@@ -121,12 +121,12 @@ async function writeHead(
   content: RowsHead,
   version: string | undefined,
 ): Promise<string | undefined> {
-  const head = { ...content, id: HEAD_ID, membersOf, ttl: HEAD_KEPT_S }
+  const head = { ...content, id: SAVED_ROWS_ID, membersOf, ttl: HEAD_KEPT_S }
   try {
     const { etag } =
       version === undefined
         ? await members.items.create(head)
-        : await members.item(HEAD_ID, membersOf).replace(head, ifVersion(version))
+        : await members.item(SAVED_ROWS_ID, membersOf).replace(head, ifVersion(version))
     return etag
   } catch (error) {
     if (!isWriteConflict(statusOf(error))) throw error
@@ -134,7 +134,7 @@ async function writeHead(
   }
 }
 
-const partitionOf = (tenantId: string): string => `${tenantId}:rows`
+export const savedRowsPartition = (tenantId: string): string => `${tenantId}:rows`
 
 /** The lines of the rows. @throws UnusableRows */
 async function* blocksOf(members: Container, partition: string, document: object): AsyncGenerator<string> {

@@ -49,13 +49,13 @@ export async function readRegistration(tenants: Container, tenantId: string): Pr
   return document && { ...parse(document), writtenAtS: document._ts }
 }
 
-/** Reads of one instance lag behind the writes of another by less. */
-const LAG_AT_MOST_S = 600
+/** Times of writes are in whole seconds, and are set before a write is visible. */
+const OVERLAP_S = 15
 
 /** The last sweep has read what was written before: it began later, even if the registration was written late. */
 export function readUntilS(found: StoredRegistration | undefined): number | undefined {
   if (found?.value.sweptForMs === undefined) return undefined
-  return found.writtenAtS - Math.ceil(found.value.sweptForMs / 1000) - LAG_AT_MOST_S
+  return found.writtenAtS - Math.ceil(found.value.sweptForMs / 1000) - OVERLAP_S
 }
 
 /** @param version Undefined to create it. @throws Refusal `StaleVersion` when others have written it. */

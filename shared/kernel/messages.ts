@@ -1,6 +1,10 @@
 /** A notification that something has changed. It names the thing and carries no state: architecture, principle 1. */
 export type Message =
-  | { readonly queue: 'evaluations' | 'sweeps'; readonly message: { readonly tenantId: string } }
+  | { readonly queue: 'evaluations'; readonly message: { readonly tenantId: string } }
+  | {
+      readonly queue: 'sweeps'
+      readonly message: { readonly tenantId: string; readonly afterRestore?: boolean | undefined }
+    }
   | {
       readonly queue: 'membership-changes'
       readonly message: { readonly tenantId: string; readonly collectionId: string }

@@ -7,7 +7,8 @@ import { Guid } from '../kernel/schema.ts'
  */
 export const EvaluationMessage = Type.Object({ tenantId: Guid })
 export const MembershipChangeMessage = Type.Object({ tenantId: Guid, collectionId: Guid })
-export const SweepMessage = Type.Object({ tenantId: Guid })
+/** `afterRestore`: the tenant's containers were restored, to slightly different times. */
+export const SweepMessage = Type.Object({ tenantId: Guid, afterRestore: Type.Optional(Type.Boolean()) })
 /** `after`: the core object after which an audit continues that began at `beganAtMs`. */
 export const AuditMessage = Type.Object({
   tenantId: Guid,

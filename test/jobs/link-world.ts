@@ -9,6 +9,7 @@ import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import type { GroupLink } from '../../shared/domain/group-links/group-link.ts'
 import { type LinkSettingsChange, updateLinkSettings } from '../../shared/domain/group-links/link-settings.ts'
 import type { SyncJob } from '../../shared/domain/group-links/sync-job.ts'
+import type { DerivedState } from '../../shared/domain/sync/restored-tenant.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import type { Message, MessageQueue } from '../../shared/kernel/messages.ts'
 import { builtService } from '../api/built-service.ts'
@@ -137,6 +138,8 @@ function recordedMessages(nowMs: () => number): { sentMessages: SentMessage[]; m
   }
 }
 
+const NOT_RESTORED: DerivedState = { forget: () => Promise.reject(new Error('Nothing was restored')) }
+
 async function deliverNext(
   sentMessages: SentMessage[],
   clock: ReturnType<typeof testClock>,
@@ -148,7 +151,7 @@ async function deliverNext(
   const waitMs = next.dueMs - clock.nowMs()
   if (waitMs > 0) await clock.sleep(waitMs)
   const { queue, message } = next.message
-  if (queue !== 'evaluations' && queue !== 'audits') await linkMessages(deps)[queue].handle(message)
+  if (queue !== 'evaluations' && queue !== 'audits') await linkMessages(deps, NOT_RESTORED)[queue].handle(message)
   return true
 }
 

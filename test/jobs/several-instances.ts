@@ -131,7 +131,14 @@ export class SeveralInstances {
     const { cosmos, clock, deps, directoryOver, newService } = this.#world
     const life = new Life()
     const messageQueue: MessageQueue = {
-      enqueue: (message, options) => life.make(() => deps.messageQueue.enqueue(message, options)),
+      enqueue: (message, options) =>
+        life
+          .make(() => deps.messageQueue.enqueue(message, options))
+          .catch((error: unknown) => {
+            // What could not be enqueued is found by the sweep.
+            this.isSweepNeeded = true
+            throw error
+          }),
     }
     const directory = directoryOver((send) => (tenantId, call) => life.make(() => send(tenantId, call)))
     const container = directDatabase(cosmos, (call) => life.make(call))

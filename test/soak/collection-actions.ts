@@ -139,7 +139,7 @@ export async function approveRemovals(organisation: Organisation, random: Random
   if (linkIds.length === 0) return
   const linkId = pickOf(random, linkIds)
   const path = `${LINKS_PATH}/group-links/${linkId}/removal-plan`
-  const { writer: token } = organisation.callers
+  const { administrator: token } = organisation.callers
   const plan = await expectStatus<{ planId: string }>(organisation, { token, method: 'GET', path }, 200, 404)
   if (plan.status === 404) return
   const approval = { token, method: 'POST', path: `${path}/${plan.data.planId}/approve`, body: {} }

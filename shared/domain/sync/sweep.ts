@@ -58,15 +58,20 @@ export function minutesSince(lastMs: number | undefined, nowMs: number): number[
 /**
  * Enqueues the sweep of every tenant of these minutes, or of all tenants without minutes. Each tenant has a message of
  * its own, so that instances share the work and a failure affects one tenant. Records the age of the oldest sweep.
+ * @param afterRestore See `sweepRestoredTenant`.
  * @throws AggregateError when tenants could not be enqueued.
  */
 export async function enqueueSweeps(
   minutes: readonly number[] | undefined,
   { tenants, messageQueue, log, metrics, nowMs }: LinkDependencies,
+  { afterRestore = false } = {},
 ): Promise<void> {
   const startMs = nowMs()
   const enqueue = ({ tenantId }: KnownTenant) =>
-    messageQueue.enqueue({ queue: 'sweeps', message: { tenantId } }, { id: `${tenantId}:${startMs}` })
+    messageQueue.enqueue(
+      { queue: 'sweeps', message: { tenantId, ...(afterRestore && { afterRestore }) } },
+      { id: `${tenantId}:${afterRestore ? 'restored:' : ''}${startMs}` },
+    )
   const enqueued = await enqueueEach(tenantsOf(minutes, tenants), enqueue)
   const oldestMs = enqueued.tenants.reduce((earliestMs, { sweptAtMs }) => Math.min(earliestMs, sweptAtMs), startMs)
   metrics.record('sweep.age', (startMs - oldestMs) / 1000, {})
