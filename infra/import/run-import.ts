@@ -121,7 +121,7 @@ type SendOutcome = {
   readonly failedDeletions: readonly string[]
 }
 
-/** Limits of a batch: items, and body size with a margin. Decisions, sections 4 and 1. */
+/** Limits of `writeConnectorBatch`: items, and body size with a margin. */
 const ITEMS_PER_BATCH_COUNT = 1000
 const BATCH_LIMIT_BYTES = 3_500_000
 const BATCHES_AT_ONCE_COUNT = 3

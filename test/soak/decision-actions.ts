@@ -133,7 +133,7 @@ function pickDecision(organisation: Organisation, random: Random): Decision | un
   return { ...picked, actorNin }
 }
 
-/** The refusal of a decision, undefined when the actor is an approver: decisions, sections 7 and 10. */
+/** The refusal of a decision, undefined when the actor is an approver. */
 function refusalOf(
   model: OrganisationModel,
   { request, gate, actorNin }: Decision,

@@ -46,7 +46,7 @@ export const newModelRequest = (
   endedByDeletion: false,
 })
 
-/** Somebody with exactly one position asks for that one, others for none: decisions, section 7. */
+/** Somebody with exactly one position asks for that one, others for none. */
 export function usualSubject({ people }: OrganisationModel, nin: string): RequestSubject {
   const positions = [...positionsOf(people, nin).keys()]
   return { nin, position: positions.length === 1 ? positions[0] : undefined }
