@@ -110,8 +110,8 @@ function printInvalidLines(lines: readonly InvalidLine[], say: (line: string) =>
   if (lines.length > INVALID_LINES_SHOWN_COUNT) say(`... and ${lines.length - INVALID_LINES_SHOWN_COUNT} more`)
 }
 
-const byPosition = (one: InvalidLine, other: InvalidLine): number =>
-  one.file === other.file ? one.line - other.line : one.file < other.file ? -1 : 1
+const byPosition = (first: InvalidLine, second: InvalidLine): number =>
+  first.file === second.file ? first.line - second.line : first.file < second.file ? -1 : 1
 
 type SendOutcome = {
   readonly sentCount: number
