@@ -59,7 +59,7 @@ describe('A reference to a document', () => {
   })
 
   it('does not name a section of a document outside the repository', () => {
-    const comments = SOURCES.filter((file) => !REWRITTEN.test(file)).flatMap(commentsOf)
+    const comments = SOURCES.filter((file) => !REWRITTEN.test(file) || file.startsWith('test/')).flatMap(commentsOf)
     assert.ok(comments.length > 1000, String(comments.length))
     const found = comments.filter(({ text }) =>
       /\b(?:decisions|statement|architecture), (?:sections? \d|")/i.test(text),

@@ -19,7 +19,7 @@ const PEOPLE = [
 ] as const
 type Name = (typeof APPLICATIONS)[number] | (typeof PEOPLE)[number]
 
-/** Whoever passes a gate, and those who are stopped by another refusal than `RoleRequired`. */
+/** The callers that pass a gate, and those that are stopped by another refusal than `RoleRequired`. */
 type Gate = {
   readonly passed: readonly Name[]
   readonly withoutIdentity?: readonly Name[]
