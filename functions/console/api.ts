@@ -123,7 +123,7 @@ async function envelopeOf<Data>(response: Response): Promise<Envelope<Data> | un
   }
 }
 
-/** A failed `fetch` is a `TypeError`, whatever the reason. */
+/** A failed `fetch` is a `TypeError`, for any reason. */
 async function reached<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()

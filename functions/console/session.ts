@@ -21,5 +21,5 @@ export const isCollectionsAdministrator = ({ roles }: CallerDto): boolean => rol
 export const isCoreAdministrator = ({ roles }: CallerDto): boolean => roles.includes('Administrator')
 /** Requests are for people with a core identity. */
 export const isPerson = ({ identityId, roles }: CallerDto): boolean => identityId !== null && roles.length > 0
-/** Org units and people that somebody leads are visible to the role User. */
+/** Org units and people that a person leads are visible to the role User. */
 export const isLeader = (me: CallerDto): boolean => isPerson(me) && me.roles.includes('User')

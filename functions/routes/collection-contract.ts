@@ -19,7 +19,7 @@ export const StatusQuery = Type.Object({
   ...PageQuery.properties,
 })
 
-/** Can read definitions and members, preview and filter: decisions, section 2. */
+/** Can read definitions and members, preview and filter. */
 export const COLLECTION_READERS: readonly Role[] = [
   'collection_criteria_definition-administrator',
   'collections-criteria.criteria.read.all',
@@ -35,13 +35,13 @@ export const COLLECTION_WRITERS: readonly Role[] = [
 /** Act as themselves: any user with a core identity. */
 export const PERSON_ROLES: readonly Role[] = USER_ROLES
 
-/** Can read all membership requests: decisions, section 2. */
+/** Can read all membership requests. */
 export const SEES_ALL_REQUESTS: readonly Role[] = ELIGIBILITY_READERS
 
 /** A `User` can read their own requests and those that they can decide. */
 export const REQUEST_READERS: readonly Role[] = ['User', ...SEES_ALL_REQUESTS]
 
-/** Decisions, section 6. */
+/** A page of members has at most half as many. */
 const IDS_AT_MOST = 10_000
 
 const Ids = Type.Array(Guid, { maxItems: IDS_AT_MOST })
@@ -57,7 +57,7 @@ export const FilterMembersRequest = Type.Unsafe<Static<typeof Ids> | { ids: Stat
 
 export const MemberIds = Type.Array(Guid)
 
-/** The query of searches over collections: decisions, section 6. */
+/** The query of searches over collections. */
 export const SearchQuery = Type.Object({
   tags: Type.Optional(
     Type.Array(Type.String(), {

@@ -30,7 +30,7 @@ const ObjectHistoryQuery = Type.Object({
   objectId: Described(Guid, 'The object; for joinable collections the identity.'),
 })
 
-/** What happened to collections and their members: decisions, section 15. */
+/** What happened to collections and their members. */
 export const historyRoutes = (deps: HistoryRouteDependencies): readonly Route[] => [
   route('GET', '/history', {
     operationId: 'listObjectHistory',

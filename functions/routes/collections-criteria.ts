@@ -72,7 +72,7 @@ const FrequentValuesQuery = Type.Object({
   ),
 })
 
-/** Manages criteria collections: statement, "Criteria collections". */
+/** Manages criteria collections. */
 export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
   prefix: PREFIXES.criteria,
   routes: [

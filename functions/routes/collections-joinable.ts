@@ -68,7 +68,7 @@ export const joinableRoutes = (deps: RequestRouteDependencies): RouteGroup => ({
   routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...membershipRequestRoutes(PREFIXES.joinable, deps)],
 })
 
-/** Manages joinable collections: statement, "Joinable collections". */
+/** Manages joinable collections. */
 const definitionRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
   route('GET', '/', {
     operationId: 'listJoinableCollections',
@@ -202,7 +202,7 @@ const memberRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
   }),
 ]
 
-/** Decisions, section 10: the core identity, else the token's `oid`. */
+/** The core identity, else the token's `oid`. */
 function actorOf({ objectId }: Caller, identityId: string | undefined): Actor {
   return { id: identityId ?? objectId, identityId }
 }

@@ -43,10 +43,10 @@ import { PREFIXES } from './prefixes.ts'
 export type CollectionRouteDependencies = RequestRouteDependencies &
   ExplainDependencies & { readonly coreObjects: CoreObjectReader } & Pick<HistoryRouteDependencies, 'auditTrail'>
 
-/** A `User` can ask about themselves: decisions, section 15. */
+/** A `User` can ask about themselves. */
 const EXPLANATION_READERS: readonly Role[] = ['User', ...COLLECTION_READERS]
 
-/** Reads collections of both kinds: statement, "All collections". */
+/** Reads collections of both kinds. */
 export const collectionRoutes = (deps: CollectionRouteDependencies): RouteGroup => ({
   prefix: PREFIXES.collections,
   routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...historyRoutes(deps), ...callerRoutes(deps)],

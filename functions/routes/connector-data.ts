@@ -26,7 +26,7 @@ import { Closed, Guid } from '../../shared/kernel/schema.ts'
 
 export type ConnectorDataDependencies = WriteDependencies & { readonly cursors: OpenCursors }
 
-/** Decisions, sections 1 and 4. */
+/** A batch is larger than other bodies, so that an import needs few calls. See `writeConnectorBatch`. */
 const BATCH_LIMIT_BYTES = 4 * 1024 * 1024
 const BATCH_ITEMS_LIMIT_COUNT = 1000
 
@@ -162,7 +162,7 @@ function created(id: string, place: string, names: { objectType: string; externa
   return { data: id, headers: { location } }
 }
 
-/** Statuses of a batch's items: decisions, section 4. */
+/** Statuses of a batch's items: those that the operation for one object has. */
 const ITEM_STATUS = { created: 201, updated: 200, unchanged: 200, deleted: 200 } as const
 
 function batchItemResult(outcome: ItemOutcome, index: number) {

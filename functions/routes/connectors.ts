@@ -19,17 +19,16 @@ import type { Versioned } from '../../shared/kernel/versioned.ts'
 import { type ConnectorDataDependencies, connectorDataRoutes } from './connector-data.ts'
 import { PREFIXES } from './prefixes.ts'
 
-/** Decisions, section 2. */
 const MANAGERS: readonly Role[] = ['Administrator', 'iam-core.connector-configuration.readwrite.all']
 const READERS: readonly Role[] = [...MANAGERS, 'iam-core.connector-configuration.read.all']
 
-/** The read routes at the path of the statement, without the version segment. */
+/** The read routes at a second path, without the version segment, for clients that use that one. */
 export function connectorReadRoutes(deps: ConnectorDependencies): RouteGroup {
   const routes = readingRoutes(deps).map((each) => ({ ...each, operationId: `${each.operationId}Unversioned` }))
   return { prefix: PREFIXES.connectorsReading, routes }
 }
 
-/** Connectors and their data: decisions, section 4. */
+/** Connectors and their data. */
 export function connectorRoutes(deps: ConnectorDependencies & ConnectorDataDependencies): RouteGroup {
   return {
     prefix: PREFIXES.connectors,

@@ -34,7 +34,7 @@ export type CoreObjectRouteDependencies = CoreObjectDependencies &
     readonly cursors: OpenCursors
   }
 
-/** Decisions, section 3. */
+/** Ids in one request for several objects. */
 const IDS_LIMIT_COUNT = 1000
 /** The old path to an identity's relationships is deprecated since 2026-01-01. In the format of RFC 9745. */
 const DEPRECATED_SINCE = '@1767225600'
@@ -62,7 +62,7 @@ const NAMES = {
   },
 } as const
 
-/** Reads the objects merged from all connectors: statement, "Core objects". */
+/** Reads the objects merged from all connectors. */
 export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup {
   return {
     prefix: PREFIXES.coreObjects,

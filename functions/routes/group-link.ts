@@ -33,11 +33,10 @@ import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-contract.ts
 import { groupProtectionRoutes, type LinkRouteDependencies } from './group-protection.ts'
 import { PREFIXES } from './prefixes.ts'
 
-/** The same roles as for collections: statement, "Roles for collections and group links". */
+/** A link writes what a collection contains, so that it needs the same roles. */
 const WRITERS = COLLECTION_WRITERS
 const READERS = COLLECTION_READERS
 
-/** Statement, "Limits". */
 const JOBS_LISTED_COUNT = 10
 const JOBS_LISTED_AT_MOST_COUNT = 50
 
@@ -69,7 +68,7 @@ const GroupQuery = Type.Object({
   text: Type.String({ description: '2 to 256 characters. The start of the name of the groups; case does not matter.' }),
 })
 
-/** Group links and sync jobs: statement, "Group links and sync jobs". */
+/** Group links and sync jobs. */
 export const groupLinkRoutes = (deps: LinkRouteDependencies): RouteGroup => ({
   prefix: PREFIXES.groupLink,
   routes: [...readRoutes(deps), ...writeRoutes(deps), ...jobRoutes(deps), ...groupProtectionRoutes(deps)],

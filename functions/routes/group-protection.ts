@@ -29,7 +29,7 @@ export type LinkRouteDependencies = LinkDependencies & {
   readonly auditTrail: AuditTrail
 }
 
-/** Settings that protect the groups of a tenant, and removals held for approval: decisions, section 11. */
+/** Settings that protect the groups of a tenant, and removals held for approval. */
 export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
   route('GET', '/settings', {
     operationId: 'getLinkSettings',

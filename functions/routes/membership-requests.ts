@@ -49,7 +49,7 @@ const ACTION_REFUSALS: readonly RefusalCode[] = [
   'StaleVersion',
 ]
 
-/** Statement, "Membership requests". */
+/** Submitting, deciding, cancelling and reading requests. */
 export const membershipRequestRoutes = (group: string, deps: RequestRouteDependencies): readonly Route[] => [
   ...submitRoutes(group, deps),
   ...readRoutes(deps),

@@ -8,7 +8,7 @@ export const PREFIXES = {
   groupLink: 'group-link/beta',
   coreObjects: 'iamcore/beta/sync/coreobjects',
   connectors: 'iamcore/beta/sync/connectors',
-  /** Read-only, without the version segment: the statement names this path. */
+  /** Read-only, without the version segment, for clients that use this path. */
   connectorsReading: 'iamcore/sync/connectors',
 } as const
 

@@ -87,8 +87,8 @@ export function shippedPackages({ packages }: Lockfile, names: readonly string[]
     if (locked.dev === true) throw new Error(`${name} is a development dependency and cannot be shipped`)
     if (folders.has(folder)) return
     folders.add(folder)
-    for (const each of Object.keys(locked.dependencies ?? {})) add(each, folder, false)
-    for (const each of Object.keys(locked.optionalDependencies ?? {})) add(each, folder, true)
+    for (const dependency of Object.keys(locked.dependencies ?? {})) add(dependency, folder, false)
+    for (const dependency of Object.keys(locked.optionalDependencies ?? {})) add(dependency, folder, true)
   }
   for (const name of names) add(name, '', false)
   return [...folders].sort()

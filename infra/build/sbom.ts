@@ -27,7 +27,7 @@ export function billOfMaterials(projectFolder: string): BillOfMaterials {
   const own = all.metadata.component
   const refs = new Set([own, ...components].map((component) => component['bom-ref']))
   const dependencies = all.dependencies.flatMap(({ ref, dependsOn }) =>
-    refs.has(ref) ? [{ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) }] : [],
+    refs.has(ref) ? [{ ref, dependsOn: dependsOn.filter((dependency) => refs.has(dependency)) }] : [],
   )
   // npm takes the name of the folder.
   const { name } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8')) as { name: string }

@@ -33,7 +33,7 @@ export function recognisedDelimiter(text: string, requiredColumn: string): CsvDe
     return { delimiter, hasRequired: columns.includes(requiredColumn), count: columns.length }
   })
   const [best] = candidates.toSorted(
-    (one, other) => Number(other.hasRequired) - Number(one.hasRequired) || other.count - one.count,
+    (first, second) => Number(second.hasRequired) - Number(first.hasRequired) || second.count - first.count,
   )
   return best?.delimiter ?? ','
 }

@@ -44,7 +44,7 @@ export async function filesToImport(path: string): Promise<string[]> {
     throw new ImportError(`${path} does not contain ${names.join(', ')} with the extension ${EXTENSIONS.join(', ')}`)
   }
   return known
-    .sort((one, other) => names.indexOf(stem(one)) - names.indexOf(stem(other)) || (one < other ? -1 : 1))
+    .sort((first, second) => names.indexOf(stem(first)) - names.indexOf(stem(second)) || (first < second ? -1 : 1))
     .map((name) => join(path, name))
 }
 

@@ -28,7 +28,7 @@ export type ImportPlan = {
 
 /** A digest of the data that does not depend on the order of attributes. */
 export function digestOfData(data: unknown): string {
-  const members = Object.entries(data as Record<string, unknown>).sort(([one], [other]) => (one < other ? -1 : 1))
+  const members = Object.entries(data as Record<string, unknown>).sort(([first], [second]) => (first < second ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(members)).digest('base64')
 }
 
@@ -94,4 +94,4 @@ const deletionOf = ({ objectType, externalId }: SpaceObject): PlannedItem => ({
 const ORDER: readonly ObjectType[] = ['orgUnit', 'identity', 'relationship']
 
 const inOrder = (items: readonly PlannedItem[]): PlannedItem[] =>
-  items.toSorted((one, other) => ORDER.indexOf(one.item.objectType) - ORDER.indexOf(other.item.objectType))
+  items.toSorted((first, second) => ORDER.indexOf(first.item.objectType) - ORDER.indexOf(second.item.objectType))

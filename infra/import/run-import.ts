@@ -110,8 +110,8 @@ function printInvalidLines(lines: readonly InvalidLine[], say: (line: string) =>
   if (lines.length > INVALID_LINES_SHOWN_COUNT) say(`... and ${lines.length - INVALID_LINES_SHOWN_COUNT} more`)
 }
 
-const byPosition = (one: InvalidLine, other: InvalidLine): number =>
-  one.file === other.file ? one.line - other.line : one.file < other.file ? -1 : 1
+const byPosition = (first: InvalidLine, second: InvalidLine): number =>
+  first.file === second.file ? first.line - second.line : first.file < second.file ? -1 : 1
 
 type SendOutcome = {
   readonly sentCount: number
@@ -121,7 +121,7 @@ type SendOutcome = {
   readonly failedDeletions: readonly string[]
 }
 
-/** Limits of a batch: items, and body size with a margin. Decisions, sections 4 and 1. */
+/** Limits of `writeConnectorBatch`: items, and body size with a margin. */
 const ITEMS_PER_BATCH_COUNT = 1000
 const BATCH_LIMIT_BYTES = 3_500_000
 const BATCHES_AT_ONCE_COUNT = 3

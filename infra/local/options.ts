@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-/** Options of the local environment. Decisions, section 9. Port 0 selects any free port. */
+/** Options of the local environment. Port 0 selects any free port. */
 export type LocalOptions = {
   readonly port: number
   readonly directoryPort: number

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** A process that was told to stop may hold its file a little longer. */
+/** A process that was asked to stop may hold its file a little longer. */
 const BUSY_TIMEOUT_MS = 1000
 /** SQLITE_BUSY, https://www.sqlite.org/rescode.html */
 const BUSY = 5
@@ -19,7 +19,7 @@ export function makePrivateFolder(folder: string): void {
 function makePrivateDatabaseFile(file: string): void {
   makePrivateFolder(dirname(file))
   closeSync(openSync(file, 'a', 0o600))
-  for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, 0o600)
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, 0o600)
 }
 
 /**

@@ -7,7 +7,7 @@ import { readLocalOptions } from './options.ts'
  * service running; with `--exit`, it stops afterwards. With DIRECTORY_URL, the demo uses a service that runs already.
  */
 
-/** Maximum duration of a stop. The decided limit is 5 s. */
+/** Maximum duration of a stop: less than the 5 s after which supervisors kill a process. */
 const STOP_TIMEOUT_MS = 4_800
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)

@@ -20,7 +20,7 @@ type Bucket = { remaining: number; atMs: number }
 /**
  * Returns the function that admits the caller of a verified token, or throws Refusal `TenantNotAllowed` or
  * `TooManyRequests`. Each caller has a token bucket for this instance: it holds the requests of one minute and refills
- * evenly. Decisions, section 12.
+ * evenly.
  * @param elapsedMs Milliseconds since an arbitrary start.
  */
 export function callerAdmission(

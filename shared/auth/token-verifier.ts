@@ -17,7 +17,7 @@ export type TokenSettings = {
   readonly scope: string
 }
 
-/** Seconds of clock difference tolerated between this service and the issuer. Decisions, section 2. */
+/** Seconds of clock difference tolerated between this service and the issuer. */
 const CLOCK_SKEW_S = 60
 
 /** Verified tokens in the cache. An evicted token is verified again. */
@@ -35,7 +35,7 @@ type Verification = {
 
 /**
  * Returns the function that verifies `Authorization` headers: signature (RS256 by the authority's keys), issuer against
- * tenant and against the key's own issuer, audience, times. Accepts tokens of both versions. Decisions, section 2.
+ * tenant and against the key's own issuer, audience, times. Accepts tokens of both versions.
  * It throws Refusal `TokenMissing`, `TokenInvalid`, or `TokenNotVerified` when the signing keys are unavailable.
  */
 export function tokenVerifier(
@@ -149,7 +149,7 @@ const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'] as const
 
 /**
  * A token must be clearly an application's, or have the scope of this service. An ID token has neither: no scope, and
- * no client that it was issued to. Decisions, sections 2 and 12.
+ * no client that it was issued to.
  */
 function callerOf(payload: JWTPayload, scope: string): Caller {
   const { oid, tid, sub, idtyp, scp, azp, appid } = payload as Record<string, unknown>

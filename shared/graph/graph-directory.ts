@@ -261,7 +261,7 @@ function groupChangeOf({ id, '@removed': removed, 'members@delta': members }: Ch
   return { groupId, members: members.map(changeOf) }
 }
 
-/** The token is sent to the host of the link, which therefore has to be the directory. */
+/** The token is sent to the host of the link, which must therefore be the directory. */
 function pathOf(nextLink: string, graphUrl: string): string {
   const url = URL.canParse(nextLink) ? new URL(nextLink) : undefined
   if (url === undefined || url.origin !== new URL(graphUrl).origin || !url.pathname.startsWith('/v1.0/groups/')) {

@@ -10,7 +10,7 @@ const MEMBERS_PER_PATCH_COUNT = 20
 /** PATCHes of one group in one batch. Graph runs them concurrently, and more of them conflict with each other. */
 const PATCHES_PER_BATCH_COUNT = 5
 
-/** Graph counts a PATCH as one write, whatever its number of members, and each removal as one. */
+/** Graph counts a PATCH of any number of members as one write, and each removal as one. */
 export const WRITE_LIMITS: Directory['limits'] = {
   add: {
     accountsPerStep: MEMBERS_PER_PATCH_COUNT * PATCHES_PER_BATCH_COUNT,
@@ -142,7 +142,7 @@ function tallyOne(
   } else tally.fault ??= replyFault(reply)
 }
 
-/** Removes accounts, twenty to a call. An account that is not a member counts as done, whatever Graph's wording. */
+/** Removes accounts, twenty to a call. An account that is not a member counts as done, in each wording of Graph. */
 export async function removeMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
   const tally = emptyTally()
   for (const some of chunk([...new Set(accounts)], CALLS_PER_BATCH_COUNT)) {

@@ -39,7 +39,7 @@ export type DispatchDependencies = {
 
 /**
  * Returns the function that responds to every request below a group's prefix: match the route, authenticate, admit the
- * caller, authorize, validate, run, serialize. It never throws. The order is that of decisions, section 10.
+ * caller, authorize, validate, run, serialize. It never throws. Of several faults, the first in this order is returned.
  */
 export function dispatcher(
   group: RouteGroup,
@@ -134,7 +134,7 @@ function authorize(caller: Caller, route: Route): void {
   throw new Refusal('RoleRequired', `This operation requires one of the roles ${route.roles.join(', ')}`)
 }
 
-/** Checked with the roles, before the input is validated: decisions, section 10. */
+/** Checked with the roles, before the input is validated: `CallerHasNoIdentity` is about the caller. */
 async function identityOf(
   caller: Caller,
   { identity }: Route,

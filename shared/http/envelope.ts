@@ -35,7 +35,7 @@ const STATUS: Record<RefusalKind, number> = {
   unavailable: 503,
 }
 
-/** Responses carry data of people: they are not cached, and browsers do not guess their type. Decisions, section 12. */
+/** Responses carry data of people: they are not cached, and browsers do not guess their type. */
 const PROTECTIVE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
 /** The HTTP status of a refusal. Depends only on its kind. */
@@ -43,7 +43,7 @@ export function httpStatusOf(refusal: Pick<Refusal, 'code'>): number {
   return STATUS[REFUSALS[refusal.code].kind]
 }
 
-/** The response to a successful request: decisions, section 1. */
+/** The response to a successful request. */
 export function successEnvelope(result: RouteResult, status: number): HttpResponse {
   return envelope(status, JSON.stringify(success(result, status)), result.headers)
 }
@@ -67,7 +67,7 @@ export function refusalEnvelope(refusal: Refusal, headers: Readonly<Record<strin
   return failureEnvelope(httpStatusOf(refusal), refusal.entries, headers)
 }
 
-/** 500. Discloses no internals: decisions, section 1. */
+/** 500. Discloses no internals: the log has the error, under the id of the request. */
 export function faultEnvelope(): HttpResponse {
   return failureEnvelope(500, [{ code: 'InternalError', message: 'An internal error occurred. Try again later.' }])
 }

@@ -4,7 +4,6 @@ import type { Page } from '../kernel/versioned.ts'
 import type { RouteResult } from './envelope.ts'
 import { type SealBinding, sealedTexts } from './sealed-texts.ts'
 
-/** Statement, "Paging", and decisions, section 3. */
 const PAGE_SIZE_DEFAULT = 2000
 const PAGE_SIZE_LIMIT = 5000
 

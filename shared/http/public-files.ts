@@ -16,7 +16,7 @@ export type PublicFile = {
   read(): Uint8Array
 }
 
-/** All files by path. Any other path is refused, whatever exists on disk. */
+/** All files by path. Any other path is refused, also if a file exists there. */
 export type PublicFiles = { get(path: string): PublicFile | undefined }
 
 export type FileDependencies = { readonly log: Log; newId(): string }

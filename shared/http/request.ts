@@ -2,10 +2,10 @@ import { type CooperativeScheduler, runToCompletion, type Task } from '../kernel
 import { Refusal } from '../kernel/refusals.ts'
 import { jsonDepthSteps, jsonParseSteps } from './json-parse-steps.ts'
 
-/** Bytes. Decisions, section 1; connector batches set their own. */
+/** Bytes. Connector batches set their own. */
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 
-/** Levels of nesting. Decisions, section 1. */
+/** Levels of nesting: twice what the deepest condition needs. */
 const DEPTH_LIMIT = 64
 
 /** A request, independent of the host. */
@@ -91,7 +91,7 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
-/** Decisions, section 10. */
+/** Without spaces and control characters, which would change a line of a log. */
 const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The request id that the caller sent, if it is valid; otherwise a new one. */

@@ -55,7 +55,7 @@ type MemberSchema = {
   readonly items?: TSchema
 }
 
-/** Returns the body without the optional members that are null: null means left out. Decisions, section 13. */
+/** Returns the body without the optional members that are null: null means left out. */
 export function withoutOptionalNulls(schema: TSchema, body: unknown): unknown {
   const { properties, required = [], items } = schema as MemberSchema
   if (Array.isArray(body)) {

@@ -1,4 +1,4 @@
-/** The roles of users: statement, "Authentication". */
+/** The roles of users. */
 export const USER_ROLES = ['collection_criteria_definition-administrator', 'User', 'Administrator'] as const
 
 /** The roles of applications. */
@@ -24,7 +24,7 @@ export type Caller = {
   readonly objectId: string
   /** The application that the token was issued to (`azp`, `appid`). */
   readonly clientId: string | undefined
-  /** Only roles that can be assigned to this kind of caller: decisions, section 2. */
+  /** Only roles that can be assigned to this kind of caller. */
   readonly roles: ReadonlySet<Role>
 }
 
@@ -34,7 +34,7 @@ export type KnownCaller = Caller & { readonly identityId?: string | undefined }
 /** The actor id of what the service itself does. */
 export const SYSTEM_ACTOR = 'system'
 
-/** The actor id of a caller: decisions, section 10. The core identity, else the `oid` of the token. */
+/** The actor id of a caller: the core identity, else the `oid` of the token. */
 export function actorIdOf({ identityId, objectId }: Pick<KnownCaller, 'identityId' | 'objectId'>): string {
   return identityId ?? objectId
 }

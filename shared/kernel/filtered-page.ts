@@ -1,6 +1,6 @@
 import type { Page } from './versioned.ts'
 
-/** Reads for one page at most. A page of which more is filtered out has fewer items than asked for. */
+/** Reads for one page at most. A page has fewer items than requested when more than that is filtered out. */
 const READS_PER_PAGE_COUNT = 5
 
 /** A page of the items that pass, of a list that is read page by page. It can have fewer items than asked for. */

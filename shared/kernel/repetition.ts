@@ -1,4 +1,4 @@
-/** Work that is repeated after so many units of time, such as every 28 days. */
+/** Work that is repeated after a number of units of time, such as every 28 days. */
 export type Repetition = { readonly unitMs: number; readonly unitCount: number }
 
 /**

@@ -1,4 +1,4 @@
-/** What one tenant can have. Decisions, section 12. */
+/** What one tenant can have, so that it leaves room for the others. */
 export type TenantLimits = {
   /** Distinct names of custom attributes for each object type. */
   readonly customAttributeNames: number

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 /** ISO 8601 with offset, as returned by the functions below. */
 export const Timestamp = Type.String({ format: 'date-time' })
 
-/** `2026-02-11T09:14:22.117+00:00`: decisions, section 1. */
+/** `2026-02-11T09:14:22.117+00:00`: the format of all instants of the API. */
 export function toTimestamp(instantMs: number): string {
   return new Date(instantMs).toISOString().replace('Z', '+00:00')
 }
@@ -16,7 +16,7 @@ export function toSecondsTimestamp(instantS: number): string {
 /** Milliseconds in a day. Days start at midnight UTC, which has no daylight saving time. */
 export const DAY_MS = 86_400_000
 
-/** The start (midnight UTC) of the day of an instant: decisions, section 10. */
+/** The start (midnight UTC) of the day of an instant. */
 export function dayOf(instantMs: number): number {
   return Math.floor(instantMs / DAY_MS) * DAY_MS
 }

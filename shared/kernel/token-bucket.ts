@@ -17,7 +17,7 @@ export class TokenBucket {
   }
 
   /**
-   * Takes tokens, if so many are left beyond `keptCount`. More than there can ever be are taken from a full bucket.
+   * Takes tokens if that number is left beyond `keptCount`. More than there can ever be are taken from a full bucket.
    * @returns 0 when they were taken; otherwise the milliseconds after which to try again.
    */
   take(count: number, nowMs: number, keptCount = 0): number {

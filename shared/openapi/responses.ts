@@ -11,7 +11,7 @@ type FailureCode = RefusalCode | typeof FAULT_CODE
 export const NOT_MODIFIED = 'The version in `If-None-Match` is the current one.'
 const CODES = Object.keys(REFUSALS) as RefusalCode[]
 
-/** The schema of a failure envelope: decisions, section 1. @param entry The members of one of its errors. */
+/** The schema of a failure envelope. @param entry The members of one of its errors. */
 export function failureSchema(
   statusCode: JsonObject,
   entry: { readonly required: readonly string[]; readonly properties: JsonObject },

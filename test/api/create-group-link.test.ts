@@ -15,7 +15,7 @@ describe('Creating and previewing group links', () => {
     api.sentMessages.length = 0
   })
 
-  it('creates a link, and returns exactly the fields of the statement', async () => {
+  it('creates a link, and returns exactly the fields of the API description', async () => {
     const collectionId = api.collections.make(users(0, 3))
     const directoryGroupId = await api.newGroup({ displayName: 'Rådhuset' })
     const created = await api.call('POST', '/group-links', {
@@ -126,7 +126,7 @@ describe('Creating and previewing group links', () => {
     assert.deepEqual(codes(await api.call('POST', '/group-links')), [400, 'BodyRequired'])
   })
 
-  it('checks in the decided order: collection, object type, existing link, group', async () => {
+  it('checks in this order: collection, object type, existing link, group', async () => {
     const groupId = await api.newGroup()
     const missing = { collectionId: NOBODYS_ID, directoryGroupId: NOBODYS_ID }
     const unknown = await api.call('POST', '/group-links', missing)

@@ -8,8 +8,8 @@ const { admin, call, requests, joinable, person, position } = world
 after(() => assert.deepEqual(faults, []))
 
 /**
- * The statuses that may follow each status in a lifecycle: decisions, section 7. A direct add bypasses the gates, also
- * for a request that waits at one.
+ * The statuses that may follow each status in a lifecycle. A direct add bypasses the gates, also for a request that
+ * waits at one.
  */
 const FOLLOWERS: Record<string, readonly string[]> = {
   Requested: ['PendingApproval', 'Joined', 'Cancelled'],

@@ -1,4 +1,4 @@
-// Which folder may import which: architecture, "Folders". Run by `npm run check -- layers` and counted by layers.test.ts.
+// Which folder may import which, as README describes. Run by `npm run check -- layers` and counted by layers.test.ts.
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [

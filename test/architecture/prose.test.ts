@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { METRICS } from '../../shared/kernel/metrics.ts'
 import { REFUSALS } from '../../shared/kernel/refusals.ts'
 import { SETTINGS } from '../../shared/settings/settings.ts'
+import { commentsOf, linesOf, REWRITTEN, type Sentence } from './comments.ts'
 
 const PROJECT_FOLDER = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -29,10 +29,8 @@ const AVOIDED_WORDS = [
   /\btells? apart\b|\btold apart\b/i, // distinguish
 ] as const
 
-/** Terms that the code itself must not use, wherever they stand. `Application Insights` is not a sight. */
+/** Terms that the code itself must not use anywhere. `Application Insights` contains none of them as a word. */
 const RETIRED_TERMS = /doorbell|\bring(s|ing)?\b|\brung\b|\bbells?\b|\bsights?\b/i
-
-type Sentence = { readonly at: string; readonly text: string }
 
 function avoided(sentences: readonly Sentence[]): string[] {
   return sentences.flatMap(({ at, text }) =>
@@ -41,12 +39,6 @@ function avoided(sentences: readonly Sentence[]): string[] {
       return match === null ? [] : [`${at}: "${match[0]}" in "${text.trim().slice(0, 120)}"`]
     }),
   )
-}
-
-function linesOf(path: string): Sentence[] {
-  return readFileSync(join(PROJECT_FOLDER, path), 'utf8')
-    .split('\n')
-    .map((text, index) => ({ at: `${path}:${index + 1}`, text }))
 }
 
 /** Summaries and descriptions of the API description, with the path of properties that leads to them. */
@@ -82,6 +74,13 @@ describe('prose that users and operators read', () => {
     ]
     assert.ok(sentences.length > 100, String(sentences.length))
     assert.deepEqual(avoided(sentences), [])
+  })
+
+  it('is plain technical English in comments', () => {
+    const files = globSync(['{functions,infra,shared,test}/**/*.{ts,tsx,bicep}'], { cwd: PROJECT_FOLDER })
+    const comments = files.filter((file) => !REWRITTEN.test(file)).flatMap(commentsOf)
+    assert.ok(comments.length > 1000, String(comments.length))
+    assert.deepEqual(avoided(comments), [])
   })
 
   it('uses no retired term anywhere in the code', () => {

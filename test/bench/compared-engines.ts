@@ -5,7 +5,7 @@ import { type FIVE_LEAVES, flatRows, type Row, type TenantSize } from './generat
 
 export type ConditionName = keyof typeof FIVE_LEAVES
 
-/** Rows are handed over so many at a time: a million of objects would crowd out what is measured. */
+/** Rows in each call: a million objects at once would slow down what is measured. */
 const ROWS_PER_PART_COUNT = 20_000
 
 /** `FIVE_LEAVES` as SQL over one wide table, which spares DuckDB the joins. */

@@ -186,7 +186,7 @@ async function reportSearch(text: string, operator: ApiClient): Promise<void> {
   report(`search ${text}: ${found} found in ${timesMs.map(Math.round).join(', ')} ms`)
 }
 
-/** Time that a process computed, whatever else the machine was doing meanwhile. */
+/** Time that a process computed, independent of the load of the machine. */
 function processorS(processId: number): number {
   const [, rest = ''] = readFileSync(`/proc/${processId}/stat`, 'utf8').split(') ')
   const [userTicks, systemTicks] = rest.split(' ').slice(11, 13).map(Number)

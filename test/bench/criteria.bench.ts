@@ -58,7 +58,7 @@ function usedMb(): number {
   return (heapUsed + arrayBuffers) / 1e6
 }
 
-/** Milliseconds that each of so many runs took, ascending. */
+/** Milliseconds that each run took, ascending. */
 function timesMs(runCount: number, run: (index: number) => unknown): number[] {
   const times = Array.from({ length: runCount }, (_, index) => {
     const startMs = performance.now()

@@ -70,7 +70,7 @@ function forSyncsOnly(operation: OperationInput): OperationInput[] {
 
 const ids = Array.from({ length: MEMBER_COUNT }, () => randomUUID())
 
-/** Request units of storing evaluations: the first one, then each without so many of the members. */
+/** Request units of storing evaluations: the first one, then each with fewer members by this number. */
 async function unitsOf(memberCount: number, changeCounts: readonly number[], members: Container): Promise<number[]> {
   const store = cosmosMembershipStore(members, { historyDays: 400, nowMs: () => Date.now() })
   const collectionId = randomUUID()

@@ -6,7 +6,7 @@ export type ServedForMeasuring = {
   readonly emptyUrl: string
   readonly apiUrl: string
   readonly token: string
-  /** Paths of collections, each of which the token may read. */
+  /** Paths of collections that the token may read. */
   readonly paths: readonly string[]
 }
 

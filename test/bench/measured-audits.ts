@@ -48,7 +48,7 @@ export async function measureAudits(): Promise<{
   }
 }
 
-/** What each of so many adds. */
+/** The work that one more adds. */
 function share(whole: Work, part: Work, count: number): Work {
   const of = (name: keyof Work) => Math.max(0, whole[name] - part[name]) / count
   return {

@@ -15,7 +15,7 @@ import {
 
 /**
  * What each way of reading costs in a tenant of 212,000 objects, 10,000 collections, and 10,000 requests and 200,000
- * members in one of them: time of the first call and the calls after it, how long the one thread served nobody else,
+ * members in one of them: time of the first call and the calls after it, how long the one thread served no other caller,
  * what the database was asked for, and memory. Usage: `npm run bench -- routes [data folder that the next run
  * finds again] [part of the names of what to measure]`.
  */

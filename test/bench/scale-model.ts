@@ -100,7 +100,7 @@ const NAMES = [
   'executions',
 ] as const satisfies readonly (keyof Work)[]
 
-/** Sum of works, each so many times. */
+/** Sum of works, each times its number. */
 export function combined(parts: readonly (readonly [work: Work, times: number])[]): Work {
   const total = (name: keyof Work) => parts.reduce((sum, [work, times]) => sum + work[name] * times, 0)
   return Object.fromEntries(NAMES.map((name) => [name, total(name)])) as Work

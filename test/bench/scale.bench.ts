@@ -28,7 +28,7 @@ const LINKS_PER_TENANT = 50
 /** Instances of the function that evaluates, and how long each lives. */
 const EVALUATING = { rowsPerInstance: 1_500_000, instances: 4, lifeHours: 6 }
 
-/** Without changes, links are compared in so many consecutive hours, and this is repeated after so many. */
+/** Without changes, links are compared in a number of consecutive hours, and again after a number of hours. */
 const COMPARED_IN_HOURS = 5
 const REPEATED_AFTER_HOURS = 160
 

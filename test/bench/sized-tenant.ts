@@ -19,7 +19,7 @@ const MEMBERS_COUNT = 200_000
 const WRITES_AT_ONCE_COUNT = 16
 const CREATED_AT = '2026-01-05T08:00:00.000+00:00'
 
-/** Every unit has the identity of its own number as manager; this one leads nobody, and has a position. */
+/** Every unit has the identity of its own number as manager; this one leads no unit, and has a position. */
 export const EMPLOYEE_INDEX = 5_000
 /** Leads the whole tree. */
 export const TOP_MANAGER_INDEX = 0

@@ -4,7 +4,7 @@ import { measureSweeps, type SweepCost } from './measured-sweeps.ts'
 /** What hourly sweeps of unchanged links cost on average over a week: each link is compared in full once. */
 const HOURS_COUNT = 168
 
-/** What an hourly sweep of so many unchanged links may cost. */
+/** What an hourly sweep of this number of unchanged links may cost. */
 const LIMITS: Readonly<Record<number, Partial<SweepCost>>> = {
   50: { requestUnits: 30, operations: 12, messages: 2, calls: 2 },
   1000: { calls: 25 },

@@ -17,7 +17,7 @@ import { idOf, loadSizedObjects } from './sized-objects.ts'
 
 /**
  * What reading costs a user without an administrator role, from the manager of the whole tree down to one who leads
- * nobody: time, this process's work (the database's, which is in it, included), and what the database is asked for.
+ * no unit: time, this process's work (the database's, which is in it, included), and what the database is asked for.
  * Usage: `npm run bench -- visibility [identities]`.
  */
 const IDENTITIES_COUNT = Number(process.argv[2] ?? 100_000)

@@ -316,7 +316,7 @@ async function linkTo(world: ConsoleWorld, collectionId: string, groupName: stri
   return directoryGroupId
 }
 
-/** Somebody gives the group a rule in the directory, so that no sync can write it. */
+/** Gives the group a rule in the directory, so that no sync can write it. */
 async function makeDynamic({ directory, demo }: StartedEnvironment, groupId: string): Promise<void> {
   const tenant = demo.tenants[0]
   const tester = tenant?.apps.find(({ name }) => name === 'tester')

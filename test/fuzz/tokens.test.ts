@@ -45,7 +45,7 @@ const HARMLESS: readonly Claims[] = [
   { roles: 'User' },
 ]
 
-/** Changes of which each makes a token invalid, whatever else it contains. */
+/** Each change alone makes a token invalid. */
 const HARMFUL: readonly Claims[] = [
   { aud: 'https://graph.microsoft.com' },
   { aud: undefined },

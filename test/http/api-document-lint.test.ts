@@ -4,10 +4,10 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
 
 /**
- * The one rule that the paths of the statement break: `/membership-requests/eligible/{userId}` beside
+ * The one rule that the paths of the API break: `/membership-requests/eligible/{userId}` beside
  * `/membership-requests/{collectionId}/submit`, and the like. A literal segment wins over an id, as OpenAPI 3.1 has it
  * ("Path Templating Matching") and as the router does, so that no request is in doubt. The rule stays on, and
- * whatever else it finds is a failure.
+ * all else that it finds is a failure.
  */
 const KNOWN_AMBIGUITIES = [
   '/group-link/beta/group-links/{collectionId}/sync',

@@ -33,7 +33,7 @@ describe('before provisioning', { skip: process.platform === 'win32' }, () => {
 
 describe('after provisioning', { skip: process.platform === 'win32' }, () => {
   it('prints the remaining command with its values', () => {
-    const told = execFileSync('sh', [join(HOOKS, 'show-remaining-steps.sh')], {
+    const printed = execFileSync('sh', [join(HOOKS, 'show-remaining-steps.sh')], {
       encoding: 'utf8',
       env: {
         PATH: process.env.PATH,
@@ -43,8 +43,11 @@ describe('after provisioning', { skip: process.platform === 'win32' }, () => {
         FEDERATED_CREDENTIAL_SUBJECT: 'the-identity',
       },
     })
-    assert.match(told, /az ad app federated-credential create --id the-application --parameters '(?<json>\{[^']+\})'/)
-    assert.deepEqual(JSON.parse(/'(\{[^']+\})'/.exec(told)?.[1] ?? ''), {
+    assert.match(
+      printed,
+      /az ad app federated-credential create --id the-application --parameters '(?<json>\{[^']+\})'/,
+    )
+    assert.deepEqual(JSON.parse(/'(\{[^']+\})'/.exec(printed)?.[1] ?? ''), {
       name: 'prod',
       issuer: 'https://issuer/v2.0',
       subject: 'the-identity',

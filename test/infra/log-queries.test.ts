@@ -22,9 +22,9 @@ describe('the queries of workbook and alerts', () => {
   const sources = textOf('{functions,shared}/**/*.ts')
 
   it('use events that the code logs', () => {
-    const asked = named(queries, /line\.event == '([^']+)'/g)
-    assert.ok(asked.size >= 4, 'too few events to be all of them')
-    assert.deepEqual(missingFrom(named(sources, /\blog\.(?:info|warn|error)\(\s*'([^']+)'/g), asked), [])
+    const queried = named(queries, /line\.event == '([^']+)'/g)
+    assert.ok(queried.size >= 4, 'too few events to be all of them')
+    assert.deepEqual(missingFrom(named(sources, /\blog\.(?:info|warn|error)\(\s*'([^']+)'/g), queried), [])
   })
 
   it('search for the events that they select', () => {
@@ -34,9 +34,9 @@ describe('the queries of workbook and alerts', () => {
 
   it('use metrics that the code records', () => {
     const conditions = named(queries, /AppMetrics\s*(?:\\n)?\|\s*where (Name[^|\\]+)/g)
-    const asked = new Set([...conditions].flatMap((condition) => [...named(condition, /'([a-z]+\.[a-z.]+)'/g)]))
-    assert.ok(asked.size >= 6, 'too few metrics to be all of them')
-    assert.deepEqual(missingFrom(named(sources, /\.record\(\s*'([^']+)'/g), asked), [])
+    const queried = new Set([...conditions].flatMap((condition) => [...named(condition, /'([a-z]+\.[a-z.]+)'/g)]))
+    assert.ok(queried.size >= 6, 'too few metrics to be all of them')
+    assert.deepEqual(missingFrom(named(sources, /\.record\(\s*'([^']+)'/g), queried), [])
   })
 })
 

@@ -83,9 +83,9 @@ describe('the workflows', () => {
     assert.deepEqual(['environmentName', 'location', 'serviceClientId', 'alertEmail'], required)
     for (const environment of environments) {
       const { parameters } = JSON.parse(readProjectText(`infra/${environment}.parameters.json`))
-      const given = (name: string) => name in parameters || previewed.split(`${name}="$`).length - 1 === 2
+      const isSet = (name: string) => name in parameters || previewed.split(`${name}="$`).length - 1 === 2
       assert.deepEqual(
-        required.filter((name) => !given(name)),
+        required.filter((name) => !isSet(name)),
         [],
       )
     }

@@ -6,7 +6,7 @@ import { newDataFolder, type StartedEnvironment, startedEnvironment } from './st
 
 const REQUEST_ID = 'a-request.of_mine'
 
-/** Of the probes, the description, each kind of refusal, and what is nobody's. */
+/** Paths of the probes, the description, each kind of refusal, and of no function. */
 const PATHS = [
   '/',
   '/health',

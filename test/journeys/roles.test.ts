@@ -19,7 +19,7 @@ const PEOPLE = [
 ] as const
 type Name = (typeof APPLICATIONS)[number] | (typeof PEOPLE)[number]
 
-/** Whoever passes a gate, and those who are stopped by another refusal than `RoleRequired`. */
+/** The callers that pass a gate, and those that are stopped by another refusal than `RoleRequired`. */
 type Gate = {
   readonly passed: readonly Name[]
   readonly withoutIdentity?: readonly Name[]
@@ -48,7 +48,7 @@ const CONNECTOR_DATA_READ: Gate = { passed: ['admin', 'coreAdmin', 'connector'] 
 const CONNECTOR_DATA_WRITE: Gate = { passed: ['connector'] }
 
 /**
- * Decisions, section 2, route by route. The status is what passes the gate then meets: 400 for an id `x`, a body that
+ * Who may call what, route by route. The status is what passes the gate then meets: 400 for an id `x`, a body that
  * is not JSON or a parameter left out; 200 where nothing can be wrong.
  */
 const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] = [

@@ -19,7 +19,7 @@ const TRACEPARENT = `00-${TRACE_ID}-${CALLERS_SPAN_ID}-00`
 const REQUEST_ID = 'the-request-that-joins'
 const SUBMIT = '/collections-joinable/beta/membership-requests/{collectionId}/submit'
 
-/** What a body holds and nobody else says. */
+/** Text that only a body contains. */
 const BODY_TEXT = 'I took the course in Reykjavik'
 
 type Line = { readonly event: string; readonly [detail: string]: unknown }

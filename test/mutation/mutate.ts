@@ -205,7 +205,7 @@ function passes(files: readonly string[], env: Readonly<Record<string, string>>,
   })
 }
 
-/** A copy of the files that Git knows or would add, so that a change never reaches the files that somebody works on. */
+/** A copy of the files that Git knows or would add, so that a change never reaches the files that a person edits. */
 function copyOfProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'mutants-'))
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })

@@ -18,7 +18,7 @@ import {
 /** Whom a manager names: a person, one of the person's positions, or both. */
 type NamedReport = { readonly nin: string; readonly positionId: string; readonly form: 'person' | 'position' | 'both' }
 
-/** A manager submits a request for somebody they lead in a position, or tries to for somebody else. */
+/** A manager submits a request for a person they lead in a position, or tries to for another person. */
 export async function submitOnBehalf(organisation: Organisation, random: Random): Promise<void> {
   const { model, locks, recentChanges, changedNins } = organisation
   const leaders = Array.from({ length: LEADER_COUNT }, (_, person) => ninOf(person))

@@ -54,7 +54,7 @@ function listedRequests(model: OrganisationModel): { readonly inbox: IdsOfPeople
   return { inbox, submitted }
 }
 
-/** Without those where somebody is a member or waits. */
+/** Without those where the person is a member or waits. */
 function eligibleCollections(model: OrganisationModel): IdsOfPeople {
   const members = model.members()
   const live = new Map(

@@ -1,6 +1,6 @@
 import type { ModelRow } from './people-model.ts'
 
-/** Conditions as the API takes them, and what they mean: decisions, section 5. Independent of the service. */
+/** Conditions as the API takes them, and what they mean. Independent of the service. */
 export type SoakLeaf = {
   readonly id: string
   readonly field: string

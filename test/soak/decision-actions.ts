@@ -15,7 +15,7 @@ import { approversAt, isEligible } from './policy-model.ts'
 import { approveAt, gateOf, type ModelGate, type ModelRequest } from './request-model.ts'
 import { isLeader, LEADER_COUNT, ninOf } from './source-items.ts'
 
-/** Somebody who decides on a waiting request, or tries to. */
+/** A person who decides on a waiting request, or tries to. */
 type Decision = {
   readonly collectionId: string
   readonly collection: JoinableModel
@@ -27,7 +27,7 @@ type Decision = {
 type RequestAnswer = { readonly lifecycle: readonly { readonly status: string; readonly notes?: string }[] }
 
 /**
- * An approver approves or rejects at the current gate, or somebody else tries. Only where everything that determines
+ * An approver approves or rejects at the current gate, or another person tries. Only where everything that determines
  * the approvers has not changed lately, and does not change meanwhile.
  */
 export async function decideOnRequest(organisation: Organisation, random: Random): Promise<void> {
@@ -43,7 +43,7 @@ export async function decideOnRequest(organisation: Organisation, random: Random
     const account = model.people.identities().get(actorNin)?.account
     if (account === undefined || !model.people.identities().has(request.nin)) return
     const refusal = refusalOf(model, picked)
-    // The record keeps the former id of somebody who was merged.
+    // The record keeps the former id of a person who was merged.
     const wasInvolved = refusal?.code === 'NotCurrentApprover'
     if (wasInvolved && !isLeader(actorNin)) return
     const kind = random.percent(80) ? 'approve' : 'reject'
@@ -133,7 +133,7 @@ function pickDecision(organisation: Organisation, random: Random): Decision | un
   return { ...picked, actorNin }
 }
 
-/** The refusal of a decision, undefined when the actor is an approver: decisions, sections 7 and 10. */
+/** The refusal of a decision, undefined when the actor is an approver. */
 function refusalOf(
   model: OrganisationModel,
   { request, gate, actorNin }: Decision,

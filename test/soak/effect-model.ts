@@ -4,7 +4,7 @@ import { isEligible } from './policy-model.ts'
 
 type Difference = { readonly added: readonly string[]; readonly removed: readonly string[] }
 
-/** What a changed condition does: decisions, section 15. Without what stays as it is. */
+/** What a changed condition does. Without what stays as it is. */
 export type ModelEffect = {
   /** Members by collection. */
   readonly collections: ReadonlyMap<string, Difference>

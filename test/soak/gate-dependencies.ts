@@ -6,7 +6,7 @@ import { unitKey } from './recent-changes.ts'
 import type { ModelGate, RequestSubject } from './request-model.ts'
 import { ninOfExternalId } from './source-items.ts'
 
-/** Everything on which it depends whether somebody is an approver at the gate: people, org units and collections. */
+/** Everything on which it depends whether a person is an approver at the gate: people, org units and collections. */
 export function approverKeys(
   model: OrganisationModel,
   gate: ModelGate,

@@ -16,8 +16,7 @@ export class GroupWatch {
   #groups = new Map<string, Watched>()
   /**
    * By collection: members at some moment since the last quiet point. Members are evaluated some time after a change of
-   * people, and a link that is created meanwhile writes those of before, with their accounts of then: decisions,
-   * section 6.
+   * people, and a link that is created meanwhile writes those of before, with their accounts of then.
    */
   #membersOf = new Map<string, Set<string>>()
   /** By member: accounts at some moment since the last quiet point. */

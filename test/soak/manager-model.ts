@@ -11,7 +11,7 @@ export function positionsOf(people: PeopleModel, nin: string): Map<string, Objec
   return new Map([...people.objects('hr', 'relationship')].filter(isHeld))
 }
 
-/** A position, its org unit, and the units above it: decisions, section 7. */
+/** A position, its org unit, and the units above it. */
 export function managerPlaces(people: PeopleModel, positionId: string): ManagerPlace[] {
   const position = people.find('hr', 'relationship', positionId)
   if (position === undefined) return []

@@ -29,7 +29,7 @@ export class OrganisationModel {
   readonly criteria = new Map<string, CriteriaModel>()
   readonly joinable = new Map<string, JoinableModel>()
   readonly links = new Map<string, LinkModel>()
-  /** Whether removals are held: decisions, section 11. */
+  /** Whether removals are held. */
   isGuarded = false
   /** Links whose removals can still be held, although the guard is off: until their next sync. */
   readonly linksWithHolds = new Set<string>()
@@ -66,7 +66,7 @@ export class OrganisationModel {
     return members
   }
 
-  /** The members of each collection, and the accounts of all members: decisions, section 8. */
+  /** The members of each collection, and the accounts of all members. */
   membersWithAccounts(isJoined = isMembership): MembersWithAccounts {
     const rows = this.people.rows()
     const accountOf = new Map<string, string | undefined>()
@@ -100,7 +100,7 @@ export class OrganisationModel {
 
 const isMembership = ({ status }: ModelRequest): boolean => status === 'Joined'
 
-/** A membership for a position counts for the row of that position: decisions, section 10. */
+/** A membership for a position counts for the row of that position. */
 function isJoinedIn(
   joined: ReadonlyMap<string, readonly ModelRequest[]>,
   { identity, relationship }: ModelRow,

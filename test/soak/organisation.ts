@@ -32,7 +32,7 @@ export type Organisation = {
   readonly numbersByCoreId: Map<string, string>
   /** External ids of positions by core id, also of deleted ones. */
   readonly positionNames: Map<string, string>
-  /** Of an identity that was merged: the core ids of both, one of which stays. */
+  /** Of an identity that was merged: the core ids of both. One stays. */
   readonly formerCoreIds: Map<string, readonly string[]>
   /** How often the outcomes occurred for which many things must come together. */
   readonly outcomeCounts: Map<string, number>

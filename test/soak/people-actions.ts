@@ -151,7 +151,7 @@ function personChange(organisation: Organisation, person: number, random: Random
   return deliveredPosition(organisation, person, 'R', random)
 }
 
-/** The payroll delivers somebody under a wrong number, or corrects one: two identities turn out to be one person. */
+/** The payroll delivers a person under a wrong number, or corrects one: two identities turn out to be one person. */
 export async function changePayroll(organisation: Organisation, random: Random): Promise<void> {
   const person = LEADER_COUNT + random.below(organisation.personCount - LEADER_COUNT)
   const [own, wrong] = [ninOf(person), payrollNinOf(person)]

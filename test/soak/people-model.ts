@@ -1,6 +1,6 @@
 /**
- * What the core objects must be, from the acknowledged writes of the sources: decisions, sections 3 and 4. Independent
- * of the service: it shares no code with it.
+ * What the core objects must be, from the acknowledged writes of the sources. Independent of the service: it shares no
+ * code with it.
  */
 
 export type SourceName = 'hr' | 'accounts' | 'payroll'
@@ -18,7 +18,7 @@ export type ModelIdentity = {
 }
 export type ModelObject = { readonly externalId: string; readonly attributes: ObjectData }
 
-/** What a condition is evaluated on: decisions, section 5. */
+/** What a condition is evaluated on. */
 export type ModelRow = {
   readonly identity: ModelIdentity | undefined
   readonly relationship: ModelObject | undefined

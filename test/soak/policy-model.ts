@@ -3,7 +3,7 @@ import type { ModelMembers, OrganisationModel } from './organisation-model.ts'
 import { referredId } from './people-model.ts'
 import type { ModelGate, ModelPolicy, RequestSubject } from './request-model.ts'
 
-/** The approvers at a gate for a request, by national identity number, also the subject: decisions, section 7. */
+/** The approvers at a gate for a request, by national identity number, also the subject. */
 export function approversAt(
   model: OrganisationModel,
   gate: ModelGate,

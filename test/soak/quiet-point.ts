@@ -18,7 +18,7 @@ const LONGEST_ADVANCE_MS = 60_000
 const OPEN_JOB_TRIES = 3
 const DRAINED_WITHIN_MS = 180_000
 /**
- * The service takes a read for late that shows an account which it removed in the last ten minutes: somebody may have
+ * The service takes a read for late that shows an account which it removed in the last ten minutes: a person may have
  * added it by hand since.
  */
 const READS_TRUSTED_AFTER_MS = 11 * 60_000

@@ -1,4 +1,4 @@
-/** Membership requests: decisions, sections 7 and 13. Independent of the service: it shares no code with it. */
+/** Membership requests. Independent of the service: it shares no code with it. */
 
 export type ModelGate = {
   readonly order: number
@@ -103,7 +103,7 @@ export function followPolicy(policy: ModelPolicy, former: ModelPolicy, request: 
   request.alternatives.push('Left')
 }
 
-/** Eligibility is looked at again at every gate to which a request comes, and at the grant: decisions, section 13. */
+/** Eligibility is looked at again at every gate to which a request comes, and at the grant. */
 function moveWaiting(policy: ModelPolicy, former: ModelPolicy, request: ModelRequest, mayJoin: boolean): void {
   const [from, to] = [gateOf(former, request), gateOf(policy, request)]
   const isAtSamePlace = from !== undefined && from.order === to?.order && from.type === to.type

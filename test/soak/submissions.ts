@@ -6,12 +6,12 @@ import type { JoinableModel, OrganisationModel } from './organisation-model.ts'
 import { approversAt, isEligible } from './policy-model.ts'
 import { firstGate, isOpenOrJoined, type ModelRequest, type RequestSubject, statusUnder } from './request-model.ts'
 
-/** A request that somebody is about to submit. */
+/** A request that a person is about to submit. */
 export type SoakSubmission = {
   readonly collectionId: string
   readonly collection: JoinableModel
   readonly subject: RequestSubject
-  /** Somebody who can decide at the first gate; undefined where only the subject can. */
+  /** A person who can decide at the first gate; undefined where only the subject can. */
   readonly approverNin: string | undefined
 }
 
@@ -46,7 +46,7 @@ export const newModelRequest = (
   endedByDeletion: false,
 })
 
-/** Somebody with exactly one position asks for that one, others for none: decisions, section 7. */
+/** A person with exactly one position requests it, others request none. */
 export function usualSubject({ people }: OrganisationModel, nin: string): RequestSubject {
   const positions = [...positionsOf(people, nin).keys()]
   return { nin, position: positions.length === 1 ? positions[0] : undefined }

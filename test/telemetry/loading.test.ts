@@ -35,7 +35,7 @@ describe('The packages of telemetry', () => {
     assert.ok(byCode.some((url) => url.endsWith('functions/app/telemetry.ts')))
     assert.equal(status, 200)
     const later = [...byStart, ...byAnswer, ...byExport]
-    // Log lines have the context of their invocation, whatever is exported.
+    // Log lines have the context of their invocation, also when nothing is exported.
     const ofContexts = /@opentelemetry\/(api|context-async-hooks|core|semantic-conventions)\//
     assert.deepEqual(
       ofTelemetry([...byCode, ...later]).filter((url) => !ofContexts.test(url)),

@@ -1,6 +1,6 @@
 import { t } from '../language/texts.ts'
 
-/** A part of a record that was changed here and by somebody else. */
+/** A part of a record that was changed here and by another person. */
 export type Difference = { readonly head: string; readonly mine: string; readonly theirs: string }
 
 type ConflictNoticeProps = {
@@ -9,7 +9,7 @@ type ConflictNoticeProps = {
   readonly onTakeTheirs: () => void
 }
 
-/** Somebody else has saved the record meanwhile: shows both versions and lets the person choose. Nothing is lost. */
+/** Another person has saved the record meanwhile: shows both versions and lets the person choose. Nothing is lost. */
 export function ConflictNotice({ differences, onKeepMine, onTakeTheirs }: ConflictNoticeProps) {
   return (
     <div class="notice warn" role="alert">

@@ -118,7 +118,7 @@ export function Fault({ fault: { code, message } }: { readonly fault: ApiFault }
   )
 }
 
-/** Whether somebody else has changed the record that was shown. */
+/** Whether another person has changed the record that was shown. */
 export function isStale(error: unknown): boolean {
   return error instanceof ApiRefusal && (error.status === 412 || error.has('StaleVersion'))
 }

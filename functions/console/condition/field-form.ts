@@ -6,7 +6,7 @@ export type FieldForm =
   | { readonly name: 'Written'; readonly text: string }
 export type FieldFormName = FieldForm['name']
 
-/** The forms that make sense for a type. Decisions, section 5. */
+/** The forms that the API takes for a type: functions of text, or of dates. */
 export function formsOf(type: string | undefined): readonly FieldFormName[] {
   if (type === 'String') return ['Plain', 'ToUpper', 'ToLower', 'Substring', 'Written']
   if (type === 'DateTime') return ['Plain', 'AddDays', 'Today']

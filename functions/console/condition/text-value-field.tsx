@@ -16,7 +16,7 @@ type TextValueFieldProps = {
 /** A value of the data, and how many objects have it. */
 type Example = { readonly value: string; readonly objectCount: number }
 
-/** The API answers at most so many values. */
+/** Maximum number of values in an answer of the API. */
 const EXAMPLES_AT_MOST = 50
 const EXAMPLES_NAMED = 4
 /** Milliseconds after the last key. */

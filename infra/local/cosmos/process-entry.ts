@@ -3,14 +3,14 @@ import { type LocalCosmos, startCosmos } from './server.ts'
 
 let cosmos: LocalCosmos | undefined
 
-const say = (message: CosmosProcessMessage | CosmosWork): void => void process.send?.(message)
+const send = (message: CosmosProcessMessage | CosmosWork): void => void process.send?.(message)
 
 async function start(options: CosmosProcessOptions): Promise<void> {
   try {
     cosmos = await startCosmos(options)
-    say({ endpoint: cosmos.endpoint, key: cosmos.key })
+    send({ endpoint: cosmos.endpoint, key: cosmos.key })
   } catch (error) {
-    say({ failure: (error as Error).message })
+    send({ failure: (error as Error).message })
     process.disconnect()
   }
 }
@@ -20,15 +20,15 @@ async function stop(): Promise<void> {
   process.exit(0)
 }
 
-function tellWork(): void {
+function reportWork(): void {
   const counts = Object.values(cosmos?.operations() ?? {})
   const operationCount = counts.reduce((sum, count) => sum + count, 0)
-  say({ operationCount, requestUnits: cosmos?.chargedUnits() ?? 0 })
+  send({ operationCount, requestUnits: cosmos?.chargedUnits() ?? 0 })
 }
 
-process.on('message', (order: CosmosProcessCommand) => {
-  if (order === 'report-work') tellWork()
-  else void (order === 'close' ? stop() : start(order))
+process.on('message', (command: CosmosProcessCommand) => {
+  if (command === 'report-work') reportWork()
+  else void (command === 'close' ? stop() : start(command))
 })
 // The parent process has ended. All writes are stored.
 process.once('disconnect', () => process.exit(0))

@@ -94,8 +94,9 @@ function parametersOf(parameters: Json | undefined): Parameters {
 }
 
 function pageRowCount(headers: IncomingHttpHeaders): number {
-  const given = Number(headers['x-ms-max-item-count'] ?? -1)
-  if (given === -1) return DEFAULT_PAGE_ROWS_COUNT
-  if (!Number.isInteger(given) || given < 1) throw badRequest('x-ms-max-item-count must be -1 or a positive integer')
-  return given
+  const rowCount = Number(headers['x-ms-max-item-count'] ?? -1)
+  if (rowCount === -1) return DEFAULT_PAGE_ROWS_COUNT
+  if (!Number.isInteger(rowCount) || rowCount < 1)
+    throw badRequest('x-ms-max-item-count must be -1 or a positive integer')
+  return rowCount
 }

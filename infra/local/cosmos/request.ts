@@ -42,8 +42,8 @@ export function verifySignature(
 ): void {
   const text = signedText(method, segments, String(headers['x-ms-date'] ?? ''))
   const expected = createHmac('sha256', key).update(text).digest('base64')
-  const given = signatureOf(headers.authorization ?? '')
-  if (given === undefined || !sameText(given, expected)) {
+  const signature = signatureOf(headers.authorization ?? '')
+  if (signature === undefined || !sameText(signature, expected)) {
     throw new CosmosFailure(401, REFUSAL + JSON.stringify(text))
   }
 }
@@ -64,9 +64,9 @@ function signatureOf(authorization: string): string | undefined {
   }
 }
 
-function sameText(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)]
-  return one.length === other.length && timingSafeEqual(one, other)
+function sameText(text: string, expected: string): boolean {
+  const [actual, wanted] = [Buffer.from(text), Buffer.from(expected)]
+  return actual.length === wanted.length && timingSafeEqual(actual, wanted)
 }
 
 /** Operations by path pattern and method. The headers of POST to `docs` select the operation. */

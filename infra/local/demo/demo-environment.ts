@@ -23,7 +23,7 @@ const ALL_PERMISSIONS: readonly GraphRight[] = [
   'Member.Read.Hidden',
 ]
 
-/** Decisions, section 9. */
+/** One for each set of roles of applications, and one without roles. */
 const APPLICATIONS: readonly Pick<ApplicationSeed, 'name' | 'roles' | 'graphRoles'>[] = [
   { name: 'reader', roles: ['collections-criteria.criteria.read.all'], graphRoles: [] },
   { name: 'writer', roles: ['collections-criteria.criteria.readwrite.all'], graphRoles: [] },

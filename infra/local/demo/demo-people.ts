@@ -21,7 +21,7 @@ type DemoPerson = {
   readonly positions: readonly { unit: string; title: string; manager?: string }[]
 }
 
-/** Decisions, section 9. */
+/** One for each role in a process: administrators, managers, approvers, staff with one or several positions. */
 const PEOPLE: readonly DemoPerson[] = [
   {
     name: 'admin',

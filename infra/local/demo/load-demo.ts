@@ -24,7 +24,7 @@ type ItemResult = { readonly index: number; readonly status: number; readonly er
 
 const CONNECTOR_NAME = 'Demo HR'
 const CONNECTORS = '/iamcore/beta/sync/connectors'
-/** Decisions, section 4. */
+/** The limit of `writeConnectorBatch`. */
 const ITEMS_PER_CALL = 1000
 const PAGE_SIZE = 5000
 const CALLS_IN_FLIGHT = 3

@@ -69,7 +69,7 @@ export function browserSignIn(deps: SignInDependencies) {
     }
     const [tenantId, objectId] = (new URLSearchParams(request.form).get('person') ?? '').split('/')
     const people = peopleOf(tenants, deps.objects).find(({ tenant }) => tenant.tenantId === tenantId)
-    const person = people?.people.find((one) => one.objectId === objectId)
+    const person = people?.people.find((candidate) => candidate.objectId === objectId)
     if (people === undefined || person === undefined) {
       return messagePage(400, 'Sign-in refused', 'This person does not exist in the directory.')
     }
@@ -171,7 +171,10 @@ function authorizationRequest(
 }
 
 function peopleOf(tenants: readonly TenantSeed[], objects: DirectoryObjects): PeopleOfTenant[] {
-  return tenants.map((tenant) => ({ tenant, people: tenant.people.filter((one) => exists(tenant, one, objects)) }))
+  return tenants.map((tenant) => ({
+    tenant,
+    people: tenant.people.filter((person) => exists(tenant, person, objects)),
+  }))
 }
 
 function exists({ tenantId }: TenantSeed, { objectId }: PersonSeed, objects: DirectoryObjects): boolean {

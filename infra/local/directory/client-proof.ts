@@ -58,9 +58,9 @@ function requireAssertion(
 }
 
 /** Compares in constant time. */
-export function equalSecrets(given: string, known: string): boolean {
+export function equalSecrets(presented: string, known: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(known))
+  return timingSafeEqual(digest(presented), digest(known))
 }
 
 /** OAuth errors and numbers of the supported AADSTS errors. RFC 6749, section 5.2. */

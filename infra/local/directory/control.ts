@@ -13,7 +13,7 @@ type ControlDependencies = {
   readonly keys: SigningKeys
 }
 
-/** Serves the control routes `/local/...` of the local directory. Decisions, section 9. */
+/** Serves the control routes `/local/...` of the local directory. */
 export function control(deps: ControlDependencies) {
   const routes: Record<string, Record<string, (text: string) => JsonAnswer>> = {
     '/local/demo': { GET: () => ({ status: 200, body: deps.demo() }) },

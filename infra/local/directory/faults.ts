@@ -126,19 +126,19 @@ function statusOf({ status, retryAfterS, applyFirst, html }: FaultDefinition): n
 }
 
 function parsedFault(body: unknown): FaultDefinition {
-  const given = controlBody(body, MEMBERS)
+  const members = controlBody(body, MEMBERS)
   const definition = {
-    ...member(given, 'method', isText, 'a non-empty string'),
-    ...member(given, 'path', isExpression, 'a regular expression'),
-    ...member(given, 'times', (value) => isCount(value) && value > 0, 'an integer from 1'),
-    ...member(given, 'status', (value) => isCount(value) && value >= 200 && value <= 599, 'a status from 200 to 599'),
-    ...member(given, 'retryAfterS', isCount, 'an integer number of seconds'),
-    ...member(given, 'delayMs', isCount, 'an integer number of milliseconds'),
-    ...member(given, 'drop', isBoolean, 'true or false'),
-    ...member(given, 'applyFirst', isBoolean, 'true or false'),
-    ...member(given, 'html', isBoolean, 'true or false'),
-    ...member(given, 'staleMs', isCount, 'an integer number of milliseconds'),
-    ...member(given, 'delta', isDeltaFlaw, `one of ${DELTA_FLAWS.join(', ')}`),
+    ...member(members, 'method', isText, 'a non-empty string'),
+    ...member(members, 'path', isExpression, 'a regular expression'),
+    ...member(members, 'times', (value) => isCount(value) && value > 0, 'an integer from 1'),
+    ...member(members, 'status', (value) => isCount(value) && value >= 200 && value <= 599, 'a status from 200 to 599'),
+    ...member(members, 'retryAfterS', isCount, 'an integer number of seconds'),
+    ...member(members, 'delayMs', isCount, 'an integer number of milliseconds'),
+    ...member(members, 'drop', isBoolean, 'true or false'),
+    ...member(members, 'applyFirst', isBoolean, 'true or false'),
+    ...member(members, 'html', isBoolean, 'true or false'),
+    ...member(members, 'staleMs', isCount, 'an integer number of milliseconds'),
+    ...member(members, 'delta', isDeltaFlaw, `one of ${DELTA_FLAWS.join(', ')}`),
   } as FaultDefinition
   const { delayMs, staleMs, delta } = definition
   const succeeds = delayMs !== undefined || staleMs !== undefined || delta !== undefined
@@ -149,12 +149,12 @@ function parsedFault(body: unknown): FaultDefinition {
 }
 
 function member(
-  given: Readonly<Record<string, unknown>>,
+  members: Readonly<Record<string, unknown>>,
   name: (typeof MEMBERS)[number],
   isValid: (value: unknown) => boolean,
   expected: string,
 ): Record<string, unknown> {
-  const value = given[name]
+  const value = members[name]
   if (value === undefined || value === null) return {}
   if (!isValid(value)) throw new ControlRefusal(`${name} must be ${expected}`)
   return { [name]: value }

@@ -114,7 +114,7 @@ export function membershipChanges(database: DatabaseSync, nowMs: () => number) {
         listNow(afterKey, count + before.size)
           .filter(({ key }) => !before.has(key))
           .concat(were.filter(({ key }) => key > afterKey))
-          .sort((one, other) => one.key - other.key)
+          .sort((first, second) => first.key - second.key)
           .slice(0, count)
     },
   }

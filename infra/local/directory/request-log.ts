@@ -1,4 +1,4 @@
-/** A processed Graph request. Decisions, section 9. */
+/** A processed Graph request. */
 export type RequestRecord = {
   readonly method: string
   /** Path with `/v1.0`, without the query. */

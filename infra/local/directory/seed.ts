@@ -1,4 +1,4 @@
-/** The kinds of demo groups. Decisions, section 9. */
+/** The kinds of demo groups: each is treated differently by Graph or by the service. */
 export type GroupKind =
   | 'security'
   | 'populated'
@@ -78,7 +78,7 @@ export type GroupSeed = {
   readonly ownerIds?: readonly string[]
 }
 
-/** Response of `GET /local/demo`. Decisions, section 9. */
+/** Response of `GET /local/demo`. */
 export type DemoAnswer = {
   readonly serviceClientId: string
   readonly publicClientId: string

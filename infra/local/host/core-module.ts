@@ -28,7 +28,7 @@ export class Disposable {
 
   static from(...disposables: { dispose(): unknown }[]): Disposable {
     return new Disposable(() => {
-      for (const each of disposables) each.dispose()
+      for (const disposable of disposables) disposable.dispose()
     })
   }
 

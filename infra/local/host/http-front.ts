@@ -87,9 +87,9 @@ async function answerAdmin(
   if (request.headers['transfer-encoding'] !== undefined) return refuse(response, 411)
   const body = await receiveBody(request, response)
   if (body === undefined) return
-  const order = parseOrder(body)
-  if (order === undefined) return sendBare(response, 400)
-  sendBare(response, startByHand(functionName, order.input) ? 202 : 404)
+  const start = parseStart(body)
+  if (start === undefined) return sendBare(response, 400)
+  sendBare(response, startByHand(functionName, start.input) ? 202 : 404)
 }
 
 /**
@@ -127,11 +127,11 @@ function refuse(response: ServerResponse, status: number): void {
   sendBare(response, status)
 }
 
-function parseOrder(body: Buffer): { input?: unknown } | undefined {
+function parseStart(body: Buffer): { input?: unknown } | undefined {
   if (body.length === 0) return {}
   try {
-    const order: unknown = JSON.parse(body.toString())
-    return typeof order === 'object' && order !== null ? order : undefined
+    const start: unknown = JSON.parse(body.toString())
+    return typeof start === 'object' && start !== null ? start : undefined
   } catch {
     return undefined
   }

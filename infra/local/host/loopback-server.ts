@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { listenOnLocalhost } from '../localhost.ts'
-import { REQUEST_HEAD_AT_MOST_BYTES } from './request-limits.ts'
+import { MAX_REQUEST_HEAD_BYTES } from './request-limits.ts'
 
 export type LoopbackServer = {
   readonly port: number
@@ -32,7 +32,7 @@ export async function listenOnLoopback(
   }
   const limits = {
     keepAliveTimeout: KEEP_ALIVE_MS,
-    maxHeaderSize: REQUEST_HEAD_AT_MOST_BYTES,
+    maxHeaderSize: MAX_REQUEST_HEAD_BYTES,
     requestTimeout: requestTimeoutMs,
     headersTimeout: requestTimeoutMs,
     // Interval of the check for slow requests.

@@ -44,7 +44,7 @@ export async function recordEntry(entry: string, load: () => Promise<unknown>): 
 /** All registrations of the entries, in the order of the entries. */
 export function registrationsOf(entries: readonly string[]): { functions: Registration[]; hooks: Hook[] } {
   const found = entries.map((entry) => byEntry.get(entry) ?? { functions: [], hooks: [] })
-  return { functions: found.flatMap((each) => each.functions), hooks: found.flatMap((each) => each.hooks) }
+  return { functions: found.flatMap(({ functions }) => functions), hooks: found.flatMap(({ hooks }) => hooks) }
 }
 
 /** Registers a function. Returns a function that removes it. @throws Error after its entry file was evaluated */
@@ -59,8 +59,8 @@ export function noteHook(name: HookName, callback: HookCallback): () => void {
 }
 
 /** Stores the model of the library. */
-export function noteModel(given: ProgrammingModel): void {
-  model = given
+export function noteModel(ofLibrary: ProgrammingModel): void {
+  model = ofLibrary
 }
 
 /** The model of the library. Undefined before the first registration. */

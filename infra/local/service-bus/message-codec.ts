@@ -81,8 +81,8 @@ export function encodeDelivery(message: DeliveryFacts, deadLetterSource?: string
   annotations.set('x-opt-message-state', types.wrap_int(STATES[message.state]))
   if (message.lock !== undefined) annotations.set('x-opt-locked-until', types.wrap_timestamp(message.lock.untilMs))
   if (deadLetterSource !== undefined) annotations.set('x-opt-deadletter-source', types.wrap(deadLetterSource))
-  const given = fields(bytes, head.get(HEADER))
-  const header = [0, 1, 2, 3].map((field) => given[field] ?? types.wrap(null))
+  const sent = fields(bytes, head.get(HEADER))
+  const header = [0, 1, 2, 3].map((field) => sent[field] ?? types.wrap(null))
   return Buffer.concat([
     encodeSection(HEADER, 'list', [...header, types.wrap_uint(message.deliveryCount)]),
     encodeSection(

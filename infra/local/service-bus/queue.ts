@@ -3,9 +3,9 @@ import { DuplicateWindow, MessageIndex } from './message-index.ts'
 import {
   type Draft,
   deliveredTooOften,
+  EXPIRED,
   type Journal,
   type KeptQueue,
-  LIVED_TOO_LONG,
   merged,
   newMessage,
   type Properties,
@@ -41,7 +41,7 @@ export class MessageQueue {
   restore({ messages, held, lastSequenceNumber }: KeptQueue, nowMs: number): void {
     this.#lastSequenceNumber = Math.max(lastSequenceNumber, messages.at(-1)?.sequenceNumber ?? 0)
     for (const message of messages) this.#place(message)
-    for (const message of messages) if (held.has(message.sequenceNumber)) this.#giveBack(message, nowMs)
+    for (const message of messages) if (held.has(message.sequenceNumber)) this.#abandon(message, nowMs)
   }
 
   /** Adds a message and returns its sequence number. A duplicate is dropped and also gets a number. */
@@ -97,9 +97,9 @@ export class MessageQueue {
     const message = this.#heldUnder(token, nowMs)
     if (message === undefined) return false
     if (outcome === 'complete') this.#remove(message)
-    if (outcome === 'abandon') this.#giveBack(merged(message, properties), nowMs)
+    if (outcome === 'abandon') this.#abandon(merged(message, properties), nowMs)
     if (outcome === 'defer') this.#setAside(merged(message, properties))
-    if (outcome === 'dead-letter') this.#bury(message, properties, nowMs)
+    if (outcome === 'dead-letter') this.#deadLetter(message, properties, nowMs)
     return true
   }
 
@@ -146,7 +146,7 @@ export class MessageQueue {
     for (let message = this.#messages.firstWaking(); message !== undefined; message = this.#messages.firstWaking()) {
       if (wakesAtMs(message) > nowMs) return
       if (message.state === 'scheduled') this.#activate(message)
-      else if (message.lock !== undefined) this.#giveBack(message, message.lock.untilMs)
+      else if (message.lock !== undefined) this.#abandon(message, message.lock.untilMs)
       else this.#expire(message, nowMs)
     }
   }
@@ -181,11 +181,11 @@ export class MessageQueue {
     this.#keep(message)
   }
 
-  #giveBack(message: QueuedMessage, nowMs: number): void {
+  #abandon(message: QueuedMessage, nowMs: number): void {
     this.#release(message)
     const { maxDeliveryCount } = this.settings
     if (maxDeliveryCount !== Number.POSITIVE_INFINITY) message.deliveryCount += 1
-    if (message.deliveryCount >= maxDeliveryCount) this.#bury(message, deliveredTooOften(message), nowMs)
+    if (message.deliveryCount >= maxDeliveryCount) this.#deadLetter(message, deliveredTooOften(message), nowMs)
     else this.#keep(message)
   }
 
@@ -196,18 +196,18 @@ export class MessageQueue {
   }
 
   #expire(message: QueuedMessage, nowMs: number): void {
-    if (this.settings.deadLettersExpired) this.#bury(message, LIVED_TOO_LONG, nowMs)
+    if (this.settings.deadLettersExpired) this.#deadLetter(message, EXPIRED, nowMs)
     else this.#remove(message)
   }
 
-  #bury(message: QueuedMessage, properties: Properties, nowMs: number): void {
-    const buried = merged(message, properties)
+  #deadLetter(message: QueuedMessage, properties: Properties, nowMs: number): void {
+    const deadLetter = merged(message, properties)
     if (this.#deadLetters === undefined) {
-      this.#release(buried)
-      this.#keep(buried)
+      this.#release(deadLetter)
+      this.#keep(deadLetter)
     } else {
-      this.#remove(buried)
-      this.#deadLetters.#admit(buried, nowMs)
+      this.#remove(deadLetter)
+      this.#deadLetters.#admit(deadLetter, nowMs)
     }
   }
 

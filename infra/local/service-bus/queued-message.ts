@@ -101,7 +101,7 @@ export function merged(message: QueuedMessage, properties: Properties): QueuedMe
 }
 
 /** Dead-letter reason of an expired message, with the texts of Service Bus. */
-export const LIVED_TOO_LONG = deadLettered('TTLExpiredException', 'The message lived longer than its time to live.')
+export const EXPIRED = deadLettered('TTLExpiredException', 'The message lived longer than its time to live.')
 
 /** Dead-letter reason of a message that reached the maximum delivery count. */
 export const deliveredTooOften = ({ deliveryCount }: QueuedMessage): Properties =>

@@ -41,7 +41,7 @@ function wireOf(input: unknown): unknown {
 const codesOf = (input: unknown): string[] => faultsOf(input).map(({ code, pointer }) => `${code} ${pointer}`)
 
 // One row for each type (or name with rules of its own): a value that fits it, then a mark for each operator in the
-// order of the heading. Decisions, section 10.
+// order of the heading.
 const ALLOWED = `
                                      Equals NotEq Contains NotCont StartsW EndsW In GT GTE LT LTE IsNull
   identityDisplayName                  yes   yes    yes     yes     yes    yes  yes yes yes yes yes yes

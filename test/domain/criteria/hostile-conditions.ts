@@ -1,6 +1,6 @@
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
 
-/** Conditions as costly as the limits allow, and a tenant to evaluate them on: decisions, section 5. */
+/** Conditions as costly as the limits allow, and a tenant to evaluate them on. */
 
 const LEAF_COUNT = 500
 const DEPTH = 16

@@ -17,7 +17,7 @@ import {
   SUBMITTER,
 } from './requests.ts'
 
-/** The statuses that each lifecycle status may follow: decisions, section 7. */
+/** The statuses that each lifecycle status may follow. */
 const FOLLOWS: Readonly<Record<RequestStatus, readonly RequestStatus[]>> = {
   Requested: [],
   PendingApproval: ['Requested', 'Approved', 'PendingApproval'],

@@ -59,7 +59,7 @@ type Reference = { readonly objectId: string } | undefined
 const refersTo = (object: SnapshotObject, attribute: string): string | undefined =>
   (object.attributes[attribute] as Reference)?.objectId
 
-/** The sentence of the decisions, word by word, over a list of objects. */
+/** What a `User` can see, step by step, over a list of objects. */
 function naivelyVisible(account: string, objects: readonly SnapshotObject[]): string[] {
   const live = objects.filter(({ deleted }) => !deleted)
   const [units, positions] = ['orgUnit', 'relationship'].map((type) => live.filter((each) => each.objectType === type))
@@ -99,7 +99,7 @@ function* written(groups: readonly (readonly SnapshotObject[])[]) {
 }
 
 describe('the object access of a user', () => {
-  it('follows the decisions after each change, with cycles of parents of any length', async () => {
+  it('follows the rule after each change, with cycles of parents of any length', async () => {
     await fc.assert(
       fc.asyncProperty(anyWrites, async (groups) => {
         let current = new RowSnapshot()

@@ -11,12 +11,12 @@ const ENVIRONMENT = {
 const text = (value: Value | undefined): string => textOfValue(value ?? '')
 
 /** The functions that the templates use. Undefined: only the cloud knows the result. */
-const FUNCTIONS: Readonly<Record<string, (given: readonly Value[]) => Value | undefined>> = {
+const FUNCTIONS: Readonly<Record<string, (values: readonly Value[]) => Value | undefined>> = {
   cidrSubnet: () => undefined,
   empty: ([value]) => value === null || value === '' || (Array.isArray(value) && value.length === 0),
   environment: () => ENVIRONMENT,
   guid: () => undefined,
-  max: (given) => Math.max(...given.map(Number)),
+  max: (values) => Math.max(...values.map(Number)),
   replace: ([whole, from, to]) => text(whole).replaceAll(text(from), text(to)),
   resourceGroup: () => RESOURCE_GROUP,
   split: ([whole, between]) => text(whole).split(text(between)),
@@ -24,7 +24,7 @@ const FUNCTIONS: Readonly<Record<string, (given: readonly Value[]) => Value | un
   subscription: () => SUBSCRIPTION,
   subscriptionResourceId: ([type, name]) => `${SUBSCRIPTION.id}/providers/${text(type)}/${text(name)}`,
   toLower: ([value]) => text(value).toLowerCase(),
-  union: (given) => (given.every(isObject) ? Object.assign({}, ...given) : undefined),
+  union: (values) => (values.every(isObject) ? Object.assign({}, ...values) : undefined),
   uniqueString: () => 'a1b2c3d4e5f6g',
   utcNow: () => '2030-01-01',
 }
@@ -33,7 +33,7 @@ const FUNCTIONS: Readonly<Record<string, (given: readonly Value[]) => Value | un
 export const FUNCTION_NAMES = Object.keys(FUNCTIONS)
 
 /** The value of a call of a known function. */
-export function call(name: string, given: readonly Value[]): Value {
-  const value = FUNCTIONS[name]?.(given)
-  return value ?? new Opaque(`${name}(${given.map(textOfValue).join(', ')})`, { call: { name, given } })
+export function call(name: string, values: readonly Value[]): Value {
+  const value = FUNCTIONS[name]?.(values)
+  return value ?? new Opaque(`${name}(${values.map(textOfValue).join(', ')})`, { call: { name, arguments: values } })
 }

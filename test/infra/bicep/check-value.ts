@@ -92,12 +92,12 @@ function checkProperties(
     return
   }
   const inside = (name: string) => (path === '' ? name : `${path}.${name}`)
-  for (const [name, given] of Object.entries(value)) {
+  for (const [name, member] of Object.entries(value)) {
     const property = properties[name]
     const type = property === undefined ? others : types.at(property.type)
     if (type === undefined) fault(`${inside(name)} does not exist${suggestion(name, Object.keys(properties))}`)
     else if (property !== undefined && (property.flags & READ_ONLY) !== 0) fault(`${inside(name)} is read-only`)
-    else checkValue(given, type, inside(name), types, fault)
+    else checkValue(member, type, inside(name), types, fault)
   }
   for (const [name, { flags }] of Object.entries(properties)) {
     if ((flags & REQUIRED) === 0 || (flags & READ_ONLY) !== 0) continue

@@ -54,7 +54,7 @@ function deployTemplate(template: Template, parameters: ObjectValue, collected: 
   const context: Evaluation = {
     types: collected.azureTypes,
     valueOfName(name) {
-      const declaration = declarations.find((each) => each.name === name && each.kind !== 'output')
+      const declaration = declarations.find((candidate) => candidate.name === name && candidate.kind !== 'output')
       if (declaration === undefined || values.has(name)) return values.get(name)
       const value = evaluated(declaration, parameters, context, collected)
       values.set(name, value)
@@ -107,9 +107,9 @@ function parameterValue(
   context: Evaluation,
   { report }: Collected,
 ): Value {
-  const given = parameters[parameter.name]
+  const passed = parameters[parameter.name]
   const usual = parameter.default && evaluate(parameter.default, new Map(), context)
-  const value = given ?? usual ?? new Opaque(`<${parameter.name}>`)
+  const value = passed ?? usual ?? new Opaque(`<${parameter.name}>`)
   checkParameter(parameter, value, (message) => report(parameter.at, message))
   return value
 }
@@ -153,20 +153,20 @@ function deployModule(declaration: Module, body: ObjectValue, isIncluded: boolea
     collected.report(declaration.at, `file ${declaration.file} does not exist${suggestion(declaration.file, known)}`)
     return new Reference(undefined, {})
   }
-  const given = isObject(body.params) ? body.params : {}
-  checkNames(declaration, given, template, collected.report)
-  return new Reference(undefined, isIncluded ? deployTemplate(template, given, collected) : {})
+  const parameters = isObject(body.params) ? body.params : {}
+  checkNames(declaration, parameters, template, collected.report)
+  return new Reference(undefined, isIncluded ? deployTemplate(template, parameters, collected) : {})
 }
 
 /** A module gets all parameters without a default, and no others. */
-function checkNames({ at }: Module, given: ObjectValue, { declarations }: Template, report: Report): void {
-  const parameters = declarations.filter((each): each is Parameter => each.kind === 'parameter')
+function checkNames({ at }: Module, passed: ObjectValue, { declarations }: Template, report: Report): void {
+  const parameters = declarations.filter((declaration): declaration is Parameter => declaration.kind === 'parameter')
   const names = parameters.map(({ name }) => name)
-  for (const name of Object.keys(given)) {
+  for (const name of Object.keys(passed)) {
     if (!names.includes(name)) report(at, `params.${name} does not exist${suggestion(name, names)}`)
   }
   for (const { name, default: usual } of parameters) {
-    if (usual === undefined && given[name] === undefined) report(at, `params.${name} is required`)
+    if (usual === undefined && passed[name] === undefined) report(at, `params.${name} is required`)
   }
 }
 

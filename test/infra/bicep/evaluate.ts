@@ -23,7 +23,7 @@ export function evaluate(node: Node, locals: Locals, context: Evaluation): Value
   const of = (which: string | number) => evaluate(part(node, which), locals, context)
   switch (node.type) {
     case 'string':
-      return stringValue(node, (each) => evaluate(each, locals, context))
+      return stringValue(node, (inner) => evaluate(inner, locals, context))
     case 'number':
       return Number(node.text)
     case 'boolean':
@@ -70,7 +70,7 @@ function stringValue(node: Node, of: (node: Node) => Value): Value {
   const [only] = parts
   // An opaque value stays opaque: `'${x}'` equals `x` as text.
   if (parts.length === 1 && only !== undefined && typeof only !== 'string') return of(only)
-  return parts.map((each) => (typeof each === 'string' ? each : textOfValue(of(each)))).join('')
+  return parts.map((piece) => (typeof piece === 'string' ? piece : textOfValue(of(piece)))).join('')
 }
 
 function objectValue(node: Node, locals: Locals, context: Evaluation): Value {
@@ -106,8 +106,8 @@ export function iterations(node: Node, locals: Locals, context: Evaluation): Ite
     context.fault(node, `a loop needs an array, not ${textOfValue(list ?? null)}`)
     return []
   }
-  return list.flatMap((each: Value, position) => {
-    const added = names.map(({ text }, index) => [text, index === 0 ? each : position] as const)
+  return list.flatMap((element: Value, position) => {
+    const added = names.map(({ text }, index) => [text, index === 0 ? element : position] as const)
     return iterations(body, new Map([...locals, ...added]), context)
   })
 }
@@ -143,9 +143,9 @@ function item(node: Node, object: Value, index: Value, context: Evaluation): Val
 
 function callValue(node: Node, locals: Locals, context: Evaluation): Value {
   const callee = part(node, 'function')
-  const given = partsOf(part(node, 'arguments')).map((argument) => evaluate(argument, locals, context))
-  if (callee.text === 'loadTextContent') return context.readText(textOfValue(given[0] ?? ''))
-  if (FUNCTION_NAMES.includes(callee.text)) return call(callee.text, given)
+  const values = partsOf(part(node, 'arguments')).map((argument) => evaluate(argument, locals, context))
+  if (callee.text === 'loadTextContent') return context.readText(textOfValue(values[0] ?? ''))
+  if (FUNCTION_NAMES.includes(callee.text)) return call(callee.text, values)
   context.fault(node, `the templates use no function ${callee.text}${suggestion(callee.text, FUNCTION_NAMES)}`)
   return new Opaque(`${callee.text}()`)
 }

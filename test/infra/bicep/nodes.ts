@@ -23,13 +23,13 @@ export function stringParts(node: Node): (string | Node)[] {
   const quote = node.text.startsWith("'''") ? "'''" : "'"
   let from = quote.length
   // White space between two parts belongs to no node, so the text between the interpolations is taken from the source.
-  for (const child of node.namedChildren.filter((each) => each.type === 'interpolation')) {
+  for (const child of node.namedChildren.filter(({ type }) => type === 'interpolation')) {
     parts.push(unescaped(node.text.slice(from, child.startIndex - node.startIndex)), part(child, 0))
     from = child.endIndex - node.startIndex
   }
   const rest = node.text.slice(from, node.endIndex - node.startIndex - quote.length)
   parts.push(quote === "'" ? unescaped(rest) : rest.replace(/^\r?\n/, ''))
-  return parts.filter((each) => each !== '')
+  return parts.filter((piece) => piece !== '')
 }
 
 const unescaped = (text: string): string => text.replace(/\\(.)/g, (_, letter) => ESCAPES[letter] ?? letter)

@@ -21,7 +21,7 @@ export type DeployedResource = {
 export class Opaque {
   readonly text: string
   /** The function call that returns the value, with its arguments. */
-  readonly call: { readonly name: string; readonly given: readonly Value[] } | undefined
+  readonly call: { readonly name: string; readonly arguments: readonly Value[] } | undefined
   /** The type of a property that the cloud sets. */
   readonly type: StoredType | undefined
 
@@ -65,7 +65,7 @@ export function plain(value: Value): unknown {
   if (value instanceof Opaque || value instanceof Reference) return textOfValue(value)
   if (Array.isArray(value)) return value.map(plain)
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))
 }
 
 /** The value at a path of property names; undefined if there is none. */

@@ -24,9 +24,9 @@ export const alertsAreComplete: Rule = (subject) => {
     const isCovered = queries.some((query) => patterns.every((pattern) => pattern.test(query)))
     if (!isCovered) subject.report(startOf(subject), `no alert covers ${condition}`)
   }
-  const dimensions = metricAlerts.flatMap((alert) => criteriaOf(alert).flatMap((each) => itemsOf(each.dimensions)))
+  const dimensions = metricAlerts.flatMap((alert) => criteriaOf(alert).flatMap((item) => itemsOf(item.dimensions)))
   const isThrottlingWatched = dimensions.some(
-    (each) => isObject(each) && textOfValue(each.values ?? '') === textOfValue(REFUSALS_OF_DATABASE),
+    (item) => isObject(item) && textOfValue(item.values ?? '') === textOfValue(REFUSALS_OF_DATABASE),
   )
   if (!isThrottlingWatched) subject.report(startOf(subject), 'no alert covers database responses with status 429')
 }
@@ -46,7 +46,7 @@ export const healthCheckIsMonitored: Rule = (subject) => {
   expect(subject, health, 'properties.Enabled', true)
   expect(subject, health, 'properties.ValidationRules.ExpectedHttpStatusCode', 200)
   const alert = ofType(subject, 'Microsoft.Insights/metricAlerts').find(
-    (each) => textOfValue(at(each, 'properties.criteria.webTestId') ?? '') === health.id,
+    (item) => textOfValue(at(item, 'properties.criteria.webTestId') ?? '') === health.id,
   )
   if (alert === undefined) return subject.report(health.at, 'no alert covers a failed health check')
   const criteria = at(alert, 'properties.criteria')
@@ -65,14 +65,14 @@ export const notificationsHaveRecipients: Rule = (subject) => {
   for (const group of ofType(subject, 'Microsoft.Insights/actionGroups')) {
     expect(subject, group, 'properties.enabled', true)
     const receivers = itemsOf(at(group, 'properties.emailReceivers'))
-    const hasReceiver = receivers.some((each) => isObject(each) && textOfValue(each.emailAddress ?? '') !== '')
+    const hasReceiver = receivers.some((item) => isObject(item) && textOfValue(item.emailAddress ?? '') !== '')
     if (!hasReceiver) subject.report(group.at, 'the action group has no receiver')
   }
   for (const budget of ofType(subject, 'Microsoft.Consumption/budgets')) {
     const notifications = at(budget, 'properties.notifications')
     const all = isObject(notifications) ? Object.values(notifications) : []
     const complete = all.filter(
-      (each) => isObject(each) && each.enabled === true && itemsOf(each.contactEmails).length > 0,
+      (item) => isObject(item) && item.enabled === true && itemsOf(item.contactEmails).length > 0,
     )
     if (complete.length === 0 || complete.length < all.length) {
       subject.report(budget.at, 'a notification of the budget is disabled or has no contact')

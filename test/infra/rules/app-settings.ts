@@ -39,7 +39,7 @@ export const settingsMatchTheCode: Rule = (subject) => {
   const sites = ofType(subject, 'Microsoft.Web/sites')
   for (const site of sites) {
     const config = ofType(subject, 'Microsoft.Web/sites/config').find(
-      (each) => each.name === 'appsettings' && each.parent?.type === site.type,
+      (item) => item.name === 'appsettings' && item.parent?.type === site.type,
     )
     const [owner, settings] = config ? [config, at(config, 'properties')] : [site, listedSettings(site)]
     if (!isObject(settings)) subject.report(site.at, 'the site has no settings')
@@ -50,8 +50,8 @@ export const settingsMatchTheCode: Rule = (subject) => {
 
 /** The settings of a site that sets them as a list of names and values. */
 function listedSettings(site: DeployedResource): ObjectValue {
-  const pairs = itemsOf(at(site, 'properties.siteConfig.appSettings')).flatMap((each): [string, Value][] =>
-    isObject(each) ? [[textOfValue(each.name ?? ''), each.value ?? '']] : [],
+  const pairs = itemsOf(at(site, 'properties.siteConfig.appSettings')).flatMap((item): [string, Value][] =>
+    isObject(item) ? [[textOfValue(item.name ?? ''), item.value ?? '']] : [],
   )
   return Object.fromEntries(pairs)
 }

@@ -38,8 +38,8 @@ export const alertsUseExistingMetrics: Rule = (subject) => {
     for (const criterion of itemsOf(at(alert, 'properties.criteria.allOf'))) {
       if (isObject(criterion)) watched.add(checkCriterion(subject, alert, criterion))
     }
-    const actions = itemsOf(at(alert, 'properties.actions')).map((each) =>
-      isObject(each) ? (each.actionGroupId ?? '') : '',
+    const actions = itemsOf(at(alert, 'properties.actions')).map((item) =>
+      isObject(item) ? (item.actionGroupId ?? '') : '',
     )
     checkActions(subject, alert, actions)
   }
@@ -81,7 +81,7 @@ function checkCriterion({ report }: Subject, alert: DeployedResource, criterion:
 function checkActions(subject: Subject, alert: DeployedResource, actions: readonly Value[]): void {
   const groups = ofType(subject, 'Microsoft.Insights/actionGroups').map(({ id }) => id)
   const used = actions.map(textOfValue)
-  if (used.length === 0 || used.some((each) => !groups.includes(each))) {
+  if (used.length === 0 || used.some((item) => !groups.includes(item))) {
     subject.report(alert.at, `the alert ${textOfValue(alert.name)} has no action group`)
   }
 }
@@ -119,11 +119,11 @@ export const resourcesAreDiagnosed: Rule = (subject) => {
   const workspaces = ofType(subject, 'Microsoft.OperationalInsights/workspaces').map(({ id }) => id)
   const settings = ofType(subject, 'Microsoft.Insights/diagnosticSettings')
   for (const resource of DIAGNOSED.flatMap((type) => ofType(subject, type))) {
-    const own = settings.filter((each) => each.scope?.id === resource.id)
+    const own = settings.filter((item) => item.scope?.id === resource.id)
     if (own.length === 0) subject.report(resource.at, `no diagnostic settings for ${resource.type}`)
-    const logs = own.flatMap((each) => itemsOf(at(each, 'properties.logs')))
+    const logs = own.flatMap((item) => itemsOf(at(item, 'properties.logs')))
     const isLogged = (category: string) =>
-      logs.some((each) => isObject(each) && each.category === category && each.enabled === true)
+      logs.some((item) => isObject(item) && item.category === category && item.enabled === true)
     for (const category of LOGGED[resource.type] ?? []) {
       if (!isLogged(category)) subject.report(resource.at, `${category} of ${resource.type} are not logged`)
     }
@@ -132,7 +132,7 @@ export const resourcesAreDiagnosed: Rule = (subject) => {
     const workspace = textOfValue(at(setting, 'properties.workspaceId') ?? '')
     if (!workspaces.includes(workspace)) subject.report(setting.at, 'workspaceId must be the id of a workspace')
     const sent = ['logs', 'metrics'].flatMap((kind) => itemsOf(at(setting, `properties.${kind}`)))
-    if (!sent.some((each) => isObject(each) && each.enabled === true)) {
+    if (!sent.some((item) => isObject(item) && item.enabled === true)) {
       subject.report(setting.at, `the diagnostic settings send nothing: ${JSON.stringify(sent.map(plain))}`)
     }
   }

@@ -36,8 +36,8 @@ export const closedResourcesAreReachable: Rule = (subject) => {
 
 function checkEndpoint(subject: Subject, resource: DeployedResource): void {
   const { groupId = '', zone = '' } = PRIVATE[resource.type] ?? {}
-  const endpoint = ofType(subject, 'Microsoft.Network/privateEndpoints').find((each) =>
-    textOfValue(at(each, 'properties.privateLinkServiceConnections') ?? '').includes(`"${resource.id}"`),
+  const endpoint = ofType(subject, 'Microsoft.Network/privateEndpoints').find((endpoint) =>
+    textOfValue(at(endpoint, 'properties.privateLinkServiceConnections') ?? '').includes(`"${resource.id}"`),
   )
   if (endpoint === undefined) {
     subject.report(resource.at, `${resource.type} has neither public access nor a private endpoint`)

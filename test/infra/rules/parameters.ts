@@ -20,14 +20,14 @@ const CONSTRAINTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const parametersOf = ({ declarations }: Template): Parameter[] =>
-  declarations.filter((each): each is Parameter => each.kind === 'parameter')
+  declarations.filter((candidate): candidate is Parameter => candidate.kind === 'parameter')
 
 /** Parameters are constrained, so that invalid values are rejected before the deployment. */
 export const parametersAreConstrained: TemplateRule = ({ templates, report }) => {
   for (const { name, at, type, decorators } of templates.flatMap(parametersOf)) {
     const constraints = CONSTRAINTS[type]
-    if (constraints === undefined || constraints.some((each) => decorators.has(each))) continue
-    report(at, `parameter ${name} has none of ${constraints.map((each) => `@${each}`).join(', ')}`)
+    if (constraints === undefined || constraints.some((decorator) => decorators.has(decorator))) continue
+    report(at, `parameter ${name} has none of ${constraints.map((decorator) => `@${decorator}`).join(', ')}`)
   }
 }
 
@@ -50,17 +50,17 @@ export function checkParametersFile(
   const lineOf = (name: string) => text.slice(0, Math.max(0, text.indexOf(`"${name}"`))).split('\n').length
   for (const [name, { value }] of Object.entries(parameters)) {
     const at = { file, line: lineOf(name) }
-    const parameter = known.find((each) => each.name === name)
-    const given = parameter && substituted(value, parameter)
+    const parameter = known.find((candidate) => candidate.name === name)
+    const effective = parameter && substituted(value, parameter)
     if (parameter === undefined)
       report(
         at,
         `parameter ${name} does not exist${suggestion(
           name,
-          known.map((each) => each.name),
+          known.map((parameter) => parameter.name),
         )}`,
       )
-    else if (given !== undefined) checkParameter(parameter, given, (message) => report(at, message))
+    else if (effective !== undefined) checkParameter(parameter, effective, (message) => report(at, message))
   }
   if (parameters.production?.value === true && parameters.vnetEnabled?.value !== true) {
     report({ file, line: lineOf('production') }, 'production must not have public access: vnetEnabled must be true')

@@ -16,7 +16,7 @@ const SQL_DATABASE = 'Microsoft.DocumentDB/databaseAccounts/sqlDatabases'
 function durationS(text: string): number | undefined {
   const match = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(text)
   if (!match || text.endsWith('P') || text.endsWith('T')) return undefined
-  const [days, hours, minutes, seconds] = match.slice(1).map((each) => Number(each ?? 0))
+  const [days, hours, minutes, seconds] = match.slice(1).map((number) => Number(number ?? 0))
   return (((days ?? 0) * 24 + (hours ?? 0)) * 60 + (minutes ?? 0)) * 60 + (seconds ?? 0)
 }
 

@@ -111,9 +111,9 @@ function checkPrincipal(subject: Subject, assignment: DeployedResource, holder: 
 /** Azure rejects a second assignment under another name, so names are derived. Undefined matches any argument. */
 function checkName({ report }: Subject, assignment: DeployedResource, parts: (Value | undefined)[]): void {
   const { name } = assignment
-  const given = name instanceof Opaque && name.call?.name === 'guid' ? name.call.given.map(textOfValue) : []
-  const isMade = parts.every((part, index) => part === undefined || given[index] === textOfValue(part))
-  if (given.length !== parts.length || !isMade) {
+  const actual = name instanceof Opaque && name.call?.name === 'guid' ? name.call.arguments.map(textOfValue) : []
+  const isMade = parts.every((part, index) => part === undefined || actual[index] === textOfValue(part))
+  if (actual.length !== parts.length || !isMade) {
     report(assignment.at, 'name must be guid(scope, principal, role) of the same assignment')
   }
 }
@@ -121,10 +121,11 @@ function checkName({ report }: Subject, assignment: DeployedResource, parts: (Va
 function checkCompleteness(subject: Subject): void {
   const assignments = ofType(subject, 'Microsoft.Authorization/roleAssignments')
   for (const [id, role] of Object.entries(ROLES)) {
-    for (const resource of ofType(subject, role.scope).filter((each) => isScopeOf(role, each))) {
+    for (const resource of ofType(subject, role.scope).filter((candidate) => isScopeOf(role, candidate))) {
       const isAssigned = assignments.some(
-        (each) =>
-          each.scope?.id === resource.id && textOfValue(at(each, 'properties.roleDefinitionId') ?? '').endsWith(id),
+        (candidate) =>
+          candidate.scope?.id === resource.id &&
+          textOfValue(at(candidate, 'properties.roleDefinitionId') ?? '').endsWith(id),
       )
       if (!isAssigned)
         subject.report(resource.at, `the role ${role.name} is not assigned on ${textOfValue(resource.name)}`)

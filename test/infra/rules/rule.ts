@@ -41,7 +41,7 @@ export const at = (resource: DeployedResource, path: string): Value | undefined 
 /** Reports a property whose value is not allowed. */
 export function expect({ report }: Subject, resource: DeployedResource, path: string, ...allowed: Value[]): void {
   const value = at(resource, path)
-  if (allowed.some((each) => textOfValue(each) === textOfValue(value ?? '<unset>'))) return
+  if (allowed.some((candidate) => textOfValue(candidate) === textOfValue(value ?? '<unset>'))) return
   const wanted = allowed.map(textOfValue).join(' or ')
   const found = value === undefined ? 'not set' : textOfValue(value)
   report(resource.at, `${path} of ${resource.type} must be ${wanted}: it is ${found}`)

@@ -90,9 +90,9 @@ function rowsByText(
 
 /** A query for the rows that fulfil all conditions, by this index. */
 function selected(columns: string, index: string, conditions: readonly Fragment[]): Fragment {
-  const condition = conditions.map(({ sql }) => sql).join(' AND ')
-  const values = conditions.flatMap((each) => each.values)
-  return { sql: `SELECT ${columns} FROM docs INDEXED BY ${index} WHERE ${condition}`, values }
+  const where = conditions.map(({ sql }) => sql).join(' AND ')
+  const values = conditions.flatMap((condition) => condition.values)
+  return { sql: `SELECT ${columns} FROM docs INDEXED BY ${index} WHERE ${where}`, values }
 }
 
 /**
@@ -124,7 +124,7 @@ function conditionsOf(scan: Scan, way: Pick<Way, 'path' | 'terms'>): Fragment[] 
   // Terms that the index can check are repeated in indexed form, to avoid reading each document.
   const occurring = way.terms.filter(({ kind }) => kind === 'occurs')
   return [
-    ...placeOf(scan),
+    ...partitionConditions(scan),
     ...presenceOf(way),
     ...occurring.map(indexedFragment),
     ...scan.terms.map(fragmentOf),
@@ -133,10 +133,10 @@ function conditionsOf(scan: Scan, way: Pick<Way, 'path' | 'terms'>): Fragment[] 
 }
 
 /** The container number is part of the SQL text, not a bound value, because the value indexes are partial indexes. */
-function placeOf({ container, partition }: Scan): Fragment[] {
-  const place: Fragment[] = [{ sql: `container = ${container.number}`, values: [] }]
-  if (partition !== undefined) place.push({ sql: 'pk = ?', values: [partition] })
-  return place
+function partitionConditions({ container, partition }: Scan): Fragment[] {
+  const conditions: Fragment[] = [{ sql: `container = ${container.number}`, values: [] }]
+  if (partition !== undefined) conditions.push({ sql: 'pk = ?', values: [partition] })
+  return conditions
 }
 
 function keyCondition({ partition }: Scan, { pk, id }: RowKey, isDescending: boolean): Fragment {
@@ -209,7 +209,7 @@ const isPartitionKey = ({ path }: Field & { kind: 'json' }, { partitionKeyPath }
 
 function probe(scan: Scan, way: Way): number {
   // Searches the index only: reading the documents would read all of them.
-  const conditions = [...placeOf(scan), ...presenceOf(way), ...way.terms.map(indexedFragment)]
+  const conditions = [...partitionConditions(scan), ...presenceOf(way), ...way.terms.map(indexedFragment)]
   const { sql, values } = selected('1', way.index, conditions)
   const counting = `SELECT count(*) AS count FROM (${sql} LIMIT ${probeLimit(way)})`
   return Number(scan.storage.prepare(counting).get(...values)?.count)

@@ -23,21 +23,21 @@ export function encodeToken(position: Position, scope: TokenScope): string {
   if (Buffer.byteLength(JSON.stringify(position.sortValue ?? null)) > SORT_VALUE_LIMIT_BYTES) {
     throw badRequest(`An ORDER BY value at the end of a page must not exceed ${SORT_VALUE_LIMIT_BYTES} bytes`)
   }
-  return `${Buffer.from(payload).toString('base64url')}.${seal(payload, scope).toString('base64url')}`
+  return `${Buffer.from(payload).toString('base64url')}.${signatureOf(payload, scope).toString('base64url')}`
 }
 
 /** @throws CosmosFailure 400 for a modified token or a token of another query */
 export function decodeToken(token: string, scope: TokenScope): Position {
-  const [encoded = '', sealed = ''] = token.split('.')
+  const [encoded = '', signed = ''] = token.split('.')
   const payload = Buffer.from(encoded, 'base64url').toString()
-  const [given, expected] = [Buffer.from(sealed, 'base64url'), seal(payload, scope)]
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+  const [signature, expected] = [Buffer.from(signed, 'base64url'), signatureOf(payload, scope)]
+  if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) {
     throw badRequest('The continuation token is malformed or belongs to another query')
   }
   return JSON.parse(payload) as Position
 }
 
-const seal = (payload: string, { key, scope }: TokenScope): Buffer =>
+const signatureOf = (payload: string, { key, scope }: TokenScope): Buffer =>
   createHmac('sha256', key)
     .update(JSON.stringify([scope, payload]))
     .digest()

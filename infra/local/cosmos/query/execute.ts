@@ -108,7 +108,7 @@ function distinctPage(
 ): Page {
   const { select, where } = query
   const isPlain =
-    select.kind === 'value' && select.expression.kind === 'property' && residual.every((one) => one === where)
+    select.kind === 'value' && select.expression.kind === 'property' && residual.every((first) => first === where)
   const strings = isPlain ? distinctStrings(scan, select.expression.path) : undefined
   const results = new Set(strings?.map((text) => JSON.stringify(text)))
   let lookedAtCount = results.size
@@ -164,15 +164,15 @@ function sortedPage(
 ): Page {
   const path = query.order?.path ?? []
   const direction = query.order?.isDescending ? -1 : 1
-  const compareKeys = (one: SortKey, other: SortKey): number =>
-    direction * compareForOrder(one.sortValue, other.sortValue) ||
-    compareText(one.pk, other.pk) ||
-    compareText(one.id, other.id)
+  const compareKeys = (first: SortKey, second: SortKey): number =>
+    direction * compareForOrder(first.sortValue, second.sortValue) ||
+    compareText(first.pk, second.pk) ||
+    compareText(first.id, second.id)
   const keyOf = ({ sortValue, row: { stored } }: SortedRow): SortKey => ({ sortValue, pk: stored.pk, id: stored.id })
   const { after } = request
   const afterKey = after === undefined ? undefined : { ...after, sortValue: after.sortValue ?? null }
   const wantedCount = Math.min(request.rowCount, remainingCount) + skipCount
-  const rows = new TopRows<SortedRow>(wantedCount + 1, (one, other) => compareKeys(keyOf(one), keyOf(other)))
+  const rows = new TopRows<SortedRow>(wantedCount + 1, (first, second) => compareKeys(keyOf(first), keyOf(second)))
   const isAscending = query.order?.isDescending !== true
   const { rows: found, isInOrder } = isAscending
     ? scanRowsFor(scan, path)
@@ -212,10 +212,10 @@ function sortedPage(
 /** Keeps the first `limit` rows in the given order. Holds at most about twice as many. */
 class TopRows<T> {
   readonly #limit: number
-  readonly #compare: (one: T, other: T) => number
+  readonly #compare: (first: T, second: T) => number
   #rows: T[] = []
 
-  constructor(limit: number, compare: (one: T, other: T) => number) {
+  constructor(limit: number, compare: (first: T, second: T) => number) {
     this.#limit = limit
     this.#compare = compare
   }

@@ -16,33 +16,33 @@ function typeOf(value: Json): TypeName {
 }
 
 /** Compares by Unicode code point, like UTF-8 bytes. JavaScript compares UTF-16 code units. */
-export function compareText(one: string, other: string): number {
-  const length = Math.min(one.length, other.length)
+export function compareText(first: string, second: string): number {
+  const length = Math.min(first.length, second.length)
   for (let index = 0; index < length; index++) {
-    const [left, right] = [one.charCodeAt(index), other.charCodeAt(index)]
+    const [left, right] = [first.charCodeAt(index), second.charCodeAt(index)]
     if (left !== right) return codePointRank(left) - codePointRank(right)
   }
-  return one.length - other.length
+  return first.length - second.length
 }
 
 /** Surrogates sort after all other code units. */
 const codePointRank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
 
 /** Equality of ARRAY_CONTAINS and =: by value, regardless of the order of object members. */
-export function isSame(one: Json, other: Json): boolean {
-  if (one === other) return true
-  if (Array.isArray(one)) {
+export function isSame(first: Json, second: Json): boolean {
+  if (first === second) return true
+  if (Array.isArray(first)) {
     return (
-      Array.isArray(other) &&
-      one.length === other.length &&
-      one.every((item, index) => isSame(item, other[index] as Json))
+      Array.isArray(second) &&
+      first.length === second.length &&
+      first.every((item, index) => isSame(item, second[index] as Json))
     )
   }
-  if (!isJsonObject(one) || !isJsonObject(other)) return false
-  const names = Object.keys(one)
+  if (!isJsonObject(first) || !isJsonObject(second)) return false
+  const names = Object.keys(first)
   return (
-    names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && isSame(one[name] as Json, other[name] as Json))
+    names.length === Object.keys(second).length &&
+    names.every((name) => Object.hasOwn(second, name) && isSame(first[name] as Json, second[name] as Json))
   )
 }
 
@@ -68,15 +68,15 @@ export function compare(operator: ComparisonOperator, left: Value, right: Value)
 }
 
 /** The order of ORDER BY: by type, then by value. Arrays and objects have no order. */
-export function compareForOrder(one: Json, other: Json): number {
-  const [left, right] = [TYPE_ORDER.indexOf(typeOf(one)), TYPE_ORDER.indexOf(typeOf(other))]
-  return left === right ? compareSameType(one, other) : left - right
+export function compareForOrder(first: Json, second: Json): number {
+  const [left, right] = [TYPE_ORDER.indexOf(typeOf(first)), TYPE_ORDER.indexOf(typeOf(second))]
+  return left === right ? compareSameType(first, second) : left - right
 }
 
-function compareSameType(one: Json, other: Json): number {
-  if (typeof one === 'string' && typeof other === 'string') return compareText(one, other)
-  if (typeof one === 'number' && typeof other === 'number') return one - other
-  if (typeof one === 'boolean' && typeof other === 'boolean') return Number(one) - Number(other)
+function compareSameType(first: Json, second: Json): number {
+  if (typeof first === 'string' && typeof second === 'string') return compareText(first, second)
+  if (typeof first === 'number' && typeof second === 'number') return first - second
+  if (typeof first === 'boolean' && typeof second === 'boolean') return Number(first) - Number(second)
   return 0
 }
 

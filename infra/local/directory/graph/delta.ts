@@ -5,7 +5,7 @@ import { filteredIds } from './pages.ts'
 import { selection } from './properties.ts'
 
 /** https://learn.microsoft.com/graph/api/group-delta */
-const FILTERED_AT_MOST_COUNT = 50
+const MAX_FILTERED_COUNT = 50
 
 /** https://learn.microsoft.com/graph/delta-query-overview#token-duration */
 const TOKEN_KEPT_MS = 7 * 24 * 60 * 60 * 1000
@@ -59,8 +59,8 @@ function firstRound(call: GraphCall): Round {
     throw badRequest('Only $select=members is supported here.', 'Request_UnsupportedQuery')
   }
   const ids = filteredIds(call.query)
-  if (ids.length > FILTERED_AT_MOST_COUNT) {
-    const message = `Too many filtered objects: ${ids.length}. At most ${FILTERED_AT_MOST_COUNT} are supported.`
+  if (ids.length > MAX_FILTERED_COUNT) {
+    const message = `Too many filtered objects: ${ids.length}. At most ${MAX_FILTERED_COUNT} are supported.`
     throw badRequest(message, 'Request_UnsupportedQuery')
   }
   const found = [...new Set(ids)].map((id) => call.objects.find(tenantId, id))
