@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import type { Container } from '@azure/cosmos'
+import type { Service } from '../../functions/app/service.ts'
+import { CONTAINERS, type ContainerId } from '../../shared/cosmos/containers.ts'
+import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { connectorObjectId } from '../../shared/domain/connectors/connector-object.ts'
+import { enqueueSweeps } from '../../shared/domain/sync/sweep.ts'
+import { startDirectAccount } from '../contract/local-database.ts'
+import { type AccountWorld, gone, identity, openAccountWorld, position } from './account-world.ts'
+import { TENANT, user } from './link-directory.ts'
+
+type Documents = ReadonlyMap<ContainerId, readonly (Record<string, unknown> & { id: string })[]>
+
+const IDS = CONTAINERS.map(({ id }) => id)
+const HOUR_MS = 3_600_000
+
+async function documentsOf(container: Container): Promise<(Record<string, unknown> & { id: string })[]> {
+  const iterator = container.items.query<Record<string, unknown> & { id: string }>('SELECT * FROM c')
+  const found: (Record<string, unknown> & { id: string })[] = []
+  while (iterator.hasMoreResults()) found.push(...((await iterator.fetchNext()).resources ?? []))
+  return found
+}
+
+async function backup(world: AccountWorld): Promise<Documents> {
+  return new Map(await Promise.all(IDS.map(async (id) => [id, await documentsOf(world.container(id))] as const)))
+}
+
+/** A new account with these documents, which keep the times of their writes, and what is written from now on. */
+async function restored(world: AccountWorld, documentsOfContainer: (id: ContainerId) => Documents) {
+  let atMs: number | undefined = 0
+  const account = await startDirectAccount(() => atMs ?? world.clock.nowMs())
+  const all = IDS.flatMap((id) => (documentsOfContainer(id).get(id) ?? []).map((document) => ({ id, document })))
+  for (const { id, document } of all.toSorted((one, other) => Number(one.document._ts) - Number(other.document._ts))) {
+    atMs = Number(document._ts) * 1000
+    await account.container(id).items.create(document)
+  }
+  atMs = undefined
+  return account
+}
+
+/** Delivers all messages to an instance that has just started. */
+async function drain(world: AccountWorld, service: Service): Promise<void> {
+  for (let count = 0; world.sentMessages.length > 0; count += 1) {
+    assert.ok(count < 300, 'The messages never end')
+    const [next] = world.sentMessages.sort((one, other) => one.dueMs - other.dueMs).splice(0, 1)
+    if (next === undefined) return
+    const waitMs = next.dueMs - world.clock.nowMs()
+    if (waitMs > 0) await world.clock.sleep(waitMs)
+    await service.messages[next.message.queue].handle(next.message.message)
+  }
+}
+
+/** Until sweeps find that nothing has changed. */
+async function settle(world: AccountWorld, service: Service): Promise<void> {
+  for (let hour = 0; hour < 8; hour += 1) {
+    await world.clock.sleep(HOUR_MS)
+    await enqueueSweeps(undefined, service.links)
+    await drain(world, service)
+    const links = await service.links.links.ofTenant(TENANT)
+    if (links.every(({ value }) => value.isSweptUnchanged)) return
+  }
+  throw new Error('The sweeps never find the links unchanged')
+}
+
+/**
+ * A tenant whose groups follow a place and a choir, in two states: its people change in between, each collection once.
+ */
+async function tenantInTwoStates(t: TestContext) {
+  const world = await openAccountWorld({ databaseSharesClock: true, sharesClock: true })
+  t.after(() => world.close())
+  const source = await world.newSource()
+  const person = (index: number, isThere: boolean) =>
+    identity(`${index}`, { displayName: isThere ? 'There' : 'Elsewhere', directoryObjectId: user(index) })
+  await world.write(source, ...[0, 1, 2, 3].map((index) => person(index, index < 2)), position('Nurse', '0'))
+  const idOf = async (index: number, { connectors } = world.newService()) => {
+    const names = { connectorId: source.id, objectType: 'identity', externalId: `${index}` } as const
+    const [object] = await connectors.objects.ofIds(TENANT, [connectorObjectId(names, derivedId)])
+    return object?.value.coreObjectId ?? ''
+  }
+  const placeId = await world.criteria('Identity', 'identityDisplayName', 'There')
+  const choirId = await world.joinable([await idOf(0)])
+  const singersId = await world.criteria('Identity', 'memberOfCollection', choirId)
+  const groups = { place: await world.linkedGroup(placeId), choir: await world.linkedGroup(singersId) }
+  const service = world.newService()
+  await service.evaluator.evaluate(TENANT)
+  await drain(world, service)
+  await settle(world, service)
+  const before = await backup(world)
+  /** What HR delivers, with new people. */
+  const importHr = (instance: Service, ...more: number[]) =>
+    world.writeThrough(
+      instance,
+      source,
+      person(2, true),
+      person(1, false),
+      gone('relationship', 'Nurse'),
+      ...more.map((index) => person(index, true)),
+    )
+  await importHr(service)
+  await world.join(choirId, [await idOf(3)], service.requests)
+  await service.evaluator.evaluate(TENANT)
+  await drain(world, service)
+  await settle(world, service)
+  const collections = { place: placeId, choir: singersId }
+  return { world, idOf, groups, collections, importHr, before, after: await backup(world) }
+}
+
+describe('After a restore', () => {
+  for (const older of IDS) {
+    it(`in which container ${older} is one change older, groups and members are right after one sweep`, async (t) => {
+      const { world, idOf, groups, collections, importHr, before, after } = await tenantInTwoStates(t)
+      const { cosmos, container } = await restored(world, (id) => (id === older ? before : after))
+      t.after(() => cosmos.close())
+      const service = world.newService({ container })
+      await world.clock.sleep(2 * HOUR_MS)
+      const startMs = world.clock.nowMs()
+      // The first import can come before the sweep.
+      for (const more of [4, 5]) {
+        await importHr(service, more)
+        await drain(world, service)
+        if (more === 4) await enqueueSweeps(undefined, service.links, { afterRestore: true })
+        await drain(world, service)
+      }
+      assert.ok(world.clock.nowMs() - startMs < HOUR_MS)
+      // The second singer has joined after the time to which the requests were restored.
+      const expected = { place: [0, 2, 4, 5], choir: older === 'requests' ? [0] : [0, 3] }
+      for (const name of ['place', 'choir'] as const) {
+        const members = await service.collections.memberships.members(TENANT, collections[name])
+        const ids = await Promise.all(expected[name].map((index) => idOf(index, service)))
+        assert.deepEqual(members?.ids, ids.sort(), `members of ${name}`)
+        const accounts = new Set(expected[name].map((index) => user(index)))
+        assert.deepEqual(await world.membersOf(groups[name]), accounts, `group of ${name}`)
+      }
+      const { items } = await service.links.jobs.page(TENANT, {}, undefined, 50)
+      assert.deepEqual(new Set(items.map(({ status }) => status)), new Set(['Succeeded']))
+    })
+  }
+})
