@@ -33,6 +33,7 @@ const FUNCTIONS = {
   ready: 'httpTrigger',
   'run-sync-job': 'serviceBusTrigger',
   sweep: 'timerTrigger',
+  'sweep-after-restore': 'timerTrigger',
   'sweep-of-the-minute': 'timerTrigger',
   'sweep-tenant': 'serviceBusTrigger',
   'zz-unknown-path': 'httpTrigger',

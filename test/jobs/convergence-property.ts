@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { addMembersDirectly, removeMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
+import type { MemberEvent } from '../../shared/domain/history/member-history.ts'
 import { type AccountWorld, CALLER, gone, identity, openAccountWorld, position } from './account-world.ts'
 import { SERVICE, TENANT, user } from './link-directory.ts'
-import { type DeliveryEnd, INSTANCE_COUNT, linkedPlace, PERSON_COUNT, SeveralInstances } from './several-instances.ts'
+import {
+  type DeliveryEnd,
+  INSTANCE_COUNT,
+  linkedPlace,
+  PERSON_COUNT,
+  type Release,
+  SeveralInstances,
+} from './several-instances.ts'
 
 /** Users of the test directory are enough for this many runs. */
 const RUNS_PER_WORLD_COUNT = 50
@@ -137,10 +144,12 @@ class ChangingPeople {
   }
 
   async #changeChoir(index: number, isThere: boolean, first: number, instances: SeveralInstances): Promise<void> {
-    const change = isThere ? addMembersDirectly : removeMembersDirectly
     const actor = { id: CALLER.objectId, identityId: undefined }
     const input = { coreIdentityIds: [this.#identityIds[index] ?? ''] }
-    await instances.untilAcknowledged(first, ({ requests }) => change(TENANT, this.#choirId, input, actor, requests))
+    await instances.untilAcknowledged(first, ({ service: { requests }, release }) => {
+      const change = isThere ? release.addMembersDirectly : release.removeMembersDirectly
+      return change(TENANT, this.#choirId, input, actor, requests)
+    })
     if (isThere) this.#inChoir.add(index)
     else this.#inChoir.delete(index)
   }
@@ -181,6 +190,30 @@ class ChangingPeople {
     assert.deepEqual(removals, [])
   }
 
+  /** Each change of a version follows the one before, nobody is added or removed twice, and the last is what is stored. */
+  async assertHistory(): Promise<void> {
+    const { collections } = this.#world.coldProcess()
+    for (const id of [this.#place.collectionId, this.#singersId]) {
+      const events: MemberEvent[] = []
+      for await (const page of collections.history.criteria.since(TENANT, id, 0)) events.push(...page)
+      const members = new Set<string>()
+      const versions = [...new Set(events.map(({ membershipVersion }) => membershipVersion))].sort((a, b) => a - b)
+      assert.deepEqual(
+        versions,
+        Array.from(versions, (_, index) => (versions[0] ?? 1) + index),
+        'versions',
+      )
+      const inOrder = events.toSorted((a, b) => a.membershipVersion - b.membershipVersion || a.index - b.index)
+      for (const { objectId, change } of inOrder) {
+        assert.equal(members.has(objectId), change === 'Removed', `${objectId} is ${change} twice`)
+        if (change === 'Added') members.add(objectId)
+        else members.delete(objectId)
+      }
+      const stored = await collections.memberships.members(TENANT, id)
+      assert.deepEqual([...members].sort(), stored?.ids, 'history and members')
+    }
+  }
+
   /** Keeps the tenant small for later runs. */
   async remove(): Promise<void> {
     const { source } = this.#place
@@ -197,9 +230,12 @@ class ChangingPeople {
   }
 }
 
-async function converges(world: AccountWorld, run: number, steps: readonly Step[]): Promise<void> {
+async function converges(
+  world: AccountWorld,
+  { run, steps, releaseOf }: { run: number; steps: readonly Step[]; releaseOf: ReleaseOf | undefined },
+): Promise<void> {
   const people = await ChangingPeople.open(world, run)
-  const instances = new SeveralInstances(world)
+  const instances = new SeveralInstances(world, releaseOf)
   for (let index = 0; index < INSTANCE_COUNT; index += 1) await instances.at(index).service.evaluator.evaluate(TENANT)
   for (const { action: one, fault: met } of steps) {
     if (met !== undefined) prepare(instances, one, met, people)
@@ -216,6 +252,7 @@ async function converges(world: AccountWorld, run: number, steps: readonly Step[
   }
   await people.assertConverged()
   people.assertNeverRemoved()
+  await people.assertHistory()
   await people.remove()
 }
 
@@ -238,6 +275,18 @@ function withoutConflict(by: Action, one: Action): Action {
   return isSame ? { ...by, person: (by.person + 1) % PERSON_COUNT } : by
 }
 
+const endsPosition = (one: Action): boolean => one.kind === 'steady' && one.change === 'end position'
+
+type ReleaseOf = (slot: number) => Release
+type ConvergenceOptions = {
+  readonly runs: number
+  readonly seed: number
+  /** The versions of the instances; by default, the present one. */
+  readonly releaseOf?: ReleaseOf
+  /** Whether the position of the person who belongs to both groups can end. Default: true. */
+  readonly positionsEnd?: boolean
+}
+
 /**
  * Three instances whose clocks differ; messages are lost, doubled and reordered; processes are killed, lose an answer or
  * are refused at any call to the database, the directory or the queues, and are interrupted there by others. In the end
@@ -248,10 +297,11 @@ function withoutConflict(by: Action, one: Action): Action {
 export async function checkConvergence({
   runs,
   seed,
-}: {
-  readonly runs: number
-  readonly seed: number
-}): Promise<void> {
+  releaseOf,
+  positionsEnd = true,
+}: ConvergenceOptions): Promise<void> {
+  const isPossible = ({ action: one, fault: met }: Step) =>
+    positionsEnd || (!endsPosition(one) && !(met?.kind === 'interrupted' && endsPosition(met.by)))
   for (let from = 0; from < runs; from += RUNS_PER_WORLD_COUNT) {
     // A sweep finds what was written since an evaluation by the time of the database.
     const world = await openAccountWorld({ databaseSharesClock: true })
@@ -259,7 +309,7 @@ export async function checkConvergence({
     try {
       const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
         run += 1
-        await converges(world, run, steps)
+        await converges(world, { run, steps: steps.filter(isPossible), releaseOf })
       })
       const numRuns = Math.min(RUNS_PER_WORLD_COUNT, runs - from)
       await fc.assert(property, { numRuns, seed: seed + from, endOnFailure: true })

@@ -7,6 +7,8 @@ import { type GraphCall, graphCalls, type SendCall } from '../../shared/graph/gr
 import { graphDirectory } from '../../shared/graph/graph-directory.ts'
 import { graphTokens } from '../../shared/graph/graph-tokens.ts'
 
+export type GraphDirectoryParts = Parameters<typeof graphDirectory>[0]
+
 export const TENANT = '11111111-0000-4000-8000-000000000001'
 export const SMALL_TENANT = '22222222-0000-4000-8000-000000000002'
 export const SERVICE = 'aaaaaaaa-0000-4000-8000-000000000001'
@@ -28,6 +30,8 @@ export type TestDirectory = {
   readonly directory: Directory
   /** The same adapter with a wrapper around its HTTP calls. */
   directoryOver(wire: (send: SendCall) => SendCall): Directory
+  /** What such an adapter is made of. */
+  adapterParts(wire: (send: SendCall) => SendCall): GraphDirectoryParts
   /** The delays that the adapter requested. They advance the clock only. */
   readonly waitsMs: number[]
   asTester(call: GraphCall): Promise<GraphReply>
@@ -94,21 +98,22 @@ export async function openDirectory(
   const tokens = tokensOf(SERVICE, 'service-secret')
   const send = graphCalls(server.url, tokens, clock.nowMs)
   const { nowMs, sleep } = clock
-  const directoryOver = (wire: (send: SendCall) => SendCall) =>
-    graphDirectory({
-      graphUrl: server.url,
-      send: wire(send),
-      servicePrincipalOf: tokens.servicePrincipalId,
-      sleep,
-      nowMs,
-      random: () => 0.5,
-    })
+  const adapterParts = (wire: (send: SendCall) => SendCall): GraphDirectoryParts => ({
+    graphUrl: server.url,
+    send: wire(send),
+    servicePrincipalOf: tokens.servicePrincipalId,
+    sleep,
+    nowMs,
+    random: () => 0.5,
+  })
+  const directoryOver = (wire: (send: SendCall) => SendCall) => graphDirectory(adapterParts(wire))
   return {
     server,
     waitsMs: clock.waitsMs,
     asTester,
     directory: directoryOver((wire) => wire),
     directoryOver,
+    adapterParts,
     newGroup: (properties = {}, members = []) => newGroup(asTester, server.url, properties, members),
     membersOf: (groupId) => membersOf(asTester, groupId),
     async close() {

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
-import type { Service } from '../../functions/app/service.ts'
+import type { Overrides, Service } from '../../functions/app/service.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
+import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
+import type { Directory } from '../../shared/domain/group-links/directory.ts'
+import { addMembersDirectly, removeMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
+import { graphDirectory } from '../../shared/graph/graph-directory.ts'
 import type { MessageQueue } from '../../shared/kernel/messages.ts'
 import { directDatabase } from '../contract/direct-database.ts'
 import { type AccountWorld, gone, identity } from './account-world.ts'
-import { TENANT, users } from './link-directory.ts'
+import { type GraphDirectoryParts, TENANT, users } from './link-directory.ts'
 import type { SentMessage } from './link-world.ts'
 import { isTrouble, Life } from './mortal-process.ts'
 
@@ -19,7 +23,30 @@ const LOCK_MS = 60_000
 const DELIVERIES_AT_MOST = 10
 export type DeliveryEnd = 'completed' | 'doubled' | 'lost'
 
-type Instance = { readonly life: Life; readonly service: Service }
+/** The use cases of a version of the service. */
+export type UseCases = {
+  readonly writeObjects: typeof writeObjects
+  readonly addMembersDirectly: typeof addMembersDirectly
+  readonly removeMembersDirectly: typeof removeMembersDirectly
+  readonly sweepTenant: typeof sweepTenant
+}
+
+/** A version of the service. */
+export type Release = UseCases & {
+  build(world: AccountWorld, overrides: Overrides): Service
+  graphDirectory(parts: GraphDirectoryParts): Directory
+}
+
+export const PRESENT_RELEASE: Release = {
+  writeObjects,
+  addMembersDirectly,
+  removeMembersDirectly,
+  sweepTenant,
+  build: ({ newService }, overrides) => newService(overrides),
+  graphDirectory,
+}
+
+type Instance = { readonly life: Life; readonly service: Service; readonly release: Release }
 
 /** Instances of the service on one database, whose clocks differ, and the messages between them. */
 export class SeveralInstances {
@@ -30,8 +57,12 @@ export class SeveralInstances {
   isSweepNeeded = false
   readonly #interruptions: Promise<void>[] = []
 
-  constructor(world: AccountWorld) {
+  readonly #releaseOf: (slot: number) => Release
+
+  /** @param releaseOf The version that the next process in this slot has. */
+  constructor(world: AccountWorld, releaseOf: (slot: number) => Release = () => PRESENT_RELEASE) {
     this.#world = world
+    this.#releaseOf = releaseOf
     this.#instances = Array.from({ length: INSTANCE_COUNT }, (_, slot) => this.#newInstance(slot))
   }
 
@@ -68,16 +99,19 @@ export class SeveralInstances {
 
   /** Writes objects of a connector until they are acknowledged. */
   write(first: number, source: Connector, ...writes: Parameters<AccountWorld['write']>[1][]): Promise<void> {
-    return this.untilAcknowledged(first, (service) => this.#world.writeThrough(service, source, ...writes))
+    return this.untilAcknowledged(first, ({ service: { connectors }, release }) =>
+      release.writeObjects(TENANT, source, writes, connectors),
+    )
   }
 
   /** As a client does: the work is repeated, through the next instance, until it is acknowledged. */
-  async untilAcknowledged(first: number, work: (service: Service) => Promise<unknown>): Promise<void> {
+  async untilAcknowledged(first: number, work: (instance: Instance) => Promise<unknown>): Promise<void> {
     for (let index = first; ; index += 1) {
       assert.ok(index < first + 20, 'A write is never acknowledged')
-      const { service, life } = this.at(index)
+      const instance = this.at(index)
+      const { life } = instance
       try {
-        await work(service)
+        await work(instance)
         if (!life.hasEnded) return
       } catch (error) {
         if (!isCausedByFault(error)) throw error
@@ -115,7 +149,8 @@ export class SeveralInstances {
   }
 
   async sweep(): Promise<void> {
-    await sweepTenant(TENANT, this.at(0).service.links)
+    const { service, release } = this.at(0)
+    await release.sweepTenant(TENANT, service.links)
   }
 
   #deliverLater(message: SentMessage, { hasEnded }: Life, error: unknown): void {
@@ -128,7 +163,8 @@ export class SeveralInstances {
   }
 
   #newInstance(slot: number): Instance {
-    const { cosmos, clock, deps, directoryOver, newService } = this.#world
+    const { cosmos, clock, deps, adapterParts } = this.#world
+    const release = this.#releaseOf(slot)
     const life = new Life()
     const messageQueue: MessageQueue = {
       enqueue: (message, options) =>
@@ -140,10 +176,12 @@ export class SeveralInstances {
             throw error
           }),
     }
-    const directory = directoryOver((send) => (tenantId, call) => life.make(() => send(tenantId, call)))
+    const parts = adapterParts((send) => (tenantId, call) => life.make(() => send(tenantId, call)))
+    const directory = release.graphDirectory(parts)
     const container = directDatabase(cosmos, (call) => life.make(call))
     const nowMs = () => clock.nowMs() + slot * CLOCKS_APART_MS
-    return { life, service: newService({ container, messageQueue, directory, nowMs, elapsedMs: clock.nowMs }) }
+    const overrides = { container, messageQueue, directory, nowMs, elapsedMs: clock.nowMs }
+    return { life, service: release.build(this.#world, overrides), release }
   }
 }
 
@@ -175,6 +213,7 @@ export async function linkedPlace(world: AccountWorld, run: number) {
     name: place,
     externalId,
     accounts,
+    collectionId,
     person,
     groupId,
     there,
