@@ -46,6 +46,7 @@ const CONDITION_REFUSALS: readonly RefusalCode[] = [
   'UnknownOperator',
   'OperatorNotAllowed',
   'ListRequired',
+  'ConditionTooLarge',
   'ConditionTooDeep',
   'TooManyLeaves',
   'TooManyEntries',
@@ -90,7 +91,7 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       summary: 'Create a criteria collection',
       description:
         'The members are evaluated in the background, normally within seconds. A tenant has at most 5,000 collections of ' +
-        'both kinds; concurrent requests can exceed this by a few.',
+        'both kinds, whose definitions together have at most 32 MB of JSON. The JSON of a condition has at most 128 KB.',
       roles: COLLECTION_WRITERS,
       identity: 'optional',
       body: NewCriteriaCollection,
@@ -122,7 +123,7 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       identity: 'optional',
       body: CriteriaCollectionUpdate,
       reply: { status: 200, schema: CriteriaCollectionDto, versioned: true },
-      refusals: [...UPDATE_REFUSALS, 'StaleVersion', 'PlanChanged', 'PlanExpired'],
+      refusals: [...UPDATE_REFUSALS, 'QuotaExceeded', 'StaleVersion', 'PlanChanged', 'PlanExpired'],
       run: async ({ path: { id }, body, ifMatch, ifPlan, caller, identityId }) => {
         const update = { id, body, ifMatch, caller: { ...caller, identityId } }
         const updated =

@@ -399,6 +399,7 @@ export const english = {
   requestsEmpty: 'There is no such request.',
   retry: 'Try again',
   review: 'Review and save',
+  rowsShown: '{shown} of {count} positions are shown.',
   Running: 'Running',
   save: 'Save',
   saved: 'Saved.',

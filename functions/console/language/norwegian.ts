@@ -401,6 +401,7 @@ export const norwegian: Messages = {
   requestsEmpty: 'Det finnes ingen slik søknad.',
   retry: 'Prøv igjen',
   review: 'Se over og lagre',
+  rowsShown: '{shown} av {count} stillinger er vist.',
   Running: 'Kjører',
   save: 'Lagre',
   saved: 'Lagret.',

@@ -17,6 +17,9 @@ import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionStore } from './collection-dependencies.ts'
 
+/** Bytes of a condition's JSON. An explanation repeats the condition for each row. */
+const CONDITION_BYTES_COUNT = 128 * 1024
+
 export type ConditionDependencies = {
   readonly collections: CollectionStore
   readonly snapshots: TenantSnapshots
@@ -47,6 +50,9 @@ export async function readCondition(
   before?: Collection,
 ): Promise<CheckedCondition> {
   const { tenantId } = caller
+  if (Buffer.byteLength(JSON.stringify(given) ?? '') > CONDITION_BYTES_COUNT) {
+    throw Refusal.ofAll([...besides, refusalEntry('ConditionTooLarge', undefined, pointer)])
+  }
   const rows = await deps.snapshots.fresh(tenantId)
   const stored = before && (await deps.snapshots.reading(rows, storedCheckTask(before)))
   const storedNames = attributesOf(stored)
