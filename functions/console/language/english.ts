@@ -407,6 +407,7 @@ export const english = {
   ScheduledSweep: 'Hourly',
   settings: 'Settings',
   showLink: 'Show the link',
+  showValue: 'Show',
   signedInAgain: 'You are signed in again. Repeat what failed.',
   signIn: 'Sign in',
   signInEnded: 'Your session has ended. Sign in again to continue.',

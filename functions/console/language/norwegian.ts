@@ -409,6 +409,7 @@ export const norwegian: Messages = {
   ScheduledSweep: 'Hver time',
   settings: 'Innstillinger',
   showLink: 'Vis koblingen',
+  showValue: 'Vis',
   signedInAgain: 'Du er logget inn igjen. Gjenta det som mislyktes.',
   signIn: 'Logg inn',
   signInEnded: 'Økten er avsluttet. Logg inn på nytt for å fortsette.',

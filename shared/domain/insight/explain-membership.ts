@@ -177,8 +177,9 @@ async function criteriaVerdict(
   const results = await deps.snapshots.reading(rows, running(task))
   const startRow = Number(subject.after ?? 0)
   const page = tested.slice(startRow, startRow + subject.size)
+  const shown = { showsCondition: hasFullAccess(asker.caller) }
   const asked = page.map((row) => ({ row, showsSensitive: showsSensitive(asker, row, rows) }))
-  const explained = await deps.snapshots.reading(rows, running(explainTask(condition, rows, asked, context)))
+  const explained = await deps.snapshots.reading(rows, running(explainTask(condition, rows, asked, context, shown)))
   return {
     isMember: members.size > 0,
     satisfies: [...results.values()].includes(true),
