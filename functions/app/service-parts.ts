@@ -52,6 +52,12 @@ export function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: 
       count: collections.count,
       elapsedMs,
     }),
+    definitionQuota: new TenantQuota({
+      what: 'bytes of definitions',
+      limitCount: limits.definitionBytes,
+      count: collections.definitionBytes,
+      elapsedMs,
+    }),
     memberships,
     evaluationLeases: cosmosEvaluationLeaseStore(container('tenants')),
     joined: cosmosJoinedMembers(container('requests'), nowMs),

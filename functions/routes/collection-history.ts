@@ -71,14 +71,15 @@ export const historyRoutes = (deps: HistoryRouteDependencies): readonly Route[] 
     summary: 'List what was done to a collection and its links',
     description:
       'Returns a page of what people and applications did, the newest first: to the collection, its group links and ' +
-      'removals that were held. Entries are kept for good, also those of a deleted collection.',
+      'removals that were held. Entries are kept for good, also those of a deleted collection. For callers who may not ' +
+      'read all core objects, values that conditions compare with sensitive attributes are `hidden`.',
     roles: COLLECTION_READERS,
     query: PageQuery,
     reply: { status: 200, schema: Type.Array(AuditEntry), paged: true },
     refusals: ['CollectionNotFound', 'InvalidCursor'],
-    run: ({ path: { collectionId }, query, caller: { tenantId } }) =>
+    run: ({ path: { collectionId }, query, caller, caller: { tenantId } }) =>
       pagedResult(query, [tenantId, 'audit', collectionId], deps.cursors, (after, size) =>
-        listAudit(tenantId, collectionId, { after, size }, deps),
+        listAudit(tenantId, collectionId, { after, size }, caller, deps),
       ),
   }),
 ]

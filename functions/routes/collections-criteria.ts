@@ -21,7 +21,9 @@ import {
 import { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import { planCreation, planUpdate, updateAsPlanned } from '../../shared/domain/insight/plan-change.ts'
 import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
+import { hasFullAccess } from '../../shared/domain/object-access/object-access.ts'
 import { created, deleted, ok, okVersioned, type RouteGroup, route } from '../../shared/http/route.ts'
+import type { Caller } from '../../shared/kernel/caller.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import { Described, Guid } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS, FilterMembersRequest, MemberIds } from './collection-contract.ts'
@@ -46,6 +48,7 @@ const CONDITION_REFUSALS: readonly RefusalCode[] = [
   'UnknownOperator',
   'OperatorNotAllowed',
   'ListRequired',
+  'ConditionTooLarge',
   'ConditionTooDeep',
   'TooManyLeaves',
   'TooManyEntries',
@@ -72,6 +75,8 @@ const FrequentValuesQuery = Type.Object({
   ),
 })
 
+const dtoFor = (caller: Caller) => toCriteriaCollectionDto({ showsSensitive: hasFullAccess(caller) })
+
 /** Manages criteria collections. */
 export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
   prefix: PREFIXES.criteria,
@@ -83,14 +88,14 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       roles: COLLECTION_READERS,
       reply: { status: 200, schema: Type.Array(CriteriaCollectionDto) },
       run: async ({ caller }) =>
-        ok((await listCollections(caller.tenantId, { kind: 'criteria' }, deps)).map(toCriteriaCollectionDto)),
+        ok((await listCollections(caller.tenantId, { kind: 'criteria' }, deps)).map(dtoFor(caller))),
     }),
     route('POST', '/', {
       operationId: 'createCriteriaCollection',
       summary: 'Create a criteria collection',
       description:
         'The members are evaluated in the background, normally within seconds. A tenant has at most 5,000 collections of ' +
-        'both kinds; concurrent requests can exceed this by a few.',
+        'both kinds, whose definitions together have at most 32 MB of JSON. The JSON of a condition has at most 128 KB.',
       roles: COLLECTION_WRITERS,
       identity: 'optional',
       body: NewCriteriaCollection,
@@ -108,7 +113,7 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       reply: { status: 200, schema: CriteriaCollectionDto, versioned: true },
       refusals: ['CollectionNotFound'],
       run: async ({ path: { id }, caller }) =>
-        okVersioned(await readCollection(caller.tenantId, id, 'criteria', deps), toCriteriaCollectionDto),
+        okVersioned(await readCollection(caller.tenantId, id, 'criteria', deps), dtoFor(caller)),
     }),
     route('PUT', '/{id}', {
       operationId: 'updateCriteriaCollection',
@@ -122,12 +127,12 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       identity: 'optional',
       body: CriteriaCollectionUpdate,
       reply: { status: 200, schema: CriteriaCollectionDto, versioned: true },
-      refusals: [...UPDATE_REFUSALS, 'StaleVersion', 'PlanChanged', 'PlanExpired'],
+      refusals: [...UPDATE_REFUSALS, 'QuotaExceeded', 'StaleVersion', 'PlanChanged', 'PlanExpired'],
       run: async ({ path: { id }, body, ifMatch, ifPlan, caller, identityId }) => {
         const update = { id, body, ifMatch, caller: { ...caller, identityId } }
         const updated =
           ifPlan === undefined ? updateCriteriaCollection(update, deps) : updateAsPlanned(update, ifPlan, deps)
-        return okVersioned(await updated, toCriteriaCollectionDto)
+        return okVersioned(await updated, dtoFor(caller))
       },
     }),
     route('POST', '/{id}/plan', {
@@ -213,7 +218,8 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       description:
         'Returns the attributes of the tenant with their types, per object type. `identityNin`, `identityMobile`, ' +
         '`identityPrivateMobile` and `identityPrivateEmail` exist only for callers who may read all core objects; for ' +
-        'others, a condition with them is refused with `FieldNotInSchema`, unless it stays as it is stored.',
+        'others, a condition with them is refused with `FieldNotInSchema`, unless it is sent back as they read it: with ' +
+        '`hidden` in place of each value that is compared with such an attribute.',
       roles: COLLECTION_READERS,
       reply: { status: 200, schema: TenantSchemas },
       run: async ({ caller }) => ok(await tenantSchemas(caller, deps)),

@@ -83,8 +83,8 @@ const definitionRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
     operationId: 'createJoinableCollection',
     summary: 'Create a joinable collection',
     description:
-      'The collection has no members at first. A tenant has at most 5,000 collections of both kinds; concurrent requests ' +
-      'can exceed this by a few.',
+      'The collection has no members at first. A tenant has at most 5,000 collections of both kinds, whose ' +
+      'definitions together have at most 32 MB of JSON.',
     roles: COLLECTION_WRITERS,
     identity: 'optional',
     body: NewJoinableCollection,
@@ -130,7 +130,14 @@ const definitionRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
     identity: 'optional',
     body: JoinableCollectionUpdate,
     reply: { status: 200, schema: JoinableCollectionDto, versioned: true },
-    refusals: ['CollectionNotFound', 'PreconditionFailed', 'ObjectTypeFixed', ...POLICY_REFUSALS, 'StaleVersion'],
+    refusals: [
+      'CollectionNotFound',
+      'PreconditionFailed',
+      'ObjectTypeFixed',
+      ...POLICY_REFUSALS,
+      'QuotaExceeded',
+      'StaleVersion',
+    ],
     run: async ({ path: { id }, body, ifMatch, caller, identityId }) => {
       const updated = await updateJoinableCollection(id, body, ifMatch, { ...caller, identityId }, deps)
       return okVersioned(updated, toJoinableCollectionDto)

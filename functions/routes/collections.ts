@@ -20,11 +20,12 @@ import {
   type ExplainDependencies,
   Explanation,
   explainMembership,
+  ROWS_AT_MOST_COUNT,
 } from '../../shared/domain/insight/explain-membership.ts'
 import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
 import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
 import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
-import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
+import { PageQuery, pagedRecord, pagedResult } from '../../shared/http/paging.ts'
 import { ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
@@ -97,6 +98,18 @@ const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
   }),
 ]
 
+const ExplainQuery = Type.Object({
+  objectId: Guid,
+  pageSize: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: ROWS_AT_MOST_COUNT,
+      description: `Maximum number of rows per page. Default: the page size of the cursor, or ${ROWS_AT_MOST_COUNT} without one.`,
+    }),
+  ),
+  nextCursor: PageQuery.properties.nextCursor,
+})
+
 const definitionRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
   route('GET', '/', {
     operationId: 'listCollections',
@@ -161,15 +174,21 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
       'In a collection of another object type, the objects of that type on the rows of the object are explained: for an ' +
       'identity in a collection of relationships, all its positions. A sensitive value that the caller may not read is ' +
       '`hidden`. A caller with the role `User` can specify their own identity and positions; any other object is not ' +
-      'found. When the data of the tenant is not in memory, the response waits until it is loaded.',
+      'found. When the data of the tenant is not in memory, the response waits until it is loaded.\n\n' +
+      'A page has at most 20 rows, and fewer where the response would exceed 2 MB; `rowCount` is the number of all rows. ' +
+      'Of an `actual` list that alone is too long for that, the first 20 entries are returned.',
     roles: EXPLANATION_READERS,
     identity: { exempt: COLLECTION_READERS },
-    query: Type.Object({ objectId: Guid }),
-    reply: { status: 200, schema: Explanation },
-    refusals: ['CollectionNotFound', 'ObjectNotFound'],
-    run: async ({ path, query, caller, identityId }) => {
+    query: ExplainQuery,
+    reply: { status: 200, schema: Explanation, paged: true },
+    refusals: ['CollectionNotFound', 'ObjectNotFound', 'InvalidCursor'],
+    run: ({ path: { collectionId }, query: { objectId, ...page }, caller, identityId }) => {
       const seesAll = COLLECTION_READERS.some((role) => caller.roles.has(role))
-      return ok(await explainMembership(path.collectionId, query.objectId, { caller, identityId, seesAll }, deps))
+      const asker = { caller, identityId, seesAll }
+      const binding = [caller.tenantId, 'explain', collectionId, objectId]
+      const explain = (after: string | undefined, size: number) =>
+        explainMembership({ collectionId, objectId, after, size }, asker, deps)
+      return pagedRecord(page, binding, deps.cursors, explain, ROWS_AT_MOST_COUNT)
     },
   }),
   route('GET', '/{collectionId}/results', {

@@ -60,7 +60,7 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   route('POST', '/', {
     operationId: 'createConnector',
     summary: 'Create a connector',
-    description: 'A tenant has at most 100 connectors; concurrent requests can exceed this by a few.',
+    description: 'A tenant has at most 100 connectors.',
     roles: MANAGERS,
     body: NewConnector,
     reply: { status: 201, schema: Guid },

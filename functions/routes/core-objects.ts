@@ -114,7 +114,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
       'Returns a page of the objects that the caller can access, ordered by id. A page of large objects can have fewer ' +
       'items than `pageSize`; the last page is the one without `nextCursor`. The access of a `User` includes the active ' +
       'relationships that name them as manager, with their identities. Otherwise it does not depend on the start and ' +
-      'end dates of relationships.',
+      'end dates of relationships. Of other people, a `User` does not read `nin`, `privateMobile` and `privateEmail`.',
     roles: CORE_OBJECT_READERS,
     query: PageQuery,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_SCHEMAS[objectType]), paged: true },

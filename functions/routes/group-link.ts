@@ -151,8 +151,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     description:
       'Links a collection to a directory group and queues the first sync job. Afterwards, each membership change is ' +
       'written to the group within seconds, and an hourly sweep reverts changes made in the directory. The service ' +
-      'never changes group members that are not users, such as nested groups. A tenant has at most 2,000 links; concurrent ' +
-      'requests can exceed this by a few.',
+      'never changes group members that are not users, such as nested groups. A tenant has at most 2,000 links.',
     roles: WRITERS,
     body: NewGroupLink,
     reply: { status: 201, schema: Guid },

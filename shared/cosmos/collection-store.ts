@@ -1,7 +1,12 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
 import { type Static, Type } from 'typebox'
 import { byName, type Collection, CollectionObjectType } from '../domain/collections/collection.ts'
-import type { CollectionFilter, CollectionStore } from '../domain/collections/collection-dependencies.ts'
+import type {
+  CollectionFilter,
+  CollectionStore,
+  CollectionSummary,
+} from '../domain/collections/collection-dependencies.ts'
 import type { AuditRecord } from '../domain/history/audit.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { Refusal } from '../kernel/refusals.ts'
@@ -69,6 +74,12 @@ function removalId(collectionId: string): string {
 const COLLECTION_BYTES = 1_500
 /** A definition in memory, for each character of its JSON: 1.6 to 2.2 were measured. */
 const BYTES_PER_CHARACTER = 3
+/** Definitions that are parsed between two yields: about a millisecond. */
+const BYTES_PER_STEP_COUNT = 128 * 1024
+
+/** Bytes of definitions that were read from the database. */
+const definitionSizes = new WeakMap<object, number>()
+
 /** Of some 15,000 collections with conditions of usual length. */
 const CACHED_BYTES = 50_000_000
 
@@ -101,11 +112,20 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     const { text, parameters } = filterQuery(filter)
     const found: Collection[] = []
     let sizeBytes = 0
-    // Definitions are parsed page by page: parsing thousands at once would block the thread.
+    // Definitions are parsed in steps: parsing megabytes at once would block the thread.
     const pages = queryDocuments<CollectionDocument>(collections, tenantId, { query: text, parameters })
     for await (const page of pages) {
-      for (const { definition } of page) sizeBytes += COLLECTION_BYTES + definition.length * BYTES_PER_CHARACTER
-      found.push(...page.map(collectionOf))
+      let parsedBytes = 0
+      for (const document of page) {
+        const { length } = document.definition
+        sizeBytes += COLLECTION_BYTES + length * BYTES_PER_CHARACTER
+        parsedBytes += length
+        if (parsedBytes > BYTES_PER_STEP_COUNT) {
+          await setImmediate()
+          parsedBytes = length
+        }
+        found.push(collectionOf(document))
+      }
     }
     return { items: found.sort(byName), sizeBytes }
   }
@@ -117,6 +137,14 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
       return kind === undefined ? all : all.filter((one) => one.kind === kind)
     },
     search: async (tenantId, filter) => [...(await readMatching(tenantId, filter)).items],
+    summaries(tenantId) {
+      const query = 'SELECT c.id, c.kind, c.objectType FROM c WHERE IS_DEFINED(c.kind)'
+      return queryAll<CollectionSummary>(collections, tenantId, { query })
+    },
+    async definitionBytes(tenantId) {
+      const all = await listAll(tenantId)
+      return all.reduce((sum, { definition }) => sum + (definitionSizes.get(definition) ?? 0), 0)
+    },
     async count(tenantId) {
       const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.kind)'
       const [count = 0] = await queryAll<number>(collections, tenantId, { query })
@@ -231,6 +259,8 @@ function documentOf(collection: Collection): CollectionDocument & { readonly att
 }
 
 function collectionOf(document: object): Collection {
-  const { definition, definedBy, ...collection } = parse(document)
-  return { ...collection, definedBy: definedBy ?? collection.createdBy, definition: JSON.parse(definition) as object }
+  const { definition: text, definedBy, ...collection } = parse(document)
+  const definition = JSON.parse(text) as object
+  definitionSizes.set(definition, Buffer.byteLength(text))
+  return { ...collection, definedBy: definedBy ?? collection.createdBy, definition }
 }

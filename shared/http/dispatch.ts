@@ -15,7 +15,7 @@ import {
   successEnvelope,
   successEnvelopeSteps,
 } from './envelope.ts'
-import { hasLongList } from './json-steps.ts'
+import { containsList } from './json-steps.ts'
 import { type RouteMatch, routeMatcher } from './match-route.ts'
 import { type HttpRequest, isKnownVersion, readJsonBody, requestIdOf } from './request.ts'
 import { isForUsersOnly, type Route, type RouteGroup } from './route.ts'
@@ -118,7 +118,7 @@ async function respond(
 }
 
 async function serialized(result: RouteResult, { reply: { status } }: Route, { scheduler }: DispatchDependencies) {
-  if (scheduler === undefined || !hasLongList(result.data)) return successEnvelope(result, status)
+  if (scheduler === undefined || !containsList(result.data)) return successEnvelope(result, status)
   return scheduler.run(successEnvelopeSteps(result, status))
 }
 

@@ -144,6 +144,7 @@ export const REFUSALS = {
   UnknownOperator: { kind: 'invalid', message: 'The operator does not exist' },
   OperatorNotAllowed: { kind: 'invalid', message: 'The operator does not support the type of the field' },
   ListRequired: { kind: 'invalid', message: 'The operator requires a list of values' },
+  ConditionTooLarge: { kind: 'invalid', message: 'The JSON of the condition has more than 128 KB' },
   ConditionTooDeep: { kind: 'invalid', message: 'The condition has too many levels' },
   TooManyLeaves: { kind: 'invalid', message: 'The condition has too many leaves' },
   TooManyEntries: { kind: 'invalid', message: 'A list in the condition has too many entries' },

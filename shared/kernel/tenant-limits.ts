@@ -4,6 +4,8 @@ export type TenantLimits = {
   readonly customAttributeNames: number
   /** Criteria and joinable collections together. */
   readonly collections: number
+  /** Conditions and join policies together. */
+  readonly definitionBytes: number
   readonly links: number
   readonly connectors: number
   /** Objects of all connectors, including soft-deleted ones until they expire. */
@@ -13,6 +15,7 @@ export type TenantLimits = {
 export const TENANT_LIMITS: TenantLimits = {
   customAttributeNames: 200,
   collections: 5_000,
+  definitionBytes: 32 * 1024 * 1024,
   links: 2_000,
   connectors: 100,
   connectorObjects: 2_000_000,

@@ -1,8 +1,14 @@
 import { MAX_DEPTH, MAX_ENTRY_COUNT, MAX_LEAF_COUNT } from '../domain/criteria/check-condition.ts'
 import { GROUP_OPERATORS, OPERATORS, type Operator } from '../domain/criteria/condition.ts'
 import { comparedType } from '../domain/criteria/field-expression.ts'
+import { HIDDEN } from '../domain/criteria/hidden-values.ts'
 import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../domain/criteria/operators-of-types.ts'
-import { type AttributeType, conditionSchema, MEMBER_OF_COLLECTION } from '../domain/criteria/schema.ts'
+import {
+  type AttributeType,
+  conditionSchema,
+  MEMBER_OF_COLLECTION,
+  SENSITIVE_NAMES,
+} from '../domain/criteria/schema.ts'
 import { GUID_PATTERN } from '../kernel/guid.ts'
 import type { JsonObject } from '../kernel/json.ts'
 import { schemaReference } from './schemas.ts'
@@ -58,12 +64,27 @@ export function conditionComponents(): Record<string, JsonObject> {
       not: {
         anyOf: ['groupOperator', 'conditions'].map((name) => ({ properties: { [name]: GIVEN }, required: [name] })),
       },
-      anyOf: leaves.map(({ component }) => schemaReference(component)),
+      anyOf: [...leaves.map(({ component }) => schemaReference(component)), schemaReference('HiddenCondition')],
     },
     ...Object.fromEntries(leaves.map((leaf) => [leaf.component, leafSchema(leaf)])),
+    HiddenCondition: HIDDEN_LEAF,
     ExplainedCondition: explainedGroup(),
     ExplainedLeaf: EXPLAINED_LEAF,
   }
+}
+
+const HIDDEN_LEAF: JsonObject = {
+  type: 'object',
+  description:
+    'A stored leaf whose value or list of values the caller may not read. Sent back in an update where it was read, it ' +
+    'keeps what is stored if the rest of the condition is as stored, too.',
+  required: ['id', 'field', 'operator', 'value'],
+  properties: {
+    id: words([...SENSITIVE_NAMES]),
+    field: { type: 'string' },
+    operator: words(OPERATORS.filter((operator) => operator !== 'IsNull')),
+    value: { type: 'string', const: HIDDEN },
+  },
 }
 
 const HOLDS: JsonObject = { type: 'boolean', description: 'Whether it holds on the row.' }
@@ -93,7 +114,10 @@ const EXPLAINED_LEAF: JsonObject = {
     id: { type: 'string' },
     field: { type: 'string' },
     operator: words(OPERATORS),
-    value: { description: 'The stored value, or list of values. Absent for `IsNull`.' },
+    value: {
+      description:
+        'The stored value, or list of values; `hidden` when the caller may not read it. Absent for `IsNull`.',
+    },
     holds: HOLDS,
     actual: {
       description:

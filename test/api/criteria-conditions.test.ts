@@ -139,14 +139,14 @@ describe('large conditions within the limits', () => {
     ],
     ['1,000 entries', all(leaf(NAME, 'In', [...WORDS.slice(1), 'Person 7'])), 1],
     ['1,000 entries behind functions', all(leaf(NAME, 'In', [...WORDS.slice(1), 'PERSON 7'], `ToUpper(${NAME})`)), 1],
-    ['20 lists of 1,000', repeated(20, () => leaf(NAME, 'In', [...WORDS.slice(1), 'Person 7'])), 1],
+    ['8 lists of 1,000', repeated(8, () => leaf(NAME, 'In', [...WORDS.slice(1), 'Person 7'])), 1],
     [
       'a substring from far beyond the end',
       all(leaf(NAME, 'Equals', '', `Substring(${NAME},999999999999999,9)`)),
       2000,
     ],
     ['a substring of any length', all(leaf(NAME, 'Equals', 'n 7', `Substring(${NAME},5,999999999999999)`)), 1],
-    ['a value of 900,000 characters', all(leaf(NAME, 'Contains', 'P'.repeat(900_000))), 0],
+    ['a value of 130,000 characters', all(leaf(NAME, 'Contains', 'P'.repeat(130_000))), 0],
   ] as const) {
     it(`are answered quickly: ${claim}`, async () => {
       const tenant = await largeTenant()

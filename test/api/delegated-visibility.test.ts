@@ -72,6 +72,33 @@ for (const areRowsInMemory of [false, true]) {
       })
     }
 
+    it('leaves out what is private to other people', async () => {
+      const boss = randomUUID()
+      const { hr, send } = await shopOf(boss, areRowsInMemory)
+      const secret = { nin: '01019012345', privateMobile: '+47 1', privateEmail: 'a@private.example', mobile: '2' }
+      await hr.batch(
+        upsert('identity', 'boss', { directoryObjectId: boss, displayName: 'Berg', ...secret, nin: '02' }),
+        upsert('identity', 'worker', { displayName: 'Berg', ...secret }),
+      )
+      const { body } = await send('GET', `${CORE}/identities`)
+      const found = new Map<string, Body>(body.data.map((one: Body) => [one.externalId, one]))
+      const one = (await send('GET', `${CORE}/identities/${found.get('worker')?.id}`)).body.data
+      const several = (await send('POST', `${CORE}/identities/multiple`, { ids: [found.get('worker')?.id] })).body.data
+      const searched = (await send('GET', `${CORE}/identities/search?text=berg`)).body.data
+      const others = [
+        found.get('worker'),
+        one,
+        ...several,
+        ...searched.filter((each: Body) => each.externalId !== 'boss'),
+      ]
+      assert.equal(others.length, 4)
+      for (const other of others) {
+        assert.deepEqual([other.nin, other.privateMobile, other.privateEmail], [undefined, undefined, undefined])
+        assert.equal(other.mobile, '2')
+      }
+      assert.deepEqual([found.get('boss')?.nin, found.get('boss')?.privateMobile], ['02', '+47 1'])
+    })
+
     it('includes the people whose active positions name the manager, with these positions', async () => {
       const { hr, send } = await shopOf(randomUUID(), areRowsInMemory)
       const led = (name: string, more: object) => [

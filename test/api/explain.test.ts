@@ -4,7 +4,15 @@ import { after, describe, it } from 'node:test'
 import type { ExplainedGroup, ExplainedLeaf } from '../../shared/domain/criteria/explain.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { Explanation } from '../../shared/domain/insight/explain-membership.ts'
-import { approvedBy, equals, faults, type JoinableWorld, joinableWorld, OPEN } from './joinable-world.ts'
+import {
+  type ApiAnswer,
+  approvedBy,
+  equals,
+  faults,
+  type JoinableWorld,
+  joinableWorld,
+  OPEN,
+} from './joinable-world.ts'
 
 after(() => assert.deepEqual(faults, []))
 
@@ -51,6 +59,7 @@ describe('the explanation of a criteria collection', () => {
       isMember: true,
       satisfies: true,
       evaluatedAt: '2030-06-01T08:00:00.000+00:00',
+      rowCount: 1,
       request: null,
       links: [],
     })
@@ -72,6 +81,33 @@ describe('the explanation of a criteria collection', () => {
       row?.condition.conditions.map((each) => each.holds),
       [true, true, true, true],
     )
+  })
+
+  it('has pages of at most 20 rows, and no page exceeds 2 MB', async () => {
+    const world = await joinableWorld()
+    const ward = await world.put('orgUnit', { displayName: 'Ward', deputies: [] })
+    const holder = await world.person(['User'], { displayName: 'Kari' })
+    for (let count = 0; count < 45; count += 1) await world.position(holder, { orgUnit: { objectId: ward } })
+    const values = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(330)}`)
+    const long = group('OR', ...values.map((value) => leaf('identityDisplayName', 'Equals', value)))
+    const id = await world.criteria('Relationship', long)
+    const sizes: [number, number][] = []
+    let path: string | undefined = `/collections/beta/${id}/explain?objectId=${ward}`
+    const found = new Set<string | null | undefined>()
+    while (path !== undefined) {
+      const { status, data, nextCursor }: ApiAnswer<Explanation> = await world.call(world.admin, 'GET', path)
+      assert.deepEqual([status, data.rowCount], [200, 45])
+      for (const { relationshipId } of data.rows) found.add(relationshipId)
+      sizes.push([data.rows.length, Buffer.byteLength(JSON.stringify(data))])
+      path = nextCursor && `/collections/beta/${id}/explain?objectId=${ward}&nextCursor=${nextCursor}`
+    }
+    assert.equal(found.size, 45)
+    assert.ok(
+      sizes.every(([rowCount, bytes]) => rowCount <= 20 && bytes <= 2 * 1024 * 1024),
+      String(sizes),
+    )
+    const other = `/collections/beta/${id}/explain?objectId=${holder.identityId}&pageSize=21`
+    assert.equal((await world.call(world.admin, 'GET', other)).status, 400)
   })
 
   it('tells soon from now: the stored members are compared with what the condition says', async () => {

@@ -46,6 +46,34 @@ describe('A tenant that has used up a quota', () => {
     assert.deepEqual(codes(await other('POST', '/collections-criteria/beta', body)), CREATED)
   })
 
+  it('creates and changes no definition beyond the bytes of all definitions together', async () => {
+    const send = serviceWith({ definitionBytes: 1_000 })(writerOf(randomUUID()))
+    const bodyOf = (length: number) => {
+      const leaf = {
+        id: 'identityDisplayName',
+        field: 'identityDisplayName',
+        operator: 'Equals',
+        value: 'x'.repeat(length),
+      }
+      return { objectType: 'Identity', name: 'A', condition: { groupOperator: 'AND', conditions: [leaf] } }
+    }
+    const first = await send('POST', '/collections-criteria/beta', bodyOf(300))
+    assert.deepEqual(codes(first), CREATED)
+    assert.deepEqual(codes(await send('POST', '/collections-criteria/beta', bodyOf(700))), EXCEEDED)
+    const path = `/collections-criteria/beta/${first.body.data}`
+    assert.deepEqual(codes(await send('PUT', path, bodyOf(950))), EXCEEDED)
+    assert.deepEqual(codes(await send('PUT', path, bodyOf(100))), [200, undefined])
+    assert.deepEqual(codes(await send('POST', '/collections-criteria/beta', bodyOf(500))), CREATED)
+  })
+
+  it('creates no more connectors than the limit, however many requests come at once', async () => {
+    const send = serviceWith({ connectors: 10 })(user(randomUUID(), randomUUID(), 'Administrator'))
+    const create = async () => codes(await send('POST', CONNECTORS, { name: 'HR', clientId: randomUUID() }))
+    const outcomes = await Promise.all(Array.from({ length: 30 }, create))
+    assert.equal(outcomes.filter(([status]) => status === 201).length, 10)
+    assert.equal(((await send('GET', CONNECTORS)).body.data as unknown as unknown[]).length, 10)
+  })
+
   it('creates no other connector', async () => {
     const send = serviceWith({ connectors: 2 })(user(randomUUID(), randomUUID(), 'Administrator'))
     const create = async () => codes(await send('POST', CONNECTORS, { name: 'HR', clientId: randomUUID() }))

@@ -71,6 +71,42 @@ describe('sensitive attributes', () => {
     }
   })
 
+  it('have hidden values in every answer to those who may not read them, also about themselves', async () => {
+    const { tenantId, send, privileged, create } = await tenantWithPerson()
+    const account = randomUUID()
+    const mine = { nin: '02029012345', directoryObjectId: account }
+    await service.database('coreObjects').items.upsert({
+      ...{ id: account, tenantId, objectType: 'identity', externalId: account, deleted: false, contributors: [] },
+      attributes: { displayName: 'Me', ...mine },
+    })
+    const secrets = ['01019012345', '02029012345', '9999']
+    const id = await create(byNin('01019012345'))
+    await privileged('PUT', `${CRITERIA}/${id}`, { objectType: 'Identity', condition: byNin('02029012345') })
+    const later = all(leaf('identityNin', 'In', ['9999', '01019012345'], 'ToUpper(identityNin)'))
+    await privileged('PUT', `${CRITERIA}/${id}`, { objectType: 'Identity', condition: later })
+    const own = service.asUser(tenantId, account, 'User')
+    const writer = send
+    for (const [by, path] of [
+      [writer, `${CRITERIA}/${id}`],
+      [writer, CRITERIA],
+      [writer, `/collections/beta/${id}/audit`],
+      [writer, `/collections/beta/${id}/history`],
+      [writer, `/collections/beta/${id}/explain?objectId=${account}`],
+      [own, `/collections/beta/${id}/explain?objectId=${account}`],
+    ] as const) {
+      const { status, body } = await by('GET', path)
+      assert.equal(status, 200, path)
+      const text = JSON.stringify(body).replaceAll('"actual":"02029012345"', '')
+      for (const secret of secrets) assert.ok(!text.includes(secret), `${path}: ${text}`)
+      assert.equal(text.includes('"hidden"'), !path.endsWith('history'), path)
+    }
+    const renamed = await writer('PUT', `${CRITERIA}/${id}`, { objectType: 'Identity', name: 'Renamed' })
+    assert.deepEqual([renamed.status, renamed.body.data.condition.conditions[0].value], [200, 'hidden'])
+    assert.deepEqual((await privileged('GET', `${CRITERIA}/${id}`)).body.data.condition, later)
+    const audited = await privileged('GET', `/collections/beta/${id}/audit`)
+    assert.ok(JSON.stringify(audited.body).includes('01019012345'))
+  })
+
   it('go on working in a stored condition, which any writer can keep but not change', async () => {
     const { send, create, privileged, id, evaluate, members } = await tenantWithPerson()
     const condition = all(leaf('identityNin', 'Equals', '01019012345'), leaf('identityDisplayName', 'Equals', 'Ada'))
@@ -79,21 +115,30 @@ describe('sensitive attributes', () => {
     await evaluate()
     assert.deepEqual(await members(collectionId), [id])
     const { body: stored } = await send('GET', path)
+    const hidden = all(
+      { ...leaf('identityNin', 'Equals', '01019012345'), value: 'hidden' },
+      condition.conditions[1] as object,
+    )
+    assert.deepEqual(stored.data.condition, hidden)
     const put = (body: object, by = send) => by('PUT', path, { objectType: 'Identity', ...body })
     assert.equal((await put({ name: 'Renamed' })).status, 200)
     assert.equal((await put({ ...stored.data, name: 'Renamed again' })).status, 200)
-    const reordered = { conditions: condition.conditions, groupOperator: 'and' }
+    const reordered = { conditions: hidden.conditions, groupOperator: 'and' }
     assert.equal((await put({ condition: reordered })).status, 200)
     assert.equal(
       (
         await send('POST', `${CRITERIA}/preview`, {
           currentId: collectionId,
-          preview: { objectType: 'Identity', condition },
+          preview: { objectType: 'Identity', condition: hidden },
         })
       ).status,
       200,
     )
     for (const changed of [
+      condition,
+      all(...hidden.conditions.toReversed()),
+      all(...hidden.conditions, leaf('identityDisplayName', 'IsNull', undefined)),
+      { ...hidden, groupOperator: 'OR' },
       all(...condition.conditions.toReversed()),
       all(condition.conditions[0] as object),
       byNin('01019012346'),

@@ -61,7 +61,7 @@ function withActualValues({ groupOperator, conditions }: ExplainedGroup): WireGr
 const VERDICT_KIND = { Member: 'good', JoinsSoon: 'good', NotMember: 'bad', LeavesSoon: 'bad' } as const
 
 function ExplanationText({ explanation, groupNames, names }: Explained) {
-  const { verdict, evaluatedAt, rows, request, links } = explanation
+  const { verdict, evaluatedAt, rowCount, rows, request, links } = explanation
   return (
     <>
       <p class="facts">
@@ -74,6 +74,7 @@ function ExplanationText({ explanation, groupNames, names }: Explained) {
           <ExplainedTree group={condition} names={names} />
         </section>
       ))}
+      {rows.length < rowCount && <p class="hint">{t('rowsShown', { shown: rows.length, count: rowCount })}</p>}
       {request !== null && <RequestSteps request={request} />}
       {links.length > 0 && (
         <section class="condition">

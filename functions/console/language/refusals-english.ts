@@ -13,6 +13,7 @@ export const englishRefusals = {
   CollectionNotVerified: 'The collection could not be checked just now. Try again.',
   CollectionUnknown: 'A collection that is used here does not exist any more.',
   ConditionTooDeep: 'The condition has too many groups within groups.',
+  ConditionTooLarge: 'The condition is too long.',
   ConnectorNotFound: 'This source does not exist any more.',
   CoreObjectNotFound: 'This person, position or unit does not exist, or you cannot see it.',
   DuplicateGateOrder: 'Two steps have the same place.',

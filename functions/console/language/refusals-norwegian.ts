@@ -13,6 +13,7 @@ export const norwegianRefusals = {
   CollectionNotVerified: 'Samlingen kunne ikke kontrolleres akkurat nå. Prøv igjen.',
   CollectionUnknown: 'En samling som brukes her, finnes ikke lenger.',
   ConditionTooDeep: 'Betingelsen har for mange grupper i grupper.',
+  ConditionTooLarge: 'Betingelsen er for lang.',
   ConnectorNotFound: 'Denne kilden finnes ikke lenger.',
   CoreObjectNotFound: 'Denne personen, stillingen eller enheten finnes ikke, eller du kan ikke se den.',
   DuplicateGateOrder: 'To trinn har samme plass.',

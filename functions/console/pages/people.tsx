@@ -144,7 +144,7 @@ function SourcesSection({ id }: { readonly id: string }) {
                 cell: (row) =>
                   row.sources.map(({ name, value, isUsed }) => (
                     <div key={name} class={isUsed ? undefined : 'faint'}>
-                      {value}
+                      {row.name === 'nin' ? <ValueOnRequest value={value} /> : value}
                     </div>
                   )),
               },
@@ -162,6 +162,17 @@ function SourcesSection({ id }: { readonly id: string }) {
         )}
       </Loaded>
     </Section>
+  )
+}
+
+/** A national identity number is shown only to those who ask for it. */
+function ValueOnRequest({ value }: { readonly value: string }) {
+  const [isShown, setShown] = useState(false)
+  if (isShown) return <>{value}</>
+  return (
+    <button type="button" onClick={() => setShown(true)}>
+      {t('showValue')}
+    </button>
   )
 }
 

@@ -97,6 +97,7 @@ const EXPLANATION: Explanation = {
   isMember: true,
   satisfies: true,
   evaluatedAt: UPDATED_AT,
+  rowCount: 1,
   rows: [
     {
       identityId: IDENTITY_ID,

@@ -28,6 +28,9 @@ type CollectionRemoval = { readonly collectionId: string; readonly removedAtMs: 
  * Collections of a tenant. A write that adds, changes or removes references between collections quotes the tenant's
  * reference version, read before the references: of two concurrent writes one is refused. See `withReferenceGuard`.
  */
+/** What a collection is, without its definition, which can be long. */
+export type CollectionSummary = Pick<Collection, 'id' | 'kind' | 'objectType'>
+
 export interface CollectionStore {
   /** Undefined when the collection does not exist or is of another kind. */
   find(tenantId: string, id: string, kind?: CollectionKind): Promise<Versioned<Collection> | undefined>
@@ -35,6 +38,10 @@ export interface CollectionStore {
   list(tenantId: string, kind?: CollectionKind): Promise<Collection[]>
   /** Those that match, in the same order. */
   search(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
+  /** All of the tenant, without their definitions. */
+  summaries(tenantId: string): Promise<CollectionSummary[]>
+  /** Bytes of all definitions of the tenant, as stored. */
+  definitionBytes(tenantId: string): Promise<number>
   /** The number of collections of both kinds. */
   count(tenantId: string): Promise<number>
   /** The collections among these ids that exist. */
@@ -94,6 +101,8 @@ interface TenantDirectory {
 export type CollectionDependencies = {
   readonly collections: CollectionStore
   readonly collectionQuota: TenantQuota
+  /** Of the bytes of all definitions of a tenant. */
+  readonly definitionQuota: TenantQuota
   /** Members of criteria collections. */
   readonly memberships: MembershipStore
   readonly evaluationLeases: EvaluationLeaseStore

@@ -4,6 +4,8 @@ import { Closed, characterCount, Described, Guid, Nullable, OneOf } from '../../
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { compareNames } from '../core/search-text.ts'
 import type { RowObjectType } from '../criteria/collection-members.ts'
+import type { WireGroup } from '../criteria/condition.ts'
+import { withHiddenValues } from '../criteria/hidden-values.ts'
 
 /**
  * The members of a criteria collection follow from a condition, those of a joinable one from requests and approvals.
@@ -143,10 +145,14 @@ export type CriteriaCollectionUpdate = Static<typeof CriteriaCollectionUpdate>
 export const CriteriaCollectionDto = Closed({ ...CollectionDto.properties, condition: Condition })
 export type CriteriaCollectionDto = Static<typeof CriteriaCollectionDto>
 
-/** A criteria collection with its condition. */
-export function toCriteriaCollectionDto(collection: Collection): CriteriaCollectionDto {
-  return { ...toCollectionDto(collection), condition: collection.definition }
-}
+/** A criteria collection with its condition, for readers with or without access to sensitive attributes. */
+export const toCriteriaCollectionDto =
+  ({ showsSensitive }: { readonly showsSensitive: boolean }) =>
+  (collection: Collection): CriteriaCollectionDto => {
+    const { definition } = collection
+    const condition = showsSensitive ? definition : withHiddenValues(definition as WireGroup)
+    return { ...toCollectionDto(collection), condition }
+  }
 
 export const NO_METADATA: CollectionMetadata = { tags: [], attributes: {} }
 

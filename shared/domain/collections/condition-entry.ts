@@ -10,12 +10,22 @@ import {
   collectionReferences,
   leavesOf,
 } from '../criteria/condition.ts'
-import { type ConditionSchema, conditionSchema, storedConditionSchema, withoutSensitive } from '../criteria/schema.ts'
+import { withStoredValues } from '../criteria/hidden-values.ts'
+import {
+  type ConditionSchema,
+  conditionSchema,
+  isSensitive,
+  storedConditionSchema,
+  withoutSensitive,
+} from '../criteria/schema.ts'
 import { hasFullAccess } from '../object-access/object-access.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionStore } from './collection-dependencies.ts'
+
+/** Bytes of a condition's JSON. An explanation repeats the condition for each row. */
+const CONDITION_BYTES_COUNT = 128 * 1024
 
 export type ConditionDependencies = {
   readonly collections: CollectionStore
@@ -30,8 +40,8 @@ export function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
 
 /**
  * Checks a condition from a request against the tenant's schema and collections. A sensitive attribute does not exist
- * for callers who may not read all core objects, except in a condition that stays as it is stored: decisions,
- * section 12.
+ * for callers who may not read all core objects, except in a condition that is sent back as they read it: with
+ * `hidden` in place of its values.
  * @param pointer JSON pointer to the condition in the body.
  * @param besides Faults in the rest of the body, refused together with the condition's.
  * @param before The criteria collection whose condition is replaced. Attributes that it reads stay valid after the last
@@ -47,14 +57,18 @@ export async function readCondition(
   before?: Collection,
 ): Promise<CheckedCondition> {
   const { tenantId } = caller
+  if (Buffer.byteLength(JSON.stringify(given) ?? '') > CONDITION_BYTES_COUNT) {
+    throw Refusal.ofAll([...besides, refusalEntry('ConditionTooLarge', undefined, pointer)])
+  }
   const rows = await deps.snapshots.fresh(tenantId)
   const stored = before && (await deps.snapshots.reading(rows, storedCheckTask(before)))
   const storedNames = attributesOf(stored)
   const schema = new Map([...withoutSensitive(storedNames), ...schemaFor(caller, rows)])
   const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema))
-  if (!check.ok && stored !== undefined) {
-    const kept = await deps.snapshots.reading(rows, checkConditionTask(given, new Map([...storedNames, ...schema])))
-    if (kept.ok && isSameCondition(kept, stored)) return kept.condition
+  if (stored?.ok && !hasFullAccess(caller) && [...storedNames.keys()].some(isSensitive)) {
+    const restored = withStoredValues(given, stored.condition.wire)
+    const kept = await deps.snapshots.reading(rows, checkConditionTask(restored, new Map([...storedNames, ...schema])))
+    if (isSameCondition(kept, stored)) return stored.condition
   }
   if (!check.ok) {
     const faults = check.faults.map(({ code, message, pointer: within }) =>

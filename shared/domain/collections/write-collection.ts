@@ -59,7 +59,7 @@ export async function createCollection(
   body: CollectionBody & { readonly name: string },
   readDefinition: ReadDefinition,
   caller: KnownCaller,
-  deps: WriteDependencies & Pick<CollectionDependencies, 'tenants' | 'collectionQuota'>,
+  deps: WriteDependencies & Pick<CollectionDependencies, 'tenants' | QuotaName>,
   creation: Creation,
 ): Promise<Collection> {
   const { tenantId } = caller
@@ -69,9 +69,12 @@ export async function createCollection(
   const { value } = await withReferenceGuard(tenantId, deps, async (referenceVersion) => {
     const earlier = await findFromEarlierAttempt(creation, () => deps.collections.find(tenantId, id, kind))
     if (earlier !== undefined) return earlier
-    const collection = await prepareCreation({ kind, id }, body, readDefinition, caller, deps)
+    const collection = await checkedCreation({ kind, id }, body, readDefinition, caller, deps)
     const audit = auditOfCollection('Created', undefined, collection, actorIdOf(caller), deps)
-    return deps.collections.add(collection, collection.refersTo.length > 0 ? referenceVersion : undefined, audit)
+    const add = () =>
+      deps.collections.add(collection, collection.refersTo.length > 0 ? referenceVersion : undefined, audit)
+    const addDefinition = () => deps.definitionQuota.adding(tenantId, add, definitionBytes(collection.definition))
+    return deps.collectionQuota.adding(tenantId, addDefinition)
   })
   return value
 }
@@ -85,11 +88,31 @@ export async function prepareCreation(
   body: CollectionBody & { readonly name: string },
   readDefinition: ReadDefinition,
   caller: KnownCaller,
-  { collectionQuota, nowMs }: Pick<CollectionDependencies, 'collectionQuota' | 'nowMs'>,
+  deps: Pick<CollectionDependencies, QuotaName | 'nowMs'>,
+): Promise<Collection> {
+  const collection = await checkedCreation({ kind, id }, body, readDefinition, caller, deps)
+  await deps.collectionQuota.requireRoom(caller.tenantId)
+  await deps.definitionQuota.requireRoom(caller.tenantId, definitionBytes(collection.definition))
+  return collection
+}
+
+type QuotaName = 'collectionQuota' | 'definitionQuota'
+
+/** Bytes of a definition as stored: compact JSON in UTF-8. */
+function definitionBytes(definition: object): number {
+  return Buffer.byteLength(JSON.stringify(definition))
+}
+
+/** The collection that a creation would store, after the checks of its body. */
+async function checkedCreation(
+  { kind, id }: Pick<Collection, 'kind' | 'id'>,
+  body: CollectionBody & { readonly name: string },
+  readDefinition: ReadDefinition,
+  caller: KnownCaller,
+  { nowMs }: Pick<CollectionDependencies, 'nowMs'>,
 ): Promise<Collection> {
   const { metadata, faults } = readMetadata(body.metadata)
   const { definition, refersTo } = await readDefinition(faults)
-  await collectionQuota.requireRoom(caller.tenantId)
   const createdAtMs = nowMs()
   return {
     id,
@@ -127,7 +150,7 @@ export function updateCollection(
   target: UpdateTarget,
   body: CollectionBody,
   checks: UpdateChecks,
-  deps: WriteDependencies,
+  deps: WriteDependencies & Pick<CollectionDependencies, 'definitionQuota'>,
   confirm?: (update: PreparedUpdate) => Promise<void>,
 ): Promise<Versioned<Collection>> {
   return withReferenceGuard(target.tenantId, deps, async (referenceVersion) => {
@@ -136,7 +159,10 @@ export function updateCollection(
     const { before, after, mayChangeReferences } = update
     const quotesReferences = mayChangeReferences || confirm !== undefined
     const audit = auditOfCollection('Updated', before.value, after, target.actorId, deps)
-    return deps.collections.replace(after, before.version, quotesReferences ? referenceVersion : undefined, audit)
+    const replace = () =>
+      deps.collections.replace(after, before.version, quotesReferences ? referenceVersion : undefined, audit)
+    const addedBytes = definitionBytes(after.definition) - definitionBytes(before.value.definition)
+    return addedBytes > 0 ? deps.definitionQuota.adding(target.tenantId, replace, addedBytes) : replace()
   })
 }
 

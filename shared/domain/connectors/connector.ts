@@ -151,7 +151,15 @@ export async function createConnector(
   const id = creation.newId()
   const earlier = await findFromEarlierAttempt(creation, () => deps.connectors.find(caller.tenantId, id))
   if (earlier !== undefined) return earlier.value
-  await deps.connectorQuota.requireRoom(caller.tenantId)
+  return deps.connectorQuota.adding(caller.tenantId, () => addConnector(id, input, caller, deps))
+}
+
+async function addConnector(
+  id: string,
+  input: NewConnector,
+  caller: Caller,
+  deps: ConnectorDependencies,
+): Promise<Connector> {
   const existing = await deps.connectors.list(caller.tenantId)
   const connector = newConnector(input, {
     id,

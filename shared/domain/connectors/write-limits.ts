@@ -1,6 +1,6 @@
 import type { CooperativeScheduler, Task } from '../../kernel/cooperative-scheduler.ts'
 import type { RefusalEntry } from '../../kernel/refusals.ts'
-import type { TenantQuota } from '../../kernel/tenant-quota.ts'
+import type { Reservation, TenantQuota } from '../../kernel/tenant-quota.ts'
 import { connectorObjectId } from './connector-object.ts'
 import { type AddedNames, addedNames, type CustomAttributeRegister } from './custom-attribute-names.ts'
 import type { WriteContext } from './decide-writes.ts'
@@ -20,14 +20,20 @@ export async function limitRefusals(
   writes: readonly ObjectWrite[],
   context: WriteContext,
   { customAttributes, connectorObjectQuota, scheduler }: LimitDependencies,
-): Promise<ReadonlyMap<ObjectWrite, RefusalEntry>> {
+): Promise<Limited> {
   const { added, created } = await scheduler.run(additions(writes, context))
   const tooMany = await customAttributes.register(tenantId, [...added.keys()])
   const refusals = new Map([...tooMany].map(([one, entry]) => [added.get(one) as ObjectWrite, entry]))
   const counted = created.filter((write) => !refusals.has(write))
-  const takenCount = await connectorObjectQuota.take(tenantId, counted.length)
-  for (const write of counted.slice(takenCount)) refusals.set(write, connectorObjectQuota.refusal)
-  return refusals
+  const reservation = await connectorObjectQuota.take(tenantId, counted.length)
+  for (const write of counted.slice(reservation.count)) refusals.set(write, connectorObjectQuota.refusal)
+  return { refusals, reservation }
+}
+
+type Limited = {
+  readonly refusals: ReadonlyMap<ObjectWrite, RefusalEntry>
+  /** Room for the new objects, to be settled after their write. */
+  readonly reservation: Reservation
 }
 
 type Additions = {

@@ -144,7 +144,7 @@ async function attemptWrites(
   // Read before the tree, so that a concurrent change of the tree invalidates this version.
   const treeVersion = hasUnits ? await deps.objects.treeVersion(tenantId, connector.id) : undefined
   const context = await readContext(scope, writes, deps)
-  const refusals = await limitRefusals(tenantId, writes, context, deps)
+  const { refusals, reservation } = await limitRefusals(tenantId, writes, context, deps)
   const decisions = await deps.scheduler.run(decideAll(writes, context, refusals))
   const due = new Map(decisions.flatMap((decision) => decision.writes.map((write) => [write.object.id, write])))
   const { treeWrites = [], otherWrites = [] } = Object.groupBy(due.values(), ({ object }) => {
@@ -154,7 +154,7 @@ async function attemptWrites(
   const conflicts = await Promise.all([
     deps.objects.write(space, otherWrites),
     deps.objects.writeTree(space, treeWrites, treeVersion),
-  ])
+  ]).finally(reservation.settle)
   return { decisions, conflicts: conflicts[0].union(conflicts[1]) }
 }
 

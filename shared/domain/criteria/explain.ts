@@ -5,12 +5,10 @@ import type { Row } from './collection-members.ts'
 import { type BoundNode, compileAsWritten } from './compile.ts'
 import type { CheckedCondition, CheckedLeaf, CheckedNode, WireGroup, WireLeaf } from './condition.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
+import { HIDDEN, withHiddenValues } from './hidden-values.ts'
 import { groupHolds, RowTest } from './row-test.ts'
 import { type RowValue, rowValue } from './row-value.ts'
 import { isSensitive } from './schema.ts'
-
-/** A value that the reader may not see. */
-const HIDDEN = 'hidden'
 
 export type ExplainedLeaf = WireLeaf & {
   readonly holds: boolean
@@ -30,6 +28,9 @@ export type RowToExplain = {
   readonly showsSensitive: boolean
 }
 
+/** Whether the reader may see the values that the condition compares with sensitive attributes. */
+export type ConditionReader = { readonly showsCondition: boolean }
+
 /**
  * Explains a condition on rows, one after the other: the condition as stored, with what the evaluator finds on each
  * node. A leaf decides when the condition, evaluated with the result of this leaf turned round, has the other result.
@@ -39,14 +40,16 @@ export function* explainTask(
   snapshot: RowSnapshot,
   rows: readonly RowToExplain[],
   context: EvaluationContext,
+  { showsCondition }: ConditionReader,
 ): Task<ExplainedGroup[]> {
   const bound = compileAsWritten(condition).boundTo(snapshot)
   const test = new RowTest(snapshot, context)
+  const wire = showsCondition ? condition.wire : withHiddenValues(condition.wire)
   const explained: ExplainedGroup[] = []
   for (const each of rows) {
     yield
     test.moveToRow(each.row)
-    const node = yield* resultOf(bound, condition.root, condition.wire, { test, explained: each, context })
+    const node = yield* resultOf(bound, condition.root, wire, { test, explained: each, context })
     explained.push(yield* described(node))
   }
   return explained

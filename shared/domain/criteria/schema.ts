@@ -55,7 +55,7 @@ export function conditionSchema(customAttributes: Readonly<Record<ObjectType, re
 }
 
 /** Schema names that only callers who may read all core objects can use in a condition: decisions, section 12. */
-const SENSITIVE_NAMES: ReadonlySet<string> = new Set(
+export const SENSITIVE_NAMES: ReadonlySet<string> = new Set(
   ['nin', 'mobile', 'privateMobile', 'privateEmail'].map((attribute) => schemaName('identity', attribute)),
 )
 

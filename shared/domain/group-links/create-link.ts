@@ -69,7 +69,11 @@ async function addLink(tenantId: string, id: string, input: LinkCreation, deps: 
     },
     deps.nowMs(),
   )
-  await deps.linkQuota.requireRoom(tenantId)
+  return deps.linkQuota.adding(tenantId, () => storeLink(link, actorId, deps))
+}
+
+async function storeLink(link: GroupLink, actorId: string | undefined, deps: LinkDependencies): Promise<GroupLink> {
+  const { id, tenantId, collectionId, directoryGroupId } = link
   await Promise.all([deps.tenants.register(tenantId), deps.settings.register(tenantId)])
   const audit = auditOfLink(link, 'LinkCreated', { before: {}, after: linkFields(link) }, { actorId }, deps)
   const added = await deps.links.add(link, audit).catch(async (error: unknown) => {

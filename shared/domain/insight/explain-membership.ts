@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { dayOf, Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
@@ -53,9 +54,13 @@ export const Explanation = Closed({
     Nullable(Timestamp),
     'When the stored members were evaluated; null before the first evaluation. For a joinable collection, now.',
   ),
+  rowCount: Described(
+    Type.Integer(),
+    'Number of rows of the object on which the condition is evaluated; 0 for a joinable collection.',
+  ),
   rows: Described(
     Type.Array(ExplainedRow),
-    'The rows of the object on which the condition is evaluated. Empty for a joinable collection.',
+    'A page of the rows of the object on which the condition is evaluated. Empty for a joinable collection.',
   ),
   request: Described(
     Nullable(MembershipRequestDto),
@@ -73,10 +78,26 @@ export type ExplainDependencies = RequestDependencies & {
 /** Who asks: with the own identity, if any, and whether any object may be explained or only own ones. */
 export type Asker = { readonly caller: Caller; readonly identityId: string | undefined; readonly seesAll: boolean }
 
+export type ExplainQuery = {
+  readonly collectionId: string
+  readonly objectId: string
+  /** Number of the row after which the page starts. */
+  readonly after: string | undefined
+  readonly size: number
+}
+
+export const ROWS_AT_MOST_COUNT = 20
+
+/** Of the rows' JSON: a response of 2 MB has room for them and for the rest. */
+const ROWS_BYTES_COUNT = 1_900_000
+
+/** Entries of a list of actual values that are left of a row that alone is too long. */
+const SHORTENED_COUNT = 20
+
 /** An object with its rows. */
 type Subject = { readonly objectType: ObjectType; readonly objectId: string; readonly rows: readonly Row[] }
 
-type Verdict = Pick<Explanation, 'isMember' | 'satisfies' | 'evaluatedAt' | 'rows' | 'request'> &
+type Verdict = Pick<Explanation, 'isMember' | 'satisfies' | 'evaluatedAt' | 'rowCount' | 'rows' | 'request'> &
   Pick<Standing, 'memberIds'> & { readonly membershipVersion: number }
 
 /**
@@ -86,11 +107,11 @@ type Verdict = Pick<Explanation, 'isMember' | 'satisfies' | 'evaluatedAt' | 'row
  * @throws Refusal `CollectionNotFound`; `ObjectNotFound`, also for an object that the caller may not ask about.
  */
 export async function explainMembership(
-  collectionId: string,
-  objectId: string,
+  query: ExplainQuery,
   asker: Asker,
   deps: ExplainDependencies,
-): Promise<Explanation> {
+): Promise<{ data: Explanation; continueAfter?: string }> {
+  const { collectionId, objectId } = query
   const { tenantId } = asker.caller
   const { value: collection } = await readCollection(tenantId, collectionId, undefined, deps)
   const rows = await deps.snapshots.fresh(tenantId)
@@ -99,12 +120,14 @@ export async function explainMembership(
     throw new Refusal('ObjectNotFound', `There is no object ${objectId}`, 'objectId')
   const found =
     collection.kind === 'criteria'
-      ? await criteriaVerdict(collection, subject, asker, rows, deps)
+      ? await criteriaVerdict(collection, { ...query, ...subject }, asker, rows, deps)
       : await joinableVerdict(collection, subject, rows, deps)
   const { memberIds, membershipVersion, ...explained } = found
   const standing = { isMember: found.isMember, memberIds, directoryObjectId: accountOf(subject, rows) }
   const links = await linkStandings(collection, standing, membershipVersion, deps)
-  return { collectionId, objectId, verdict: verdictOf(found), ...explained, links }
+  const data = { collectionId, objectId, verdict: verdictOf(found), ...explained, links }
+  const endRow = Number(query.after ?? 0) + data.rows.length
+  return endRow < data.rowCount ? { data, continueAfter: String(endRow) } : { data }
 }
 
 function verdictOf({ isMember, satisfies }: Pick<Verdict, 'isMember' | 'satisfies'>): Explanation['verdict'] {
@@ -133,7 +156,7 @@ function accountOf({ objectType, objectId }: Subject, rows: RowSnapshot): string
  */
 async function criteriaVerdict(
   collection: Collection,
-  subject: Subject,
+  subject: Subject & Pick<ExplainQuery, 'after' | 'size'>,
   asker: Asker,
   rows: RowSnapshot,
   deps: ExplainDependencies,
@@ -152,17 +175,49 @@ async function criteriaVerdict(
   const { context, running } = await lazyContext(tenantId, references, rows, dayOf(deps.nowMs()), deps)
   const task = objectEvaluationTask(compile(condition), rows, objectType, memberIds, context)
   const results = await deps.snapshots.reading(rows, running(task))
-  const asked = tested.map((row) => ({ row, showsSensitive: showsSensitive(asker, row, rows) }))
-  const explained = await deps.snapshots.reading(rows, running(explainTask(condition, rows, asked, context)))
+  const startRow = Number(subject.after ?? 0)
+  const page = tested.slice(startRow, startRow + subject.size)
+  const shown = { showsCondition: hasFullAccess(asker.caller) }
+  const asked = page.map((row) => ({ row, showsSensitive: showsSensitive(asker, row, rows) }))
+  const explained = await deps.snapshots.reading(rows, running(explainTask(condition, rows, asked, context, shown)))
   return {
     isMember: members.size > 0,
     satisfies: [...results.values()].includes(true),
     evaluatedAt: head === undefined ? null : toTimestamp(head.value.evaluatedAtMs),
-    rows: explained.map((each, index) => explainedRow(each, tested[index] ?? [0, 0, 0], rows)),
+    rowCount: tested.length,
+    rows: await withinBytes(
+      explained.map((each, index) => explainedRow(each, page[index] ?? [0, 0, 0], rows)),
+      deps,
+    ),
     request: null,
     memberIds,
     membershipVersion: head?.value.membershipVersion ?? 0,
   }
+}
+
+/** The first rows whose JSON is not too long: at least one, if need be with shortened lists. */
+function withinBytes(rows: readonly ExplainedRow[], { scheduler }: ExplainDependencies): Promise<ExplainedRow[]> {
+  return scheduler.run(firstRows(rows))
+}
+
+function* firstRows(rows: readonly ExplainedRow[]): Task<ExplainedRow[]> {
+  const found: ExplainedRow[] = []
+  let leftBytes = ROWS_BYTES_COUNT
+  for (const row of rows) {
+    yield
+    leftBytes -= Buffer.byteLength(JSON.stringify(row))
+    if (leftBytes < 0 && found.length > 0) break
+    found.push(leftBytes < 0 ? { ...row, condition: shortened(row.condition) } : row)
+  }
+  return found
+}
+
+function shortened(group: ExplainedGroup): ExplainedGroup {
+  const conditions = group.conditions.map((node) => {
+    if ('conditions' in node) return shortened(node)
+    return Array.isArray(node.actual) ? { ...node, actual: node.actual.slice(0, SHORTENED_COUNT) } : node
+  })
+  return { ...group, conditions }
 }
 
 /** Sensitive attributes are those of identities. A caller may read all values of their own one. */
@@ -206,6 +261,7 @@ async function joinableVerdict(
     isMember: request?.status === 'Joined',
     satisfies: null,
     evaluatedAt: toTimestamp(deps.nowMs()),
+    rowCount: 0,
     rows: [],
     request: request === undefined ? null : toMembershipRequestDto(request, collection, orgChart),
     memberIds: isPerson ? [identityId] : [],

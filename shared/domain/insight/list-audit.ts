@@ -1,10 +1,14 @@
 import { type Static, Type } from 'typebox'
+import type { Caller } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp } from '../../kernel/timestamp.ts'
 import type { Page } from '../../kernel/versioned.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
+import type { WireGroup } from '../criteria/condition.ts'
+import { withHiddenValues } from '../criteria/hidden-values.ts'
 import { AUDIT_ACTIONS, type AuditRecord, type AuditTrail, SETTINGS_SUBJECT } from '../history/audit.ts'
+import { hasFullAccess } from '../object-access/object-access.ts'
 
 const Fields = Type.Unsafe<AuditRecord['before']>({ type: 'object' })
 
@@ -38,13 +42,15 @@ export async function listAudit(
   tenantId: string,
   collectionId: string,
   { after, size }: AskedPage,
+  caller: Caller,
   { auditTrail, collections }: AuditDependencies,
 ): Promise<Page<AuditEntry>> {
   const page = await auditTrail.page(tenantId, collectionId, after, size)
   if (page.items.length === 0 && (await collections.find(tenantId, collectionId)) === undefined) {
     throw new Refusal('CollectionNotFound', `There is no collection ${collectionId}`)
   }
-  return { ...page, items: page.items.map(toAuditEntry) }
+  const entries = page.items.map(toAuditEntry)
+  return { ...page, items: hasFullAccess(caller) ? entries : entries.map(withoutSensitiveValues) }
 }
 
 /** The same for the settings of group links. */
@@ -55,6 +61,17 @@ export async function listSettingsAudit(
 ): Promise<Page<AuditEntry>> {
   const page = await auditTrail.page(tenantId, SETTINGS_SUBJECT, after, size)
   return { ...page, items: page.items.map(toAuditEntry) }
+}
+
+function withoutSensitiveValues(entry: AuditEntry): AuditEntry {
+  return { ...entry, before: hiddenIn(entry.before), after: hiddenIn(entry.after) }
+}
+
+/** A condition that is too long for the audit is not in it. */
+function hiddenIn(fields: AuditRecord['before']): AuditRecord['before'] {
+  const { condition } = fields as { readonly condition?: WireGroup | object }
+  if (condition === undefined || !('conditions' in condition)) return fields
+  return { ...fields, condition: withHiddenValues(condition) }
 }
 
 function toAuditEntry({ at, actorId, action, linkId, before, after }: AuditRecord): AuditEntry {

@@ -3,8 +3,7 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { parseInstantMs, Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { Page } from '../../kernel/versioned.ts'
-import type { Collection } from '../collections/collection.ts'
-import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
+import type { CollectionDependencies, CollectionSummary } from '../collections/collection-dependencies.ts'
 import { readCollection } from '../collections/read-collections.ts'
 import {
   type HistoryRange,
@@ -83,7 +82,7 @@ export async function listHistory(
   return { ...page, items: page.items.map((event) => toHistoryEntry(event, collection)) }
 }
 
-function toHistoryEntry(event: MemberEvent, { kind, objectType }: Collection): HistoryEntry {
+function toHistoryEntry(event: MemberEvent, { kind, objectType }: CollectionSummary): HistoryEntry {
   const { objectId, change, cause, actorId, membershipVersion } = event
   const position = kind === 'criteria' && objectType === 'Relationship' ? objectId : null
   return {
@@ -110,7 +109,7 @@ export async function listObjectHistory(
   deps: HistoryDependencies,
 ): Promise<Page<ObjectHistoryEntry>> {
   const range = rangeOf(from, to)
-  const all = await deps.collections.list(tenantId)
+  const all = await deps.collections.summaries(tenantId)
   const found = await Promise.all(
     (['criteria', 'joinable'] as const).map((kind) => {
       const ids = all.flatMap((collection) => (collection.kind === kind ? [collection.id] : []))
@@ -135,7 +134,13 @@ export async function listObjectHistory(
 /** The place of an event among those of all collections. */
 type Place = readonly [atMs: number, collectionId: string, membershipVersion: number, index: number]
 
-function placeOf({ collection, event }: { readonly collection: Collection; readonly event: MemberEvent }): Place {
+function placeOf({
+  collection,
+  event,
+}: {
+  readonly collection: CollectionSummary
+  readonly event: MemberEvent
+}): Place {
   return [event.atMs, collection.id, event.membershipVersion, event.index]
 }
 

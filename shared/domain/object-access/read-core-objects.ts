@@ -5,7 +5,7 @@ import type { Page } from '../../kernel/versioned.ts'
 import type { CoreObject, ObjectType } from '../core/core-object.ts'
 import { type CoreObjectDto, toCoreObjectDto } from '../core/core-object-dto.ts'
 import type { CoreObjectReader, SearchScope } from '../core/core-object-store.ts'
-import { canRead, type ObjectAccessResolver } from './object-access.ts'
+import { canRead, type ObjectAccess, type ObjectAccessResolver } from './object-access.ts'
 import type { VisibleObjects } from './visible-objects.ts'
 
 export type CoreObjectDependencies = {
@@ -16,6 +16,22 @@ export type CoreObjectDependencies = {
 /** Statement, "Search". */
 const SEARCH_RESULTS_COUNT = 100
 const SEARCH_TEXT_LIMIT_COUNT = 200
+
+/** What users do not read of other people. */
+const PRIVATE_ATTRIBUTES: ReadonlySet<string> = new Set(['nin', 'privateMobile', 'privateEmail'])
+
+/** Objects as the caller reads them. */
+const dtoFor =
+  (caller: Caller, access: ObjectAccess) =>
+  (object: CoreObject): CoreObjectDto => {
+    const dto = toCoreObjectDto(object)
+    if (access === 'all' || object.objectType !== 'identity' || isOwn(object, caller)) return dto
+    return Object.fromEntries(Object.entries(dto).filter(([name]) => !PRIVATE_ATTRIBUTES.has(name))) as CoreObjectDto
+  }
+
+function isOwn({ attributes }: CoreObject, { objectId }: Caller): boolean {
+  return attributes.directoryObjectId === objectId
+}
 
 /** A page of the objects that the caller may read, by id. */
 export async function listCoreObjects(
@@ -30,7 +46,7 @@ export async function listCoreObjects(
     access === 'all'
       ? await coreObjects.page(caller.tenantId, objectType, after, size)
       : await visiblePage(access, objectType, after, size, caller.tenantId, coreObjects)
-  return { ...page, items: page.items.map(toCoreObjectDto) }
+  return { ...page, items: page.items.map(dtoFor(caller, access)) }
 }
 
 /** @throws Refusal `CoreObjectNotFound`, also for an object that the caller may not read. */
@@ -46,7 +62,7 @@ export async function readCoreObject(
   ])
   if (object === undefined || !canRead(access, object))
     throw new Refusal('CoreObjectNotFound', `There is no ${objectType} ${id}`, 'id')
-  return toCoreObjectDto(object)
+  return dtoFor(caller, access)(object)
 }
 
 /**
@@ -67,7 +83,7 @@ export async function readRelationshipsOf(
   if (object === undefined || !canRead(access, object)) {
     throw new Refusal('CoreObjectNotFound', `There is no ${end} ${id}`, 'id')
   }
-  return relationships.filter((relationship) => canRead(access, relationship)).map(toCoreObjectDto)
+  return relationships.filter((relationship) => canRead(access, relationship)).map(dtoFor(caller, access))
 }
 
 /**
@@ -99,7 +115,7 @@ export async function readSeveral(
     await readMore(level)
     for (const id of level) given.add(id)
   }
-  return [...given].flatMap(visibleOf).map(toCoreObjectDto)
+  return [...given].flatMap(visibleOf).map(dtoFor(caller, access))
 }
 
 /**
@@ -119,7 +135,7 @@ export async function searchCoreObjects(
   const access = await objectAccess.of(caller)
   const among = access === 'all' ? undefined : scopeOf(access, objectType)
   const found = await coreObjects.search(caller.tenantId, objectType, trimmed, among, SEARCH_RESULTS_COUNT)
-  return found.map(toCoreObjectDto)
+  return found.map(dtoFor(caller, access))
 }
 
 async function visiblePage(

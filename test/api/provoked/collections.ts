@@ -86,6 +86,7 @@ export function conditionProvocations({ call, admin }: JoinableWorld) {
     UnknownOperator: refusing(all(leaf({ operator: 'Resembles' }))),
     OperatorNotAllowed: refusing(all(leaf({ id: 'identityId', field: 'identityId', operator: 'StartsWith' }))),
     ListRequired: refusing(all(leaf({ operator: 'In' }))),
+    ConditionTooLarge: refusing(all(...times(400, () => leaf({ value: 'x'.repeat(390) })))),
     ConditionTooDeep: refusing(nested(17)),
     TooManyLeaves: refusing(all(...times(501, leaf))),
     TooManyEntries: refusing(all(leaf({ operator: 'In', value: times(1001, () => 'x') }))),

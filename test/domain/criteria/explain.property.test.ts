@@ -63,6 +63,7 @@ describe('The explanation of a condition', () => {
             snapshot,
             rows.map((row) => ({ row, showsSensitive: true })),
             context,
+            { showsCondition: true },
           ),
         )
       const isIn = verdicts(input, identities, 'Identity')

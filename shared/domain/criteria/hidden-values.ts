@@ -1,0 +1,34 @@
+import type { WireGroup, WireLeaf } from './condition.ts'
+import { isSensitive } from './schema.ts'
+
+/** What a reader sees in place of a value that they may not read. */
+export const HIDDEN = 'hidden'
+
+/** Whether a leaf compares a sensitive attribute with a value. */
+const hasSecret = (leaf: WireLeaf): boolean => isSensitive(leaf.id) && leaf.value !== undefined
+
+/** A stored condition for a reader who may not read sensitive attributes. */
+export function withHiddenValues(group: WireGroup): WireGroup {
+  const conditions = group.conditions.map((node) => {
+    if ('conditions' in node) return withHiddenValues(node)
+    return hasSecret(node) ? { ...node, value: HIDDEN } : node
+  })
+  return { ...group, conditions }
+}
+
+/**
+ * A condition that such a reader sends back, with the stored values in place of the hidden ones. Only a condition that
+ * is otherwise as stored keeps them.
+ * @returns Undefined when the condition has another shape, or a value of its own in place of a hidden one.
+ */
+export function withStoredValues(given: unknown, stored: WireGroup | WireLeaf): unknown {
+  if (typeof given !== 'object' || given === null) return undefined
+  if (!('conditions' in stored)) {
+    if (!hasSecret(stored)) return given
+    return 'value' in given && given.value === HIDDEN ? { ...given, value: stored.value } : undefined
+  }
+  const { conditions } = given as { readonly conditions?: unknown }
+  if (!Array.isArray(conditions) || conditions.length !== stored.conditions.length) return undefined
+  const restored = stored.conditions.map((node, index) => withStoredValues(conditions[index], node))
+  return restored.includes(undefined) ? undefined : { ...given, conditions: restored }
+}
