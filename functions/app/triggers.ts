@@ -123,12 +123,16 @@ export function onSchedule(
 ): TimerFunctionOptions {
   return {
     schedule,
+    retry: RETRY,
     handler: async (timer, context) => {
       const [{ observedTimer }, service] = await Promise.all([loadInvocations(), loadService()])
       await observedTimer(context, () => run(service, lastRunMs(timer)), service)
     },
   }
 }
+
+/** A run that could not enqueue everything is repeated: its minutes come again only after an hour. */
+const RETRY = { strategy: 'fixedDelay', maxRetryCount: 5, delayInterval: { seconds: 20 } } as const
 
 /** The host reports year 1 for a timer that has not run yet. */
 const EARLIEST_RUN_MS = Date.parse('2020-01-01T00:00:00Z')

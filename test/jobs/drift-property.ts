@@ -36,6 +36,7 @@ type Action =
 
 type Fault = { readonly atCall: number } & (
   | { readonly kind: 'killed' | 'unanswered' }
+  | { readonly kind: 'refused'; readonly count: number }
   | { readonly kind: 'interrupted'; readonly by: Action }
 )
 type Step = { readonly action: Action; readonly instance: number; readonly fault: Fault | undefined }
@@ -65,6 +66,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 const atCall = fc.nat({ max: 40 })
 const fault: fc.Arbitrary<Fault> = fc.oneof(
   fc.record({ kind: fc.constantFrom('killed' as const, 'unanswered' as const), atCall }),
+  fc.record({ kind: fc.constant('refused' as const), atCall, count: fc.integer({ min: 1, max: 5 }) }),
   fc.record({ kind: fc.constant('interrupted' as const), atCall, by: drift }),
 )
 const step: fc.Arbitrary<Step> = fc.record({
@@ -154,6 +156,7 @@ class DriftingGroup {
     const { life } = this.#instances.at(instance)
     if (met.kind === 'killed') life.endAfter(met.atCall)
     if (met.kind === 'unanswered') life.loseAnswerAfter(met.atCall)
+    if (met.kind === 'refused') life.refuseAfter(met.atCall, met.count)
     if (met.kind === 'interrupted') {
       this.#instances.interrupt(instance, met.atCall, () => this.#perform(met.by, instance + 1))
     }

@@ -40,6 +40,9 @@ const CONCURRENT_COUNT = 20
 const EARLY_MS = 2_000
 
 const HOUR_MS = 60 * MINUTE_MS
+
+/** Between the evaluations of tenants of neighbouring minutes when a day begins: all of them within eight minutes. */
+const DAILY_STEP_MS = 8_000
 const MINUTES_PER_HOUR = 60
 const HOURS_PER_DAY = 24
 
@@ -89,7 +92,7 @@ async function* tenantsOf(
 
 /**
  * Enqueues the audit of all tenants when a day has begun since `lastMs`, and the evaluation of those with conditions
- * that use today's date, which change their result; these messages are spread over a minute, and late enough for slow
+ * that use today's date, which change their result; these messages are spread over eight minutes, and late enough for slow
  * clocks. Audits can read all data of a tenant and are spread over the day.
  * @param lastMs When the timer last ran. Undefined for the first run, which covers the first minute of a day only.
  * @throws AggregateError when tenants could not be enqueued.
@@ -103,7 +106,7 @@ export async function enqueueDailyWork(
   if (todayMs <= (lastMs ?? startMs - MINUTE_MS)) return
   const enqueue = async ({ tenantId }: KnownTenant) => {
     const minute = minuteOfTenant(tenantId)
-    const evaluation = { id: `${tenantId}:day:${todayMs}`, delayMs: (1 + minute) * 1000 }
+    const evaluation = { id: `${tenantId}:day:${todayMs}`, delayMs: (1 + minute) * DAILY_STEP_MS }
     if (await evaluations.isDueDaily(tenantId)) {
       await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, evaluation)
     }
