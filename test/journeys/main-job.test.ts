@@ -123,10 +123,25 @@ describe('the main job, end to end', () => {
     const before = await expectedMembers(await asPerson(environment, 'coreAdmin'))
     const queued = await writer<{ jobId: string }>('POST', `/group-link/beta/group-links/${collectionId}/sync`)
     assert.equal(queued.status, 202)
+    const latest = await writer<string>('POST', '/collections-criteria/beta', {
+      objectType: 'Relationship',
+      name: 'Created before the crash',
+      condition: CONDITION,
+    })
     await environment.stop('SIGKILL')
 
     environment = await startedEnvironment(dataFolder)
     writer = await asApplication(environment, 'writer')
+    const memberIds = await eventually(
+      'the members of a collection that was created before the crash',
+      async () => {
+        const path = `/collections-criteria/beta/${latest.json.data}/results`
+        const { data } = (await writer<CollectionResults>('GET', path)).json
+        return data.evaluatedAt === null ? undefined : data.memberIds
+      },
+      30_000,
+    )
+    assert.deepEqual(memberIds, expected.relationshipIds)
     assert.deepEqual(await expectedMembers(await asPerson(environment, 'coreAdmin')), before)
     const jobs = await finishedJobs(2)
     assert.equal(jobs.find(({ id }) => id === queued.json.data.jobId)?.status, 'Succeeded')
