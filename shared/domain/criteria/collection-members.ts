@@ -27,7 +27,10 @@ export type MembersBySlot = { readonly kind: 'bySlot'; readonly objectType: RowO
 /** The slots of a row's identity, org unit and relationship; 0 for none. See `ROW_PLACE`. */
 export type Row = readonly [identity: number, orgUnit: number, relationship: number]
 
-/** Whether a row is a member of a collection: decisions, section 10. */
+/**
+ * Whether a row is a member of a collection. A membership whose position is gone, or is held by somebody else, counts as
+ * one for no position: the row may be older or newer than the membership.
+ */
 export function isRowOf(members: CollectionMembers | MembersBySlot, row: Row, snapshot: RowSnapshot): boolean {
   if (members.kind === 'bySlot') return hasBit(members.slots, row[ROW_PLACE[CORE_TYPE[members.objectType]]])
   if (members.kind === 'criteria') {
@@ -37,9 +40,11 @@ export function isRowOf(members: CollectionMembers | MembersBySlot, row: Row, sn
     return isLive && members.ids.has(ids.idOf(slot))
   }
   if (!snapshot.tables.identity.isLive(row[0])) return false
-  const positions = positionsByIdentity(members.memberships).get(snapshot.tables.identity.ids.idOf(row[0]))
+  const identityId = snapshot.tables.identity.ids.idOf(row[0])
+  const positions = positionsByIdentity(members.memberships).get(identityId)
   if (positions === undefined) return false
-  return positions.has(null) || (row[2] !== 0 && positions.has(snapshot.tables.relationship.ids.idOf(row[2])))
+  if (row[2] !== 0 && positions.has(snapshot.tables.relationship.ids.idOf(row[2]))) return true
+  return positions.values().some((position) => position === null || !isHeldBy(position, identityId, snapshot))
 }
 
 /** The members of a collection as slots of a snapshot. Looked up once for all leaves that refer to the collection. */
@@ -55,8 +60,8 @@ export function* memberSlots(members: CollectionMembers | MembersBySlot, snapsho
   const anyPosition: string[] = []
   const onePosition: string[] = []
   for (const { identityId, relationshipId } of members.memberships) {
-    if (relationshipId === null) anyPosition.push(identityId)
-    else if (isHeldBy(relationshipId, identityId, snapshot)) onePosition.push(relationshipId)
+    if (relationshipId !== null && isHeldBy(relationshipId, identityId, snapshot)) onePosition.push(relationshipId)
+    else anyPosition.push(identityId)
   }
   const identity = yield* slotsOf('identity', anyPosition, snapshot)
   return { identity, relationship: yield* slotsOf('relationship', onePosition, snapshot) }

@@ -3,7 +3,13 @@ import type { NamedMembersContext } from '../../../shared/domain/criteria/evalua
 import type { AttributeType, ConditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
 
-type Row = { identity?: SnapshotObject; orgUnit?: SnapshotObject; relationship?: SnapshotObject }
+type Row = {
+  identity?: SnapshotObject
+  orgUnit?: SnapshotObject
+  relationship?: SnapshotObject
+  /** The positions of the row's identity. */
+  held?: readonly string[]
+}
 type Value = string | number | readonly string[] | undefined
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -40,7 +46,13 @@ export function naiveRows(objects: readonly SnapshotObject[]): Row[] {
     })
   const identities = live.filter((o) => o.objectType === 'identity' && !positions.some((row) => row.identity === o))
   const orgUnits = live.filter((o) => o.objectType === 'orgUnit' && !positions.some((row) => row.orgUnit === o))
-  return [...positions, ...identities.map((identity) => ({ identity })), ...orgUnits.map((orgUnit) => ({ orgUnit }))]
+  const heldBy = (identity: SnapshotObject) =>
+    positions.filter((row) => row.identity === identity).map(({ relationship }) => relationship.id)
+  return [
+    ...positions.map((row) => (row.identity === undefined ? row : { ...row, held: heldBy(row.identity) })),
+    ...identities.map((identity) => ({ identity, held: [] })),
+    ...orgUnits.map((orgUnit) => ({ orgUnit })),
+  ]
 }
 
 function referred(object: SnapshotObject, attribute: string): string | undefined {
@@ -150,7 +162,8 @@ function isMember(collectionId: string, row: Row, context: NamedMembersContext):
   if (members.kind === 'joinable') {
     return members.memberships.some(
       ({ identityId, relationshipId }) =>
-        identityId === row.identity?.id && (relationshipId === null || relationshipId === row.relationship?.id),
+        identityId === row.identity?.id &&
+        (relationshipId === null || relationshipId === row.relationship?.id || !row.held?.includes(relationshipId)),
     )
   }
   const object = { Identity: row.identity, Relationship: row.relationship, OrgUnit: row.orgUnit }[members.objectType]
