@@ -1,18 +1,17 @@
-import { cosmosAccountHolders } from '../../shared/cosmos/account-holders.ts'
 import { cosmosAuditTrail } from '../../shared/cosmos/audit-trail.ts'
-import { cosmosCoreObjectReferences } from '../../shared/cosmos/core-object-references.ts'
-import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core-object-store.ts'
+import { cosmosAccountHolders } from '../../shared/cosmos/core/account-holders.ts'
+import { cosmosCoreObjectReferences } from '../../shared/cosmos/core/core-object-references.ts'
+import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
-import { cosmosDerivedState } from '../../shared/cosmos/derived-state.ts'
-import { cosmosEvaluationInputs } from '../../shared/cosmos/evaluation-inputs.ts'
-import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/link-store.ts'
-import { cosmosRemovalPlanStore } from '../../shared/cosmos/removal-plan-store.ts'
-import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
-import { cosmosTenantStore } from '../../shared/cosmos/tenant-store.ts'
-import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
-import { evaluationSchedule } from '../../shared/domain/collections/evaluation-due.ts'
-import { TenantEvaluator } from '../../shared/domain/collections/tenant-evaluator.ts'
+import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/links/link-store.ts'
+import { cosmosRemovalPlanStore } from '../../shared/cosmos/links/removal-plan-store.ts'
+import { cosmosRequestStore } from '../../shared/cosmos/requests/request-store.ts'
+import { cosmosDerivedState } from '../../shared/cosmos/tenants/derived-state.ts'
+import { cosmosEvaluationInputs } from '../../shared/cosmos/tenants/evaluation-inputs.ts'
+import { cosmosTenantStore } from '../../shared/cosmos/tenants/tenant-store.ts'
 import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
+import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
+import { type EvaluatedDependencies, TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
 import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
@@ -24,7 +23,7 @@ import { ObjectAccessResolver, ownIdentity } from '../../shared/domain/object-ac
 import type { ColdTenantAccess } from '../../shared/domain/object-access/visible-by-references.ts'
 import { enqueueDailyWork, enqueueSweeps, minutesSince } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
-import type { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.ts'
+import type { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import { readinessCheck } from '../../shared/http/probes.ts'
 import { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.ts'
@@ -53,7 +52,7 @@ export type Overrides = Partial<Foundation & Connections> & {
   readonly tenantLimits?: Partial<TenantLimits>
   /** Keeps membership requests in line with the core objects during an evaluation. */
   readonly reconciler?: Pick<RequestReconciler, 'reconcile'>
-  readonly collections?: Partial<CollectionDependencies>
+  readonly collections?: Partial<EvaluatedDependencies>
   /** The collections as group links see them. */
   readonly linkedCollections?: LinkedCollections
   /** Starts to load a tenant's rows into memory and does not wait. */
@@ -78,7 +77,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const { container, nowMs, log } = parts
   const linkStore = cosmosLinkStore(container('links'))
   const tenants = cosmosTenantStore(container('tenants'))
-  const collections: CollectionDependencies = {
+  const collections: EvaluatedDependencies = {
     ...collectionParts(settings, parts),
     links: collectionLinks(linkStore, nowMs),
     tenants,
@@ -90,7 +89,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const removalPlans = cosmosRemovalPlanStore(container('removalPlans'))
   const linkSettings = cosmosLinkSettingsStore(container('links'))
   const auditTrail = cosmosAuditTrail([container('collections'), container('links'), container('jobs')])
-  const requests: ExplainDependencies & PlanDependencies & typeof coreData & { readonly auditTrail: AuditTrail } = {
+  const requests: EvaluatedDependencies &
+    ExplainDependencies &
+    PlanDependencies &
+    typeof coreData & { readonly auditTrail: AuditTrail } = {
     auditTrail,
     linkStore,
     linkSettings,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import type { SnapshotObject } from '../../shared/domain/tenant-index/apply-objects.ts'
+import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
+import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
 import {
   CONNECTORS,
   coreDataServiceOfTests,

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Overrides, Service } from '../../functions/app/service.ts'
 import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
-import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
+import type { EvaluatedDependencies } from '../../shared/domain/evaluation/tenant-evaluator.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
 import type { Message } from '../../shared/kernel/messages.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -27,7 +27,7 @@ export type CriteriaService = {
   readonly links: Map<string, string[]>
   readonly clock: { nowMs: number }
   /** Another process on the same database, with these parts in place of its own. */
-  newProcess(parts?: Partial<CollectionDependencies>, settings?: Partial<Settings>, more?: Overrides): CriteriaProcess
+  newProcess(parts?: Partial<EvaluatedDependencies>, settings?: Partial<Settings>, more?: Overrides): CriteriaProcess
   /** Sends requests as an application of a tenant. Without roles, the application may write criteria collections. */
   as(tenantId: string, ...roles: Role[]): Send
   asUser(tenantId: string, objectId: string, ...roles: Role[]): Send
@@ -42,7 +42,7 @@ export async function startCriteriaService({ databaseSharesClock = false } = {})
   const { cosmos, container: database } = await localAccount(databaseSharesClock ? () => clock.nowMs : undefined)
   const links = new Map<string, string[]>()
   const newProcess = (
-    parts: Partial<CollectionDependencies> = {},
+    parts: Partial<EvaluatedDependencies> = {},
     settings: Partial<Settings> = {},
     more: Overrides = {},
   ) => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
 import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
-import type { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.ts'
+import type { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 

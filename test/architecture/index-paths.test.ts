@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { CONTAINERS, type ContainerDefinition, type ContainerId } from '../../shared/cosmos/containers.ts'
 
 const STORES = new URL('../../shared/cosmos/', import.meta.url)
 
-const sources = readdirSync(STORES).map((file) => readFileSync(new URL(file, STORES), 'utf8'))
+const sources = globSync('**/*.ts', { cwd: STORES }).map((file) => readFileSync(new URL(file, STORES), 'utf8'))
 
 /**
  * The properties that queries on a container name, as paths. The comments of a file say on which containers its queries

@@ -8,8 +8,8 @@ import { type CompiledCondition, compile } from '../../shared/domain/criteria/co
 import { evaluate, evaluateObjects } from '../../shared/domain/criteria/evaluate.ts'
 import type { EvaluationContext } from '../../shared/domain/criteria/evaluation-context.ts'
 import { conditionSchema } from '../../shared/domain/criteria/schema.ts'
-import type { SnapshotObject } from '../../shared/domain/tenant-index/apply-objects.ts'
-import { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.ts'
+import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
+import { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { type ConditionName, jsonLogicMembers, openDuck } from './compared-engines.ts'
 import {
   conditionNumber,

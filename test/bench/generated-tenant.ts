@@ -1,5 +1,5 @@
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
-import type { SnapshotObject } from '../../shared/domain/tenant-index/apply-objects.ts'
+import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
 
 export type TenantSize = {
   readonly relationshipCount: number

@@ -11,7 +11,7 @@ import {
   storedChange,
 } from '../../shared/cosmos/change-document.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
-import { cosmosMembershipStore } from '../../shared/cosmos/membership-store.ts'
+import { cosmosMembershipStore } from '../../shared/cosmos/members/membership-store.ts'
 import type { EvaluatedMembers } from '../../shared/domain/collections/membership-store.ts'
 import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
 import { chunk } from '../../shared/kernel/chunk.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { cosmosSavedRowsStore } from '../../shared/cosmos/saved-rows-store.ts'
+import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
+import { cosmosSavedRowsStore } from '../../shared/cosmos/members/saved-rows-store.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { startDirectAccount } from '../contract/local-database.ts'
 import { municipalityObjects, writeObjects } from '../contract/saved-objects.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosConnectorObjectStore } from '../../shared/cosmos/connector-object-store.ts'
+import { cosmosConnectorObjectStore } from '../../shared/cosmos/connectors/connector-object-store.ts'
 import type { ConnectorObject } from '../../shared/domain/connectors/connector-object.ts'
 import { localDatabase } from './local-database.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
+import { cosmosCoreObjectStore } from '../../shared/cosmos/core/core-object-store.ts'
 import { deleteConnector, newConnector } from '../../shared/domain/connectors/connector.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'

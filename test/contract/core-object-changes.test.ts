@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
-import { cosmosEvaluationInputs } from '../../shared/cosmos/evaluation-inputs.ts'
+import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
+import { cosmosEvaluationInputs } from '../../shared/cosmos/tenants/evaluation-inputs.ts'
 import type { ChangeMark } from '../../shared/domain/tenant-index/core-object-changes.ts'
 import { localAccount } from './local-database.ts'
 

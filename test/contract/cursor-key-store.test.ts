@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { storedCursorKeys } from '../../shared/cosmos/cursor-key-store.ts'
-import { cosmosTenantStore } from '../../shared/cosmos/tenant-store.ts'
+import { storedCursorKeys } from '../../shared/cosmos/tenants/cursor-key-store.ts'
+import { cosmosTenantStore } from '../../shared/cosmos/tenants/tenant-store.ts'
 import { localDatabase } from './local-database.ts'
 
 const container = await localDatabase()

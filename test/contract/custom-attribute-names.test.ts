@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosCustomAttributeNameStore } from '../../shared/cosmos/custom-attribute-name-store.ts'
+import { cosmosCustomAttributeNameStore } from '../../shared/cosmos/tenants/custom-attribute-name-store.ts'
 import {
   type CustomAttributeNameStore,
   CustomAttributeRegister,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosCoreObjectChanges } from '../../shared/cosmos/core-object-changes.ts'
+import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { localAccount } from './local-database.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosCoreObjectStore } from '../../shared/cosmos/core-object-store.ts'
+import { cosmosCoreObjectStore } from '../../shared/cosmos/core/core-object-store.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosJobStore } from '../../shared/cosmos/job-store.ts'
+import { cosmosJobStore } from '../../shared/cosmos/jobs/job-store.ts'
 import { newJob, type SyncJobType } from '../../shared/domain/group-links/sync-job.ts'
 import { localAccount } from './local-database.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosJoinedMembers } from '../../shared/cosmos/joined-member-store.ts'
-import { cosmosRequestStore } from '../../shared/cosmos/request-store.ts'
+import { cosmosJoinedMembers } from '../../shared/cosmos/requests/joined-member-store.ts'
+import { cosmosRequestStore } from '../../shared/cosmos/requests/request-store.ts'
 import type { MembershipRequest } from '../../shared/domain/membership-requests/membership-request.ts'
 import { localDatabase } from './local-database.ts'
 

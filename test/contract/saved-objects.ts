@@ -8,10 +8,10 @@ import {
   attributeDefinition,
   type ObjectType,
 } from '../../shared/domain/core/core-object.ts'
-import type { SnapshotObject } from '../../shared/domain/tenant-index/apply-objects.ts'
-import { RowBlockReader, rowBlocks } from '../../shared/domain/tenant-index/row-blocks.ts'
-import type { RowSnapshot } from '../../shared/domain/tenant-index/row-snapshot.ts'
-import { savedOrders } from '../../shared/domain/tenant-index/saved-order.ts'
+import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
+import type { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
+import { RowBlockReader, rowBlocks } from '../../shared/domain/tenant-index/saved/row-blocks.ts'
+import { savedOrders } from '../../shared/domain/tenant-index/saved/saved-order.ts'
 import { chunk } from '../../shared/kernel/chunk.ts'
 import { runToCompletion } from '../../shared/kernel/cooperative-scheduler.ts'
 

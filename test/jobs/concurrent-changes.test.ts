@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { cosmosJoinedMembers } from '../../shared/cosmos/joined-member-store.ts'
+import { cosmosJoinedMembers } from '../../shared/cosmos/requests/joined-member-store.ts'
 import type { JoinedMembers } from '../../shared/domain/collections/membership-store.ts'
 import { type AccountWorld, identity, openAccountWorld } from './account-world.ts'
 import { user, users } from './link-directory.ts'

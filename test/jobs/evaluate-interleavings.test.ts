@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { EVALUATION_LEASE_MS } from '../../shared/domain/collections/evaluation-lease.ts'
+import { EVALUATION_LEASE_MS } from '../../shared/domain/evaluation/evaluation-lease.ts'
 import { isConflict } from '../../shared/kernel/versioned.ts'
 import { type CriteriaProcess, startCriteriaService } from '../api/criteria-service.ts'
 import { isTrouble, Life, mortalProcess } from './mortal-process.ts'

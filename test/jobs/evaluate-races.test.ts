@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
-import { EVALUATION_LEASE_MS } from '../../shared/domain/collections/evaluation-lease.ts'
 import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
+import { EVALUATION_LEASE_MS } from '../../shared/domain/evaluation/evaluation-lease.ts'
+import type { EvaluatedDependencies } from '../../shared/domain/evaluation/tenant-evaluator.ts'
 import {
   all,
   CRITERIA,
@@ -234,7 +234,7 @@ describe('two evaluators of one tenant', () => {
     await first.evaluator.evaluate(tenant.tenantId)
     const { memberships, evaluationLeases } = service.process
     let isKilled = false
-    const killed: Partial<CollectionDependencies> = {
+    const killed: Partial<EvaluatedDependencies> = {
       memberships: {
         ...memberships,
         async replace(...evaluated) {

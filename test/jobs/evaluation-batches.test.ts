@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
-import { EVALUATION_LEASE_MS } from '../../shared/domain/collections/evaluation-lease.ts'
+import { EVALUATION_LEASE_MS } from '../../shared/domain/evaluation/evaluation-lease.ts'
 import {
   type CriteriaProcess,
   criteriaTenant,

@@ -9,7 +9,6 @@ import type { AuditRecord } from '../history/audit.ts'
 import type { MemberHistory } from '../history/member-history.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection, CollectionKind } from './collection.ts'
-import type { EvaluationLeaseStore } from './evaluation-lease.ts'
 import type { JoinedMembers, MembershipStore } from './membership-store.ts'
 
 export type CollectionFilter = {
@@ -105,7 +104,6 @@ export type CollectionDependencies = {
   readonly definitionQuota: TenantQuota
   /** Members of criteria collections. */
   readonly memberships: MembershipStore
-  readonly evaluationLeases: EvaluationLeaseStore
   /** Members of joinable collections. */
   readonly joined: JoinedMembers
   /** The changes of members of collections of each kind. */

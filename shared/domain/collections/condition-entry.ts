@@ -19,7 +19,7 @@ import {
   withoutSensitive,
 } from '../criteria/schema.ts'
 import { hasFullAccess } from '../object-access/object-access.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionStore } from './collection-dependencies.ts'

@@ -5,7 +5,7 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described } from '../../kernel/schema.ts'
 import { foldedText } from '../core/search-text.ts'
 import { schemaSource } from '../criteria/schema.ts'
-import type { Column } from '../tenant-index/column.ts'
+import type { Column } from '../tenant-index/rows/column.ts'
 import { type ConditionDependencies, schemaFor } from './condition-entry.ts'
 
 /** Values in one response. */

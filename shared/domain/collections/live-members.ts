@@ -5,7 +5,7 @@ import { type CompiledCondition, compile, type KnownLeaves, ROW_PLACE } from '..
 import { evaluationTask, objectEvaluationTask } from '../criteria/evaluate.ts'
 import type { NamedMembersContext } from '../criteria/evaluation-context.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedConditionTask } from './condition-entry.ts'

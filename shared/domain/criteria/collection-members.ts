@@ -1,7 +1,7 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import { addBits, type Bitmap, commonBits, emptyBitmap, hasBit, setBit } from '../tenant-index/bitmap.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import { addBits, type Bitmap, commonBits, emptyBitmap, hasBit, setBit } from '../tenant-index/rows/bitmap.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { ROW_PLACE } from './compile.ts'
 
 /** The object types of rows, as collections name them. */

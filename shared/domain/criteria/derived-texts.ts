@@ -1,6 +1,6 @@
-import { grownInt32 } from '../tenant-index/growable-array.ts'
-import type { TextDictionary } from '../tenant-index/text-dictionary.ts'
-import { ByteDictionary } from '../tenant-index/text-dictionary.ts'
+import { grownInt32 } from '../tenant-index/rows/growable-array.ts'
+import type { TextDictionary } from '../tenant-index/rows/text-dictionary.ts'
+import { ByteDictionary } from '../tenant-index/rows/text-dictionary.ts'
 import type { FieldFunction } from './condition.ts'
 import { TextFunctions } from './text-functions.ts'
 

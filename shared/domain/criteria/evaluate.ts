@@ -1,6 +1,6 @@
 import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
-import type { Bitmap } from '../tenant-index/bitmap.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { Bitmap } from '../tenant-index/rows/bitmap.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { CORE_TYPE, type RowObjectType } from './collection-members.ts'
 import type { CompiledCondition } from './compile.ts'
 import { Evaluation } from './evaluation.ts'

@@ -10,9 +10,9 @@ import {
   hasFewerBits,
   removeBits,
   setBit,
-} from '../tenant-index/bitmap.ts'
-import { addReferences, slotsIn, slotsWithCode, slotsWithCodes } from '../tenant-index/column.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+} from '../tenant-index/rows/bitmap.ts'
+import { addReferences, slotsIn, slotsWithCode, slotsWithCodes } from '../tenant-index/rows/column.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import {
   type CollectionMembers,
   type MemberSlots,

@@ -1,6 +1,6 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { Row } from './collection-members.ts'
 import { type BoundNode, compileAsWritten } from './compile.ts'
 import type { CheckedCondition, CheckedLeaf, CheckedNode, WireGroup, WireLeaf } from './condition.ts'

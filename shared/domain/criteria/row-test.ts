@@ -1,6 +1,6 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { LinkedType, ObjectType } from '../core/core-object.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { isRowOf, type Row } from './collection-members.ts'
 import type { BoundMembership, BoundNode } from './compile.ts'
 import type { GroupOperator } from './condition.ts'

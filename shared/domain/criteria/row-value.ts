@@ -1,7 +1,7 @@
 import { DAY_MS, toTimestamp } from '../../kernel/timestamp.ts'
-import { textOfBytes } from '../tenant-index/code-point-bytes.ts'
-import type { Column } from '../tenant-index/column.ts'
-import type { TextValues } from '../tenant-index/column-values.ts'
+import { textOfBytes } from '../tenant-index/rows/code-point-bytes.ts'
+import type { Column } from '../tenant-index/rows/column.ts'
+import type { TextValues } from '../tenant-index/rows/column-values.ts'
 import type { CheckedLeaf } from './condition.ts'
 import { TextFunctions } from './text-functions.ts'
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ObjectType } from '../core/core-object.ts'
-import type { Bitmap } from '../tenant-index/bitmap.ts'
+import type { Bitmap } from '../tenant-index/rows/bitmap.ts'
 import type { BoundNode } from './compile.ts'
 import type { CheckedLeaf } from './condition.ts'
 

@@ -1,4 +1,4 @@
-import { CodePointBytes, isAscii, textOfBytes, unitsOfBytes } from '../tenant-index/code-point-bytes.ts'
+import { CodePointBytes, isAscii, textOfBytes, unitsOfBytes } from '../tenant-index/rows/code-point-bytes.ts'
 import type { FieldFunction } from './condition.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { CodePointBytes, compareBytes } from '../tenant-index/code-point-bytes.ts'
-import { TextDictionary } from '../tenant-index/text-dictionary.ts'
+import { CodePointBytes, compareBytes } from '../tenant-index/rows/code-point-bytes.ts'
+import { TextDictionary } from '../tenant-index/rows/text-dictionary.ts'
 import type { CheckedLeaf } from './condition.ts'
 
 /** Whether a text, as bytes of `CodePointBytes`, satisfies the operator and values of a leaf. */

@@ -1,17 +1,17 @@
 import type { Collection, CollectionKind } from '../collections/collection.ts'
 import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
+import type { MembershipHead } from '../collections/membership-store.ts'
+import { joinedMembersOf } from '../collections/membership-store.ts'
 import {
   type AccountDependencies,
   accountsLost,
   accountsOf,
   netChange,
   returnedWithOtherAccounts,
-} from '../collections/member-accounts.ts'
-import { partsOfDefinitionKey } from '../collections/members-now.ts'
-import type { MembershipHead } from '../collections/membership-store.ts'
-import { joinedMembersOf } from '../collections/membership-store.ts'
-import type { TenantEvaluator } from '../collections/tenant-evaluator.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+} from '../evaluation/member-accounts.ts'
+import { partsOfDefinitionKey } from '../evaluation/members-now.ts'
+import type { TenantEvaluator } from '../evaluation/tenant-evaluator.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { GroupLink } from './group-link.ts'
 import { changeLink, ignoreDeletedLink } from './lease.ts'
 import type { AccountChanges, CollectionAccounts, LinkedCollections, LinkStore } from './link-dependencies.ts'

@@ -1,5 +1,5 @@
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
-import { type AccountDependencies, accountsLost } from '../collections/member-accounts.ts'
+import { type AccountDependencies, accountsLost } from '../evaluation/member-accounts.ts'
 import type { MemberChangeCause, MemberEvent } from '../history/member-history.ts'
 import type { RemovalCauses } from './link-dependencies.ts'
 

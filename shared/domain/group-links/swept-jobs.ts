@@ -1,5 +1,5 @@
 import { toTimestamp } from '../../kernel/timestamp.ts'
-import type { EvaluatedUntil } from '../collections/evaluation-lease.ts'
+import type { EvaluatedUntil } from '../evaluation/evaluation-lease.ts'
 import { newJob, type SyncJob } from './sync-job.ts'
 
 /** A link that a sweep found unchanged. */

@@ -21,8 +21,8 @@ import { type MembershipRequest, MembershipRequestDto } from '../membership-requ
 import type { RequestDependencies } from '../membership-requests/request-dependencies.ts'
 import { toMembershipRequestDto } from '../membership-requests/request-names.ts'
 import { hasFullAccess } from '../object-access/object-access.ts'
-import { OrgChart } from '../tenant-index/org-chart.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import { OrgChart } from '../tenant-index/rows/org-chart.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { LinkStanding, linkStanding, type Standing } from './link-standing.ts'
 
 /** The condition of a collection with the results on a row. The API description identifies the schema by its title. */

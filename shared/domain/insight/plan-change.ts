@@ -12,7 +12,7 @@ import {
 } from '../collections/manage-criteria.ts'
 import { isSensitive } from '../criteria/schema.ts'
 import { hasFullAccess } from '../object-access/object-access.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { ChangePlan, PlanWarning } from './change-plan.ts'
 import { type PlanDependencies, type PlanInput, readPlanInput } from './plan-input.ts'
 import { warningsTask } from './plan-warnings.ts'

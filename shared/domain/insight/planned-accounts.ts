@@ -12,11 +12,11 @@ import {
   countBits,
   emptyBitmap,
   hasBit,
-} from '../tenant-index/bitmap.ts'
-import { addReferences } from '../tenant-index/column.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import { SetFingerprints } from '../tenant-index/set-fingerprints.ts'
-import type { TextDictionary } from '../tenant-index/text-dictionary.ts'
+} from '../tenant-index/rows/bitmap.ts'
+import { addReferences } from '../tenant-index/rows/column.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { SetFingerprints } from '../tenant-index/rows/set-fingerprints.ts'
+import type { TextDictionary } from '../tenant-index/rows/text-dictionary.ts'
 import type { MembersOfBoth } from './planned-members.ts'
 
 /** The identities behind the members of a collection: the members, their holders, or those with a position in them. */

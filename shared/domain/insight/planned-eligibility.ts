@@ -2,9 +2,17 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Collection } from '../collections/collection.ts'
 import { objectTypeOf } from '../collections/live-members.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
-import { addBits, type Bitmap, bitsWithout, countBits, emptyBitmap, hasBit, setBit } from '../tenant-index/bitmap.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
-import { SetFingerprints } from '../tenant-index/set-fingerprints.ts'
+import {
+  addBits,
+  type Bitmap,
+  bitsWithout,
+  countBits,
+  emptyBitmap,
+  hasBit,
+  setBit,
+} from '../tenant-index/rows/bitmap.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { SetFingerprints } from '../tenant-index/rows/set-fingerprints.ts'
 import { identitiesBehind } from './planned-accounts.ts'
 import type { MembersOfBoth, PlannedMembers } from './planned-members.ts'
 

@@ -6,8 +6,8 @@ import type { CompiledCondition } from '../criteria/compile.ts'
 import { memberSlotsTask } from '../criteria/evaluate.ts'
 import type { EvaluationContext } from '../criteria/evaluation-context.ts'
 import { newLeafResults, SharedResults } from '../criteria/shared-results.ts'
-import { type Bitmap, emptyBitmap, equalBits } from '../tenant-index/bitmap.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import { type Bitmap, emptyBitmap, equalBits } from '../tenant-index/rows/bitmap.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { ReferenceGraph } from './reference-graph.ts'
 
 /** The members of a collection before and after the change; the same set when the change has no effect on it. */

@@ -4,7 +4,7 @@ import { type LazyContext, lazyContextOver, objectTypeOf } from '../collections/
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import type { CompiledCondition } from '../criteria/compile.ts'
 import { objectEvaluationTask } from '../criteria/evaluate.ts'
-import { type Bitmap, bitsWithout, equalBits } from '../tenant-index/bitmap.ts'
+import { type Bitmap, bitsWithout, equalBits } from '../tenant-index/rows/bitmap.ts'
 import type { MembersInput, PlannedMembers } from './planned-members.ts'
 
 /** More collections with the same members are not listed. */

@@ -1,5 +1,5 @@
 import type { Collection } from '../collections/collection.ts'
-import type { OrgChart } from '../tenant-index/org-chart.ts'
+import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import { gateOf, type PolicyFacts } from './decide-request.ts'
 import { type ApprovalGate, approverCollections, policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'

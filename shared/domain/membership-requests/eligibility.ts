@@ -1,4 +1,4 @@
-import type { OrgChart } from '../tenant-index/org-chart.ts'
+import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { JoinPolicy } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
 import type { RequestDependencies } from './request-dependencies.ts'

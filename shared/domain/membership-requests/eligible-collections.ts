@@ -1,7 +1,7 @@
 import type { Caller, Role } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Collection } from '../collections/collection.ts'
-import type { OrgChart } from '../tenant-index/org-chart.ts'
+import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import { policyOf } from './join-policy.ts'
 import { slotOf } from './membership-request.ts'
 import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'

@@ -11,8 +11,8 @@ import {
 import { CORE_TYPE, type CollectionMembers, type Row } from '../criteria/collection-members.ts'
 import type { EvaluationContext } from '../criteria/evaluation-context.ts'
 import { isRowOfTask } from '../criteria/row-test.ts'
-import type { OrgChart } from '../tenant-index/org-chart.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 
 /**
  * Resolves the current members of collections of either kind. An identity is a member when one of its rows is:

@@ -1,5 +1,5 @@
 import type { DeletedCoreObject } from '../core/core-object-store.ts'
-import type { OrgChart } from '../tenant-index/org-chart.ts'
+import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import { freshOrgChart, type RequestDependencies } from './request-dependencies.ts'
 
 /** What became of an identity: itself, or the one that it was merged into, live or deleted. */

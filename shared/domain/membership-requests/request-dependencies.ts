@@ -2,7 +2,7 @@ import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { Attribution } from '../history/member-history.ts'
-import { OrgChart } from '../tenant-index/org-chart.ts'
+import { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { MembershipRequest, RequestStatus } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
 

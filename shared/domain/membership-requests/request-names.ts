@@ -1,5 +1,5 @@
 import type { Collection } from '../collections/collection.ts'
-import type { OrgChart } from '../tenant-index/org-chart.ts'
+import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { MembershipRequest, MembershipRequestDto } from './membership-request.ts'
 
 /**

@@ -1,7 +1,15 @@
 import type { CoreObject, LinkedType, ObjectType } from '../core/core-object.ts'
-import { addBits, type Bitmap, commonBits, countBits, emptyBitmap, hasBit, setBit } from '../tenant-index/bitmap.ts'
-import { OrgChart } from '../tenant-index/org-chart.ts'
-import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
+import {
+  addBits,
+  type Bitmap,
+  commonBits,
+  countBits,
+  emptyBitmap,
+  hasBit,
+  setBit,
+} from '../tenant-index/rows/bitmap.ts'
+import { OrgChart } from '../tenant-index/rows/org-chart.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 
 type SlotsByType = Readonly<Record<ObjectType, Bitmap>>
 

@@ -1,7 +1,7 @@
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import type { EvaluatedUntil } from '../collections/evaluation-lease.ts'
+import type { EvaluatedUntil } from '../evaluation/evaluation-lease.ts'
 import { DirectoryFault, type GroupMemberChange } from '../group-links/directory.ts'
 import { type GroupLink, lastSyncedAt } from '../group-links/group-link.ts'
 import { changeLink } from '../group-links/lease.ts'

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { SnapshotObject } from './apply-objects.ts'
+import type { SnapshotObject } from './rows/apply-objects.ts'
 
 /** A write that was read: the version that it has given the document, and its time in seconds of the store's clock. */
 export type ReadWrite = { readonly version: string; readonly writtenAtS: number }

@@ -1,11 +1,11 @@
 import type { CooperativeScheduler } from '../../kernel/cooperative-scheduler.ts'
 import type { Log } from '../../kernel/log.ts'
-import type { SnapshotObject } from './apply-objects.ts'
 import { type ChangeMark, type CoreObjectChanges, markAt } from './core-object-changes.ts'
-import { RowBlockReader } from './row-blocks.ts'
 import type { RowLoad, RowMemory } from './row-memory.ts'
-import { RowSnapshot } from './row-snapshot.ts'
-import { type SavedRows, type SavedRowsStore, type SavedState, UnusableRows } from './saved-rows.ts'
+import type { SnapshotObject } from './rows/apply-objects.ts'
+import { RowSnapshot } from './rows/row-snapshot.ts'
+import { RowBlockReader } from './saved/row-blocks.ts'
+import { type SavedRows, type SavedRowsStore, type SavedState, UnusableRows } from './saved/saved-rows.ts'
 
 /** The rows of a tenant, and the changes that they contain. */
 export type LoadedRows = {

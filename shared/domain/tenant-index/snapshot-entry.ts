@@ -1,9 +1,9 @@
-import { AppliedVersions } from './applied-versions.ts'
 import type { ChangeMark } from './core-object-changes.ts'
-import type { CollectingChanges } from './row-changes.ts'
 import type { LoadedRows } from './row-loader.ts'
-import type { SavableRows } from './row-saver.ts'
-import type { RowSnapshot } from './row-snapshot.ts'
+import { AppliedVersions } from './rows/applied-versions.ts'
+import type { CollectingChanges } from './rows/row-changes.ts'
+import type { RowSnapshot } from './rows/row-snapshot.ts'
+import type { SavableRows } from './saved/row-saver.ts'
 
 /** The rows of a tenant in memory, and how far they were read. */
 export type SnapshotEntry = SavableRows & {

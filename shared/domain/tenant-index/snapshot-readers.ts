@@ -1,4 +1,4 @@
-import type { RowSnapshot } from './row-snapshot.ts'
+import type { RowSnapshot } from './rows/row-snapshot.ts'
 
 /** The running computations that read a snapshot, which must not change before they have ended. */
 export class SnapshotReaders {

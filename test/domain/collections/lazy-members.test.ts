@@ -6,7 +6,7 @@ import { checkCondition } from '../../../shared/domain/criteria/check-condition.
 import { type CompiledCondition, compile } from '../../../shared/domain/criteria/compile.ts'
 import { objectEvaluationTask } from '../../../shared/domain/criteria/evaluate.ts'
 import { storedConditionSchema } from '../../../shared/domain/criteria/schema.ts'
-import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import type { Task } from '../../../shared/kernel/cooperative-scheduler.ts'
 import { personId } from '../criteria/hostile-conditions.ts'
 

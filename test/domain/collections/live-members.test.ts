@@ -6,7 +6,7 @@ import {
   type LiveDependencies,
   liveContext,
 } from '../../../shared/domain/collections/live-members.ts'
-import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { CooperativeScheduler } from '../../../shared/kernel/cooperative-scheduler.ts'
 
 const TENANT = '11111111-0000-4000-8000-000000000001'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { netChange } from '../../../shared/domain/collections/member-accounts.ts'
-import { withVerdicts } from '../../../shared/domain/collections/members-now.ts'
+import { netChange } from '../../../shared/domain/evaluation/member-accounts.ts'
+import { withVerdicts } from '../../../shared/domain/evaluation/members-now.ts'
 
 const someIds = fc.uniqueArray(fc.constantFrom(...'abcdefgh'), { maxLength: 8 })
 

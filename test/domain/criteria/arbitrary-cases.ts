@@ -3,7 +3,7 @@ import type { ObjectType } from '../../../shared/domain/core/core-object.ts'
 import type { CollectionMembers, RowObjectType } from '../../../shared/domain/criteria/collection-members.ts'
 import type { Operator } from '../../../shared/domain/criteria/condition.ts'
 import { type AttributeType, type ConditionSchema, conditionSchema } from '../../../shared/domain/criteria/schema.ts'
-import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
+import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 
 /** Leap day of 2024, so that days around it and around midnight differ. */
 export const TODAY_MS = Date.parse('2024-02-29T00:00:00Z')

@@ -6,9 +6,9 @@ import type { CollectionMembers, RowObjectType } from '../../../shared/domain/cr
 import { compile } from '../../../shared/domain/criteria/compile.ts'
 import { evaluate, evaluateObjects, objectEvaluationTask } from '../../../shared/domain/criteria/evaluate.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
-import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
-import { CodeSet } from '../../../shared/domain/tenant-index/bitmap.ts'
-import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
+import { CodeSet } from '../../../shared/domain/tenant-index/rows/bitmap.ts'
+import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 
 const SCHEMA = conditionSchema({ identity: ['custom/plate'], orgUnit: [], relationship: [] })
 const TODAY_MS = Date.parse('2024-02-29T00:00:00Z')

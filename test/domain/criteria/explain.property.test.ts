@@ -7,7 +7,7 @@ import type { CheckedCondition, WireGroup, WireLeaf } from '../../../shared/doma
 import { evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
 import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import { type ExplainedGroup, type ExplainedLeaf, explainTask } from '../../../shared/domain/criteria/explain.ts'
-import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 import { COLLECTIONS, collections, condition, SCHEMA, snapshotObject, TODAY_MS } from './arbitrary-cases.ts'
 

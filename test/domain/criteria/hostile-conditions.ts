@@ -1,4 +1,4 @@
-import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
+import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 
 /** Conditions as costly as the limits allow, and a tenant to evaluate them on. */
 

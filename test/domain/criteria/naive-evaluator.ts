@@ -1,7 +1,7 @@
 import type { WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import type { NamedMembersContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import type { AttributeType, ConditionSchema } from '../../../shared/domain/criteria/schema.ts'
-import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
+import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 
 type Row = {
   identity?: SnapshotObject

@@ -6,8 +6,8 @@ import { type BoundMembership, type BoundNode, compileAsWritten } from '../../..
 import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import { groupHolds, isRowOfTask, RowTest, readsMembers } from '../../../shared/domain/criteria/row-test.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
-import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
-import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
+import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import type { Task } from '../../../shared/kernel/cooperative-scheduler.ts'
 import { COLLECTIONS, TODAY_MS } from './arbitrary-cases.ts'
 

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import type { FieldFunction } from '../../../shared/domain/criteria/condition.ts'
 import { DerivedTextCache } from '../../../shared/domain/criteria/derived-texts.ts'
 import { TextFunctions } from '../../../shared/domain/criteria/text-functions.ts'
-import { CodePointBytes, textOfBytes } from '../../../shared/domain/tenant-index/code-point-bytes.ts'
-import { TextDictionary } from '../../../shared/domain/tenant-index/text-dictionary.ts'
+import { CodePointBytes, textOfBytes } from '../../../shared/domain/tenant-index/rows/code-point-bytes.ts'
+import { TextDictionary } from '../../../shared/domain/tenant-index/rows/text-dictionary.ts'
 
 /** What the functions mean, in the plainest words. */
 function meant(text: string, functions: readonly FieldFunction[]): string {

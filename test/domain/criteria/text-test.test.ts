@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { CheckedLeaf } from '../../../shared/domain/criteria/condition.ts'
 import { textTest } from '../../../shared/domain/criteria/text-test.ts'
-import { CodePointBytes } from '../../../shared/domain/tenant-index/code-point-bytes.ts'
+import { CodePointBytes } from '../../../shared/domain/tenant-index/rows/code-point-bytes.ts'
 import { processorClock } from '../../processor-clock.ts'
 
 const isFound = (operator: CheckedLeaf['operator'], wanted: string) => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Attributes, ObjectType } from '../../../shared/domain/core/core-object.ts'
-import { OrgChart } from '../../../shared/domain/tenant-index/org-chart.ts'
-import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import { OrgChart } from '../../../shared/domain/tenant-index/rows/org-chart.ts'
+import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 
 const NOW_MS = Date.parse('2030-06-15T13:00:00Z')
 const ref = (objectId: string) => ({ objectId })

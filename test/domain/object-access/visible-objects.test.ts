@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import type { Attributes, ObjectType } from '../../../shared/domain/core/core-object.ts'
 import { ObjectAccessResolver } from '../../../shared/domain/object-access/object-access.ts'
 import type { CoreObjectReferences } from '../../../shared/domain/object-access/visible-by-references.ts'
-import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
-import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
+import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { user } from '../../api/core-data-service.ts'
 
 /** Enough for trees of some depth, and few enough that the same one is often named twice. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { emptyBitmap, setBit } from '../../../shared/domain/tenant-index/bitmap.ts'
-import { IdTable } from '../../../shared/domain/tenant-index/id-table.ts'
+import { emptyBitmap, setBit } from '../../../shared/domain/tenant-index/rows/bitmap.ts'
+import { IdTable } from '../../../shared/domain/tenant-index/rows/id-table.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 
 const guid = fc.uuid({ version: [1, 4, 7] })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { emptyBitmap, setBit } from '../../../shared/domain/tenant-index/bitmap.ts'
-import { slotsReferringTo } from '../../../shared/domain/tenant-index/column.ts'
-import { RowSnapshot } from '../../../shared/domain/tenant-index/row-snapshot.ts'
+import { emptyBitmap, setBit } from '../../../shared/domain/tenant-index/rows/bitmap.ts'
+import { slotsReferringTo } from '../../../shared/domain/tenant-index/rows/column.ts'
+import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 
 const idOf = (kind: string, index: number) => `${kind}0000000-0000-4000-8000-${String(index).padStart(12, '0')}`
 const setOf = (slotCount: number, slots: Iterable<number>) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { SnapshotObject } from '../../../shared/domain/tenant-index/apply-objects.ts'
 import {
   type ChangeMark,
   type CoreObjectChanges,
   markAt,
 } from '../../../shared/domain/tenant-index/core-object-changes.ts'
+import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 
 const identity = (id: string): SnapshotObject => {

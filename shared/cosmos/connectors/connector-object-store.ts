@@ -1,0 +1,200 @@
+import type { Container, SqlParameter } from '@azure/cosmos'
+import { Type } from 'typebox'
+import {
+  type ConnectorObject,
+  type ConnectorObjectStore,
+  type ConnectorObjectWrite,
+  ObjectTypeName,
+  REFERENCES,
+  type ReferenceTarget,
+  type StoredConnectorObject,
+} from '../../domain/connectors/connector-object.ts'
+import { parentIn } from '../../domain/connectors/org-tree.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import { readFew } from '../batched-reads.ts'
+import { documentParser, StoredAttributes } from '../document-parser.ts'
+import { queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from '../documents.ts'
+import { readPage, readValues } from '../keyset-page.ts'
+import { type VersionedWrite, writeInChain, writeVersioned } from '../versioned-writes.ts'
+import { connectorSpaces, requireOpen, treeGuard } from './connector-spaces.ts'
+
+type Document = ConnectorObject & { readonly tenantId: string; readonly ttl?: number }
+
+const DAY_S = 24 * 60 * 60
+const LIVE = 'NOT IS_DEFINED(c.deletedAtMs)'
+
+const Strings = Type.Array(Type.String())
+
+const parse = documentParser<ConnectorObject>(
+  'connector object',
+  Type.Object({
+    id: Type.String(),
+    connectorId: Type.String(),
+    objectType: ObjectTypeName,
+    externalId: Type.String(),
+    data: StoredAttributes,
+    coreObjectId: Type.String(),
+    formerCoreObjectIds: Type.Optional(Strings),
+    movedIdentities: Type.Optional(Type.Array(Type.Object({ id: Type.String(), coreObjectIds: Strings }))),
+    references: Type.Record(Type.String(), Type.Union([Type.String(), Strings])),
+    deletedAtMs: Type.Optional(Type.Number()),
+  }),
+)
+
+type ReferenceTargetRow = { id: string; coreObjectId: string; deletedAtMs?: number; parent?: string | undefined }
+
+const parseTargetRow = documentParser<ReferenceTargetRow>(
+  'reference target',
+  Type.Object({
+    id: Type.String(),
+    coreObjectId: Type.String(),
+    deletedAtMs: Type.Optional(Type.Number()),
+    parent: Type.Optional(Type.String()),
+  }),
+)
+
+/**
+ * Container `connectorObjects`, partition key `/tenantId`. Soft-deleted documents have a `ttl`. Guards share the
+ * container.
+ */
+export function cosmosConnectorObjectStore(container: Container): ConnectorObjectStore {
+  /** Sends no query for an empty list. */
+  const whereIn = async (
+    tenantId: string,
+    property: string,
+    values: readonly string[],
+    also: readonly string[] = [],
+  ) => {
+    if (values.length === 0) return []
+    const query = `SELECT * FROM c WHERE ${[`ARRAY_CONTAINS(@values, ${property})`, ...also].join(' AND ')}`
+    const parameters: SqlParameter[] = [{ name: '@values', value: [...values] }]
+    const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
+    const found: Versioned<StoredConnectorObject>[] = []
+    for await (const documents of queryDocuments<Stored<Document>>(
+      container,
+      tenantId,
+      { query, parameters },
+      options,
+    )) {
+      found.push(...documents.map(versioned))
+    }
+    return found
+  }
+  return {
+    ...connectorSpaces(container),
+    async ofIds(tenantId, ids) {
+      const few = await readFew<Document>(container, tenantId, ids)
+      return few?.map(versioned) ?? whereIn(tenantId, 'c.id', ids)
+    },
+    async referenceTargets(tenantId, ids) {
+      const few = await readFew<Document>(container, tenantId, ids)
+      if (few !== undefined) {
+        return few.map(storedObject).map(({ references, ...target }) => {
+          return referenceTarget({ ...target, parent: parentIn(references) })
+        })
+      }
+      const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`
+      const parameters = [{ name: '@ids', value: [...ids] }]
+      const rows = await queryAll<ReferenceTargetRow>(container, tenantId, { query, parameters })
+      return rows.map(parseTargetRow).map(referenceTarget)
+    },
+    ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),
+    async identitiesByKeys(tenantId, nins, directoryObjectIds) {
+      const [byNin, byDirectoryObjectId] = await Promise.all([
+        whereIn(tenantId, 'c.data.nin', nins, [LIVE]),
+        whereIn(tenantId, 'c.data.directoryObjectId', directoryObjectIds, [LIVE]),
+      ])
+      return [...new Map([...byNin, ...byDirectoryObjectId].map((found) => [found.value.id, found])).values()]
+    },
+    coreObjectIds: (tenantId, after, size) =>
+      readValues(container, tenantId, { property: 'c.coreObjectId', where: LIVE, after, size }),
+    async coreObjectsReferringTo(tenantId, objectType, ids) {
+      const names = new Map(REFERENCES.filter(({ to }) => to === objectType).map((each) => [each.name, each.isList]))
+      const found = await Promise.all(
+        [...names].map(([name, isList]) => referrers(container, tenantId, name, isList, ids)),
+      )
+      return [...new Set(found.flat())]
+    },
+    write: ({ tenantId, connectorId, softDeletionDays }, writes) =>
+      writeVersioned(
+        container,
+        tenantId,
+        writes.values().map((write) => documentWrite(tenantId, write, softDeletionDays)),
+        [requireOpen(tenantId, connectorId)],
+      ),
+    writeTree: ({ tenantId, connectorId, softDeletionDays }, writes, version) =>
+      writeInChain(
+        container,
+        tenantId,
+        writes.map((write) => documentWrite(tenantId, write, softDeletionDays)),
+        { document: treeGuard(tenantId, connectorId), version },
+        [requireOpen(tenantId, connectorId)],
+      ),
+    async page(tenantId, connectorId, objectType, after, size) {
+      const ofType = objectType === undefined ? '' : 'AND c.objectType = @objectType'
+      const page = await readPage<Stored<Document>>(container, tenantId, {
+        where: `c.connectorId = @connectorId ${ofType} AND ${LIVE}`,
+        parameters: [
+          { name: '@connectorId', value: connectorId },
+          { name: '@objectType', value: objectType ?? null },
+        ],
+        after,
+        size,
+      })
+      return { ...page, items: page.items.map(storedObject) }
+    },
+    /** Includes the few guards: without a filter, the database need not look at each document. */
+    async count(tenantId) {
+      const [count = 0] = await queryAll<number>(container, tenantId, { query: 'SELECT VALUE COUNT(1) FROM c' })
+      return count
+    },
+    async hasLive(tenantId, connectorId) {
+      const query = `SELECT TOP 1 c.id FROM c WHERE c.connectorId = @connectorId AND ${LIVE}`
+      const parameters = [{ name: '@connectorId', value: connectorId }]
+      return (await queryAll(container, tenantId, { query, parameters })).length > 0
+    },
+  }
+}
+
+/** Returns the core object ids of live objects whose reference `name` contains one of the ids. */
+async function referrers(
+  container: Container,
+  tenantId: string,
+  name: string,
+  isList: boolean,
+  ids: readonly string[],
+): Promise<string[]> {
+  const property = `c["references"].${name}`
+  if (!isList) {
+    const query = `SELECT VALUE c.coreObjectId FROM c WHERE ARRAY_CONTAINS(@ids, ${property}) AND ${LIVE}`
+    return queryAll<string>(container, tenantId, { query, parameters: [{ name: '@ids', value: [...ids] }] })
+  }
+  // Lists are compared in memory: few objects have one, and no index supports many ids against a list per document.
+  const query = `SELECT c.coreObjectId, ${property} AS ids FROM c
+    WHERE c.objectType = 'orgUnit' AND IS_DEFINED(${property}) AND ${LIVE}`
+  const wanted = new Set(ids)
+  const rows = await queryAll<{ coreObjectId: string; ids: string[] }>(container, tenantId, { query })
+  return rows.filter((row) => row.ids.some((id) => wanted.has(id))).map(({ coreObjectId }) => coreObjectId)
+}
+
+function referenceTarget({ id, coreObjectId, deletedAtMs, parent }: ReferenceTargetRow): ReferenceTarget {
+  return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent }
+}
+
+function documentWrite(
+  tenantId: string,
+  { object, version }: ConnectorObjectWrite,
+  softDeletionDays: number,
+): VersionedWrite {
+  const expiry = object.deletedAtMs === undefined ? {} : { ttl: softDeletionDays * DAY_S }
+  const document: Document = { ...parse(object), tenantId, ...expiry }
+  return { document: document as unknown as VersionedWrite['document'], version }
+}
+
+function versioned(document: Stored<Document>): Versioned<StoredConnectorObject> {
+  return { value: storedObject(document), version: document._etag }
+}
+
+function storedObject(document: Stored<Document>): StoredConnectorObject {
+  return { ...parse(document), lastUpdatedS: document._ts }
+}

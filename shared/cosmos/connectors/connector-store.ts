@@ -1,0 +1,43 @@
+import type { Container } from '@azure/cosmos'
+import { Type } from 'typebox'
+import { byCreation, Connector, type ConnectorStore } from '../../domain/connectors/connector.ts'
+import { batchedDocumentReads } from '../batched-reads.ts'
+import { documentParser } from '../document-parser.ts'
+import { ifVersion, queryAll, refuse, type Stored } from '../documents.ts'
+
+const parse = documentParser<Connector>('connector', Type.Object(Connector.properties))
+
+/** One stored before `bindsAccounts` existed has its default. */
+const connector = (document: Stored<Connector>): Connector => parse(Object.assign({ bindsAccounts: true }, document))
+
+/** Container `connectors`, partition key `/tenantId`. */
+export function cosmosConnectorStore(container: Container): ConnectorStore {
+  const read = batchedDocumentReads<Connector>(container)
+  return {
+    async list(tenantId) {
+      const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
+      return documents.map(connector).sort(byCreation)
+    },
+    async find(tenantId, id) {
+      const document = await read(tenantId, id)
+      return document && { value: connector(document), version: document._etag }
+    },
+    async add(tenantId, connector) {
+      await container.items.create({ ...connector, tenantId })
+    },
+    async replace(tenantId, connector, version) {
+      const { resource } = await container
+        .item(connector.id, tenantId)
+        .replace({ ...connector, tenantId }, ifVersion(version))
+        .catch(refuse({ 404: 'ConnectorNotFound', 412: 'StaleVersion' }))
+      if (resource === undefined) throw new Error(`The database returned no document for connector ${connector.id}`)
+      return { value: connector, version: resource._etag }
+    },
+    async remove(tenantId, id, version) {
+      await container
+        .item(id, tenantId)
+        .delete(ifVersion(version))
+        .catch(refuse({ 404: 'ConnectorNotFound', 412: 'StaleVersion' }))
+    },
+  }
+}

@@ -1,0 +1,153 @@
+import type { Container } from '@azure/cosmos'
+import type { AccountClaim } from '../../domain/connectors/account-claims.ts'
+import type { CoreObjectWrite, CoreObjectWriter } from '../../domain/connectors/merge-writes.ts'
+import type { MergedCoreObject } from '../../domain/connectors/merged-core-object.ts'
+import type { CoreObject } from '../../domain/core/core-object.ts'
+import type { CoreObjectReader, DeletedCoreObjects } from '../../domain/core/core-object-store.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import { batchedDocumentReads, readFew } from '../batched-reads.ts'
+import {
+  type QueryParameters,
+  queryAll,
+  queryDocuments,
+  sqlParameters,
+  WHOLE_DOCUMENTS_PER_PAGE_COUNT,
+} from '../documents.ts'
+import { readPage, readValues } from '../keyset-page.ts'
+import { type VersionedWrite, writeVersioned } from '../versioned-writes.ts'
+import { type CoreObjectDocument, coreObject, parseCoreObject } from './core-object-document.ts'
+import { matchingCoreObjects, searchTexts } from './core-object-search.ts'
+
+const DAY_S = 24 * 60 * 60
+
+/** The size of the largest list page, so that one response holds a page by ids unless it exceeds the size limit. */
+const DOCUMENTS_PER_RESPONSE_COUNT = 5000
+
+/** Container `coreObjects`, partition key `/tenantId`. Soft-deleted documents have a `ttl`. */
+export function cosmosCoreObjectStore(container: Container): CoreObjectReader & CoreObjectWriter {
+  const read = batchedDocumentReads<CoreObjectDocument>(container)
+  const find = (tenantId: string, where: string, parameters: QueryParameters) => {
+    const query = { query: `SELECT * FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
+    return queryAll<CoreObjectDocument>(container, tenantId, query, { maxItemCount: DOCUMENTS_PER_RESPONSE_COUNT })
+  }
+  const findLive = async (...query: Parameters<typeof find>): Promise<CoreObject[]> =>
+    (await find(...query))
+      .filter(({ deleted }) => !deleted)
+      .map(coreObject)
+      .sort((one, other) => (one.id < other.id ? -1 : 1))
+  return {
+    liveIds: (tenantId, after, size) =>
+      readValues(container, tenantId, { property: 'c.id', where: 'c.deleted = false', after, size }),
+    async mergedOfIds(tenantId, ids) {
+      const merged = (document: CoreObjectDocument) => ({ value: parseCoreObject(document), version: document._etag })
+      const few = await readFew<CoreObjectDocument>(container, tenantId, ids)
+      if (few !== undefined) return few.map(merged)
+      const query = { query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', parameters: sqlParameters({ ids }) }
+      const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
+      const found: Versioned<MergedCoreObject>[] = []
+      for await (const documents of queryDocuments<CoreObjectDocument>(container, tenantId, query, options)) {
+        found.push(...documents.map(merged))
+      }
+      return found
+    },
+    write: (tenantId, writes, softDeletionDays) =>
+      writeVersioned(
+        container,
+        tenantId,
+        writes.values().map((write) => documentWrite(tenantId, write, softDeletionDays)),
+      ),
+    claimsTo: (tenantId, accounts) => claimsTo(container, tenantId, accounts),
+    async unmetClaims(tenantId) {
+      const rows = await queryAll<ClaimRow>(container, tenantId, {
+        query: `SELECT ${CLAIM} FROM c WHERE IS_DEFINED(c.claimedAccount) AND c.deleted = false`,
+      })
+      return rows.map(accountClaim)
+    },
+    async find(tenantId, objectType, id) {
+      const document = await read(tenantId, id)
+      const exists = document?.deleted === false && document.objectType === objectType
+      return exists ? coreObject(document) : undefined
+    },
+    async ofIds(tenantId, objectType, ids) {
+      if (ids.length === 0) return []
+      return (await findLive(tenantId, 'ARRAY_CONTAINS(@ids, c.id)', { ids })).filter(
+        (object) => object.objectType === objectType,
+      )
+    },
+    async page(tenantId, objectType, after, size) {
+      const page = await readPage<CoreObjectDocument>(container, tenantId, {
+        where: 'c.objectType = @objectType AND c.deleted = false',
+        parameters: [{ name: '@objectType', value: objectType }],
+        after,
+        size,
+      })
+      return { ...page, items: page.items.map(coreObject) }
+    },
+    async relationshipsOf(tenantId, end, ids) {
+      if (ids.length === 0) return []
+      return findLive(tenantId, `ARRAY_CONTAINS(@ids, c.attributes.${end}.objectId)`, { ids })
+    },
+    search: (tenantId, objectType, text, among, limit) =>
+      matchingCoreObjects(container, tenantId, { objectType, text, among, limit }),
+  }
+}
+
+type ClaimRow = { readonly id: string; readonly held?: string; readonly claimed?: string; readonly sinceMs?: number }
+
+const CLAIM = 'c.id, c.attributes.directoryObjectId AS held, c.claimedAccount AS claimed, c.accountSinceMs AS sinceMs'
+
+function accountClaim({ id, held, claimed, sinceMs = 0 }: ClaimRow): AccountClaim {
+  return { identityId: id, directoryObjectId: claimed ?? held ?? '', sinceMs, isHolder: claimed === undefined }
+}
+
+/** Two queries, because each uses its own index; one query with OR would use neither. */
+async function claimsTo(container: Container, tenantId: string, accounts: readonly string[]): Promise<AccountClaim[]> {
+  if (accounts.length === 0) return []
+  const found = await Promise.all(
+    ['c.attributes.directoryObjectId', 'c.claimedAccount'].map((property) =>
+      queryAll<ClaimRow>(
+        container,
+        tenantId,
+        {
+          query: `SELECT ${CLAIM} FROM c WHERE ARRAY_CONTAINS(@accounts, ${property}) AND c.objectType = 'identity'
+            AND c.deleted = false`,
+          parameters: [{ name: '@accounts', value: [...accounts] }],
+        },
+        { maxItemCount: DOCUMENTS_PER_RESPONSE_COUNT },
+      ),
+    ),
+  )
+  return found.flat().map(accountClaim)
+}
+
+function documentWrite(
+  tenantId: string,
+  { object, version }: CoreObjectWrite,
+  softDeletionDays: number,
+): VersionedWrite {
+  const { objectType, attributes, deleted } = object
+  const byState = deleted ? { ttl: softDeletionDays * DAY_S } : { search: searchTexts(objectType, attributes) }
+  const document = { ...object, tenantId, ...byState }
+  return { document: document as unknown as VersionedWrite['document'], version }
+}
+
+/** Reads the soft-deleted documents of the same container. */
+export function cosmosDeletedCoreObjects(container: Container): DeletedCoreObjects {
+  return {
+    async ofIds(tenantId, ids) {
+      if (ids.length === 0) return []
+      const query = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id) AND c.deleted = true'
+      const parameters = [{ name: '@ids', value: [...ids] }]
+      const found = await queryAll<CoreObjectDocument>(container, tenantId, { query, parameters })
+      return found.map((document) => {
+        const { mergedInto } = parseCoreObject(document)
+        const { ttl, _ts: writtenAtS } = document
+        return {
+          ...coreObject(document),
+          ...(mergedInto !== undefined && { mergedInto }),
+          ...(ttl !== undefined && { expiresAtMs: (writtenAtS + ttl) * 1000 }),
+        }
+      })
+    },
+  }
+}

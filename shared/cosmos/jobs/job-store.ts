@@ -1,0 +1,100 @@
+import type { Container, OperationInput, SqlQuerySpec } from '@azure/cosmos'
+import type { JobFilter, JobStore } from '../../domain/group-links/link-dependencies.ts'
+import { retentionS, SyncJob } from '../../domain/group-links/sync-job.ts'
+import type { Page, Versioned } from '../../kernel/versioned.ts'
+import { auditOperations } from '../audit-trail.ts'
+import { batchedDocumentReads } from '../batched-reads.ts'
+import { compareCreation, creationPosition, matching, readPageByCreation } from '../creation-page.ts'
+import { versionedDocumentParser } from '../document-parser.ts'
+import { ifVersion, queryAll, refuse, type Stored, writeTogether } from '../documents.ts'
+import { cosmosSweepRecords } from './sweep-records.ts'
+
+const { parse, parseWritten } = versionedDocumentParser('sync job', SyncJob, {
+  held: 0,
+  requestedBy: null,
+  approvedPlanId: null,
+  approvedBy: null,
+  approvalNotes: null,
+  userCountAtStart: null,
+})
+
+const FILTERS = {
+  collectionId: 'c.collectionId = @collectionId',
+  linkId: 'c.linkId = @linkId',
+  status: 'c.status = @status',
+} as const satisfies Record<keyof JobFilter, string>
+
+/** The version of a job that is not stored: it has ended and is never written. */
+const NOT_STORED = ''
+
+/**
+ * Container `jobs`: partition key `/tenantId`; each document has the `ttl` of its job type. The registration in
+ * container `tenants` has the sweeps that take the place of jobs.
+ */
+export function cosmosJobStore(jobs: Container, tenants: Container, nowMs: () => number): JobStore {
+  const read = batchedDocumentReads<SyncJob>(jobs)
+  const sweeps = cosmosSweepRecords(jobs, tenants, nowMs)
+  /** Few jobs are unfinished at any time, so the list is not paged. */
+  async function unfinished(tenantId: string, query: SqlQuerySpec): Promise<Versioned<SyncJob>[]> {
+    const found = await queryAll<unknown>(jobs, tenantId, query)
+    return found.map(parse).sort(oldestFirst)
+  }
+
+  return {
+    async find(tenantId, jobId) {
+      const document = await read(tenantId, jobId)
+      if (document !== undefined) return parse(document)
+      const swept = await sweeps.findJob(tenantId, jobId)
+      return swept && { value: swept, version: NOT_STORED }
+    },
+    beginSweep: sweeps.begin,
+    async add(job, audit) {
+      const creation: OperationInput = { operationType: 'Create', resourceBody: withTtl(job) }
+      const failed = await writeTogether(jobs, job.tenantId, [creation, ...auditOperations(audit)])
+      if (failed !== undefined && failed.status !== 409) {
+        throw new Error(`Storing sync job ${job.id} failed with status ${failed.status}`)
+      }
+    },
+    async replace(job, version) {
+      const item = jobs.item(job.id, job.tenantId)
+      const conflict = refuse({ 412: 'StaleVersion', 404: 'SyncJobNotFound' })
+      return parseWritten(await item.replace(withTtl(job), ifVersion(version)).catch(conflict))
+    },
+    async page(tenantId, filter, after, size) {
+      const { conditions, parameters } = matching(filter, FILTERS)
+      const where = ['IS_DEFINED(c.linkId)', ...conditions].join(' AND ')
+      const query = { where, parameters, newestFirst: true, after, size }
+      const page = await readPageByCreation<Stored<SyncJob>>(jobs, tenantId, query)
+      const stored = { ...page, items: page.items.map((document) => parse(document).value) }
+      const from = page.continueAfter === undefined ? undefined : stored.items.at(-1)?.createdAt
+      return merged(stored, await sweeps.firstJobs(tenantId, filter, { from, after, count: size + 1 }), size)
+    },
+    unfinishedOf(tenantId, linkId) {
+      return unfinished(tenantId, {
+        query: "SELECT * FROM c WHERE c.linkId = @linkId AND c.status IN ('Queued', 'Running')",
+        parameters: [{ name: '@linkId', value: linkId }],
+      })
+    },
+    unfinished(tenantId) {
+      return unfinished(tenantId, { query: "SELECT * FROM c WHERE c.status IN ('Queued', 'Running')" })
+    },
+  }
+}
+
+/** A page of stored jobs with those of sweeps among them, newest first. */
+function merged(stored: Page<SyncJob>, swept: readonly SyncJob[], size: number): Page<SyncJob> {
+  if (swept.length === 0) return stored
+  const all = [...stored.items, ...swept].sort((one, other) => compareCreation(other, one))
+  const items = all.slice(0, size)
+  const last = items.at(-1)
+  const isLast = all.length <= size && stored.continueAfter === undefined
+  return isLast || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
+}
+
+function withTtl(job: SyncJob): SyncJob & { ttl: number } {
+  return { ...job, ttl: retentionS(job.type) }
+}
+
+function oldestFirst({ value: one }: Versioned<SyncJob>, { value: other }: Versioned<SyncJob>): number {
+  return one.createdAt < other.createdAt ? -1 : Number(one.createdAt > other.createdAt)
+}

@@ -1,0 +1,223 @@
+import type { Container, OperationInput, Resource, SqlQuerySpec } from '@azure/cosmos'
+import { FORMER_LINK_KEPT_S, FormerLink, formerLinkOf, succeeding } from '../../domain/group-links/former-link.ts'
+import { GroupLink } from '../../domain/group-links/group-link.ts'
+import type { LinkFilter, LinkStore } from '../../domain/group-links/link-dependencies.ts'
+import { DEFAULT_LINK_SETTINGS, LinkSettings, type LinkSettingsStore } from '../../domain/group-links/link-settings.ts'
+import { EMPTY_WINDOW } from '../../domain/group-links/removal-window.ts'
+import type { AuditRecord } from '../../domain/history/audit.ts'
+import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
+import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { auditOperations } from '../audit-trail.ts'
+import { batchedDocumentReads, readDocuments } from '../batched-reads.ts'
+import { matching, readPageByCreation } from '../creation-page.ts'
+import { versionedDocumentParser } from '../document-parser.ts'
+import {
+  deletionOf,
+  ifVersion,
+  queryAll,
+  readDocument,
+  refuse,
+  type Stored,
+  statusOf,
+  versionsTogether,
+} from '../documents.ts'
+
+const TAKEN = { 409: 'GroupAlreadyLinked' } as const
+const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
+
+const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink, {
+  createdBy: null,
+  heldRemovals: null,
+  removalWindow: EMPTY_WINDOW,
+  hasAdded: false,
+  userCount: null,
+  unseenAdditions: [],
+  unresolved: [],
+  skippedCount: null,
+  collectionKind: null,
+  isSweptUnchanged: false,
+})
+
+const formerParser = versionedDocumentParser('record of a former link', FormerLink)
+
+/** A group that has had no link for a day. */
+const NO_FORMER_LINK: FormerLink = { removalWindow: EMPTY_WINDOW, recentWrites: [], lease: null, lastToken: 0 }
+
+/** Id of the document with the tenant's settings, in the partition of its links: one request reads both. */
+const SETTINGS_ID = 'settings'
+
+const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, { fourEyes: false })
+
+/** The version of default settings that are not stored. */
+const NOT_STORED = ''
+
+const FILTERS = {
+  collectionId: 'c.collectionId = @collectionId',
+  directoryGroupId: 'c.directoryGroupId = @directoryGroupId',
+  state: 'c.state = @state',
+  lastSyncOutcome: 'c.lastSyncOutcome = @lastSyncOutcome',
+  held: 'IS_DEFINED(c.heldRemovals.planId) = @held',
+} as const satisfies Record<keyof LinkFilter, string>
+
+/**
+ * Container `links`: partition key `/tenantId`, unique key `/directoryGroupId`, which decides between concurrent
+ * creates.
+ */
+export function cosmosLinkStore(links: Container): LinkStore {
+  const read = batchedDocumentReads<GroupLink>(links)
+  /** A tenant has few links. Reading all of them costs one page. */
+  async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<GroupLink>[]> {
+    const found = await queryAll<unknown>(links, tenantId, query)
+    return found.map(parse).sort(oldestFirst)
+  }
+
+  return {
+    async find(tenantId, linkId) {
+      const document = await read(tenantId, linkId)
+      return document === undefined ? undefined : parse(document)
+    },
+    async findWithSettings(tenantId, linkId) {
+      const found = await readDocuments<object>(links, tenantId, [linkId, SETTINGS_ID])
+      const document = found.get(linkId)
+      return document && { ...parse(document), settings: settingsOf(found.get(SETTINGS_ID)).value }
+    },
+    ofCollection(tenantId, collectionId) {
+      return inTenant(tenantId, {
+        query: 'SELECT * FROM c WHERE c.collectionId = @collectionId',
+        parameters: [{ name: '@collectionId', value: collectionId }],
+      })
+    },
+    async ofGroup(tenantId, directoryGroupId) {
+      const [link] = await inTenant(tenantId, {
+        query: 'SELECT * FROM c WHERE c.directoryGroupId = @groupId',
+        parameters: [{ name: '@groupId', value: directoryGroupId }],
+      })
+      return link
+    },
+    ofTenant(tenantId) {
+      return inTenant(tenantId, { query: 'SELECT * FROM c WHERE IS_DEFINED(c.collectionId)' })
+    },
+    async count(tenantId) {
+      const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.collectionId)'
+      const [count = 0] = await queryAll<number>(links, tenantId, { query })
+      return count
+    },
+    async ofGroups(tenantId, directoryGroupIds) {
+      if (directoryGroupIds.length === 0) return []
+      const found = await inTenant(tenantId, {
+        query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@groupIds, c.directoryGroupId)',
+        parameters: [{ name: '@groupIds', value: [...directoryGroupIds] }],
+      })
+      return found.map(({ value }) => value)
+    },
+    async page(tenantId, filter, after, size) {
+      const { conditions, parameters } = matching(filter, FILTERS)
+      const where = ['IS_DEFINED(c.collectionId)', ...conditions].join(' AND ')
+      const query = { where, parameters, newestFirst: false, after, size }
+      const page = await readPageByCreation<Stored<GroupLink>>(links, tenantId, query)
+      return { ...page, items: page.items.map((document) => parse(document).value) }
+    },
+    add: (link, audit) => retryOnConflict(() => addSucceeding(links, link, audit)),
+    async replace(link, version, audit) {
+      if (audit === undefined) {
+        const item = links.item(link.id, link.tenantId)
+        return parseWritten(await item.replace(link, ifVersion(version)).catch(refuse(NOT_CURRENT)))
+      }
+      const operation: OperationInput = { operationType: 'Replace', id: link.id, resourceBody: link, ifMatch: version }
+      return { value: link, version: await writeAudited(links, operation, audit, link, NOT_CURRENT) }
+    },
+    async remove(link, version, audit) {
+      const left: OperationInput = { operationType: 'Upsert', resourceBody: formerDocument(link, formerLinkOf(link)) }
+      const outcome = await versionsTogether(links, link.tenantId, [
+        deletionOf(link.id, version),
+        left,
+        ...auditOperations(audit),
+      ])
+      if ('status' in outcome) throw failedWrite(outcome.status, NOT_CURRENT)
+    },
+  }
+}
+
+/** Container `links`: one document in the partition of each tenant. */
+export function cosmosLinkSettingsStore(links: Container): LinkSettingsStore {
+  const known = new Set<string>()
+  return {
+    async register(tenantId) {
+      if (known.has(tenantId)) return
+      const document = { ...DEFAULT_LINK_SETTINGS, id: SETTINGS_ID, tenantId }
+      await links.items.create(document).catch((error: unknown) => {
+        if (statusOf(error) !== 409) throw error
+      })
+      known.add(tenantId)
+    },
+    async find(tenantId) {
+      return settingsOf(await readDocument<object>(links, SETTINGS_ID, tenantId))
+    },
+    async replace(tenantId, settings, version, audit) {
+      const resourceBody = { ...settings, id: SETTINGS_ID, tenantId }
+      const operation: OperationInput = { operationType: 'Replace', id: SETTINGS_ID, resourceBody, ifMatch: version }
+      const codes = { 412: 'StaleVersion', 404: 'StaleVersion' } as const
+      await writeAudited(links, operation, audit, { tenantId }, codes)
+      return settings
+    },
+  }
+}
+
+/** Writes one document, with its audit record if there is one. @returns The new version. */
+async function writeAudited(
+  links: Container,
+  operation: OperationInput,
+  audit: AuditRecord | undefined,
+  { tenantId }: { readonly tenantId: string },
+  codes: Readonly<Record<number, RefusalCode>>,
+): Promise<string> {
+  const outcome = await versionsTogether(links, tenantId, [operation, ...auditOperations(audit)])
+  if ('versions' in outcome) return outcome.versions[0] ?? ''
+  throw failedWrite(outcome.status, codes)
+}
+
+function failedWrite(status: number, codes: Readonly<Record<number, RefusalCode>>): Error {
+  const code = codes[status]
+  return code === undefined ? new Error(`Writing a link failed with status ${status}`) : new Refusal(code)
+}
+
+/**
+ * Creates a link and empties the record of the group's former link in one transaction. A link that was created and
+ * deleted after the record was read makes the write of the record fail.
+ * @throws Refusal `StaleVersion` then, `GroupAlreadyLinked`.
+ */
+async function addSucceeding(
+  links: Container,
+  link: GroupLink,
+  audit: AuditRecord | undefined,
+): Promise<Versioned<GroupLink>> {
+  const { id, ...emptied } = formerDocument(link, NO_FORMER_LINK)
+  const document = await readDocument<FormerLink & Resource>(links, id, link.tenantId)
+  const former = document === undefined ? undefined : formerParser.parse(document)
+  const value = succeeding(link, former?.value)
+  const outcome = await versionsTogether(links, link.tenantId, [
+    { operationType: 'Create', resourceBody: value },
+    former === undefined
+      ? { operationType: 'Create', resourceBody: { id, ...emptied } }
+      : { operationType: 'Replace', id, resourceBody: { id, ...emptied }, ifMatch: former.version },
+    ...auditOperations(audit),
+  ])
+  if ('versions' in outcome) return { value, version: outcome.versions[0] ?? '' }
+  throw outcome.index === 1 ? new Refusal('StaleVersion') : failedWrite(outcome.status, TAKEN)
+}
+
+/** The unique key of the container allows one document per tenant without a value, which is that of the settings. */
+function formerDocument({ tenantId, directoryGroupId: groupId }: GroupLink, former: FormerLink) {
+  const id = `former:${groupId}`
+  return { ...former, id, tenantId, directoryGroupId: id, ttl: FORMER_LINK_KEPT_S }
+}
+
+function settingsOf(document: object | undefined): Versioned<LinkSettings> {
+  return document === undefined ? { value: DEFAULT_LINK_SETTINGS, version: NOT_STORED } : settingsParser.parse(document)
+}
+
+/** Timestamps of one format sort as text. The id decides between links of the same millisecond. */
+function oldestFirst({ value: one }: Versioned<GroupLink>, { value: other }: Versioned<GroupLink>): number {
+  const [first, second] = [`${one.createdAt} ${one.id}`, `${other.createdAt} ${other.id}`]
+  return first < second ? -1 : Number(first > second)
+}

@@ -1,0 +1,171 @@
+import { Type } from 'typebox'
+import { GateType } from '../../domain/membership-requests/join-policy.ts'
+import {
+  decidersOf,
+  endedKeyOf,
+  type MembershipRequest,
+  REQUEST_PROPERTIES,
+  reviewKeyOf,
+} from '../../domain/membership-requests/membership-request.ts'
+import { Nullable } from '../../kernel/schema.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import type { CHANGE_TYPE, StoredChange } from '../change-document.ts'
+import { documentParser } from '../document-parser.ts'
+import type { Stored } from '../documents.ts'
+
+/** A request with the properties that queries select by. */
+export type RequestDocument = MembershipRequest & {
+  readonly type: 'request'
+  /** The key under which approvers find the request; absent when it does not wait at a gate. */
+  readonly reviewKey?: string
+  /**
+   * The key under which the approvers of the gate where it ended find the request; absent when there is no such gate.
+   */
+  readonly endedKey?: string
+  readonly deciders: readonly string[]
+}
+
+/**
+ * Reserves a slot for its one live request: the document id is derived from the slot, so the database refuses a second
+ * one. It also holds, in few bytes, what queries over very many requests read. Its property names differ from those of
+ * requests so that no index mixes the two.
+ */
+export type SlotDocument = {
+  readonly id: string
+  readonly tenantId: string
+  readonly type: 'slot'
+  readonly requestId: string
+  readonly ofCollection: string
+  readonly holderId: string
+  readonly position: string | null
+  readonly state: MembershipRequest['status']
+  readonly policyVersion?: number
+  /** The request's `reviewKey`. */
+  readonly awaits?: string
+}
+
+/** Holds the membership version of a joinable collection. */
+export type JoinedHeadDocument = {
+  readonly id: string
+  readonly tenantId: string
+  readonly type: 'head'
+  readonly collectionId: string
+  readonly membershipVersion: number
+  /** Rises by one with each write of the head: also when only the position of a membership changes. */
+  readonly revision?: number
+  /** The time of the last change. Absent in documents of earlier versions of the service. */
+  readonly changedAtMs?: number
+}
+
+/** One change of a joinable collection's members. The ids are identities. */
+export type JoinedChangeDocument = StoredChange & {
+  readonly id: string
+  readonly tenantId: string
+  readonly type: typeof CHANGE_TYPE
+  readonly collectionId: string
+  readonly ttl: number
+}
+
+export function requestDocument(request: MembershipRequest): RequestDocument {
+  const reviewKey = reviewKeyOf(request)
+  const endedKey = endedKeyOf(request)
+  return {
+    ...request,
+    type: 'request',
+    deciders: decidersOf(request),
+    ...(reviewKey === null ? {} : { reviewKey }),
+    ...(endedKey === null ? {} : { endedKey }),
+  }
+}
+
+const Text = Type.String()
+const { status, currentGate } = REQUEST_PROPERTIES
+
+/** The members of a request that queries over very many requests read. Ids were validated before they were stored. */
+export const OUTLINE_PROPERTIES = {
+  id: Text,
+  collectionId: Text,
+  requesterId: Text,
+  relationshipId: Nullable(Text),
+  status,
+  policyVersion: Type.Optional(Type.Integer()),
+}
+
+/** Returns the request in a stored document. @throws Error when the document is not a valid request. */
+export const parseRequest = documentParser<MembershipRequest>(
+  'membership request',
+  Type.Object({
+    ...OUTLINE_PROPERTIES,
+    currentGate,
+    restorableUntilMs: Type.Optional(Type.Number()),
+    approvals: Type.Optional(Type.Array(Type.Object({ type: GateType, approvers: Type.Array(Text) }))),
+    tenantId: Text,
+    slot: Text,
+    submittedBy: Text,
+    notes: Nullable(Text),
+    createdAt: Text,
+    updatedAt: Text,
+    lifecycle: Type.Array(
+      Type.Object({
+        status,
+        actorId: Text,
+        at: Text,
+        gate: Type.Optional(Type.Object({ order: Type.Integer(), type: GateType })),
+        notes: Type.Optional(Text),
+      }),
+    ),
+  }),
+)
+
+/**
+ * Returns the request and the version that a write must quote.
+ * @throws Error when the document is not a valid request.
+ */
+export function versionedRequest(document: Stored<RequestDocument>): Versioned<MembershipRequest> {
+  return { value: parseRequest(document), version: document._etag }
+}
+
+/** Returns the head in a stored document. @throws Error when the document is not a valid head. */
+export const parseJoinedHead = documentParser<
+  Pick<JoinedHeadDocument, 'collectionId' | 'membershipVersion' | 'revision' | 'changedAtMs'>
+>(
+  'membership head',
+  Type.Object({
+    collectionId: Type.String(),
+    membershipVersion: Type.Integer(),
+    revision: Type.Optional(Type.Integer()),
+    changedAtMs: Type.Optional(Type.Number()),
+  }),
+)
+
+/** Returns the slot document of a live request. */
+export function slotDocument(request: MembershipRequest): SlotDocument {
+  const reviewKey = reviewKeyOf(request)
+  return {
+    id: slotId(request.slot),
+    tenantId: request.tenantId,
+    type: 'slot',
+    requestId: request.id,
+    ofCollection: request.collectionId,
+    holderId: request.requesterId,
+    position: request.relationshipId,
+    state: request.status,
+    ...(request.policyVersion === undefined ? {} : { policyVersion: request.policyVersion }),
+    ...(reviewKey === null ? {} : { awaits: reviewKey }),
+  }
+}
+
+/** Derived from the slot, so that the database accepts one document per slot. */
+export function slotId(slot: string): string {
+  return `slot:${slot}`
+}
+
+/** One head per collection. */
+export function headId(collectionId: string): string {
+  return `head:${collectionId}`
+}
+
+/** One change per membership version, so that the database refuses a second change of the same version. */
+export function changeId(collectionId: string, membershipVersion: number): string {
+  return `change:${collectionId}:${membershipVersion}`
+}

@@ -1,0 +1,228 @@
+import { coalesce } from '../../kernel/concurrency.ts'
+import { Refusal } from '../../kernel/refusals.ts'
+import { isConflict } from '../../kernel/versioned.ts'
+import { type CollectionDependencies, enqueueEvaluation } from '../collections/collection-dependencies.ts'
+import type { DeletedCoreObjects } from '../core/core-object-store.ts'
+import type { IncludedWrites } from '../tenant-index/core-object-changes.ts'
+import type { RowChanges } from '../tenant-index/rows/row-changes.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { evaluateBatches, type PassResult, type TenantPass } from './evaluate-batches.ts'
+import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
+import { type EvaluationEnd, type EvaluationLeaseStore, HELD_RETRY_MS } from './evaluation-lease.ts'
+import { EvaluationLeases, type HeldLease } from './held-lease.ts'
+import { joinablesReferredTo, memberContext, todayFor } from './members-now.ts'
+import { OrphanedMembers } from './orphaned-members.ts'
+
+/** Passes of one evaluation: another one follows when a collection was changed or deleted during the last. */
+const PASSES_AT_MOST = 3
+
+/**
+ * No collection is begun later in an evaluation: the next message continues. An invocation must end well before
+ * `functionTimeout` in host.json, 10 min.
+ */
+const EVALUATED_FOR_MS = 2 * 60 * 1000
+
+/** `interrupted` when the time was over before every collection was evaluated; `covered` when all are. */
+type Progress = Extract<EvaluationEnd, object> | 'interrupted' | 'conflict'
+
+/** Receives the changes of a tenant's core objects: for data that belong to these objects. */
+export interface ChangeReconciler {
+  /**
+   * Called with the changes of each pass, before anything is evaluated. The same changes may come more than once. When
+   * it fails, nothing is evaluated: members that follow from what it would have changed stay.
+   * @returns Whether definitions of collections were changed.
+   */
+  reconcile(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<boolean>
+}
+
+/** What collections and their evaluation need. */
+export type EvaluatedDependencies = CollectionDependencies & { readonly evaluationLeases: EvaluationLeaseStore }
+
+type EvaluatorDependencies = EvaluatedDependencies & {
+  readonly reconciler: ChangeReconciler
+  readonly deletedObjects: DeletedCoreObjects
+  /** The clocks of two evaluators differ by less. */
+  readonly clockDifferenceMs: number
+  /** A monotonic clock. */
+  elapsedMs(): number
+}
+
+/** What a pass has read before it evaluates. */
+type ReadState = Pick<TenantPass, 'tenantId' | 'criteria' | 'heads' | 'rows' | 'changes' | 'readAtMs'> & {
+  readonly included: IncludedWrites | undefined
+}
+
+/**
+ * Keeps the members of a tenant's criteria collections consistent with its core objects.
+ *
+ * One evaluator at a time evaluates a tenant, under a lease. The evaluator caches what it has evaluated and drops from
+ * the cache what others have written since it last held the lease. When a lease expires while its holder is still alive,
+ * or a holder fails, the next one writes all heads of members, so that a late write finds another version.
+ */
+export class TenantEvaluator {
+  readonly #deps: EvaluatorDependencies
+  readonly #cache: EvaluationCache
+  readonly #joined: JoinedMembersCache
+  readonly #leases: EvaluationLeases
+  readonly #orphans: OrphanedMembers
+  /** Calls during an evaluation share the next one. */
+  readonly #attempt = coalesce((tenantId) => this.#evaluateUnderLease(tenantId))
+
+  constructor(deps: EvaluatorDependencies) {
+    this.#deps = deps
+    this.#cache = new EvaluationCache(deps)
+    this.#joined = new JoinedMembersCache(deps.joined)
+    this.#leases = new EvaluationLeases(deps.evaluationLeases, deps.newId(), deps)
+    this.#orphans = new OrphanedMembers(deps)
+    // Without the rows, all collections must be evaluated anyway.
+    deps.snapshots.onEvicted((tenantId) => this.#drop(tenantId))
+  }
+
+  /**
+   * Evaluates all collections that are due. When this takes long, enqueues the rest. While another instance evaluates
+   * the tenant, enqueues a later attempt. A tenant that is too large for the memory is logged. The next sweep tries
+   * again.
+   */
+  async evaluate(tenantId: string): Promise<void> {
+    try {
+      await this.#attempt(tenantId)
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'TenantTooLarge') throw error
+      this.#deps.log.error('collections.tenant-too-large', error, { tenantId })
+    }
+    await this.#saveRows(tenantId)
+  }
+
+  /** Evaluations load rows more often than anything else does, and no caller waits for them. */
+  async #saveRows(tenantId: string): Promise<void> {
+    try {
+      await this.#deps.snapshots.saveIfDue(tenantId)
+    } catch (error) {
+      // The collections are evaluated: only later loads cost more.
+      this.#deps.log.error('core-objects.rows-not-saved', error, { tenantId })
+    }
+  }
+
+  async #evaluateUnderLease(tenantId: string): Promise<void> {
+    const { snapshots, nowMs } = this.#deps
+    if (!snapshots.holds(tenantId)) {
+      if (await this.#leases.isHeldByOther(tenantId)) return enqueueEvaluation(tenantId, this.#deps, HELD_RETRY_MS)
+      // Loading all rows may take longer than the lease lasts.
+      await snapshots.fresh(tenantId)
+    }
+    const lease = await this.#leases.acquire(tenantId)
+    if ('retryMs' in lease) return enqueueEvaluation(tenantId, this.#deps, lease.retryMs)
+    const progress = await this.#evaluateUntilConsistent(tenantId, lease, nowMs() + EVALUATED_FOR_MS)
+    const isHeldToEnd = await lease.release(typeof progress === 'object' ? progress : 'incomplete')
+    if (progress !== 'conflict' && isHeldToEnd) {
+      // This message is completed after the next one is enqueued. What was evaluated is in the database and in the
+      // cache.
+      if (progress === 'interrupted') return enqueueEvaluation(tenantId, this.#deps)
+      return this.#orphans.remove(tenantId)
+    }
+    this.#drop(tenantId)
+    this.#deps.log.warn('collections.evaluation-conflict', { tenantId })
+    await enqueueEvaluation(tenantId, this.#deps, HELD_RETRY_MS)
+  }
+
+  /** Ends with a conflict when others wrote during every pass. */
+  async #evaluateUntilConsistent(tenantId: string, lease: HeldLease, untilMs: number): Promise<Progress> {
+    for (let passes = 1; passes <= PASSES_AT_MOST; passes += 1) {
+      try {
+        return await this.#evaluateOnce(tenantId, lease, untilMs)
+      } catch (error) {
+        // Changes were taken from the snapshot that did not reach every collection: the next pass evaluates all of
+        // them.
+        this.#drop(tenantId)
+        if (isConflict(error)) continue
+        await lease.release('failed')
+        throw error
+      }
+    }
+    return 'conflict'
+  }
+
+  async #evaluateOnce(tenantId: string, lease: HeldLease, untilMs: number): Promise<Progress> {
+    const { collections, snapshots, nowMs } = this.#deps
+    const readAtMs = nowMs()
+    const criteria = await collections.list(tenantId, 'criteria')
+    const heads = await this.#cache.headsOf(tenantId, criteria, lease)
+    const rows = await snapshots.fresh(tenantId)
+    const taken = snapshots.takeChanges(tenantId)
+    const included = snapshots.includedWrites(tenantId)
+    // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.
+    const changes = this.#cache.has(tenantId) ? taken : 'everything'
+    // Other requests refresh the rows meanwhile: a collection and those that refer to it would see different objects.
+    const read = { tenantId, criteria, heads, rows, changes, readAtMs, included }
+    return snapshots.whileUnchanged(rows, () => this.#evaluateRows(read, lease, untilMs))
+  }
+
+  async #evaluateRows(
+    { tenantId, rows, changes, readAtMs, included, ...read }: ReadState,
+    lease: HeldLease,
+    untilMs: number,
+  ): Promise<Progress> {
+    const { collections, reconciler, nowMs } = this.#deps
+    let { criteria, heads } = read
+    const evaluations = this.#cache.evaluationsOf(tenantId)
+    if (await reconciler.reconcile(tenantId, rows, changes)) {
+      criteria = await collections.list(tenantId, 'criteria')
+      heads = await this.#cache.headsOf(tenantId, criteria, lease)
+    }
+    const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
+    const todayMs = todayFor(heads.values(), { nowMs: nowMs(), clockDifferenceMs: this.#deps.clockDifferenceMs })
+    const context = memberContext(todayMs, criteria, evaluations, joined.members)
+    const changedMembers = new Set(joined.changed)
+    const pass = {
+      tenantId,
+      criteria,
+      heads,
+      evaluations,
+      rows,
+      changes,
+      changedMembers,
+      context,
+      lease,
+      readAtMs,
+      untilMs,
+    }
+    const result = await evaluateBatches(pass, { ...this.#deps, cache: this.#cache })
+    this.#record(pass, result, nowMs() - readAtMs)
+    if (result.remainingCount > 0) return 'interrupted'
+    const readsDay = evaluations.values().some(({ dependsOnDay }) => dependsOnDay)
+    const readsRequests = joinablesReferredTo(criteria).length > 0
+    return {
+      covered: {
+        readsRequests,
+        ...(readsDay && { dayMs: todayMs }),
+        ...(included !== undefined && { coreObjects: included }),
+      },
+    }
+  }
+
+  #record(
+    { tenantId, criteria, rows }: TenantPass,
+    { outcomes, remainingCount }: PassResult,
+    durationMs: number,
+  ): void {
+    const { metrics, log } = this.#deps
+    const counts = Object.groupBy(outcomes.values(), (outcome) => outcome)
+    metrics.record('evaluation.duration', durationMs, {})
+    for (const [outcome, { length }] of Object.entries(counts))
+      metrics.record('evaluation.collections', length, { outcome })
+    log.info('collections.evaluated', {
+      tenantId,
+      collectionCount: criteria.length,
+      changedCount: counts.changed?.length ?? 0,
+      invalidCount: counts.invalid?.length ?? 0,
+      remainingCount,
+      rowCount: rows.rowCount,
+      durationMs,
+    })
+  }
+
+  #drop(tenantId: string): void {
+    this.#cache.drop(tenantId)
+    this.#joined.drop(tenantId)
+  }
+}

@@ -1,0 +1,115 @@
+import type { Task } from '../../../kernel/cooperative-scheduler.ts'
+import { type CoreObject, type LinkedType, OBJECT_TYPES, type ObjectType } from '../../core/core-object.ts'
+import type { Column, Referrers } from './column.ts'
+import type { ObjectTable } from './object-table.ts'
+import { RecordedChange } from './snapshot-change.ts'
+
+/** The part of a core object that a snapshot contains. */
+export type SnapshotObject = Pick<CoreObject, 'id' | 'objectType' | 'externalId' | 'attributes' | 'deleted'> & {
+  /** The identity that a deleted one was merged into. */
+  readonly mergedInto?: string
+  /** Absent for one that was never deleted. */
+  readonly restored?: true
+  /** Of its document. Saved rows have none. */
+  readonly version?: string
+}
+
+/** So many objects are applied in a few milliseconds. */
+export const APPLIED_AT_ONCE_COUNT = 64
+
+/** What is written of a `RowSnapshot`. */
+type Rows = {
+  readonly tables: Readonly<Record<ObjectType, ObjectTable>>
+  readonly referrers: Readonly<Record<LinkedType, Referrers>>
+  link(to: LinkedType): Column
+}
+
+/** See `RowSnapshot.apply`. One object in each step. */
+export function* applyObjects(objects: readonly SnapshotObject[], rows: Rows): Task<RecordedChange> {
+  const change = new RecordedChange(rows.tables)
+  if (objects.length > APPLIED_AT_ONCE_COUNT) yield* prepareFor(objects, rows)
+  for (const object of objects) {
+    if (isGone(object, rows)) change.gone[object.objectType].add(object.id)
+    if (object.restored) change.isAnyRestored = true
+    if (object.objectType === 'relationship') applyRelationship(object, rows, change)
+    else applyLinked(object, object.objectType, rows, change)
+    yield
+  }
+  return change
+}
+
+/** Copies and enlarges in steps what writing the first objects would otherwise copy and enlarge at once. */
+function* prepareFor(objects: readonly SnapshotObject[], { tables }: Rows): Task<void> {
+  for (const type of OBJECT_TYPES) {
+    const ofType = objects.filter(({ objectType }) => objectType === type)
+    if (ofType.length === 0) continue
+    const table = tables[type]
+    const attributes = new Set<string>()
+    for (const object of ofType) {
+      for (const name in object.attributes) attributes.add(name)
+      yield
+    }
+    for (const column of table.presentColumns()) {
+      if (!attributes.has(column.attribute)) continue
+      column.unshare()
+      yield
+    }
+    yield* table.reserve(ofType.length)
+  }
+}
+
+function applyRelationship(object: SnapshotObject, rows: Rows, change: RecordedChange): void {
+  const slot = slotOf(object, rows)
+  if (slot === 0) return
+  const identityBefore = rows.link('identity').codeAt(slot)
+  const orgUnitBefore = rows.link('orgUnit').codeAt(slot)
+  if (!write(object, slot, rows, change)) return
+  change.touch('relationship', slot)
+  relink('identity', slot, identityBefore, rows, change)
+  relink('orgUnit', slot, orgUnitBefore, rows, change)
+}
+
+function relink(to: LinkedType, slot: number, before: number, rows: Rows, change: RecordedChange): void {
+  const now = rows.link(to).codeAt(slot)
+  change.touchLive(to, before)
+  change.touchLive(to, now)
+  if (now === before) return
+  rows.referrers[to].remove(before, slot)
+  rows.referrers[to].add(now, slot)
+  change.rowsMoved = true
+}
+
+function applyLinked(object: SnapshotObject, objectType: LinkedType, rows: Rows, change: RecordedChange): void {
+  const slot = slotOf(object, rows)
+  if (slot === 0 || !write(object, slot, rows, change)) return
+  change.touch(objectType, slot)
+  const otherEnd = objectType === 'identity' ? 'orgUnit' : 'identity'
+  const referrers = rows.referrers[objectType]
+  for (let relationship = referrers.first(slot); relationship !== 0; relationship = referrers.next(relationship)) {
+    change.touch('relationship', relationship)
+    change.touchLive(otherEnd, rows.link(otherEnd).codeAt(relationship))
+  }
+}
+
+/** Whether the row of a deleted object does not tell the deletion: it may be gone already, or be part of another one. */
+function isGone(object: SnapshotObject, rows: Rows): boolean {
+  if (!object.deleted) return false
+  return object.mergedInto !== undefined || !rows.tables[object.objectType].isLive(slotOf(object, rows))
+}
+
+/** 0 for a deleted object that was never stored. */
+function slotOf({ objectType, id, deleted }: SnapshotObject, { tables }: Rows): number {
+  const { ids } = tables[objectType]
+  return deleted ? ids.codeOf(id) : ids.intern(id)
+}
+
+/** @returns Whether the object changed. */
+function write(object: SnapshotObject, slot: number, { tables }: Rows, change: RecordedChange): boolean {
+  const table = tables[object.objectType]
+  const wasLive = table.isLive(slot)
+  if (object.deleted && !wasLive) return false
+  if (wasLive === object.deleted) change.rowsMoved = true
+  if (!object.deleted) return table.write(slot, object.externalId, object.attributes, change.attributes)
+  table.clear(slot, change.attributes)
+  return true
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  acquiredLease,
+  type EvaluationLease,
+  isHeld,
+  type ReadLease,
+  releasedLease,
+} from '../../../shared/domain/evaluation/evaluation-lease.ts'
+import { EvaluationLeases, type HeldLease } from '../../../shared/domain/evaluation/held-lease.ts'
+import { Refusal } from '../../../shared/kernel/refusals.ts'
+
+const NOON_MS = Date.parse('2030-03-01T12:00:00Z')
+const SECOND_MS = 1000
+const COVERED = { covered: { readsRequests: false } } as const
+
+describe('The lease of evaluation', () => {
+  const anns = acquiredLease(undefined, 'ann', NOON_MS)
+
+  for (const [claim, value, ageS, expected] of [
+    ['is held by one evaluator for seventeen seconds after it was written', anns, 16, true],
+    ['is free then', anns, 17, false],
+    ['is free once it is released', releasedLease(anns, 'incomplete', NOON_MS), 0, false],
+    ['is free for its own holder, the response to whose release was lost', { ...anns, holderId: 'bob' }, 0, false],
+  ] as const) {
+    it(claim, () => assert.equal(isHeld({ value, ageS }, 'bob'), expected))
+  }
+
+  it('has a higher epoch with each holder', () => {
+    const { epoch } = acquiredLease(releasedLease(anns, COVERED, NOON_MS), 'bob', NOON_MS)
+    assert.deepEqual([anns.epoch, epoch], [1, 2])
+  })
+
+  for (const [claim, former, expected] of [
+    ['none after one that has evaluated all collections', releasedLease(anns, COVERED, NOON_MS), 0],
+    ['none after one that has stopped in between', releasedLease(anns, 'incomplete', NOON_MS), 0],
+    ['those of one that has failed, whose write may still take effect', releasedLease(anns, 'failed', NOON_MS), 1],
+    ['those of one that has not released it', anns, 1],
+  ] as const) {
+    it(`makes its next holder write again, of the heads of former epochs, ${claim}`, () =>
+      assert.equal(acquiredLease(former, 'bob', NOON_MS).unfencedEpoch, expected))
+  }
+
+  it('makes its holders write such heads again until one of them has evaluated all collections', () => {
+    const bobs = acquiredLease(anns, 'bob', NOON_MS)
+    const eves = acquiredLease(releasedLease(bobs, 'incomplete', NOON_MS), 'eve', NOON_MS)
+    assert.equal(eves.unfencedEpoch, 1)
+    assert.equal(acquiredLease(releasedLease(eves, COVERED, NOON_MS), 'ann', NOON_MS).unfencedEpoch, 0)
+  })
+
+  it('names what was covered only while the last evaluation has evaluated all collections', () => {
+    const free = releasedLease(anns, COVERED, NOON_MS)
+    assert.deepEqual(free.evaluated, { atMs: NOON_MS, readsRequests: false })
+    assert.equal(acquiredLease(free, 'bob', NOON_MS).evaluated, undefined)
+    assert.equal(releasedLease(anns, 'incomplete', NOON_MS).evaluated, undefined)
+  })
+})
+
+/** A stored lease, with the number of times that it was read and written. */
+function storedLease() {
+  let stored: ReadLease | undefined
+  const used = { reads: 0, writes: 0 }
+  return {
+    used,
+    grow: (seconds: number) => {
+      if (stored !== undefined) stored = { ...stored, ageS: stored.ageS + seconds }
+    },
+    store: {
+      async find() {
+        used.reads += 1
+        return stored
+      },
+      async save(_tenantId: string, value: EvaluationLease, version: string | undefined) {
+        if (version !== stored?.version) throw new Refusal('StaleVersion')
+        used.writes += 1
+        stored = { value, version: `${used.writes}`, ageS: 0 }
+        return stored.version
+      },
+    },
+  }
+}
+
+describe('An evaluator', () => {
+  const lease = storedLease()
+  let elapsedMs = 0
+  const evaluator = (holderId: string) =>
+    new EvaluationLeases(lease.store, holderId, { nowMs: () => NOON_MS + elapsedMs, elapsedMs: () => elapsedMs })
+  const held = (acquisition: HeldLease | { retryMs: number }): HeldLease => {
+    assert.ok('release' in acquisition)
+    return acquisition
+  }
+  const evaluates = async (one: EvaluationLeases) => {
+    const { isContinued, release } = held(await one.acquire('tenant'))
+    assert.equal(await release(COVERED), true)
+    return isContinued
+  }
+
+  it('reads the lease that it has released only if another one has acquired it since', async () => {
+    const [ann, bob] = [evaluator('ann'), evaluator('bob')]
+    assert.equal(await evaluates(ann), false)
+    const { reads } = lease.used
+    assert.equal(await evaluates(ann), true)
+    assert.equal(lease.used.reads, reads)
+    assert.equal(await evaluates(bob), false)
+    assert.equal(await evaluates(ann), false)
+    const bobHolds = held(await bob.acquire('tenant'))
+    assert.ok('retryMs' in (await ann.acquire('tenant')))
+    await bobHolds.release(COVERED)
+  })
+
+  it('renews the lease before each write, as often as a third of its time has passed', async () => {
+    const { renew, release } = held(await evaluator('ann').acquire('tenant'))
+    const { writes } = lease.used
+    await renew()
+    assert.equal(lease.used.writes, writes)
+    for (const expected of [1, 2]) {
+      elapsedMs += 6 * SECOND_MS
+      await Promise.all([renew(), renew(), renew()])
+      assert.equal(lease.used.writes, writes + expected)
+    }
+    assert.equal(await release(COVERED), true)
+  })
+
+  it('writes nothing under a lease that another one has acquired', async () => {
+    const anns = held(await evaluator('ann').acquire('tenant'))
+    lease.grow(17)
+    elapsedMs += 17 * SECOND_MS
+    const bobs = held(await evaluator('bob').acquire('tenant'))
+    await assert.rejects(anns.renew(), { code: 'StaleVersion' })
+    assert.equal(await anns.release('incomplete'), false)
+    assert.equal(bobs.epoch, anns.epoch + 1)
+    assert.equal(await bobs.release(COVERED), true)
+  })
+})
