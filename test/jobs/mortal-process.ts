@@ -14,6 +14,8 @@ export class Life {
   #callCount = 0
   #lastCall = Number.POSITIVE_INFINITY
   #unansweredCall = Number.POSITIVE_INFINITY
+  /** Whether a call was refused. */
+  hasBeenRefused = false
   #refusedCalls = { from: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
   #interruption: { readonly beforeCall: number; work(): Promise<void> } | undefined
 
@@ -69,8 +71,10 @@ export class Life {
       this.#interruption = undefined
       await interruption.work()
     }
-    if (number >= this.#refusedCalls.from && number < this.#refusedCalls.until)
+    if (number >= this.#refusedCalls.from && number < this.#refusedCalls.until) {
+      this.hasBeenRefused = true
       throw new Trouble('The call was refused')
+    }
     const answer = await call()
     this.#step()
     if (number <= this.#unansweredCall && this.#callCount > this.#unansweredCall) {

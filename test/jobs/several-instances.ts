@@ -71,6 +71,7 @@ export class SeveralInstances {
     const slot = index % INSTANCE_COUNT
     const current = this.#instances[slot]
     if (current !== undefined && !current.life.hasEnded) return current
+    this.isSweepNeeded ||= current?.life.hasBeenRefused === true
     const started = this.#newInstance(slot)
     this.#instances[slot] = started
     return started
@@ -94,7 +95,11 @@ export class SeveralInstances {
   }
 
   meetNoMoreFaults(): void {
-    for (const { life } of this.#instances) life.meetNoMoreFaults()
+    for (const { life } of this.#instances) {
+      // A change is acknowledged although its message could not be enqueued: the sweep finds it.
+      this.isSweepNeeded ||= life.hasBeenRefused
+      life.meetNoMoreFaults()
+    }
   }
 
   /** Writes objects of a connector until they are acknowledged. */
@@ -167,14 +172,7 @@ export class SeveralInstances {
     const release = this.#releaseOf(slot)
     const life = new Life()
     const messageQueue: MessageQueue = {
-      enqueue: (message, options) =>
-        life
-          .make(() => deps.messageQueue.enqueue(message, options))
-          .catch((error: unknown) => {
-            // What could not be enqueued is found by the sweep.
-            this.isSweepNeeded = true
-            throw error
-          }),
+      enqueue: (message, options) => life.make(() => deps.messageQueue.enqueue(message, options)),
     }
     const parts = adapterParts((send) => (tenantId, call) => life.make(() => send(tenantId, call)))
     const directory = release.graphDirectory(parts)
