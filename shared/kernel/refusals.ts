@@ -79,6 +79,10 @@ export const REFUSALS = {
   UnknownAttribute: { kind: 'invalid', message: 'The object type has no such attribute' },
   ReferenceToItself: { kind: 'invalid', message: 'An object cannot reference itself' },
   ReferenceCycle: { kind: 'invalid', message: 'An org unit cannot be its own ancestor' },
+  ObjectTooLarge: {
+    kind: 'invalid',
+    message: 'The core object that this object is merged into would have more than 1 MB of JSON',
+  },
   DuplicateItem: { kind: 'invalid', message: 'The batch contains the same object twice' },
   TenantTooLarge: {
     kind: 'unavailable',
