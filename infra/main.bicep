@@ -101,14 +101,19 @@ param apiScope string = 'user_impersonation'
 @maxLength(36)
 param consoleClientId string = ''
 
-@description('Tenants that may use the service: any, or tenant IDs, comma-separated.')
+@description('Tenants that may use the service: any, or tenant IDs, comma-separated. Without a default, so that a deployment names them.')
 @minLength(3)
-param tenants string = 'any'
+param tenants string
 
 @description('Maximum requests of one caller to one instance per minute. 0 for no limit.')
 @minValue(0)
 @maxValue(999999999)
 param requestsPerCallerPerMinute int = 6000
+
+@description('Maximum requests of all callers of one tenant to one instance per minute. 0 for no limit.')
+@minValue(0)
+@maxValue(999999999)
+param requestsPerTenantPerMinute int = 30000
 
 @description('Delay in milliseconds before an evaluation, during which changes are collected.')
 @minValue(0)
@@ -338,6 +343,7 @@ module appSettings 'modules/app-settings.bicep' = {
     consoleClientId: consoleClientId
     tenants: tenants
     requestsPerCallerPerMinute: requestsPerCallerPerMinute
+    requestsPerTenantPerMinute: requestsPerTenantPerMinute
     rowsMemoryMb: instanceMemoryMb * 35 / 100
     evaluationDelayMs: evaluationDelayMs
     historyDays: historyDays
