@@ -79,7 +79,7 @@ param dailyLogQuotaGb int = 5
 
 @description('Retention of logs in days.')
 @allowed([30, 60, 90, 180, 365, 730])
-param logRetentionDays int = 30
+param logRetentionDays int = 90
 
 @description('Average number of active messages in a queue over 15 minutes above which the alert queue-backlog fires.')
 @minValue(1)
@@ -101,14 +101,22 @@ param apiScope string = 'user_impersonation'
 @maxLength(36)
 param consoleClientId string = ''
 
-@description('Tenants that may use the service: any, or tenant IDs, comma-separated.')
+@description('Tenants that may use the service: any, or tenant IDs, comma-separated. Without a default, so that a deployment names them.')
 @minLength(3)
-param tenants string = 'any'
+param tenants string
+
+@description('Address ranges that may reach the app, in CIDR notation. Empty: all addresses.')
+param allowedAddressRanges array = []
 
 @description('Maximum requests of one caller to one instance per minute. 0 for no limit.')
 @minValue(0)
 @maxValue(999999999)
 param requestsPerCallerPerMinute int = 6000
+
+@description('Maximum requests of all callers of one tenant to one instance per minute. 0 for no limit.')
+@minValue(0)
+@maxValue(999999999)
+param requestsPerTenantPerMinute int = 30000
 
 @description('Delay in milliseconds before an evaluation, during which changes are collected.')
 @minValue(0)
@@ -298,6 +306,7 @@ module functionApp 'modules/function-app.bicep' = {
   scope: group
   params: {
     name: names.app
+    allowedAddressRanges: allowedAddressRanges
     planName: names.plan
     location: location
     tags: tags
@@ -338,6 +347,7 @@ module appSettings 'modules/app-settings.bicep' = {
     consoleClientId: consoleClientId
     tenants: tenants
     requestsPerCallerPerMinute: requestsPerCallerPerMinute
+    requestsPerTenantPerMinute: requestsPerTenantPerMinute
     rowsMemoryMb: instanceMemoryMb * 35 / 100
     evaluationDelayMs: evaluationDelayMs
     historyDays: historyDays

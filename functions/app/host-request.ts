@@ -2,6 +2,13 @@ import type { HttpRequest, HttpResponseInit } from '@azure/functions'
 import type { HttpResponse } from '../../shared/http/envelope.ts'
 import type { HttpRequest as ServiceRequest } from '../../shared/http/request.ts'
 
+/** On every response: browsers come back over HTTPS only, share no window, and give pages no rights of the device. */
+const BROWSER_HEADERS = {
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+}
+
 /** Responds to a request in the service's own terms. */
 export type Respond = (request: ServiceRequest) => HttpResponse | Promise<HttpResponse>
 
@@ -19,7 +26,7 @@ export async function respondTo(request: HttpRequest, respond: Respond, prefix?:
     header: (name) => request.headers.get(name),
     bytes: async () => new Uint8Array(await request.arrayBuffer()),
   })
-  return { status, headers, ...(body === undefined ? {} : { body }) }
+  return { status, headers: { ...BROWSER_HEADERS, ...headers }, ...(body === undefined ? {} : { body }) }
 }
 
 /**

@@ -64,6 +64,7 @@ const DATA_REFUSALS = [
   'UnknownAttribute',
   'TooManyAttributes',
   'QuotaExceeded',
+  'ObjectTooLarge',
   'ReferenceToItself',
   'ReferenceCycle',
   'StaleVersion',

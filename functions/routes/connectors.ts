@@ -60,7 +60,12 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   route('POST', '/', {
     operationId: 'createConnector',
     summary: 'Create a connector',
-    description: 'A tenant has at most 100 connectors.',
+    description:
+      'A tenant has at most 100 connectors.\n\n' +
+      'What a connector delivers has power: its relationships and org units decide who manages other people, what a ' +
+      'manager reads and approves, and which conditions people satisfy; a `nin` or `directoryObjectId` joins its ' +
+      'identities with those of other connectors, and with `bindsAccounts` it decides who is signed in with an account. ' +
+      'Create a connector only for a source that may decide this.',
     roles: MANAGERS,
     body: NewConnector,
     reply: { status: 201, schema: Guid },

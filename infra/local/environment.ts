@@ -74,6 +74,7 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
       folder: dataFolder,
       seed: demo.directory,
       apiUrl: () => apiUrl,
+      apiScope: process.env.API_SCOPE ?? 'user_impersonation',
     })
     running.push(() => directory.close())
     setDefaultCACertificates([...getCACertificates('default'), directory.caPem])

@@ -72,6 +72,11 @@ param tenants string
 @maxValue(999999999)
 param requestsPerCallerPerMinute int
 
+@description('Maximum requests of all callers of one tenant to one instance per minute. 0 for no limit.')
+@minValue(0)
+@maxValue(999999999)
+param requestsPerTenantPerMinute int
+
 @description('Delay in milliseconds before an evaluation, during which changes are collected.')
 @minValue(0)
 @maxValue(60000)
@@ -144,6 +149,7 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     CONSOLE_AUTHORITY_URL: authorityUrl
     TENANTS: tenants
     REQUESTS_PER_CALLER_PER_MINUTE: string(requestsPerCallerPerMinute)
+    REQUESTS_PER_TENANT_PER_MINUTE: string(requestsPerTenantPerMinute)
     HOME_TENANT_ID: homeTenantId
     GRAPH_URL: graphUrl
     MANAGED_IDENTITY_CLIENT_ID: serviceIdentityClientId

@@ -67,6 +67,9 @@ param deploymentContainerUrl string
 @minLength(1)
 param workspaceId string
 
+@description('Address ranges that may reach the app, in CIDR notation. Empty: all addresses.')
+param allowedAddressRanges array
+
 resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {
   name: planName
   location: location
@@ -125,10 +128,19 @@ resource app 'Microsoft.Web/sites@2024-11-01' = {
       }
     }
     siteConfig: {
-      minTlsVersion: '1.2'
-      scmMinTlsVersion: '1.2'
+      minTlsVersion: '1.3'
+      scmMinTlsVersion: '1.3'
       ftpsState: 'Disabled'
       http20Enabled: true
+      ipSecurityRestrictionsDefaultAction: empty(allowedAddressRanges) ? 'Allow' : 'Deny'
+      scmIpSecurityRestrictionsDefaultAction: empty(allowedAddressRanges) ? 'Allow' : 'Deny'
+      scmIpSecurityRestrictionsUseMain: true
+      ipSecurityRestrictions: [for (range, index) in allowedAddressRanges: {
+        name: 'allowed-${index}'
+        action: 'Allow'
+        ipAddress: range
+        priority: 100 + index
+      }]
     }
   }
 }
@@ -151,6 +163,9 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   scope: app
   properties: {
     workspaceId: workspaceId
+    logs: [
+      { category: 'FunctionAppLogs', enabled: true }
+    ]
     metrics: [
       { category: 'AllMetrics', enabled: true }
     ]

@@ -38,6 +38,67 @@ var endpoints = [
   { name: 'storage', resourceId: storageId, groupId: 'blob', zone: 'privatelink.blob.${environment().suffixes.storage}' }
 ]
 
+// Nothing reaches the app through its subnet: requests come through the public address of the app.
+resource appSecurity 'Microsoft.Network/networkSecurityGroups@2024-07-01' = if (enabled) {
+  name: '${name}-app'
+  location: location
+  tags: tags
+  properties: {
+    securityRules: [
+      {
+        name: 'deny-inbound'
+        properties: {
+          direction: 'Inbound'
+          access: 'Deny'
+          priority: 4096
+          protocol: '*'
+          sourceAddressPrefix: '*'
+          sourcePortRange: '*'
+          destinationAddressPrefix: '*'
+          destinationPortRange: '*'
+        }
+      }
+    ]
+  }
+}
+
+// Only the app reaches the private endpoints, by HTTPS and AMQP.
+resource endpointSecurity 'Microsoft.Network/networkSecurityGroups@2024-07-01' = if (enabled) {
+  name: '${name}-private-endpoints'
+  location: location
+  tags: tags
+  properties: {
+    securityRules: [
+      {
+        name: 'allow-app'
+        properties: {
+          direction: 'Inbound'
+          access: 'Allow'
+          priority: 100
+          protocol: 'Tcp'
+          sourceAddressPrefix: cidrSubnet(addressPrefix, 25, 0)
+          sourcePortRange: '*'
+          destinationAddressPrefix: cidrSubnet(addressPrefix, 25, 1)
+          destinationPortRanges: ['443', '5671']
+        }
+      }
+      {
+        name: 'deny-inbound'
+        properties: {
+          direction: 'Inbound'
+          access: 'Deny'
+          priority: 4096
+          protocol: '*'
+          sourceAddressPrefix: '*'
+          sourcePortRange: '*'
+          destinationAddressPrefix: '*'
+          destinationPortRange: '*'
+        }
+      }
+    ]
+  }
+}
+
 resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = if (enabled) {
   name: name
   location: location
@@ -49,6 +110,7 @@ resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = if (enabled) {
         name: appSubnetName
         properties: {
           addressPrefix: cidrSubnet(addressPrefix, 25, 0)
+          networkSecurityGroup: { id: appSecurity.id }
           delegations: [
             {
               name: 'functions'
@@ -61,7 +123,8 @@ resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = if (enabled) {
         name: endpointSubnetName
         properties: {
           addressPrefix: cidrSubnet(addressPrefix, 25, 1)
-          privateEndpointNetworkPolicies: 'Disabled'
+          networkSecurityGroup: { id: endpointSecurity.id }
+          privateEndpointNetworkPolicies: 'NetworkSecurityGroupEnabled'
         }
       }
     ]

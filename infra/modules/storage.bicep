@@ -107,6 +107,7 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   properties: {
     workspaceId: workspaceId
     logs: [
+      { category: 'StorageRead', enabled: true }
       { category: 'StorageWrite', enabled: true }
       { category: 'StorageDelete', enabled: true }
     ]

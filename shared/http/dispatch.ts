@@ -3,7 +3,7 @@ import type { IdempotencyDependencies } from '../domain/idempotency/run-once.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { CooperativeScheduler } from '../kernel/cooperative-scheduler.ts'
 import type { Log } from '../kernel/log.ts'
-import { Refusal } from '../kernel/refusals.ts'
+import { Refusal, throwIfRefused } from '../kernel/refusals.ts'
 import { describeInvocation } from '../kernel/tracing.ts'
 import {
   faultEnvelope,
@@ -20,7 +20,7 @@ import { type RouteMatch, routeMatcher } from './match-route.ts'
 import { type HttpRequest, isKnownVersion, readJsonBody, requestIdOf } from './request.ts'
 import { isForUsersOnly, type Route, type RouteGroup } from './route.ts'
 import { runRoute } from './run-route.ts'
-import { bodyFaults, readPath, readQuery, withoutOptionalNulls } from './validation.ts'
+import { bodyFaults, controlFaults, readPath, readQuery, withoutOptionalNulls } from './validation.ts'
 
 export type DispatchDependencies = {
   /** @throws Refusal `TokenMissing`, `TokenInvalid`, `TokenNotVerified`. */
@@ -152,7 +152,10 @@ async function validBody(request: HttpRequest, route: Route, { scheduler }: Disp
   const body = withoutOptionalNulls(route.body, await readJsonBody(request, route, scheduler))
   const faults = bodyFaults(route.body, body)
   if (faults.length > 0) throw Refusal.ofAll(faults)
-  return knownMembers(route.body, body)
+  const known = knownMembers(route.body, body)
+  // Items that fail alone are checked one by one.
+  if (route.itemsFailAlone !== true) throwIfRefused(controlFaults(known))
+  return known
 }
 
 /** Drops members that are not in the schema of an object: clients send back whole records. */

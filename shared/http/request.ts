@@ -41,7 +41,7 @@ export async function readJsonBody(
   if (bytes.byteLength === 0) {
     throw new Refusal(request.header('transfer-encoding') === null ? 'BodyRequired' : 'LengthRequired')
   }
-  if (!isJson(request.header('content-type'))) throw new Refusal('UnsupportedMediaType')
+  if (!isJson(request.header('content-type')) || isEncoded(request)) throw new Refusal('UnsupportedMediaType')
   const parsing = parseSteps(decoded(bytes), itemsFailAlone)
   return scheduler === undefined ? runToCompletion(parsing) : scheduler.run(parsing)
 }
@@ -80,7 +80,17 @@ function* hasWellFormedStrings(value: unknown): Task<boolean> {
 }
 
 function isJson(contentType: string | null): boolean {
-  return /^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test((contentType ?? '').trim())
+  const [mediaType = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase())
+  const charsets = parameters.filter((parameter) => parameter.startsWith('charset='))
+  return (
+    /^application\/(json|[\w.-]+\+json)$/.test(mediaType) &&
+    charsets.every((charset) => /^charset="?utf-?8"?$/.test(charset))
+  )
+}
+
+/** Whether the body is encoded, which the service does not undo. */
+function isEncoded(request: Pick<HttpRequest, 'header'>): boolean {
+  return !['', 'identity'].includes((request.header('content-encoding') ?? '').trim().toLowerCase())
 }
 
 function decoded(bytes: Uint8Array): string {

@@ -2,6 +2,7 @@ import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction 
 import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import type { TObject, TSchema } from 'typebox'
+import { hasControls, hasControlsInLines } from '../kernel/control-characters.ts'
 import { isGuid } from '../kernel/guid.ts'
 import { type RefusalCode, type RefusalEntry, refusalEntry, throwIfRefused } from '../kernel/refusals.ts'
 
@@ -79,6 +80,23 @@ export function bodyFaults(schema: TSchema, body: unknown): RefusalEntry[] {
   const validate = validator(schema)
   if (validate(body)) return []
   return entriesOf(validate.errors ?? [], (pointer) => pointer)
+}
+
+/** Members of several lines: they may have line feeds and tabs. */
+const LONG_TEXTS: ReadonlySet<string> = new Set(['description', 'notes'])
+
+/** An entry for each text or name of a member with control characters. */
+export function controlFaults(value: unknown, pointer = '', name = ''): RefusalEntry[] {
+  if (typeof value === 'string') {
+    const isFaulty = LONG_TEXTS.has(name) ? hasControlsInLines(value) : hasControls(value)
+    return isFaulty ? [refusalEntry('InvalidValue', 'A text must not have control characters', pointer)] : []
+  }
+  if (typeof value !== 'object' || value === null) return []
+  const faults = Object.entries(value).flatMap(([key, member]) => {
+    if (hasControls(key)) return [refusalEntry('InvalidValue', 'A name must not have control characters', pointer)]
+    return controlFaults(member, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, key)
+  })
+  return faults.slice(0, ERRORS_AT_MOST)
 }
 
 /** Whether a message has this shape. */

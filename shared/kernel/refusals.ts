@@ -30,7 +30,7 @@ export const REFUSALS = {
   TokenInvalid: { kind: 'unauthenticated', message: 'The access token is not valid' },
   TokenNotVerified: { kind: 'upstream', message: 'Token signing keys are currently unavailable' },
   TenantNotAllowed: { kind: 'forbidden', message: 'The service is not available to this tenant' },
-  TooManyRequests: { kind: 'throttled', message: 'The caller sends too many requests' },
+  TooManyRequests: { kind: 'throttled', message: 'The caller or its tenant sends too many requests' },
   RoleRequired: { kind: 'forbidden', message: 'The caller has none of the required roles' },
   UsersOnly: { kind: 'forbidden', message: 'Only users can perform this action, not applications' },
   CallerHasNoIdentity: { kind: 'forbidden', message: 'The caller has no identity in the core objects' },
@@ -45,7 +45,10 @@ export const REFUSALS = {
   },
   BodyTooLarge: { kind: 'tooLarge', message: 'The request body is too large' },
   BodyTooDeep: { kind: 'invalid', message: 'The request body is nested deeper than 64 levels' },
-  UnsupportedMediaType: { kind: 'unsupportedMediaType', message: 'The content type must be application/json' },
+  UnsupportedMediaType: {
+    kind: 'unsupportedMediaType',
+    message: 'The content type must be application/json in UTF-8, without a content encoding',
+  },
   MissingMember: { kind: 'invalid', message: 'A required property is missing' },
   InvalidType: { kind: 'invalid', message: 'A value has the wrong type' },
   InvalidValue: { kind: 'invalid', message: 'A value is not allowed' },
@@ -79,6 +82,10 @@ export const REFUSALS = {
   UnknownAttribute: { kind: 'invalid', message: 'The object type has no such attribute' },
   ReferenceToItself: { kind: 'invalid', message: 'An object cannot reference itself' },
   ReferenceCycle: { kind: 'invalid', message: 'An org unit cannot be its own ancestor' },
+  ObjectTooLarge: {
+    kind: 'invalid',
+    message: 'The core object that this object is merged into would have more than 1 MB of JSON',
+  },
   DuplicateItem: { kind: 'invalid', message: 'The batch contains the same object twice' },
   TenantTooLarge: {
     kind: 'unavailable',

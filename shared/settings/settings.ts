@@ -27,6 +27,7 @@ export type Settings = {
   readonly consoleAuthorityUrl: string
   readonly tenants: ReadonlySet<string> | 'any'
   readonly requestsPerCallerPerMinute: number
+  readonly requestsPerTenantPerMinute: number
   readonly homeTenantId: string
   readonly graphUrl: string
   readonly graphClientSecret: string | undefined
@@ -104,6 +105,11 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
     name: 'REQUESTS_PER_CALLER_PER_MINUTE',
     meaning: 'Maximum requests of one caller to one instance per minute; 0 for no limit (default 6000)',
     parse: (read, name) => wholeNumber(read(name) ?? '6000', name),
+  },
+  requestsPerTenantPerMinute: {
+    name: 'REQUESTS_PER_TENANT_PER_MINUTE',
+    meaning: 'Maximum requests of all callers of one tenant to one instance per minute; 0 for no limit (default 30000)',
+    parse: (read, name) => wholeNumber(read(name) ?? '30000', name),
   },
   homeTenantId: {
     name: 'HOME_TENANT_ID',

@@ -159,6 +159,22 @@ describe('two identities with one account', () => {
     assert.deepEqual(await accounts(), { h1: ACCOUNT, h2: undefined, p1: undefined })
   })
 
+  it('are released soon after their connector binds none any more, without new data, and taken again', async () => {
+    const { tenant, hr, accounts, signedInAs } = await hrAndDirectory()
+    await hr.batch(upsert('identity', 'h1', { nin: '1', directoryObjectId: ACCOUNT }))
+    assert.deepEqual(await signedInAs(ACCOUNT), ['h1', 'h1'])
+    const path = `${CONNECTORS}/${hr.id}`
+    for (const [bindsAccounts, expected] of [
+      [false, undefined],
+      [true, 'h1'],
+    ] as const) {
+      assert.equal((await tenant.admin('PUT', path, { bindsAccounts })).status, 200)
+      await service.audit()
+      assert.deepEqual(await accounts(), { h1: expected && ACCOUNT })
+      assert.deepEqual(await signedInAs(ACCOUNT), [expected, expected])
+    }
+  })
+
   it('are listed for readers of all core objects only', async () => {
     const { tenant } = await hrAndDirectory()
     for (const [caller, status] of [

@@ -32,6 +32,8 @@ export type CoreDataService = {
   readonly database: LocalAccount['container']
   /** Tenants for which an evaluation was enqueued, one entry for each message. */
   readonly sentMessages: string[]
+  /** Handles the audits that were enqueued, and those that they enqueue. */
+  audit(): Promise<void>
   /** Reads a tenant's rows into memory, as an evaluation does. */
   loadRows(tenantId: string): Promise<unknown>
   /** Sends requests as one caller, without a token: tokens have tests of their own. */
@@ -61,8 +63,10 @@ function serviceOn(account: LocalAccount, nowMs: () => number, cursorKeys: reado
   const faults: unknown[] = []
   const enqueue: MessageQueue['enqueue'] = async ({ queue, message }) => {
     if (queue === 'evaluations') sentMessages.push(message.tenantId)
+    if (queue === 'audits') audits.push(message)
   }
-  const { collections, connectors, coreObjects, dispatch } = builtService(
+  const audits: unknown[] = []
+  const { collections, connectors, coreObjects, dispatch, messages } = builtService(
     container,
     { nowMs, elapsedMs: nowMs, log: faultLog(faults), messageQueue: { enqueue }, loadTenant: () => undefined },
     { cursorKeys },
@@ -72,6 +76,9 @@ function serviceOn(account: LocalAccount, nowMs: () => number, cursorKeys: reado
     cosmos,
     database: container,
     sentMessages,
+    async audit() {
+      for (let next = audits.shift(); next !== undefined; next = audits.shift()) await messages.audits.handle(next)
+    },
     loadRows: (tenantId) => collections.snapshots.fresh(tenantId),
     as: (caller) => sendTo(groups, caller, dispatch, faults),
     restarted: (keys = cursorKeys) => serviceOn(account, nowMs, keys),

@@ -18,7 +18,10 @@ const caller = (tenantId: string, objectId = 'someone'): Caller => ({
 
 function admission(settings: Partial<AdmissionSettings>) {
   let elapsedMs = 1_000
-  const admit = callerAdmission({ tenants: 'any', requestsPerCallerPerMinute: 0, ...settings }, () => elapsedMs)
+  const admit = callerAdmission(
+    { tenants: 'any', requestsPerCallerPerMinute: 0, requestsPerTenantPerMinute: 0, ...settings },
+    () => elapsedMs,
+  )
   return {
     pass: (delayMs: number) => {
       elapsedMs += delayMs
@@ -35,6 +38,23 @@ function admission(settings: Partial<AdmissionSettings>) {
     },
   }
 }
+
+describe('the requests of a tenant', () => {
+  it('are limited however many callers share them; a refused one uses up nothing, and no other tenant is refused', () => {
+    const { send, pass } = admission({ requestsPerCallerPerMinute: 10, requestsPerTenantPerMinute: 60 })
+    const outcomes = Array.from({ length: 200 }, (_, index) => send(caller(TENANT, `caller ${index % 20}`)))
+    assert.equal(outcomes.filter((outcome) => outcome === 'admitted').length, 60)
+    assert.equal(outcomes.at(-1), 'TooManyRequests 1')
+    assert.equal(send(caller(OTHER_TENANT)), 'admitted')
+    pass(1_000)
+    assert.deepEqual([send(caller(TENANT, 'new')), send(caller(TENANT, 'new'))], ['admitted', 'TooManyRequests 1'])
+  })
+
+  it('are unlimited at 0', () => {
+    const { send } = admission({ requestsPerTenantPerMinute: 0 })
+    for (let count = 0; count < 1_000; count += 1) assert.equal(send(), 'admitted')
+  })
+})
 
 describe('the tenants of the settings', () => {
   it('are admitted, and no others', () => {

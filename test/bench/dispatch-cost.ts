@@ -82,8 +82,13 @@ async function dispatchCostMs(
     { prefix, routes: idle },
     {
       authenticate,
-      admit: callerAdmission({ tenants: new Set([TENANT]), requestsPerCallerPerMinute: UNREACHED }, () =>
-        performance.now(),
+      admit: callerAdmission(
+        {
+          tenants: new Set([TENANT]),
+          requestsPerCallerPerMinute: UNREACHED,
+          requestsPerTenantPerMinute: UNREACHED,
+        },
+        () => performance.now(),
       ),
       findIdentity: async () => undefined,
       idempotency: { newId } as DispatchDependencies['idempotency'],

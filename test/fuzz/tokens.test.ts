@@ -148,7 +148,11 @@ describe('generated rates', () => {
     fc.assert(
       fc.property(steps, (sent) => {
         let elapsedMs = 0
-        const settings = { tenants: 'any', requestsPerCallerPerMinute: REQUESTS_PER_MINUTE } as const
+        const settings = {
+          tenants: 'any',
+          requestsPerCallerPerMinute: REQUESTS_PER_MINUTE,
+          requestsPerTenantPerMinute: 0,
+        } as const
         const admit = callerAdmission(settings, () => elapsedMs)
         const admittedMs = new Map<number, number[]>()
         for (const { caller, pauseMs } of sent) {

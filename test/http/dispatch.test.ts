@@ -48,6 +48,7 @@ const routes = [
       name: Type.String({ maxLength: 5 }),
       owner: Guid,
       note: Type.Optional(Type.String()),
+      notes: Type.Optional(Type.String()),
       colour: Type.Optional(Type.String({ enum: ['red', 'blue'] })),
     }),
     bodyLimitBytes: 1000,
@@ -229,6 +230,17 @@ describe('dispatch', () => {
     ['null', 'null', 'application/json', 400, 'InvalidType'],
     ['another content type', '{}', 'text/plain', 415, 'UnsupportedMediaType'],
     ['no content type', '{}', '', 415, 'UnsupportedMediaType'],
+    ['another charset', '{}', 'application/json; charset=iso-8859-1', 415, 'UnsupportedMediaType'],
+    ['a null character', `{"name":"a\\u0000","owner":"${ID}"}`, 'application/json', 400, 'InvalidValue'],
+    ['a C1 control', `{"name":"\u0085","owner":"${ID}"}`, 'application/json', 400, 'InvalidValue'],
+    ['a line feed in a name', `{"name":"a\\nb","owner":"${ID}"}`, 'application/json', 400, 'InvalidValue'],
+    [
+      'an escape in a note',
+      `{"name":"a","owner":"${ID}","notes":"\\u001b[31m"}`,
+      'application/json',
+      400,
+      'InvalidValue',
+    ],
     ['too many bytes', `{"name":"${'a'.repeat(1000)}"}`, 'application/json', 413, 'BodyTooLarge'],
     ['65 levels', nested(65), 'application/json', 400, 'BodyTooDeep'],
     ['a prototype member', '{"__proto__":{"name":"a"},"owner":"x"}', 'application/json', 400, 'MissingMember'],
@@ -247,6 +259,22 @@ describe('dispatch', () => {
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
     const { status, json } = await send({ method: 'POST', path: '/', as: 'admin', headers, body: '' })
     assert.deepEqual([status, json.errors[0].code], [411, 'LengthRequired'])
+  })
+
+  it('refuses a content encoding, and accepts identity', async () => {
+    for (const [encoding, status] of [
+      ['gzip', 415],
+      ['identity, br', 415],
+      ['Identity', 201],
+    ] as const) {
+      const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
+      const body = `{"name":"a","owner":"${ID}"}`
+      assert.equal((await send({ method: 'POST', path: '/', as: 'admin', headers, body })).status, status)
+    }
+  })
+
+  it('accepts line feeds and tabs in notes', async () => {
+    assert.equal((await post(`{"name":"a","owner":"${ID}","notes":"one\\n\\ttwo"}`)).status, 201)
   })
 
   it('accepts 64 levels, a content type with a parameter, and a surrogate pair', async () => {

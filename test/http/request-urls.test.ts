@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { urlBelow } from '../../functions/app/host-request.ts'
+import type { HttpRequest } from '@azure/functions'
+import { respondTo, urlBelow } from '../../functions/app/host-request.ts'
 
 const PREFIX = 'things/beta'
 
@@ -20,4 +21,18 @@ describe('the URL of a request to a route group', () => {
       assert.equal(pathname + search, expected)
     })
   }
+})
+
+describe('A response', () => {
+  it('tells browsers to come back over HTTPS, to share no window and to give pages no rights, whatever it is', async () => {
+    const request = { method: 'GET', url: 'http://x/y', headers: new Headers(), params: {} } as unknown as HttpRequest
+    for (const status of [200, 304, 404, 500]) {
+      const { headers } = await respondTo(request, () => ({ status, headers: { etag: '"1"' } }))
+      const given = headers as Readonly<Record<string, string>>
+      assert.match(given['strict-transport-security'] ?? '', /^max-age=\d{8}/)
+      assert.equal(given['cross-origin-opener-policy'], 'same-origin')
+      assert.match(given['permissions-policy'] ?? '', /camera=\(\)/)
+      assert.equal(given.etag, '"1"')
+    }
+  })
 })

@@ -26,6 +26,15 @@ describe('before provisioning', { skip: process.platform === 'win32' }, () => {
     assert.deepEqual(others, [])
   })
 
+  it('fails for production until the tenants are named, and says how', () => {
+    const set = { PRODUCTION: 'true', BUDGET_START_DATE: '2030-01-01' }
+    for (const open of [set, { ...set, TENANTS: '' }, { ...set, TENANTS: 'any' }]) {
+      assert.throws(() => callsIn(open), /azd env set TENANTS/)
+    }
+    assert.deepEqual(callsIn({ ...set, TENANTS: '11111111-0000-4000-8000-000000000001' }), [])
+    assert.deepEqual(callsIn({ ...set, PRODUCTION: 'false' }), [])
+  })
+
   it('keeps existing values', () => {
     assert.deepEqual(callsIn({ BUDGET_START_DATE: '2030-01-01' }), [])
   })

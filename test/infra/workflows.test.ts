@@ -80,7 +80,7 @@ describe('the workflows', () => {
     assert.ok(environments.length > 0)
     const main = readProjectText('infra/main.bicep')
     const required = [...main.matchAll(/^param (\w+) \w+$/gm)].map(([, name = '']) => name)
-    assert.deepEqual(['environmentName', 'location', 'serviceClientId', 'alertEmail'], required)
+    assert.deepEqual(['environmentName', 'location', 'serviceClientId', 'alertEmail', 'tenants'], required)
     for (const environment of environments) {
       const { parameters } = JSON.parse(readProjectText(`infra/${environment}.parameters.json`))
       const isSet = (name: string) => name in parameters || previewed.split(`${name}="$`).length - 1 === 2

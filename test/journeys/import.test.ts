@@ -66,7 +66,7 @@ async function space(): Promise<Record<string, unknown>> {
 
 const TOWN = {
   'identities.csv':
-    '\uFEFFexternalId,displayName,primaryRelationship,custom/badge,directoryOnPremisesSyncEnabled\r\nada,"Lovelace, ""Ada""\r\nof London",r1,A|1,true\r\nbob,Bob,,,\r\n',
+    '\uFEFFexternalId,displayName,primaryRelationship,custom/badge,directoryOnPremisesSyncEnabled\r\nada,"Lovelace, ""Ada"" of London",r1,A|1,true\r\nbob,Bob,,,\r\n',
   'orgunits.csv': 'externalId,displayName,parent,deputies\nroot,Root,,\nshop,Shop,root,ada|bob\n',
   'relationships.jsonl':
     '{"externalId":"r1","data":{"title":"Engineer","identity":{"externalId":"ada"},"orgUnit":{"externalId":"shop"}}}\n',
@@ -80,7 +80,7 @@ describe('an import of files', () => {
     assert.match(first.out, /Done: 5 written, 0 unchanged, 0 failed/)
     assert.deepEqual(await space(), {
       'identity ada': {
-        displayName: 'Lovelace, "Ada"\r\nof London',
+        displayName: 'Lovelace, "Ada" of London',
         primaryRelationship: { externalId: 'r1' },
         'custom/badge': 'A|1',
         directoryOnPremisesSyncEnabled: true,

@@ -21,6 +21,7 @@ const MALFORMED: Readonly<Record<string, readonly string[]>> = {
   CONSOLE_AUTHORITY_URL: ['login', 'ftp://login.example'],
   TENANTS: ['all', 'Any', '11111111-1111-4111-8111-111111111111,home', ','],
   REQUESTS_PER_CALLER_PER_MINUTE: ['-1', '1e3', 'many'],
+  REQUESTS_PER_TENANT_PER_MINUTE: ['-1', '1e3', 'many'],
   HOME_TENANT_ID: ['home', '22222222222242228222222222222222'],
   GRAPH_URL: ['//', 'graph', 'graph.microsoft.com:443'],
   MANAGED_IDENTITY_CLIENT_ID: ['identity'],

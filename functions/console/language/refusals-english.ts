@@ -59,6 +59,7 @@ export const englishRefusals = {
   NotManager: 'Only the manager of the person can do this.',
   NotRequester: 'Only the person who asked can do this.',
   ObjectNotFound: 'This person, position or unit does not exist.',
+  ObjectTooLarge: 'The data of this person are too long.',
   ObjectTypeFixed: 'What a collection contains cannot be changed.',
   ObjectTypeNotLinkable: 'A collection of units has no accounts, so no group can be linked.',
   ObjectTypeNotSupported: 'Collections of this kind are not possible yet.',

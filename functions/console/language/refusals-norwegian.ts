@@ -59,6 +59,7 @@ export const norwegianRefusals = {
   NotManager: 'Bare lederen til personen kan gjøre dette.',
   NotRequester: 'Bare den som har søkt, kan gjøre dette.',
   ObjectNotFound: 'Denne personen, stillingen eller enheten finnes ikke.',
+  ObjectTooLarge: 'Dataene om denne personen er for lange.',
   ObjectTypeFixed: 'Hva en samling inneholder, kan ikke endres.',
   ObjectTypeNotLinkable: 'En samling av enheter har ingen kontoer, så ingen gruppe kan kobles.',
   ObjectTypeNotSupported: 'Samlinger av dette slaget er ikke mulige ennå.',

@@ -40,9 +40,15 @@ export function t(key: MessageKey, values: Readonly<Record<string, string | numb
   const [first = '', other = first] = messages.value[key].split(' | ')
   return (values.count === 1 ? first : other).replace(/\{(\w+)\}/g, (placeholder, name: string) => {
     const value = values[name]
-    return value === undefined ? placeholder : typeof value === 'number' ? numberOf(value) : value
+    return value === undefined ? placeholder : typeof value === 'number' ? numberOf(value) : isolated(value)
   })
 }
+
+/** Characters that change the direction of what follows: Unicode, annex 9. */
+const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
+
+/** A value within a text whose direction ends with it. */
+const isolated = (value: string): string => (DIRECTION.test(value) ? `\u2068${value}\u2069` : value)
 
 /** A refusal of the API in words. Undefined for a code without a sentence. */
 export const refusalSentence = (code: string): string | undefined => refusals.value[code]

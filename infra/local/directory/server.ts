@@ -35,6 +35,8 @@ export type DirectoryOptions = {
   readonly seed: DirectorySeed
   /** Base URL of the service: a resource URI, and part of `/local/demo`. */
   readonly apiUrl: string | (() => string)
+  /** The scope that the application of the service exposes. Default: `user_impersonation`. */
+  readonly apiScope?: string
   readonly nowMs?: () => number
   readonly quotas?: Partial<Quotas>
 }
@@ -120,8 +122,9 @@ function services(options: DirectoryOptions, database: DatabaseSync, { authority
   const changes = membershipChanges(database, nowMs)
   const graph = graphApi({ objects, changes, keys, faults, log, quotas, nowMs })
   const grants = authorizationGrants(nowMs)
+  const { apiScope = 'user_impersonation' } = options
   const redirectUris = redirectUrisOf(seed.redirectPaths, apiUrl)
-  const signIn = openId({ seed, objects, keys, grants, redirectUris, authorityUrl, apiUrl, nowMs })
+  const signIn = openId({ seed, objects, keys, grants, redirectUris, authorityUrl, apiUrl, apiScope, nowMs })
   const local = control({ demo: () => demoAnswer(seed, apiUrl()), log, faults, keys })
 
   const signInAnswer: AnswerOf = async (request, text) => {

@@ -20,6 +20,8 @@ export type TokenDependencies = {
   readonly grants: AuthorizationGrants
   readonly authorityUrl: () => string
   readonly apiUrl: () => string
+  /** The scope of the service that tokens of people have. */
+  readonly apiScope: string
   readonly nowMs: () => number
 }
 
@@ -154,7 +156,7 @@ function personTokens({ tenant, person, clientId, scopes, nonce }: Omit<Grant, '
   const claims =
     resourceOf(resourceScope, tenant, deps) === 'graph'
       ? graphClaims(tenant, clientId, { ...asUser, scp: 'User.Read', idtyp: 'user' }, deps)
-      : { ...service, scp: 'user_impersonation', ...rolesClaim(person.roles) }
+      : { ...service, scp: deps.apiScope, ...rolesClaim(person.roles) }
   const identity = { ...serviceClaims(tenant, clientId, deps), ...asUser, ...(nonce === undefined ? {} : { nonce }) }
   return {
     ...BEARER,

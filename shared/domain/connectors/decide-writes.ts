@@ -107,7 +107,11 @@ function placement(
   const { id } = object
   const before = stored?.value
   const former = before?.coreObjectId
-  const { coreObjectId, movers } = coreObjectFor(object, former, context)
+  const { coreObjectId, movers, isTooLarge, undo } = coreObjectFor(object, former, context)
+  if (isTooLarge) {
+    undo()
+    return refused(refusalEntry('ObjectTooLarge'))
+  }
   const isRetargeted = !isLive || coreObjectId !== former
   if (before !== undefined && !isRetargeted && movers.length === 0 && isSameData(before, object.data)) {
     return {
@@ -142,7 +146,12 @@ function coreObjectFor(
 ): Placement {
   const isAlone = object.objectType !== 'identity' || identityResolver === undefined
   return isAlone
-    ? { coreObjectId: current ?? ownCoreObjectId(object.id, derive), movers: [] }
+    ? {
+        coreObjectId: current ?? ownCoreObjectId(object.id, derive),
+        movers: [],
+        isTooLarge: false,
+        undo: () => undefined,
+      }
     : identityResolver.place(object)
 }
 

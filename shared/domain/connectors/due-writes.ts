@@ -1,4 +1,5 @@
 import { type CooperativeScheduler, flatMapTask } from '../../kernel/cooperative-scheduler.ts'
+import type { Log } from '../../kernel/log.ts'
 import { accountsReleased, accountsTaken, assignAccounts, type CoreObjectChange, claimants } from './account-claims.ts'
 import type { ConnectorObjectStore } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
@@ -8,6 +9,7 @@ import {
   type Contribution,
   type CoreObjectStub,
   deletedCoreObject,
+  exceedsCoreObject,
   isSameCoreObject,
   type MergedCoreObject,
   mergedCoreObject,
@@ -18,6 +20,7 @@ export type DueWriteDependencies = {
   readonly objects: Pick<ConnectorObjectStore, 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
   readonly coreObjects: CoreObjectWriter
   readonly scheduler: CooperativeScheduler
+  readonly log: Log
   nowMs(): number
 }
 
@@ -50,7 +53,7 @@ export async function dueWrites(
   tenantId: string,
   coreObjectIds: readonly string[],
   { stubs, successors, fed, contested, rules }: MergeBasis,
-  { objects, coreObjects, scheduler, nowMs }: DueWriteDependencies,
+  { objects, coreObjects, scheduler, log, nowMs }: DueWriteDependencies,
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
   const live = await liveContributions(tenantId, coreObjectIds, rules, objects)
@@ -62,6 +65,11 @@ export async function dueWrites(
     const contributions = (live.get(id) ?? []).map(({ contribution }) => contribution)
     const mergedInto = successors.get(id) ?? moved.get(id) ?? before?.value.mergedInto
     const after = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id), mergedInto)
+    if (after !== undefined && contributions.length > 1 && exceedsCoreObject(after.attributes)) {
+      // Concurrent writes of several connectors do not see each other. The object stays as it is stored.
+      log.error('core-objects.too-large', undefined, { tenantId, coreObjectId: id })
+      return []
+    }
     return after === undefined ? [] : [{ before: before?.value, after }]
   })
   const changes = await scheduler.run(merging)

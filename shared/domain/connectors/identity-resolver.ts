@@ -7,13 +7,21 @@ import {
   ownCoreObjectId,
 } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
+import { exceedsCoreObject } from './merged-core-object.ts'
 import type { ObjectWrite } from './object-input.ts'
 
 /** An identity being written, possibly without a core object yet. */
 export type WrittenIdentity = Omit<ConnectorObject, 'coreObjectId'>
 
 /** The core object of an identity, and the other identities that move to another core object because of it. */
-export type Placement = { readonly coreObjectId: string; readonly movers: readonly ConnectorObject[] }
+export type Placement = {
+  readonly coreObjectId: string
+  readonly movers: readonly ConnectorObject[]
+  /** Whether the identities of the person together are too large for one core object. */
+  readonly isTooLarge: boolean
+  /** Leaves all identities as they were before. */
+  undo(): void
+}
 
 type Identity = WrittenIdentity & { readonly coreObjectId?: string }
 
@@ -37,6 +45,8 @@ export class IdentityResolver {
    */
   readonly #index = new Map<string, Set<string>>()
   readonly #deps: IdentityResolverDependencies
+  /** What the last placement has replaced, in order; undefined for a new identity. */
+  readonly #replaced: [id: string, before: Identity | undefined][] = []
 
   constructor(identities: Iterable<ConnectorObject>, deps: IdentityResolverDependencies) {
     this.#deps = deps
@@ -46,6 +56,7 @@ export class IdentityResolver {
   /** Adds or replaces an identity and assigns its core object. */
   place(written: WrittenIdentity): Placement {
     const before = this.#identities.get(written.id)
+    this.#replaced.length = 0
     const connected = before === undefined ? [] : this.#connectedTo([before])
     this.#put(before?.coreObjectId === undefined ? written : { ...written, coreObjectId: before.coreObjectId })
     const changed = this.#assign(
@@ -53,7 +64,13 @@ export class IdentityResolver {
       before !== undefined && isLive(before) ? undefined : written.id,
     )
     const { coreObjectId } = this.#identities.get(written.id) as ConnectorObject
-    return { coreObjectId, movers: changed.filter(({ id }) => id !== written.id) }
+    const person = this.#identitiesWith(this.#withKey(`core ${coreObjectId}`))
+    const replaced = [...this.#replaced]
+    const undo = () => {
+      for (const [id, former] of replaced.toReversed()) this.#put(former ?? id)
+    }
+    const movers = changed.filter(({ id }) => id !== written.id)
+    return { coreObjectId, movers, isTooLarge: isTooLarge(person, this.#deps.rules), undo }
   }
 
   /** Marks an identity as deleted. @returns The identities that move to another core object because of it. */
@@ -130,13 +147,24 @@ export class IdentityResolver {
     return known
   }
 
-  #put(identity: Identity): void {
-    const { id } = identity
+  /** @param identity The id alone removes the identity. */
+  #put(identity: Identity | string): void {
+    const id = typeof identity === 'string' ? identity : identity.id
     const before = this.#identities.get(id)
+    this.#replaced.push([id, before])
     for (const key of before === undefined ? [] : indexKeysOf(before)) this.#withKey(key).delete(id)
+    this.#identities.delete(id)
+    if (typeof identity === 'string') return
     this.#identities.set(id, identity)
     for (const key of indexKeysOf(identity)) this.#withKey(key).add(id)
   }
+}
+
+/** Of several identities, each of which has less than half of it. */
+function isTooLarge(person: readonly Identity[], rules: ConnectorRules): boolean {
+  if (person.length < 2) return false
+  const oldestFirst = person.toSorted((one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId))
+  return exceedsCoreObject(Object.assign({}, ...oldestFirst.toReversed().map(({ data }) => data)))
 }
 
 const isLive = ({ deletedAtMs }: Identity): boolean => deletedAtMs === undefined

@@ -53,6 +53,14 @@ export function mergedCoreObject(
   return { id, objectType, externalId, attributes: sortedByName(attributes), contributors, deleted: false }
 }
 
+/** Bytes of the JSON of a core object's attributes. Cosmos accepts documents of 2 MB. */
+const CORE_OBJECT_BYTES_COUNT = 1024 * 1024
+
+/** Whether these attributes are too large for one core object. */
+export function exceedsCoreObject(attributes: Readonly<Record<string, unknown>>): boolean {
+  return Buffer.byteLength(JSON.stringify(attributes)) > CORE_OBJECT_BYTES_COUNT
+}
+
 /** The members of a core object that are known without reading it. */
 export type CoreObjectStub = Pick<MergedCoreObject, 'id' | 'objectType' | 'externalId'> & {
   readonly attributes?: Attributes

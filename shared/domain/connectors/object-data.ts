@@ -1,3 +1,4 @@
+import { hasControls } from '../../kernel/control-characters.ts'
 import { isGuid } from '../../kernel/guid.ts'
 import { type RefusalCode, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
@@ -96,6 +97,7 @@ function checkString(value: unknown, name: string): Checked {
   if (count > STRING_LIMIT_COUNT) {
     return fault('InvalidLength', `${name} has ${count} characters; the maximum is ${STRING_LIMIT_COUNT}`)
   }
+  if (hasControls(value)) return fault('InvalidValue', `${name} contains a control character`)
   if (!value.isWellFormed()) return fault('InvalidValue', `${name} contains an unpaired surrogate`)
   return { value: isBlank(value) ? undefined : value }
 }
@@ -113,6 +115,8 @@ function checkGuid(value: unknown, name: string): Checked {
 function checkReference(value: unknown, name: string): Checked {
   if (!isRecord(value)) return wrongType(name, 'a reference { "externalId": "..." }')
   const { externalId } = value
+  if (typeof externalId === 'string' && hasControls(externalId))
+    return fault('InvalidValue', `${name}.externalId contains a control character`, '/externalId')
   if (typeof externalId !== 'string') return fault('InvalidType', `${name}.externalId must be a string`, '/externalId')
   if (externalId === '' || characterCount(externalId) > EXTERNAL_ID_LIMIT_COUNT) {
     return fault(

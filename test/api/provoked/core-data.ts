@@ -58,6 +58,18 @@ export function coreDataProvocations(service: CoreDataService) {
     async UnknownAttribute() {
       return (await connected()).add('identity', 'a', { colour: 'red' })
     },
+    async ObjectTooLarge() {
+      const { addConnector } = await tenant()
+      const values = (name: string) =>
+        Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`custom/${name}${i}`, '😀'.repeat(2_000)]))
+      for (const name of ['a', 'b']) {
+        const { batch } = await addConnector(name)
+        await batch(upsert('identity', name, { nin: '1', ...values(name) }))
+      }
+      const { send, data } = await addConnector('c')
+      const body = { objectType: 'identity', externalId: 'c', data: { nin: '1', ...values('c') } }
+      return provoked(await send('POST', data, body))
+    },
     async TooManyAttributes() {
       const { add, connector } = await connected()
       const named = (from: number) =>

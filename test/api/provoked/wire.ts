@@ -26,8 +26,10 @@ export function wireProvocations(world: JoinableWorld) {
     TokenMissing: () => get('/collections/beta', ''),
     TokenInvalid: () => withToken('Bearer x'),
     TokenNotVerified: () => withToken(`Bearer ${encoded({ alg: 'RS256', kid: 'x' })}.${encoded({ ver: '2.0' })}.x`),
-    TenantNotAllowed: () => admitted(world, { tenants: new Set(), requestsPerCallerPerMinute: 0 }, 1),
-    TooManyRequests: () => admitted(world, { tenants: 'any', requestsPerCallerPerMinute: 1 }, 2),
+    TenantNotAllowed: () =>
+      admitted(world, { tenants: new Set(), requestsPerCallerPerMinute: 0, requestsPerTenantPerMinute: 0 }, 1),
+    TooManyRequests: () =>
+      admitted(world, { tenants: 'any', requestsPerCallerPerMinute: 1, requestsPerTenantPerMinute: 0 }, 2),
     RoleRequired: () => get('/collections/beta', caller('user', [])),
     UsersOnly: () => get(`${JOINABLE}/member-of`, writer),
     CallerHasNoIdentity: () => get(`${JOINABLE}/member-of`, caller('user', ['User'])),

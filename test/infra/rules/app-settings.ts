@@ -27,6 +27,7 @@ const OF_IDENTITIES: readonly string[] = [SETTINGS.managedIdentityClientId.name,
 /** Sample values of settings that only the cloud or the operator knows. */
 const MADE_UP: Readonly<Record<string, string>> = {
   [SETTINGS.serviceClientId.name]: '11111111-1111-4111-8111-111111111111',
+  [SETTINGS.tenants.name]: 'any',
   [SETTINGS.managedIdentityClientId.name]: '22222222-2222-4222-8222-222222222222',
   [SETTINGS.graphIdentityClientId.name]: '33333333-3333-4333-8333-333333333333',
   [SETTINGS.serviceBusNamespace.name]: 'namespace.servicebus.windows.net',
