@@ -2,6 +2,7 @@ import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import { byCreation, Connector, type ConnectorStore } from '../../domain/connectors/connector.ts'
 import { batchedDocumentReads } from '../batched-reads.ts'
+import { cachedLists } from '../cached-lists.ts'
 import { documentParser } from '../document-parser.ts'
 import { ifVersion, queryAll, refuse, type Stored } from '../documents.ts'
 
@@ -10,14 +11,22 @@ const parse = documentParser<Connector>('connector', Type.Object(Connector.prope
 /** One stored before `bindsAccounts` existed has its default. */
 const connector = (document: Stored<Connector>): Connector => parse(Object.assign({ bindsAccounts: true }, document))
 
+/** A connector in memory, at most about. */
+const CONNECTOR_BYTES = 1_000
+/** Of 10,000 connectors. A tenant has a few. */
+const CACHED_BYTES = 10_000 * CONNECTOR_BYTES
+
 /** Container `connectors`, partition key `/tenantId`. */
 export function cosmosConnectorStore(container: Container): ConnectorStore {
   const read = batchedDocumentReads<Connector>(container)
   return {
-    async list(tenantId) {
-      const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
-      return documents.map(connector).sort(byCreation)
-    },
+    list: cachedLists(container, {
+      maxBytes: CACHED_BYTES,
+      async read(tenantId) {
+        const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
+        return { items: documents.map(connector).sort(byCreation), sizeBytes: documents.length * CONNECTOR_BYTES }
+      },
+    }),
     async find(tenantId, id) {
       const document = await read(tenantId, id)
       return document && { value: connector(document), version: document._etag }
