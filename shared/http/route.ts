@@ -63,6 +63,8 @@ export type Route = {
   }
   /** Refusals other than those of routing, authentication, authorization and validation. */
   readonly refusals: readonly RefusalCode[]
+  /** Those of `refusals` that this route returns as 409: see `Refusal.conflict`. */
+  readonly conflicts?: readonly RefusalCode[]
   readonly run: (input: RouteInput) => Promise<RouteResult>
 }
 

@@ -13,7 +13,10 @@ const TEXT: JsonObject = { type: 'string' }
  * Values by the type as which they are compared. `checkCondition` has the exact rules; the descriptions summarize them.
  */
 const VALUES: Record<AttributeType, JsonObject> = {
-  String: { type: ['string', 'number', 'boolean'], description: 'Compared as text, by code point, case-sensitive.' },
+  String: {
+    type: ['string', 'number', 'boolean'],
+    description: 'Compared as text, by code point, case-sensitive. An ordering takes a string only.',
+  },
   Integer: { type: ['integer', 'string'], description: 'A whole number of at most 16 digits, or a string of one.' },
   Boolean: { type: ['boolean', 'string'], description: '`true` or `false`. A string is accepted in any case.' },
   DateTime: {
@@ -167,7 +170,7 @@ function membershipLeaf(): Leaf {
 /** `value` is a list for `In`, ignored for `IsNull`, and a single value for every other operator. */
 function leafSchema({ description, id, field, operators, value }: Leaf): JsonObject {
   const list: JsonObject = { type: 'array', maxItems: MAX_ENTRY_COUNT, items: value }
-  const ignored: JsonObject = { description: 'Ignored, and not stored.' }
+  const ignored: JsonObject = { description: 'Ignored, and not stored. `false` is refused.' }
   const form = (allowed: readonly Operator[], required: readonly string[], operand: JsonObject): JsonObject[] =>
     allowed.length === 0 ? [] : [{ required, properties: { operator: words(allowed), value: operand } }]
   return {

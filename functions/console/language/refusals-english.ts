@@ -49,7 +49,6 @@ export const englishRefusals = {
   LinkDisabled: 'The link is disabled. Enable it first.',
   LinkNotFound: 'This link does not exist any more.',
   ListRequired: 'A list of values is needed here.',
-  MemberRequired: 'A part of the condition is missing.',
   MissingMember: 'Something is missing.',
   NestedFunctions: 'A date can have one function only.',
   NoApprover: 'There is nobody who could approve the request. Ask the administrator of the collection.',
@@ -93,4 +92,5 @@ export const englishRefusals = {
   UnknownGroupOperator: 'Conditions cannot be combined in this way.',
   UnknownOperator: 'This comparison does not exist.',
   UsersOnly: 'Only people can do this, not applications.',
+  ValueTypeMismatch: 'The value and the field are of different types.',
 } as const satisfies Partial<Record<RefusalCode, string>>

@@ -49,7 +49,6 @@ export const norwegianRefusals = {
   LinkDisabled: 'Koblingen er slått av. Slå den på først.',
   LinkNotFound: 'Denne koblingen finnes ikke lenger.',
   ListRequired: 'Her trengs en liste med verdier.',
-  MemberRequired: 'En del av betingelsen mangler.',
   MissingMember: 'Noe mangler.',
   NestedFunctions: 'En dato kan bare ha én funksjon.',
   NoApprover: 'Det er ingen som kan godkjenne søknaden. Kontakt administratoren for samlingen.',
@@ -93,4 +92,5 @@ export const norwegianRefusals = {
   UnknownGroupOperator: 'Betingelser kan ikke virke sammen på denne måten.',
   UnknownOperator: 'Denne sammenligningen finnes ikke.',
   UsersOnly: 'Bare personer kan gjøre dette, ikke programmer.',
+  ValueTypeMismatch: 'Verdien og feltet er av forskjellige typer.',
 } as const satisfies Partial<Record<RefusalCode, string>>

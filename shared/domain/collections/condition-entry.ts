@@ -53,7 +53,8 @@ export async function readCondition(
   const schema = new Map([...withoutSensitive(storedNames), ...schemaFor(caller, rows)])
   const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema))
   if (!check.ok && stored !== undefined) {
-    const kept = await deps.snapshots.reading(rows, checkConditionTask(given, new Map([...storedNames, ...schema])))
+    const names = new Map([...storedNames, ...schema])
+    const kept = await deps.snapshots.reading(rows, checkConditionTask(given, names, 'stored'))
     if (kept.ok && isSameCondition(kept, stored)) return kept.condition
   }
   if (!check.ok) {
@@ -92,7 +93,7 @@ export function* storedConditionTask(collection: Collection): Task<CheckedCondit
 }
 
 function storedCheckTask({ definition }: Collection): Task<ConditionCheck> {
-  return checkConditionTask(definition, storedConditionSchema())
+  return checkConditionTask(definition, storedConditionSchema(), 'stored')
 }
 
 async function unknownCollections(

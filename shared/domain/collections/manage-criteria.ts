@@ -1,9 +1,9 @@
 import { actorIdOf, type Caller, type KnownCaller } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import { collectionsReferredTo } from '../criteria/condition.ts'
-import { findCycle } from '../criteria/evaluation-order.ts'
+import { type CheckedCondition, collectionsReferredTo } from '../criteria/condition.ts'
 import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
+import { findCircle } from './circular-references.ts'
 import type { Collection, CollectionObjectType, CriteriaCollectionUpdate, NewCriteriaCollection } from './collection.ts'
 import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
@@ -92,7 +92,7 @@ function targetOf({ id, ifMatch, caller }: CriteriaUpdate): UpdateTarget {
 function checksOf({ body: { condition }, caller }: CriteriaUpdate, deps: CollectionDependencies): UpdateChecks {
   return {
     readDefinition: condition && ((faults, before) => definitionOf(caller, condition, faults, deps, before)),
-    check: (before, { refersTo }) => refuseCycle(before, refersTo, '/condition', deps),
+    check: (before, given) => refuseCycle(before, given, '/condition', deps),
   }
 }
 
@@ -104,26 +104,29 @@ async function definitionOf(
   before?: Collection,
 ): Promise<Definition> {
   const condition = await readCondition(caller, given, '/condition', faults, deps, before)
+  return definitionBy(condition)
+}
+
+/** The definition of a collection with this condition. */
+export function definitionBy(condition: CheckedCondition): Definition {
   return { definition: condition.wire, refersTo: [...collectionsReferredTo(condition)] }
 }
 
 /**
  * @param pointer JSON pointer to the condition in the body.
- * @throws Refusal `CircularReference`. Follows criteria collections only: the members of a joinable collection do not
- * depend on a condition.
+ * @throws Refusal `CircularReference`. A condition that stays as it is stored is not refused.
  */
 export async function refuseCycle(
   before: Collection,
-  refersTo: readonly string[],
+  given: Definition,
   pointer: string,
   deps: CollectionDependencies,
 ): Promise<void> {
-  if (refersTo.length === 0) return
-  const others = await deps.collections.list(before.tenantId, 'criteria')
-  const references = new Map(others.map((other) => [other.id, other.refersTo]))
-  const cycle = findCycle(before.id, refersTo, (id) => references.get(id) ?? [])
-  if (cycle === undefined) return
-  throw new Refusal('CircularReference', `The collections would refer to each other: ${cycle.join(' -> ')}`, pointer)
+  if (JSON.stringify(given.definition) === JSON.stringify(before.definition)) return
+  const circle = await findCircle(before.tenantId, { id: before.id, ...given }, deps)
+  if (circle === undefined) return
+  const message = `The collections would refer to each other, or to groups that they fill: ${circle.join(' -> ')}`
+  throw new Refusal('CircularReference', message, pointer)
 }
 
 /** Refuses object types that the schema allows and the service does not support yet: decisions, section 6. */

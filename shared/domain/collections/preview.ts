@@ -13,7 +13,7 @@ import { type Collection, CollectionObjectType, Condition, type CriteriaObjectTy
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
 import { liveContext } from './live-members.ts'
-import { objectTypeFaults, refuseCycle } from './manage-criteria.ts'
+import { definitionBy, objectTypeFaults, refuseCycle } from './manage-criteria.ts'
 import { differenceTask } from './membership-store.ts'
 import { typeChangeFaults } from './write-collection.ts'
 
@@ -67,7 +67,7 @@ export async function previewCriteria(
     ...typeChangeFaults(before, preview.objectType, '/preview/objectType'),
   ]
   const condition = await readCondition(caller, preview.condition, '/preview/condition', besides, deps, before)
-  if (before !== undefined) await refuseCycle(before, [...collectionsReferredTo(condition)], '/preview/condition', deps)
+  if (before !== undefined) await refuseCycle(before, definitionBy(condition), '/preview/condition', deps)
   const objectType = preview.objectType as CriteriaObjectType
   const rows = await deps.snapshots.fresh(tenantId)
   const named = [...collectionsReferredTo(condition), ...(current === undefined ? [] : [current.id])]

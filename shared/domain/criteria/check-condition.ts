@@ -11,8 +11,8 @@ import {
   type WireGroup,
   type WireLeaf,
 } from './condition.ts'
-import { comparedType, excerpt, type ParsedValue, parseField, parseValue } from './field-expression.ts'
-import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from './operators-of-types.ts'
+import { comparedType, excerpt, isDayFunction, type ParsedValue, parseField, parseValue } from './field-expression.ts'
+import { MEMBERSHIP_OPERATORS, OPERATORS_OF, ORDERINGS } from './operators-of-types.ts'
 import { type AttributeType, type ConditionSchema, MEMBER_OF_COLLECTION } from './schema.ts'
 
 /** Levels of groups, including the root. This and the next two limits: decisions, section 5. */
@@ -30,14 +30,24 @@ export type ConditionCheck =
   | { readonly ok: true; readonly condition: CheckedCondition }
   | { readonly ok: false; readonly faults: readonly ConditionFault[] }
 
+/**
+ * Where a condition comes from. Some values of a request are refused because they nearly always mean something else. A
+ * stored condition with such a value stays valid.
+ */
+export type ConditionOrigin = 'request' | 'stored'
+
 /** Checks a condition from a request or a stored document: the normalised condition, or all its faults at once. */
-export function checkCondition(input: unknown, schema: ConditionSchema): ConditionCheck {
-  return runToCompletion(checkConditionTask(input, schema))
+export function checkCondition(input: unknown, schema: ConditionSchema, origin?: ConditionOrigin): ConditionCheck {
+  return runToCompletion(checkConditionTask(input, schema, origin))
 }
 
 /** The same as a task with one leaf per step: a mebibyte of dates takes 100 ms to check. */
-export function* checkConditionTask(input: unknown, schema: ConditionSchema): Task<ConditionCheck> {
-  const findings: Findings = { schema, faults: [], leafCount: 0 }
+export function* checkConditionTask(
+  input: unknown,
+  schema: ConditionSchema,
+  origin: ConditionOrigin = 'request',
+): Task<ConditionCheck> {
+  const findings: Findings = { schema, origin, faults: [], leafCount: 0 }
   if (!isObject(input) || !isGroup(input)) {
     report(findings, 'RootNotGroup', 'The root of a condition must be a group', '')
     return { ok: false, faults: findings.faults }
@@ -47,7 +57,12 @@ export function* checkConditionTask(input: unknown, schema: ConditionSchema): Ta
   return { ok: true, condition: { root: root.node, wire: root.wire } }
 }
 
-type Findings = { readonly schema: ConditionSchema; readonly faults: ConditionFault[]; leafCount: number }
+type Findings = {
+  readonly schema: ConditionSchema
+  readonly origin: ConditionOrigin
+  readonly faults: ConditionFault[]
+  leafCount: number
+}
 type Checked<Node extends CheckedNode, Wire> = { readonly node: Node; readonly wire: Wire }
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -73,7 +88,7 @@ function* checkGroup(
   const operator = checkWord(input, 'groupOperator', GROUP_OPERATORS, 'UnknownGroupOperator', pointer, findings)
   const items = own(input, 'conditions')
   const at = `${pointer}/conditions`
-  if (items === undefined) return report(findings, 'MemberRequired', 'conditions is required', at)
+  if (items === undefined) return report(findings, 'MissingMember', 'conditions is required', at)
   if (!Array.isArray(items)) return report(findings, 'InvalidMember', 'conditions must be a list', at)
   if (items.length === 0) return report(findings, 'EmptyGroup', 'A group must have at least one condition', at)
   const children: CheckedNode[] = []
@@ -146,30 +161,55 @@ function checkValues(
   pointer: string,
   findings: Findings,
 ): ParsedValue[] | undefined {
-  if (operator === 'IsNull') return []
-  if (raw === undefined) return report(findings, 'MemberRequired', 'value is required', pointer)
+  if (operator === 'IsNull') return checkNoDenial(raw, pointer, findings)
+  if (raw === undefined) return report(findings, 'MissingMember', 'value is required', pointer)
   if (operator !== 'In') {
-    const value = checkValue(raw, type, pointer, findings)
+    const value = checkValue(raw, operator, type, pointer, findings)
     return value === undefined ? undefined : [value]
   }
   if (!Array.isArray(raw)) return report(findings, 'ListRequired', `Value ${shown(raw)} is not a list`, pointer)
   if (raw.length > MAX_ENTRY_COUNT) {
     return report(findings, 'TooManyEntries', `A list may have at most ${MAX_ENTRY_COUNT} entries`, pointer)
   }
-  const values = raw.map((entry, index) => checkValue(entry, type, `${pointer}/${index}`, findings))
+  const values = raw.map((entry, index) => checkValue(entry, operator, type, `${pointer}/${index}`, findings))
   return values.every((value) => value !== undefined) ? values : undefined
 }
 
-function checkValue(raw: unknown, type: AttributeType, pointer: string, findings: Findings): ParsedValue | undefined {
+function checkValue(
+  raw: unknown,
+  operator: Operator,
+  type: AttributeType,
+  pointer: string,
+  findings: Findings,
+): ParsedValue | undefined {
+  const mismatch = findings.origin === 'request' ? mismatchOf(raw, operator, type) : undefined
+  if (mismatch !== undefined) return report(findings, 'ValueTypeMismatch', mismatch, pointer)
   return (
     parseValue(raw, type) ?? report(findings, 'InvalidValue', `Value ${shown(raw)} is not a valid ${type}`, pointer)
   )
 }
 
+/** Values that read as the type but compare as something else than the caller means. */
+function mismatchOf(raw: unknown, operator: Operator, type: AttributeType): string | undefined {
+  if (type !== 'DateTime' && typeof raw === 'string' && isDayFunction(raw)) {
+    return `Value ${excerpt(raw)} is a day, and only DateTime fields are compared with days`
+  }
+  if (type !== 'String' || !ORDERINGS.includes(operator)) return undefined
+  if (typeof raw !== 'number' && typeof raw !== 'boolean') return undefined
+  return `Value ${shown(raw)} is a ${typeof raw}, and ${operator} compares a String field with a text, by code point`
+}
+
+/** `IsNull` ignores a value, except one that denies it: the leaf would mean the opposite. */
+function checkNoDenial(raw: unknown, pointer: string, findings: Findings): ParsedValue[] | undefined {
+  const isDenial = raw === false || (typeof raw === 'string' && raw.trim().toLowerCase() === 'false')
+  if (!isDenial || findings.origin === 'stored') return []
+  return report(findings, 'InvalidValue', 'IsNull has no value: put the leaf into a NOT group instead', pointer)
+}
+
 function checkText(input: JsonObject, member: string, pointer: string, findings: Findings): string | undefined {
   const text = own(input, member)
   if (typeof text === 'string') return text
-  if (text === undefined) return report(findings, 'MemberRequired', `${member} is required`, `${pointer}/${member}`)
+  if (text === undefined) return report(findings, 'MissingMember', `${member} is required`, `${pointer}/${member}`)
   return report(findings, 'InvalidMember', `${member} must be a string`, `${pointer}/${member}`)
 }
 

@@ -1,4 +1,4 @@
-import { type AttributeType, MEMBER_OF_COLLECTION } from './schema.ts'
+import { type AttributeType, DIRECTORY_GROUPS, MEMBER_OF_COLLECTION } from './schema.ts'
 
 export const GROUP_OPERATORS = ['AND', 'OR', 'NOT', 'XOR'] as const
 /** The number of children that must be true: `AND` all, `OR` at least one, `NOT` none, `XOR` exactly one. */
@@ -88,6 +88,18 @@ function referencesWithin(node: CheckedNode, pointer: string): CollectionReferen
     collectionId: String(value),
     pointer: node.operator === 'In' ? `${pointer}/value/${index}` : `${pointer}/value`,
   }))
+}
+
+/** The directory groups whose members a stored condition tests. Empty for a definition of another kind. */
+export function groupsReadBy(definition: object): readonly string[] {
+  const groups = new Set<string>()
+  const open: unknown[] = [definition]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const { conditions, id, value } = node as Partial<WireGroup & WireLeaf>
+    if (conditions !== undefined) open.push(...conditions)
+    else if (id === DIRECTORY_GROUPS && typeof value === 'string') groups.add(value.toLowerCase())
+  }
+  return [...groups]
 }
 
 export function dependsOnDay(condition: CheckedCondition): boolean {

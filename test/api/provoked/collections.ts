@@ -72,7 +72,7 @@ export function conditionProvocations({ call, admin }: JoinableWorld) {
   return {
     RootNotGroup: refusing(leaf()),
     InvalidNode: refusing(all('text')),
-    MemberRequired: refusing({ groupOperator: 'AND' }),
+    ValueTypeMismatch: refusing(all(leaf({ value: 'Today()' }))),
     InvalidMember: refusing({ groupOperator: 'AND', conditions: {} }),
     UnknownGroupOperator: refusing({ ...all(leaf()), groupOperator: 'MAYBE' }),
     EmptyGroup: refusing(all()),

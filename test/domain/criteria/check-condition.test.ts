@@ -154,8 +154,43 @@ describe('Values', () => {
     assert.deepEqual(codesOf(group(leaf('identityId', 'In', []))), [])
   })
 
+  for (const [name, operator, value] of [
+    ['identityDisplayName', 'Equals', 'Today()'],
+    ['identityDisplayName', 'Contains', ' addDays( Today() , -30 ) '],
+    ['identityDisplayName', 'Equals', 'AddDays(x)'],
+    ['identityId', 'Equals', 'Today()'],
+    ['anInteger', 'GreaterThan', 'AddDays(Today(),1)'],
+    ['anArray', 'Contains', 'TODAY ()'],
+    ['identityDisplayName', 'GreaterThan', 9],
+    ['identityDisplayName', 'GreaterThanOrEqual', 9],
+    ['identityDisplayName', 'LessThan', true],
+    ['identityDisplayName', 'LessThanOrEqual', 0],
+  ] as const) {
+    it(`${JSON.stringify(value)} is of another type than ${name} under ${operator}, but stays valid where it is stored`, () => {
+      const input = group(leaf(name, operator, value))
+      assert.deepEqual(codesOf(input), ['ValueTypeMismatch /conditions/0/value'])
+      const stored = checkCondition(input, SCHEMA, 'stored')
+      assert.equal(stored.ok, name === 'identityDisplayName' || name === 'anArray')
+    })
+  }
+
+  it('takes days as entries of In for dates only', () => {
+    assert.deepEqual(codesOf(group(leaf('relationshipEndDate', 'In', ['Today()']))), [])
+    const texts = group(leaf('identityEmail', 'In', ['x', 'Today()']))
+    assert.deepEqual(codesOf(texts), ['ValueTypeMismatch /conditions/0/value/1'])
+  })
+
+  it('refuses a value that denies IsNull, except in a stored condition', () => {
+    for (const value of [false, 'False', ' false ']) {
+      const input = group(leaf('identityId', 'IsNull', value))
+      assert.deepEqual(codesOf(input), ['InvalidValue /conditions/0/value'])
+      assert.ok(checkCondition(input, SCHEMA, 'stored').ok)
+    }
+    assert.deepEqual(codesOf(group(leaf('identityId', 'IsNull', true))), [])
+  })
+
   it('asks for a value everywhere but for IsNull, which ignores one', () => {
-    assert.deepEqual(codesOf(group(leaf('identityId', 'Equals'))), ['MemberRequired /conditions/0/value'])
+    assert.deepEqual(codesOf(group(leaf('identityId', 'Equals'))), ['MissingMember /conditions/0/value'])
     assert.deepEqual(wireOf(group(leaf('identityId', 'isnull', { any: 'thing' }))), {
       groupOperator: 'AND',
       conditions: [{ id: 'identityId', field: 'identityId', operator: 'IsNull' }],
@@ -277,9 +312,9 @@ describe('Form', () => {
     [
       'a group without an operator',
       { conditions: [leaf('identityEmail', 'IsNull')] },
-      ['MemberRequired /groupOperator'],
+      ['MissingMember /groupOperator'],
     ],
-    ['a group without conditions', { groupOperator: 'AND' }, ['MemberRequired /conditions']],
+    ['a group without conditions', { groupOperator: 'AND' }, ['MissingMember /conditions']],
     ['conditions that are no list', { groupOperator: 'AND', conditions: {} }, ['InvalidMember /conditions']],
     [
       'an unknown group operator',
@@ -294,11 +329,7 @@ describe('Form', () => {
     [
       'an empty leaf',
       group({}),
-      [
-        'MemberRequired /conditions/0/id',
-        'MemberRequired /conditions/0/field',
-        'MemberRequired /conditions/0/operator',
-      ],
+      ['MissingMember /conditions/0/id', 'MissingMember /conditions/0/field', 'MissingMember /conditions/0/operator'],
     ],
     [
       'members of wrong types',
@@ -309,11 +340,7 @@ describe('Form', () => {
     [
       'inherited members',
       group(Object.create(leaf('identityEmail', 'IsNull'))),
-      [
-        'MemberRequired /conditions/0/id',
-        'MemberRequired /conditions/0/field',
-        'MemberRequired /conditions/0/operator',
-      ],
+      ['MissingMember /conditions/0/id', 'MissingMember /conditions/0/field', 'MissingMember /conditions/0/operator'],
     ],
   ] as const) {
     it(`refuses ${claim}`, () => assert.deepEqual(codesOf(input), expected))
@@ -329,15 +356,15 @@ describe('Form', () => {
       'FieldNotInSchema /conditions/0/id',
       'UnknownFunction /conditions/1/conditions/0/field',
       'InvalidValue /conditions/1/conditions/0/value',
-      'MemberRequired /conditions/1/conditions/1/id',
-      'MemberRequired /conditions/1/conditions/1/field',
-      'MemberRequired /conditions/1/conditions/1/operator',
+      'MissingMember /conditions/1/conditions/1/id',
+      'MissingMember /conditions/1/conditions/1/field',
+      'MissingMember /conditions/1/conditions/1/operator',
     ])
   })
 
   it('reports a leaf without a field, or with an unknown operator, once', () => {
     const { field: _field, ...withoutField } = leaf('identityEmail', 'Equals', 'x')
-    assert.deepEqual(codesOf(group(withoutField)), ['MemberRequired /conditions/0/field'])
+    assert.deepEqual(codesOf(group(withoutField)), ['MissingMember /conditions/0/field'])
     assert.deepEqual(codesOf(group(leaf('identityEmail', 'Like', 'x'))), ['UnknownOperator /conditions/0/operator'])
   })
 
