@@ -151,6 +151,7 @@ const BODY: readonly RefusalCode[] = [
   'UnsupportedMediaType',
   'InvalidJson',
   'MissingMember',
+  'UnknownMember',
 ]
 
 const CREATION: readonly RefusalCode[] = ['IdempotencyKeyInvalid', 'IdempotencyKeyReused', 'IdempotencyKeyInUse']
@@ -172,6 +173,7 @@ export function refusalsOf(route: Route): RefusalCode[] {
   )
   add(query !== undefined || body !== undefined || parameters !== undefined, ...VALIDATION)
   add(isRequiringMembers(query), 'MissingMember')
+  add(query !== undefined, 'UnknownParameter')
   add(body !== undefined, ...BODY)
   add(isCreating(route), ...CREATION)
   return [...codes].sort()

@@ -47,6 +47,14 @@ export const REFUSALS = {
   BodyTooDeep: { kind: 'invalid', message: 'The request body is nested deeper than 64 levels' },
   UnsupportedMediaType: { kind: 'unsupportedMediaType', message: 'The content type must be application/json' },
   MissingMember: { kind: 'invalid', message: 'A required property is missing' },
+  UnknownMember: {
+    kind: 'invalid',
+    message: 'The body has a property that does not exist but resembles one that does',
+  },
+  UnknownParameter: {
+    kind: 'invalid',
+    message: 'The query has a parameter that does not exist but resembles one that does',
+  },
   InvalidType: { kind: 'invalid', message: 'A value has the wrong type' },
   InvalidValue: { kind: 'invalid', message: 'A value is not allowed' },
   InvalidLength: { kind: 'invalid', message: 'A value is too long or too short' },

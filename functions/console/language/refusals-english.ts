@@ -90,7 +90,9 @@ export const englishRefusals = {
   UnknownFunction: 'This function does not exist.',
   UnknownGateType: 'A step of this kind does not exist.',
   UnknownGroupOperator: 'Conditions cannot be combined in this way.',
+  UnknownMember: 'A part has a name that does not exist.',
   UnknownOperator: 'This comparison does not exist.',
+  UnknownParameter: 'A search has a name that does not exist.',
   UsersOnly: 'Only people can do this, not applications.',
   ValueTypeMismatch: 'The value and the field are of different types.',
 } as const satisfies Partial<Record<RefusalCode, string>>

@@ -90,7 +90,9 @@ export const norwegianRefusals = {
   UnknownFunction: 'Denne funksjonen finnes ikke.',
   UnknownGateType: 'Et trinn av dette slaget finnes ikke.',
   UnknownGroupOperator: 'Betingelser kan ikke virke sammen på denne måten.',
+  UnknownMember: 'En del har et navn som ikke finnes.',
   UnknownOperator: 'Denne sammenligningen finnes ikke.',
+  UnknownParameter: 'Et søk har et navn som ikke finnes.',
   UsersOnly: 'Bare personer kan gjøre dette, ikke programmer.',
   ValueTypeMismatch: 'Verdien og feltet er av forskjellige typer.',
 } as const satisfies Partial<Record<RefusalCode, string>>

@@ -1,4 +1,5 @@
 import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
+import { nearMiss } from '../../kernel/near-misses.ts'
 import type { RefusalCode } from '../../kernel/refusals.ts'
 import {
   type CheckedCondition,
@@ -48,6 +49,7 @@ export function* checkConditionTask(
   origin: ConditionOrigin = 'request',
 ): Task<ConditionCheck> {
   const findings: Findings = { schema, origin, faults: [], leafCount: 0 }
+  if (isObject(input) && hasMisspeltMembers(input, '', findings)) return { ok: false, faults: findings.faults }
   if (!isObject(input) || !isGroup(input)) {
     report(findings, 'RootNotGroup', 'The root of a condition must be a group', '')
     return { ok: false, faults: findings.faults }
@@ -73,6 +75,7 @@ function* checkNode(
   findings: Findings,
 ): Task<Checked<CheckedNode, WireGroup | WireLeaf> | undefined> {
   if (!isObject(input)) return report(findings, 'InvalidNode', 'A condition item must be a group or a leaf', pointer)
+  if (hasMisspeltMembers(input, pointer, findings)) return undefined
   return isGroup(input) ? yield* checkGroup(input, pointer, depth, findings) : checkLeaf(input, pointer, findings)
 }
 
@@ -102,6 +105,22 @@ function* checkGroup(
   }
   if (operator === undefined) return undefined
   return { node: { kind: 'group', operator, children }, wire: { groupOperator: operator, conditions } }
+}
+
+/** Groups and leaves: clients with one type for both send null for the members of the other. */
+const NODE_MEMBERS = ['groupOperator', 'conditions', 'id', 'field', 'operator', 'value']
+
+/** Reports members that resemble a known one. Nothing else is checked then: the rest follows from what is meant. */
+function hasMisspeltMembers(input: JsonObject, pointer: string, findings: Findings): boolean {
+  if (findings.origin === 'stored') return false
+  let isMisspelt = false
+  for (const name of Object.keys(input)) {
+    const meant = nearMiss(name, NODE_MEMBERS)
+    if (meant === undefined) continue
+    report(findings, 'UnknownMember', `There is no member ${name}, only ${meant}`, `${pointer}/${name}`)
+    isMisspelt = true
+  }
+  return isMisspelt
 }
 
 function checkLeaf(input: JsonObject, pointer: string, findings: Findings): Checked<CheckedLeaf, WireLeaf> | undefined {

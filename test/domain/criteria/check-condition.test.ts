@@ -346,6 +346,29 @@ describe('Form', () => {
     it(`refuses ${claim}`, () => assert.deepEqual(codesOf(input), expected))
   }
 
+  for (const [claim, input, expected] of [
+    [
+      'in the root',
+      { GroupOperator: 'AND', condition: [] },
+      ['UnknownMember /GroupOperator', 'UnknownMember /condition'],
+    ],
+    [
+      'in a group inside',
+      group({ groupOperator: 'AND', Conditions: [] }, leaf('nothing', 'Equals', 'x')),
+      ['UnknownMember /conditions/0/Conditions', 'FieldNotInSchema /conditions/1/id'],
+    ],
+    ['in a leaf', group({ ...leaf('identityId', 'Equals'), vale: GUID }), ['UnknownMember /conditions/0/vale']],
+    [
+      'as a further member',
+      group({ ...leaf('identityId', 'Equals', GUID), Id: 1 }),
+      ['UnknownMember /conditions/0/Id'],
+    ],
+  ] as const) {
+    it(`refuses a misspelt member ${claim}`, () => {
+      assert.deepEqual(codesOf(input), expected)
+    })
+  }
+
   it('reports all faults at once', () => {
     const input = {
       groupOperator: 'maybe',
