@@ -34,6 +34,8 @@ const CONDITION_REFUSALS: readonly RefusalCode[] = [
   'InvalidNode',
   'InvalidMember',
   'UnknownGroupOperator',
+  'AnyPositionNested',
+  'AnyPositionNotAllowed',
   'EmptyGroup',
   'FieldNotInSchema',
   'FieldNotNamedById',

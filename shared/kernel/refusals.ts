@@ -143,6 +143,8 @@ export const REFUSALS = {
   InvalidNode: { kind: 'invalid', message: 'A condition consists of groups and leaves' },
   InvalidMember: { kind: 'invalid', message: 'A property of a group or leaf is not valid' },
   UnknownGroupOperator: { kind: 'invalid', message: 'The group operator does not exist' },
+  AnyPositionNested: { kind: 'invalid', message: 'A group over AnyPosition cannot be within another one' },
+  AnyPositionNotAllowed: { kind: 'invalid', message: 'Collections of org units cannot have a group over AnyPosition' },
   EmptyGroup: { kind: 'invalid', message: 'A group must have at least one condition' },
   FieldNotInSchema: { kind: 'invalid', message: 'The field does not exist in the schema' },
   FieldNotNamedById: { kind: 'invalid', message: 'The field does not read the attribute that id names' },

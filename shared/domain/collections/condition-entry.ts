@@ -9,12 +9,19 @@ import {
   type CollectionReference,
   collectionReferences,
   leavesOf,
+  namesRead,
 } from '../criteria/condition.ts'
-import { type ConditionSchema, conditionSchema, storedConditionSchema, withoutSensitive } from '../criteria/schema.ts'
+import {
+  type AttributeType,
+  type ConditionSchema,
+  conditionSchema,
+  storedConditionSchema,
+  withoutSensitive,
+} from '../criteria/schema.ts'
 import { hasFullAccess } from '../object-access/object-access.ts'
 import type { RowSnapshot } from '../tenant-index/row-snapshot.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
-import type { Collection } from './collection.ts'
+import type { Collection, CollectionObjectType } from './collection.ts'
 import type { CollectionStore } from './collection-dependencies.ts'
 
 export type ConditionDependencies = {
@@ -36,6 +43,7 @@ export function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
  * @param besides Faults in the rest of the body, refused together with the condition's.
  * @param before The criteria collection whose condition is replaced. Attributes that it reads stay valid after the last
  * object with them is deleted, so that a record can be sent back as it was read.
+ * @param objectType Of the collection, where it is known.
  * @throws Refusal with all faults.
  */
 export async function readCondition(
@@ -45,16 +53,17 @@ export async function readCondition(
   besides: readonly RefusalEntry[],
   deps: ConditionDependencies,
   before?: Collection,
+  objectType?: CollectionObjectType,
 ): Promise<CheckedCondition> {
   const { tenantId } = caller
   const rows = await deps.snapshots.fresh(tenantId)
   const stored = before && (await deps.snapshots.reading(rows, storedCheckTask(before)))
   const storedNames = attributesOf(stored)
   const schema = new Map([...withoutSensitive(storedNames), ...schemaFor(caller, rows)])
-  const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema))
+  const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema, 'request', objectType))
   if (!check.ok && stored !== undefined) {
     const names = new Map([...storedNames, ...schema])
-    const kept = await deps.snapshots.reading(rows, checkConditionTask(given, names, 'stored'))
+    const kept = await deps.snapshots.reading(rows, checkConditionTask(given, names, 'stored', objectType))
     if (kept.ok && isSameCondition(kept, stored)) return kept.condition
   }
   if (!check.ok) {
@@ -74,7 +83,11 @@ export async function readCondition(
 /** Empty when the stored condition is invalid: replacing it repairs the collection. */
 function attributesOf(check: ConditionCheck | undefined): ConditionSchema {
   if (!check?.ok) return new Map()
-  return new Map(leavesOf(check.condition.root).map(({ name, type }) => [name, type]))
+  const schema = storedConditionSchema()
+  const names = leavesOf(check.condition.root).flatMap((leaf) => [leaf.name, ...namesRead(leaf)])
+  return new Map(
+    names.flatMap((name) => (schema.get(name) === undefined ? [] : [[name, schema.get(name) as AttributeType]])),
+  )
 }
 
 /** Whether both are valid and equal. The check orders the members of a condition. */

@@ -53,7 +53,7 @@ export function prepareCriteriaCreation(
 }
 
 function definitionReader(body: NewCriteriaCollection, caller: Caller, deps: CollectionDependencies): ReadDefinition {
-  return (faults) => definitionOf(caller, body.condition, [...objectTypeFaults(body.objectType), ...faults], deps)
+  return (faults) => definitionOf(caller, body, body.condition, [...objectTypeFaults(body.objectType), ...faults], deps)
 }
 
 /** A criteria collection to change. @param ifMatch The value of `If-Match`, if any. */
@@ -89,21 +89,23 @@ function targetOf({ id, ifMatch, caller }: CriteriaUpdate): UpdateTarget {
   return { kind: 'criteria', id, tenantId: caller.tenantId, ifMatch, actorId: actorIdOf(caller) }
 }
 
-function checksOf({ body: { condition }, caller }: CriteriaUpdate, deps: CollectionDependencies): UpdateChecks {
+function checksOf({ body, caller }: CriteriaUpdate, deps: CollectionDependencies): UpdateChecks {
+  const { condition } = body
   return {
-    readDefinition: condition && ((faults, before) => definitionOf(caller, condition, faults, deps, before)),
+    readDefinition: condition && ((faults, before) => definitionOf(caller, body, condition, faults, deps, before)),
     check: (before, given) => refuseCycle(before, given, '/condition', deps),
   }
 }
 
 async function definitionOf(
   caller: Caller,
+  { objectType }: Pick<NewCriteriaCollection, 'objectType'>,
   given: object,
   faults: readonly RefusalEntry[],
   deps: CollectionDependencies,
   before?: Collection,
 ): Promise<Definition> {
-  const condition = await readCondition(caller, given, '/condition', faults, deps, before)
+  const condition = await readCondition(caller, given, '/condition', faults, deps, before, objectType)
   return definitionBy(condition)
 }
 

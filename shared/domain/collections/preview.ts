@@ -77,7 +77,15 @@ export async function previewCriteria(
     ...unknownFaults(currentId, current),
     ...typeChangeFaults(before, preview.objectType, '/preview/objectType'),
   ]
-  const condition = await readCondition(caller, preview.condition, '/preview/condition', besides, deps, before)
+  const condition = await readCondition(
+    caller,
+    preview.condition,
+    '/preview/condition',
+    besides,
+    deps,
+    before,
+    preview.objectType,
+  )
   if (before !== undefined) await refuseCycle(before, definitionBy(condition), '/preview/condition', deps)
   const objectType = preview.objectType as CriteriaObjectType
   const rows = await deps.snapshots.fresh(tenantId)

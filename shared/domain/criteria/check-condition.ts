@@ -7,6 +7,8 @@ import {
   type CheckedLeaf,
   type CheckedNode,
   GROUP_OPERATORS,
+  GROUP_RANGES,
+  type GroupRange,
   OPERATORS,
   type Operator,
   type WireGroup,
@@ -38,17 +40,26 @@ export type ConditionCheck =
 export type ConditionOrigin = 'request' | 'stored'
 
 /** Checks a condition from a request or a stored document: the normalised condition, or all its faults at once. */
-export function checkCondition(input: unknown, schema: ConditionSchema, origin?: ConditionOrigin): ConditionCheck {
-  return runToCompletion(checkConditionTask(input, schema, origin))
+export function checkCondition(
+  input: unknown,
+  schema: ConditionSchema,
+  origin?: ConditionOrigin,
+  objectType?: string,
+): ConditionCheck {
+  return runToCompletion(checkConditionTask(input, schema, origin, objectType))
 }
 
-/** The same as a task with one leaf per step: a mebibyte of dates takes 100 ms to check. */
+/**
+ * The same as a task with one leaf per step: a mebibyte of dates takes 100 ms to check.
+ * @param objectType Of the collection, which may limit what its condition can test.
+ */
 export function* checkConditionTask(
   input: unknown,
   schema: ConditionSchema,
   origin: ConditionOrigin = 'request',
+  objectType?: string,
 ): Task<ConditionCheck> {
-  const findings: Findings = { schema, origin, faults: [], leafCount: 0 }
+  const findings: Findings = { schema, origin, objectType, isOverPositions: false, faults: [], leafCount: 0 }
   if (isObject(input) && hasMisspeltMembers(input, '', findings)) return { ok: false, faults: findings.faults }
   if (!isObject(input) || !isGroup(input)) {
     report(findings, 'RootNotGroup', 'The root of a condition must be a group', '')
@@ -62,6 +73,9 @@ export function* checkConditionTask(
 type Findings = {
   readonly schema: ConditionSchema
   readonly origin: ConditionOrigin
+  readonly objectType: string | undefined
+  /** Whether the node is within a group over all positions. */
+  isOverPositions: boolean
   readonly faults: ConditionFault[]
   leafCount: number
 }
@@ -89,6 +103,7 @@ function* checkGroup(
     return report(findings, 'ConditionTooDeep', `A condition may be at most ${MAX_DEPTH} groups deep`, pointer)
   }
   const operator = checkWord(input, 'groupOperator', GROUP_OPERATORS, 'UnknownGroupOperator', pointer, findings)
+  const over = checkRange(input, pointer, findings)
   const items = own(input, 'conditions')
   const at = `${pointer}/conditions`
   if (items === undefined) return report(findings, 'MissingMember', 'conditions is required', at)
@@ -96,6 +111,8 @@ function* checkGroup(
   if (items.length === 0) return report(findings, 'EmptyGroup', 'A group must have at least one condition', at)
   const children: CheckedNode[] = []
   const conditions: (WireGroup | WireLeaf)[] = []
+  const isAroundPositions = findings.isOverPositions
+  findings.isOverPositions ||= over.over !== undefined
   for (let index = 0; index < items.length && !isHopeless(findings); index += 1) {
     yield
     const child = yield* checkNode(items[index], `${at}/${index}`, depth + 1, findings)
@@ -103,12 +120,32 @@ function* checkGroup(
     children.push(child.node)
     conditions.push(child.wire)
   }
+  findings.isOverPositions = isAroundPositions
   if (operator === undefined) return undefined
-  return { node: { kind: 'group', operator, children }, wire: { groupOperator: operator, conditions } }
+  return {
+    node: { kind: 'group', ...over, operator, children },
+    wire: { groupOperator: operator, ...over, conditions },
+  }
+}
+
+/** The rows over which a group is tested, where it names them. */
+function checkRange(input: JsonObject, pointer: string, findings: Findings): { over?: GroupRange } {
+  if ((own(input, 'over') ?? null) === null) return {}
+  const at = `${pointer}/over`
+  const over = checkWord(input, 'over', GROUP_RANGES, 'InvalidMember', pointer, findings)
+  if (over === undefined) return {}
+  if (findings.isOverPositions) {
+    report(findings, 'AnyPositionNested', 'A group over AnyPosition cannot be within another one', at)
+  }
+  if (findings.objectType === 'OrgUnit') {
+    const message = 'The rows of a collection of OrgUnit objects are those of a unit, not of a person'
+    report(findings, 'AnyPositionNotAllowed', message, at)
+  }
+  return { over }
 }
 
 /** Groups and leaves: clients with one type for both send null for the members of the other. */
-const NODE_MEMBERS = ['groupOperator', 'conditions', 'id', 'field', 'operator', 'value']
+const NODE_MEMBERS = ['groupOperator', 'over', 'conditions', 'id', 'field', 'operator', 'value']
 
 /** Reports members that resemble a known one. Nothing else is checked then: the rest follows from what is meant. */
 function hasMisspeltMembers(input: JsonObject, pointer: string, findings: Findings): boolean {
@@ -128,6 +165,9 @@ function checkLeaf(input: JsonObject, pointer: string, findings: Findings): Chec
   if (findings.leafCount > MAX_LEAF_COUNT) {
     return report(findings, 'TooManyLeaves', `A condition may have at most ${MAX_LEAF_COUNT} leaves`, '')
   }
+  if ((own(input, 'over') ?? null) !== null) {
+    report(findings, 'InvalidMember', 'over is a property of groups', `${pointer}/over`)
+  }
   const id = checkText(input, 'id', pointer, findings)
   const field = checkText(input, 'field', pointer, findings)
   const operator = checkWord(input, 'operator', OPERATORS, 'UnknownOperator', pointer, findings)
@@ -145,6 +185,16 @@ function checkLeaf(input: JsonObject, pointer: string, findings: Findings): Chec
       `${pointer}/operator`,
     )
   }
+  const raw = own(input, 'value')
+  if (isObject(raw) && operator !== 'IsNull' && operator !== 'In') {
+    const operand = checkOperand(raw, id, type, `${pointer}/value`, findings)
+    if (expression === undefined || operand === undefined) return undefined
+    const { functions, wire } = expression
+    return {
+      node: { kind: 'leaf', name: id, type, functions, operator, values: [], operand },
+      wire: { id, field: wire, operator, value: { attribute: operand } },
+    }
+  }
   const values = checkValues(own(input, 'value'), operator, comparedType(id, type), `${pointer}/value`, findings)
   if (expression === undefined || values === undefined) return undefined
   const written = values.map(({ wire }) => wire)
@@ -161,6 +211,34 @@ function checkLeaf(input: JsonObject, pointer: string, findings: Findings): Chec
     wire: { id, field: expression.wire, operator, ...(value === undefined ? {} : { value }) },
   }
 }
+
+/** The attribute in a value `{ "attribute": "identityId" }`, which must have the type that the leaf compares. */
+function checkOperand(
+  raw: JsonObject,
+  id: string,
+  type: AttributeType,
+  pointer: string,
+  findings: Findings,
+): string | undefined {
+  const compared = comparedType(id, type)
+  for (const name of Object.keys(raw)) {
+    const meant = nearMiss(name, OPERAND_MEMBERS)
+    if (meant !== undefined)
+      return report(findings, 'UnknownMember', `There is no member ${name}, only ${meant}`, `${pointer}/${name}`)
+  }
+  const attribute = own(raw, 'attribute')
+  if (typeof attribute !== 'string' || id === MEMBER_OF_COLLECTION || attribute === MEMBER_OF_COLLECTION) {
+    return report(findings, 'InvalidValue', `Value ${shown(raw)} is not a valid ${compared}`, pointer)
+  }
+  const at = `${pointer}/attribute`
+  const attributeType = findings.schema.get(attribute)
+  if (attributeType === undefined) return reportUnknownField(attribute, at, findings)
+  if (attributeType === compared) return attribute
+  const message = `${excerpt(attribute)} is of type ${attributeType}, and ${id} is compared with values of type ${compared}`
+  return report(findings, 'ValueTypeMismatch', message, at)
+}
+
+const OPERAND_MEMBERS = ['attribute']
 
 function checkField(field: string, id: string, type: AttributeType, pointer: string, findings: Findings) {
   const expression = parseField(field, id, type)

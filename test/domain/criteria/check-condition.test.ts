@@ -174,6 +174,36 @@ describe('Values', () => {
     })
   }
 
+  for (const [name, operator, value, expected] of [
+    ['identityId', 'Equals', { attribute: 'relationshipManager' }, []],
+    ['orgUnitDeputies', 'Contains', { attribute: 'identityId' }, []],
+    ['anInteger', 'LessThan', { attribute: 'anInteger' }, []],
+    ['identityEmail', 'Equals', { attribute: 'identityId' }, ['ValueTypeMismatch /conditions/0/value/attribute']],
+    [
+      'orgUnitDeputies',
+      'Contains',
+      { attribute: 'orgUnitDeputies' },
+      ['ValueTypeMismatch /conditions/0/value/attribute'],
+    ],
+    ['identityEmail', 'Equals', { attribute: 'nothing' }, ['FieldNotInSchema /conditions/0/value/attribute']],
+    [
+      'identityEmail',
+      'Equals',
+      { attribute: 'ToLower(identityEmail)' },
+      ['FieldNotInSchema /conditions/0/value/attribute'],
+    ],
+    ['identityEmail', 'Equals', { atribute: 'identityId' }, ['UnknownMember /conditions/0/value/atribute']],
+    ['identityEmail', 'Equals', {}, ['InvalidValue /conditions/0/value']],
+    ['memberOfCollection', 'Equals', { attribute: 'identityId' }, ['InvalidValue /conditions/0/value']],
+    ['identityId', 'Equals', { attribute: 'memberOfCollection' }, ['InvalidValue /conditions/0/value']],
+    ['identityId', 'In', [{ attribute: 'relationshipManager' }], ['InvalidValue /conditions/0/value/0']],
+    ['identityId', 'In', { attribute: 'relationshipManager' }, ['ListRequired /conditions/0/value']],
+  ] as const) {
+    it(`${JSON.stringify(value)} ${expected.length === 0 ? 'is' : 'is not'} a value of ${name} under ${operator}`, () => {
+      assert.deepEqual(codesOf(group(leaf(name, operator, value))), expected)
+    })
+  }
+
   it('takes days as entries of In for dates only', () => {
     assert.deepEqual(codesOf(group(leaf('relationshipEndDate', 'In', ['Today()']))), [])
     const texts = group(leaf('identityEmail', 'In', ['x', 'Today()']))
@@ -195,6 +225,31 @@ describe('Values', () => {
       groupOperator: 'AND',
       conditions: [{ id: 'identityId', field: 'identityId', operator: 'IsNull' }],
     })
+  })
+})
+
+describe('A group over all positions', () => {
+  const over = (input: object, range: unknown = 'AnyPosition') => ({ ...input, over: range })
+  const ok = leaf('identityEmail', 'Equals', 'x')
+
+  it('is written in any case, and null means none', () => {
+    assert.deepEqual(wireOf(over(group(ok), 'anyposition')), over(group(ok)))
+    assert.deepEqual(wireOf(over(group(ok), null)), group(ok))
+  })
+
+  it('is not within another one, at any depth; beside it may be one', () => {
+    const nested = over(group(group(over(group(ok)))))
+    assert.deepEqual(codesOf(nested), ['AnyPositionNested /conditions/0/conditions/0/over'])
+    assert.deepEqual(codesOf(group(over(group(ok)), over(group(ok)))), [])
+  })
+
+  it('is refused in collections of org units, with another word, and on a leaf', () => {
+    const check = checkCondition(group(over(group(ok))), SCHEMA, 'request', 'OrgUnit')
+    assert.deepEqual(!check.ok && check.faults.map(({ code, pointer }) => [code, pointer]), [
+      ['AnyPositionNotAllowed', '/conditions/0/over'],
+    ])
+    assert.deepEqual(codesOf(over(group(ok), 'EveryPosition')), ['InvalidMember /over'])
+    assert.deepEqual(codesOf(group(over(ok))), ['InvalidMember /conditions/0/over'])
   })
 })
 
