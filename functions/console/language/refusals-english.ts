@@ -3,6 +3,8 @@ import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 /** What a refusal means for the person who meets it, by its code. The message of the API follows, with the values. */
 export const englishRefusals = {
   AlreadyMember: 'You are a member already.',
+  AnyPositionNested: 'A group over any position cannot be within another one.',
+  AnyPositionNotAllowed: 'Org units have no positions.',
   ApproversNotAllowed: "The manager's step has no other approvers.",
   ApproversRequired: 'Each step needs at least one approver.',
   BodyTooLarge: 'This is too much for one request. Use fewer values.',

@@ -3,6 +3,8 @@ import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 /** Bokmål. */
 export const norwegianRefusals = {
   AlreadyMember: 'Du er allerede medlem.',
+  AnyPositionNested: 'En gruppe over alle stillinger kan ikke stå inne i en annen.',
+  AnyPositionNotAllowed: 'Enheter har ingen stillinger.',
   ApproversNotAllowed: 'Lederens trinn har ingen andre godkjennere.',
   ApproversRequired: 'Hvert trinn må ha minst én godkjenner.',
   BodyTooLarge: 'Dette er for mye for én forespørsel. Bruk færre verdier.',
