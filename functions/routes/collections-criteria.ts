@@ -34,9 +34,10 @@ const CONDITION_REFUSALS: readonly RefusalCode[] = [
   'CollectionUnknown',
   'RootNotGroup',
   'InvalidNode',
-  'MemberRequired',
   'InvalidMember',
   'UnknownGroupOperator',
+  'AnyPositionNested',
+  'AnyPositionNotAllowed',
   'EmptyGroup',
   'FieldNotInSchema',
   'FieldNotNamedById',
@@ -47,6 +48,7 @@ const CONDITION_REFUSALS: readonly RefusalCode[] = [
   'TooManyFunctions',
   'UnknownOperator',
   'OperatorNotAllowed',
+  'ValueTypeMismatch',
   'ListRequired',
   'ConditionTooLarge',
   'ConditionTooDeep',
@@ -121,7 +123,9 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       description:
         'Omitted members keep their values; `tags` and `attributes` are kept separately. The condition can keep ' +
         'attributes and collections that no longer exist if the stored condition already names them, so that a record ' +
-        'can always be sent back as it was read. With `If-Plan`, the update is saved only if its effect is still exactly ' +
+        'can always be sent back as it was read. A condition that refers to its own collection, through other ' +
+        'collections or through `directMemberOfDirectoryGroups` and a group that these are linked to, is refused with ' +
+        '`CircularReference`. With `If-Plan`, the update is saved only if its effect is still exactly ' +
         'the planned one.',
       roles: COLLECTION_WRITERS,
       identity: 'optional',

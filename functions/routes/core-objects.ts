@@ -22,7 +22,7 @@ import {
 } from '../../shared/domain/object-access/read-core-objects.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
-import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
+import { CoreObjectPageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { ok, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
@@ -116,7 +116,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
       'relationships that name them as manager, with their identities. Otherwise it does not depend on the start and ' +
       'end dates of relationships. Of other people, a `User` does not read `nin`, `privateMobile` and `privateEmail`.',
     roles: CORE_OBJECT_READERS,
-    query: PageQuery,
+    query: CoreObjectPageQuery,
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_SCHEMAS[objectType]), paged: true },
     refusals: ['InvalidCursor'],
     run: ({ query, caller }) =>

@@ -151,11 +151,14 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
     description:
       'Links a collection to a directory group and queues the first sync job. Afterwards, each membership change is ' +
       'written to the group within seconds, and an hourly sweep reverts changes made in the directory. The service ' +
-      'never changes group members that are not users, such as nested groups. A tenant has at most 2,000 links.',
+      'never changes group members that are not users, such as nested groups. A collection whose condition reads the ' +
+      'members of the group, itself or through collections that it refers to, is refused with `CircularReference`. A ' +
+      'tenant has at most 2,000 links.',
     roles: WRITERS,
     body: NewGroupLink,
     reply: { status: 201, schema: Guid },
-    refusals: [...VERIFICATION_REFUSALS, 'GroupAlreadyLinked', 'QuotaExceeded'],
+    refusals: [...VERIFICATION_REFUSALS, 'GroupAlreadyLinked', 'CircularReference', 'QuotaExceeded'],
+    conflicts: ['CircularReference'],
     identity: 'optional',
     run: async ({ body, caller, identityId, creation }) => {
       const actorId = actorIdOf({ ...caller, identityId })

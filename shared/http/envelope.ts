@@ -38,9 +38,9 @@ const STATUS: Record<RefusalKind, number> = {
 /** Responses carry data of people: they are not cached, and browsers do not guess their type. */
 const PROTECTIVE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
-/** The HTTP status of a refusal. Depends only on its kind. */
-export function httpStatusOf(refusal: Pick<Refusal, 'code'>): number {
-  return STATUS[REFUSALS[refusal.code].kind]
+/** The HTTP status of a refusal. Depends only on its kind, by default that of the register. */
+export function httpStatusOf({ code, kind = REFUSALS[code].kind }: Pick<Refusal, 'code'> & Partial<Refusal>): number {
+  return STATUS[kind]
 }
 
 /** The response to a successful request. */

@@ -6,22 +6,30 @@ import { type SealBinding, sealedTexts } from './sealed-texts.ts'
 
 const PAGE_SIZE_DEFAULT = 2000
 const PAGE_SIZE_LIMIT = 5000
+const CORE_OBJECT_PAGE_SIZE_LIMIT = 10_000
+
+const pageSizeUpTo = (maximum: number) =>
+  Type.Integer({
+    minimum: 1,
+    maximum,
+    description: `Maximum number of items per page. Default: the page size of the cursor, or ${PAGE_SIZE_DEFAULT} without one.`,
+  })
 
 /** The query of paged lists. */
 export const PageQuery = Type.Object({
-  pageSize: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: PAGE_SIZE_LIMIT,
-      description: `Maximum number of items per page. Default: the page size of the cursor, or ${PAGE_SIZE_DEFAULT} without one.`,
-    }),
-  ),
+  pageSize: Type.Optional(pageSizeUpTo(PAGE_SIZE_LIMIT)),
   nextCursor: Type.Optional(
     Type.String({
       maxLength: 1000,
       description: 'The `nextCursor` of the previous page. Opaque; valid for the same list and caller only.',
     }),
   ),
+})
+
+/** The query of lists of core objects, which are synced in large pages. */
+export const CoreObjectPageQuery = Type.Object({
+  ...PageQuery.properties,
+  pageSize: Type.Optional(pageSizeUpTo(CORE_OBJECT_PAGE_SIZE_LIMIT)),
 })
 type AskedPage = { readonly pageSize?: number | undefined; readonly nextCursor?: string | undefined }
 

@@ -63,6 +63,8 @@ export type Route = {
   }
   /** Refusals other than those of routing, authentication, authorization and validation. */
   readonly refusals: readonly RefusalCode[]
+  /** Those of `refusals` that this route returns as 409: see `Refusal.conflict`. */
+  readonly conflicts?: readonly RefusalCode[]
   readonly run: (input: RouteInput) => Promise<RouteResult>
 }
 
@@ -149,6 +151,7 @@ const BODY: readonly RefusalCode[] = [
   'UnsupportedMediaType',
   'InvalidJson',
   'MissingMember',
+  'UnknownMember',
 ]
 
 const CREATION: readonly RefusalCode[] = ['IdempotencyKeyInvalid', 'IdempotencyKeyReused', 'IdempotencyKeyInUse']
@@ -170,6 +173,7 @@ export function refusalsOf(route: Route): RefusalCode[] {
   )
   add(query !== undefined || body !== undefined || parameters !== undefined, ...VALIDATION)
   add(isRequiringMembers(query), 'MissingMember')
+  add(query !== undefined, 'UnknownParameter')
   add(body !== undefined, ...BODY)
   add(isCreating(route), ...CREATION)
   return [...codes].sort()

@@ -5,6 +5,7 @@ import type { TObject, TSchema } from 'typebox'
 import { hasControls, hasControlsInLines } from '../kernel/control-characters.ts'
 import { isGuid } from '../kernel/guid.ts'
 import { type RefusalCode, type RefusalEntry, refusalEntry, throwIfRefused } from '../kernel/refusals.ts'
+import { misspeltMembers, misspeltParameters } from './unknown-names.ts'
 
 /** Errors that one response reports at most. */
 const ERRORS_AT_MOST = 50
@@ -75,11 +76,12 @@ export function withoutOptionalNulls(schema: TSchema, body: unknown): unknown {
   )
 }
 
-/** All validation errors of a body, with JSON pointers. Converts GUIDs in the body to lower case. */
+/** All validation errors of a body, misspelt members first, with JSON pointers. Converts GUIDs in the body to lower case. */
 export function bodyFaults(schema: TSchema, body: unknown): RefusalEntry[] {
   const validate = validator(schema)
-  if (validate(body)) return []
-  return entriesOf(validate.errors ?? [], (pointer) => pointer)
+  const misspelt = misspeltMembers(schema, body)
+  if (validate(body)) return misspelt
+  return [...misspelt, ...entriesOf(validate.errors ?? [], (pointer) => pointer)]
 }
 
 /** Members of several lines: they may have line feeds and tabs. */
@@ -105,7 +107,8 @@ export function conforms(schema: TSchema, value: unknown): boolean {
 }
 
 /**
- * Parses the query: numbers, booleans and lists are converted from text, unknown parameters are ignored.
+ * Parses the query: numbers, booleans and lists are converted from text. Unknown parameters are ignored unless they
+ * resemble a known one.
  * @throws Refusal with an entry for each invalid parameter; `target` is its name.
  */
 export function readQuery(schema: TObject | undefined, search: URLSearchParams): Record<string, unknown> {
@@ -122,7 +125,11 @@ export function readQuery(schema: TObject | undefined, search: URLSearchParams):
   }
   const validate = validator(schema)
   const faults = validate(query) ? [] : entriesOf(validate.errors ?? [], (pointer) => pointer.split('/')[1] ?? '')
-  const all = [...twice, ...faults.filter(({ target }) => twice.every((entry) => entry.target !== target))]
+  const all = [
+    ...misspeltParameters(schema, search),
+    ...twice,
+    ...faults.filter(({ target }) => twice.every((entry) => entry.target !== target)),
+  ]
   throwIfRefused(all)
   return query
 }

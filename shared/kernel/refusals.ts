@@ -50,6 +50,14 @@ export const REFUSALS = {
     message: 'The content type must be application/json in UTF-8, without a content encoding',
   },
   MissingMember: { kind: 'invalid', message: 'A required property is missing' },
+  UnknownMember: {
+    kind: 'invalid',
+    message: 'The body has a property that does not exist but resembles one that does',
+  },
+  UnknownParameter: {
+    kind: 'invalid',
+    message: 'The query has a parameter that does not exist but resembles one that does',
+  },
   InvalidType: { kind: 'invalid', message: 'A value has the wrong type' },
   InvalidValue: { kind: 'invalid', message: 'A value is not allowed' },
   InvalidLength: { kind: 'invalid', message: 'A value is too long or too short' },
@@ -99,7 +107,10 @@ export const REFUSALS = {
   CollectionNotFound: { kind: 'missing', message: 'The collection does not exist' },
   CollectionUnknown: { kind: 'invalid', message: 'The collection does not exist' },
   CollectionInUse: { kind: 'conflict', message: 'The collection is still referenced' },
-  CircularReference: { kind: 'invalid', message: 'Criteria collections cannot reference each other in a cycle' },
+  CircularReference: {
+    kind: 'invalid',
+    message: 'Criteria collections cannot refer to each other, or read the groups that they fill, in a circle',
+  },
   ObjectTypeNotSupported: { kind: 'invalid', message: 'Collections of this object type are not supported' },
   ObjectTypeFixed: { kind: 'invalid', message: 'The object type of a collection cannot be changed' },
   DuplicateTag: { kind: 'invalid', message: 'A tag or attribute occurs twice' },
@@ -137,9 +148,10 @@ export const REFUSALS = {
   // Conditions
   RootNotGroup: { kind: 'invalid', message: 'The root of a condition must be a group' },
   InvalidNode: { kind: 'invalid', message: 'A condition consists of groups and leaves' },
-  MemberRequired: { kind: 'invalid', message: 'A group or leaf lacks a required property' },
   InvalidMember: { kind: 'invalid', message: 'A property of a group or leaf is not valid' },
   UnknownGroupOperator: { kind: 'invalid', message: 'The group operator does not exist' },
+  AnyPositionNested: { kind: 'invalid', message: 'A group over AnyPosition cannot be within another one' },
+  AnyPositionNotAllowed: { kind: 'invalid', message: 'Collections of org units cannot have a group over AnyPosition' },
   EmptyGroup: { kind: 'invalid', message: 'A group must have at least one condition' },
   FieldNotInSchema: { kind: 'invalid', message: 'The field does not exist in the schema' },
   FieldNotNamedById: { kind: 'invalid', message: 'The field does not read the attribute that id names' },
@@ -150,6 +162,7 @@ export const REFUSALS = {
   TooManyFunctions: { kind: 'invalid', message: 'A field has too many nested functions' },
   UnknownOperator: { kind: 'invalid', message: 'The operator does not exist' },
   OperatorNotAllowed: { kind: 'invalid', message: 'The operator does not support the type of the field' },
+  ValueTypeMismatch: { kind: 'invalid', message: 'The value is of another type than the field' },
   ListRequired: { kind: 'invalid', message: 'The operator requires a list of values' },
   ConditionTooLarge: { kind: 'invalid', message: 'The JSON of the condition has more than 128 KB' },
   ConditionTooDeep: { kind: 'invalid', message: 'The condition has too many levels' },
@@ -208,12 +221,14 @@ export class Refusal extends Error {
   readonly entries: readonly RefusalEntry[]
   /** Seconds after which the caller can repeat the request; undefined when repeating does not help. */
   readonly retryAfterS: number | undefined
+  readonly kind: RefusalKind
 
   constructor(code: RefusalCode, message: string = REFUSALS[code].message, target?: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.entries = [refusalEntry(code, message, target)]
     this.retryAfterS = undefined
+    this.kind = REFUSALS[code].kind
   }
 
   /** A refusal of a request that the caller can repeat later. @param retryAfterS Seconds; at least 1. */
@@ -228,8 +243,12 @@ export class Refusal extends Error {
     return Object.assign(new Refusal(first.code, first.message), { entries })
   }
 
-  get kind(): RefusalKind {
-    return REFUSALS[this.code].kind
+  /**
+   * A refusal of a valid request that conflicts with other records, with a code that is an invalid request elsewhere.
+   * The route lists the code in `conflicts`.
+   */
+  static conflict(code: RefusalCode, message: string, target: string): Refusal {
+    return Object.assign(new Refusal(code, message, target), { kind: 'conflict' })
   }
 }
 

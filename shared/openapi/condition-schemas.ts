@@ -1,5 +1,5 @@
 import { MAX_DEPTH, MAX_ENTRY_COUNT, MAX_LEAF_COUNT } from '../domain/criteria/check-condition.ts'
-import { GROUP_OPERATORS, OPERATORS, type Operator } from '../domain/criteria/condition.ts'
+import { GROUP_OPERATORS, GROUP_RANGES, OPERATORS, type Operator } from '../domain/criteria/condition.ts'
 import { comparedType } from '../domain/criteria/field-expression.ts'
 import { HIDDEN } from '../domain/criteria/hidden-values.ts'
 import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../domain/criteria/operators-of-types.ts'
@@ -19,7 +19,10 @@ const TEXT: JsonObject = { type: 'string' }
  * Values by the type as which they are compared. `checkCondition` has the exact rules; the descriptions summarize them.
  */
 const VALUES: Record<AttributeType, JsonObject> = {
-  String: { type: ['string', 'number', 'boolean'], description: 'Compared as text, by code point, case-sensitive.' },
+  String: {
+    type: ['string', 'number', 'boolean'],
+    description: 'Compared as text, by code point, case-sensitive. An ordering takes a string only.',
+  },
   Integer: { type: ['integer', 'string'], description: 'A whole number of at most 16 digits, or a string of one.' },
   Boolean: { type: ['boolean', 'string'], description: '`true` or `false`. A string is accepted in any case.' },
   DateTime: {
@@ -48,6 +51,8 @@ type Leaf = {
   readonly field: JsonObject
   readonly operators: readonly Operator[]
   readonly value: JsonObject
+  /** A value that is read from another attribute, where that is allowed. */
+  readonly operand?: JsonObject
 }
 
 /** The condition language as components of the document: every stored condition conforms to them. */
@@ -96,6 +101,13 @@ function explainedGroup(): JsonObject {
     required: ['groupOperator', 'conditions', 'holds'],
     properties: {
       groupOperator: words(GROUP_OPERATORS),
+      over: words(GROUP_RANGES),
+      shownOn: {
+        type: ['string', 'null'],
+        description:
+          'For a group over `AnyPosition`: the relationship of the person on whose row its conditions are shown, the ' +
+          'first on which they hold; the explained row where they hold on none. Null for a row without a relationship.',
+      },
       conditions: {
         type: 'array',
         items: { anyOf: [schemaReference('ExplainedCondition'), schemaReference('ExplainedLeaf')] },
@@ -125,6 +137,10 @@ const EXPLAINED_LEAF: JsonObject = {
         'caller may not read it. For `memberOfCollection`, those collections of the leaf that the row is a member of.',
       anyOf: [{ type: ['string', 'boolean', 'null'] }, { type: 'array', items: { type: 'string' } }],
     },
+    compared: {
+      description: 'Where the value is an attribute: its value on the row, null when it is missing.',
+      anyOf: [{ type: ['string', 'boolean', 'null'] }, { type: 'array', items: { type: 'string' } }],
+    },
     decides: {
       type: 'boolean',
       description: 'Whether this leaf alone, with the other result, would change the result of the whole condition.',
@@ -142,10 +158,17 @@ function group(): JsonObject {
       'A group of conditions, and the root of every condition. `AND`: all children hold. `OR`: at least one holds. ' +
       `\`NOT\`: none holds. \`XOR\`: exactly one holds. Groups nest at most ${MAX_DEPTH} deep and contain at most ` +
       `${MAX_LEAF_COUNT} leaves in total. Operators are accepted in any case and stored as written here. Unknown ` +
-      'members are ignored.',
+      'members are ignored unless they resemble a known one.',
     required: ['groupOperator', 'conditions'],
     properties: {
       groupOperator: words(GROUP_OPERATORS),
+      over: {
+        anyOf: [words(GROUP_RANGES), { type: 'null' }],
+        description:
+          '`AnyPosition`: the group holds on a row when some row of the same identity satisfies it, so "has no employee ' +
+          'position" is a `NOT` around such a group. It holds on no row without an identity, is not nested in another ' +
+          'one, and is refused in collections of org units.',
+      },
       conditions: {
         type: 'array',
         minItems: 1,
@@ -153,6 +176,15 @@ function group(): JsonObject {
       },
     },
   }
+}
+
+const OPERAND: JsonObject = {
+  type: 'object',
+  description:
+    'The value of another attribute of the same row, of the type that is compared: `{ "attribute": "identityId" }`. With ' +
+    '`Contains`, a list is compared with a `Guid`. An attribute that is missing on either side counts as missing.',
+  required: ['attribute'],
+  properties: { attribute: { type: 'string' } },
 }
 
 /** One component for each attribute type. */
@@ -172,6 +204,7 @@ function attributeLeaves(): Leaf[] {
       field: { type: 'string', description: FIELDS[type] ?? 'The same as `id`.' },
       operators: OPERATORS_OF[type],
       value: VALUES[comparedType(ids[0] ?? '', type)],
+      operand: OPERAND,
     }
   })
 }
@@ -189,9 +222,9 @@ function membershipLeaf(): Leaf {
 }
 
 /** `value` is a list for `In`, ignored for `IsNull`, and a single value for every other operator. */
-function leafSchema({ description, id, field, operators, value }: Leaf): JsonObject {
+function leafSchema({ description, id, field, operators, value, operand }: Leaf): JsonObject {
   const list: JsonObject = { type: 'array', maxItems: MAX_ENTRY_COUNT, items: value }
-  const ignored: JsonObject = { description: 'Ignored, and not stored.' }
+  const ignored: JsonObject = { description: 'Ignored, and not stored. `false` is refused.' }
   const form = (allowed: readonly Operator[], required: readonly string[], operand: JsonObject): JsonObject[] =>
     allowed.length === 0 ? [] : [{ required, properties: { operator: words(allowed), value: operand } }]
   return {
@@ -203,7 +236,7 @@ function leafSchema({ description, id, field, operators, value }: Leaf): JsonObj
       ...form(
         operators.filter((operator) => operator !== 'In' && operator !== 'IsNull'),
         ['operator', 'value'],
-        value,
+        operand === undefined ? value : { anyOf: [value, operand] },
       ),
       ...form(
         operators.filter((operator) => operator === 'In'),

@@ -43,7 +43,10 @@ const ABOUT = `Defines collections of people, positions and org units, and keeps
 - A request body must be sent with \`Content-Length\`. One with \`Transfer-Encoding: chunked\` has no effect and is refused
   with \`LengthRequired\`. The \`HttpClient\` of .NET sends \`JsonContent\` chunked: call \`LoadIntoBufferAsync()\` on the
   content first.
-- Unknown members of a request body are ignored. If a member occurs twice, the last value applies. \`null\` means left
+- Unknown members of a request body, and unknown query parameters, are ignored, so that whole records can be sent back.
+  One that differs from a known name only in case, or by at most two characters (one when the known name has fewer than
+  six), is refused with \`UnknownMember\` or \`UnknownParameter\`. Keys of metadata and custom attributes are free.
+- If a member occurs twice, the last value applies. \`null\` means left
   out for every optional member, so in an update it keeps the value; an empty string clears a description.
 - A query parameter that is not a list must not be repeated.
 - Strings must be valid Unicode. An unpaired surrogate is refused with \`InvalidJson\`, or with \`InvalidValue\` for the

@@ -91,8 +91,10 @@ export function operationResponses(route: Route, schemas: DocumentSchemas, examp
   const { status } = route.reply
   const isCacheable = route.method === 'GET' && route.reply.versioned === true
   const byStatus = new Map<number, FailureCode[]>()
-  for (const code of refusalsOf(route))
-    byStatus.set(httpStatusOf({ code }), [...(byStatus.get(httpStatusOf({ code })) ?? []), code])
+  for (const code of refusalsOf(route)) {
+    const failed = statusOn(route, code)
+    byStatus.set(failed, [...(byStatus.get(failed) ?? []), code])
+  }
   byStatus.set(500, [FAULT_CODE])
   return {
     [status]: success(route, schemas, examples),
@@ -104,8 +106,13 @@ export function operationResponses(route: Route, schemas: DocumentSchemas, examp
           },
         }
       : {}),
-    ...Object.fromEntries([...byStatus].map(([failed, codes]) => [failed, failureOrReference(codes)])),
+    ...Object.fromEntries([...byStatus].map(([failed, codes]) => [failed, failureOrReference(codes, failed)])),
   }
+}
+
+/** The status with which a route returns a refusal. */
+function statusOn({ conflicts }: Route, code: RefusalCode): number {
+  return httpStatusOf(conflicts?.includes(code) ? { code, kind: 'conflict' } : { code })
 }
 
 function success(route: Route, schemas: DocumentSchemas, examples: OperationExamples): JsonObject {
@@ -161,32 +168,39 @@ const HEADERS_OF_STATUS: Readonly<Record<number, Readonly<Record<string, string>
 }
 
 export function sharedResponses(): JsonObject {
-  return Object.fromEntries(Object.entries(SHARED).map(([name, codes]) => [name, failure(codes)]))
+  return Object.fromEntries(
+    Object.entries(SHARED).map(([name, codes]) => [name, failure(codes, statusOfFailure(codes))]),
+  )
 }
 
-function failureOrReference(codes: readonly FailureCode[]): JsonObject {
+function failureOrReference(codes: readonly FailureCode[], status: number): JsonObject {
   const name = SHARED_NAMES.find((shared) => SHARED[shared].join() === codes.join())
-  return name === undefined ? failure(codes) : sharedResponseReference(name)
+  return name === undefined ? failure(codes, status) : sharedResponseReference(name)
 }
 
 export function sharedResponseReference(name: keyof typeof SHARED): JsonObject {
   return { $ref: `#/components/responses/${name}` }
 }
 
-function failure(codes: readonly FailureCode[]): JsonObject {
+function failure(codes: readonly FailureCode[], status: number): JsonObject {
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
-    headers: headerReferences({ 'x-request-id': 'RequestId', ...HEADERS_OF_STATUS[statusOfFailure(codes)] }),
+    headers: headerReferences({ 'x-request-id': 'RequestId', ...HEADERS_OF_STATUS[status] }),
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/Failure' },
-        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+        examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code, status)])),
       },
     },
   }
 }
 
-/** All codes of one response have the same status. */
+function exampleOf(code: FailureCode, status: number): JsonObject {
+  if (statusOfFailure([code]) === status || code === FAULT_CODE) return { $ref: `#/components/examples/${code}` }
+  return { value: { ...refusalEnvelopeOf(code), statusCode: status } }
+}
+
+/** All codes of a shared response have the same status. */
 function statusOfFailure([code]: readonly FailureCode[]): number {
   return code === undefined || code === FAULT_CODE ? 500 : httpStatusOf({ code })
 }

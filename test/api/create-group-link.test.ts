@@ -144,6 +144,16 @@ describe('Creating and previewing group links', () => {
     assert.deepEqual(codes(again), [409, 'GroupAlreadyLinked'])
   })
 
+  it('refuses a link whose collection depends on the members of the group', async () => {
+    const [collectionId, directoryGroupId] = [api.collections.make(users(0, 3)), await api.newGroup()]
+    api.collections.circle = [collectionId, collectionId]
+    const answer = await api.call('POST', '/group-links', { collectionId, directoryGroupId })
+    api.collections.circle = undefined
+    assert.deepEqual(codes(answer), [409, 'CircularReference'])
+    assert.equal(answer.body.errors[0]?.target, '/directoryGroupId')
+    assert.equal((await api.call('POST', '/group-links', { collectionId, directoryGroupId })).status, 201)
+  })
+
   it('creates no link for a collection that is deleted concurrently', async () => {
     const directoryGroupId = await api.newGroup()
     const collectionId = api.collections.make(users(0, 3))

@@ -50,7 +50,7 @@ describe('invalid conditions', () => {
       'InvalidFunctionArgument /conditions/7/field',
       'FunctionNotAllowed /conditions/8/field',
       'FieldNotNamedById /conditions/9/field',
-      'MemberRequired /conditions/10/value',
+      'MissingMember /conditions/10/value',
       'EmptyGroup /conditions/11/conditions',
       'InvalidNode /conditions/12',
     ]

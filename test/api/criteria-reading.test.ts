@@ -217,6 +217,22 @@ describe('preview', () => {
     assert.deepEqual(await compared(named('Ann'), outer), [[ann], [], [anders]])
   })
 
+  it('compares with the collection of a whole record, if there is one', async () => {
+    const tenant = criteriaTenant(service)
+    const [ann, bo] = [await tenant.person('Ann'), await tenant.person('Bo')]
+    const id = await tenant.create(named('Ann'))
+    await tenant.evaluate()
+    const compared = async (changes: object) => {
+      const record = { objectType: 'Identity', name: 'x', createdBy: ann, condition: named('Bo'), ...changes }
+      const { status, body } = await tenant.send('POST', `${CRITERIA}/preview`, { preview: record })
+      assert.equal(status, 200)
+      const ids = (objects: { objectId: string }[]) => objects.map(({ objectId }) => objectId)
+      return [ids(body.data.added), ids(body.data.removed)]
+    }
+    assert.deepEqual(await compared({ id: id.toUpperCase() }), [[bo], [ann]])
+    for (const unknown of [NOBODYS_ID, 'x', 7, null]) assert.deepEqual(await compared({ id: unknown }), [[bo], []])
+  })
+
   it('displays a relationship by the name of its identity and its title', async () => {
     const tenant = criteriaTenant(service)
     const position = await tenant.position(await tenant.person('Ann'), undefined, { title: 'Nurse' })

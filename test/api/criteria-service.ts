@@ -55,6 +55,7 @@ export async function startCriteriaService({ databaseSharesClock = false } = {})
       collections: {
         links: {
           linksOf: async (_tenantId, collectionId) => links.get(collectionId) ?? [],
+          collectionsFilling: async () => new Map(),
           linkedCollections: async () => new Map(links.keys().map((id) => [id, Infinity])),
           accountsChanged: async () => new Set(),
         },

@@ -4,6 +4,7 @@ import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
 import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
+import { collectionLinks } from '../../shared/domain/group-links/linked-collections.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { dispatcher } from '../../shared/http/dispatch.ts'
 import type { Caller, Role } from '../../shared/kernel/caller.ts'
@@ -50,7 +51,7 @@ export async function joinableWorld(
   const linked = new Set<string>()
   const callers = new Map<string, Caller>()
   /** The service as a process that has just started. */
-  const newService = () =>
+  const newService = (): Service =>
     builtService(container, {
       nowMs,
       elapsedMs: () => elapsedMs,
@@ -66,6 +67,8 @@ export async function joinableWorld(
       collections: {
         links: {
           linksOf: async () => [],
+          collectionsFilling: (tenantId, groupIds) =>
+            collectionLinks(deps.linkStore, nowMs).collectionsFilling(tenantId, groupIds),
           linkedCollections: async () => new Map(linked.keys().map((id) => [id, Infinity])),
           accountsChanged: async () => new Set<string>(),
         },

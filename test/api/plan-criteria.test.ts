@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { CONTAINERS } from '../../shared/cosmos/containers.ts'
+import { findCircleOfLink } from '../../shared/domain/collections/circular-references.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import { approvedBy, equals, faults, type JoinableWorld, joinableWorld, OPEN } from './joinable-world.ts'
@@ -261,6 +262,61 @@ describe('the plan of a new collection', () => {
     const { data: listed } = await world.call<unknown[]>(world.writer, 'GET', CRITERIA)
     assert.equal(listed.length, 1)
     assert.deepEqual((await saved(world, id, {}, data.planId)).codes, ['PlanExpired'])
+  })
+})
+
+describe('a condition that reads the group it fills', () => {
+  const inGroup = (id: string, operator = 'Contains') => all(leaf('directMemberOfDirectoryGroups', operator, id))
+  const update = (world: JoinableWorld, id: string, condition: object) =>
+    world.call(world.writer, 'PUT', `${CRITERIA}/${id}`, { objectType: 'Identity', condition })
+
+  it('is refused when it is saved, planned and previewed, also through other collections and groups', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari')
+    const referring = await world.criteria('Identity', memberOf(id))
+    const elsewhere = await world.criteria('Identity', named('Ola'))
+    const [own, above, other] = [
+      await addLink(world, id),
+      await addLink(world, referring, { state: 'Disabled' }),
+      await addLink(world, elsewhere),
+    ]
+    for (const condition of [
+      inGroup(own.directoryGroupId.toUpperCase()),
+      inGroup(own.directoryGroupId, 'NotContains'),
+      inGroup(above.directoryGroupId),
+    ]) {
+      const put = await update(world, id, condition)
+      assert.deepEqual([put.status, put.codes, put.targets], [400, ['CircularReference'], ['/condition']])
+      assert.deepEqual((await planned(world, id, { condition })).codes, ['CircularReference'])
+      const preview = { currentId: id, preview: { objectType: 'Identity', condition } }
+      const previewed = await world.call(world.writer, 'POST', `${CRITERIA}/preview`, preview)
+      assert.deepEqual([previewed.status, previewed.targets], [400, ['/preview/condition']])
+    }
+    assert.equal((await update(world, id, inGroup(other.directoryGroupId))).status, 200)
+    assert.deepEqual((await update(world, elsewhere, inGroup(own.directoryGroupId))).codes, ['CircularReference'])
+    assert.deepEqual((await update(world, elsewhere, memberOf(id))).codes, ['CircularReference'])
+  })
+
+  it('makes a circle with a new link, also through collections that are referred to', async () => {
+    const world = await joinableWorld()
+    const directoryGroupId = randomUUID()
+    const reading = await world.criteria('Identity', inGroup(directoryGroupId))
+    const referring = await world.criteria('Identity', memberOf(reading))
+    const apart = await world.criteria('Identity', named('Kari'))
+    const circle = (collectionId: string, groupId = directoryGroupId) =>
+      findCircleOfLink({ tenantId: world.tenantId, collectionId, directoryGroupId: groupId }, world.deps)
+    assert.deepEqual(await circle(reading), [reading, reading])
+    assert.deepEqual(await circle(referring), [referring, reading, referring])
+    assert.equal(await circle(apart), undefined)
+    assert.equal(await circle(reading, randomUUID()), undefined)
+  })
+
+  it('can be sent back as it is stored', async () => {
+    const world = await joinableWorld()
+    const directoryGroupId = randomUUID()
+    const id = await world.criteria('Identity', inGroup(directoryGroupId))
+    await addLink(world, id, { directoryGroupId })
+    assert.equal((await update(world, id, inGroup(directoryGroupId))).status, 200)
   })
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { cursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
+import { CoreObjectPageQuery, cursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
 
 const [ONE, TWO] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')]
 const { seal, open } = cursors([ONE])
@@ -99,6 +99,11 @@ describe('a page of a list', () => {
     assert.deepEqual(await page({}), { data: ['item'] })
     const { data, nextCursor } = await page({ pageSize: 7 }, 'last')
     assert.deepEqual([data, keys.open(nextCursor ?? '', ['list'])], [['item'], { after: 'last', pageSize: 7 }])
+  })
+
+  it('has 1 to 10,000 items in lists of core objects', () => {
+    const { pageSize } = JSON.parse(JSON.stringify(CoreObjectPageQuery.properties))
+    assert.deepEqual([pageSize.minimum, pageSize.maximum], [1, 10_000])
   })
 
   it('has 1 to 5,000 items, and a cursor of up to 1,000 characters', () => {

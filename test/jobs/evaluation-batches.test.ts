@@ -166,6 +166,7 @@ describe('Evaluations that do not fit into the memory', () => {
     const accountsChanged: string[] = []
     const links: CollectionDependencies['links'] = {
       linksOf: async () => [],
+      collectionsFilling: async () => new Map(),
       linkedCollections: async () => new Map(ids.map((id) => [id, Infinity])),
       async accountsChanged(_tenantId, changed) {
         accountsChanged.push(...changed.keys())

@@ -11,6 +11,8 @@ export type TestCollections = LinkedCollections & {
   /** Drops the history before the current version. */
   forgetHistory(collectionId: string): void
   failing: boolean
+  /** The circle that every new link would close. */
+  circle: readonly string[] | undefined
 }
 
 type State = { accounts: ReadonlySet<string>; withoutAccountCount: number }
@@ -26,6 +28,8 @@ export function testCollections(): TestCollections {
   }
   const collections: TestCollections = {
     failing: false,
+    circle: undefined,
+    findCircle: async () => collections.circle,
     make(accounts, objectType = 'Identity') {
       const id = randomUUID()
       all.set(id, { objectType, states: [{ accounts: new Set(accounts), withoutAccountCount: 0 }], knownSince: 0 })

@@ -49,13 +49,13 @@ export function ExplanationDialog({ collectionId, objectId, name, onClose }: Exp
 }
 
 /** The same condition with a leaf more for each actual value, whose ids have names as well. */
-function withActualValues({ groupOperator, conditions }: ExplainedGroup): WireGroup {
+function withActualValues({ groupOperator, over, conditions }: ExplainedGroup): WireGroup {
   const nodes = conditions.flatMap((node): (WireGroup | WireLeaf)[] => {
     if ('groupOperator' in node) return [withActualValues(node)]
     const { id, field, operator, actual } = node
     return typeof actual === 'boolean' || actual === null ? [node] : [node, { id, field, operator, value: actual }]
   })
-  return { groupOperator, conditions: nodes }
+  return { groupOperator, ...(over && { over }), conditions: nodes }
 }
 
 const VERDICT_KIND = { Member: 'good', JoinsSoon: 'good', NotMember: 'bad', LeavesSoon: 'bad' } as const
@@ -99,11 +99,11 @@ function Verdict({ holds }: { readonly holds: boolean }) {
 
 type ExplainedTreeProps = { readonly group: ExplainedGroup; readonly names: NamesById }
 
-function ExplainedTree({ group: { groupOperator, holds, conditions }, names }: ExplainedTreeProps) {
+function ExplainedTree({ group: { groupOperator, over, holds, conditions }, names }: ExplainedTreeProps) {
   return (
     <div class="condition">
       <p>
-        <span class="faint">{groupText(groupOperator)}</span> <Verdict holds={holds} />
+        <span class="faint">{groupText(groupOperator, over)}</span> <Verdict holds={holds} />
       </p>
       <ul>
         {conditions.map((node) => (

@@ -47,7 +47,7 @@ function GroupEditor({ group, pointer, choices, faults, onChange }: GroupEditorP
   const own = faultsAt(pointer, faults)
   return (
     <fieldset class="group">
-      <legend class="visually-hidden">{groupText(group.operator)}</legend>
+      <legend class="visually-hidden">{groupText(group.operator, group.over)}</legend>
       <Choice
         label={t('groupOperator')}
         isLabelHidden

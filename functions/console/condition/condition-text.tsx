@@ -2,10 +2,12 @@ import type { GroupOperator, WireGroup, WireLeaf } from '../../../shared/domain/
 import type { MessageKey } from '../language/english.ts'
 import { t } from '../language/texts.ts'
 import { fieldText } from './attribute-text.ts'
+import { isOperand } from './condition-tree.ts'
 
 const GROUP_TEXT: Readonly<Record<GroupOperator, MessageKey>> = { AND: 'and', OR: 'or', NOT: 'not', XOR: 'xor' }
 
-export const groupText = (operator: GroupOperator): string => t(GROUP_TEXT[operator])
+export const groupText = (operator: GroupOperator, over?: WireGroup['over']): string =>
+  over === undefined ? t(GROUP_TEXT[operator]) : t('inAnyPosition', { group: t(GROUP_TEXT[operator]) })
 
 /** Names of what conditions name by id. */
 export type NamesById = ReadonlyMap<string, string>
@@ -13,10 +15,10 @@ export type NamesById = ReadonlyMap<string, string>
 type ConditionTextProps = { readonly condition: WireGroup; readonly names: NamesById }
 
 /** A condition to read: nested lists of sentences. */
-export function ConditionText({ condition: { groupOperator, conditions }, names }: ConditionTextProps) {
+export function ConditionText({ condition: { groupOperator, over, conditions }, names }: ConditionTextProps) {
   return (
     <div class="condition">
-      <p class="faint">{groupText(groupOperator)}</p>
+      <p class="faint">{groupText(groupOperator, over)}</p>
       <ul>
         {conditions.map((node) => (
           <li key={JSON.stringify(node)}>
@@ -38,7 +40,7 @@ type LeafTextProps = { readonly leaf: WireLeaf; readonly names: NamesById }
 
 /** One comparison as a sentence. */
 export function LeafText({ leaf: { id, field, operator, value }, names }: LeafTextProps) {
-  const values = value === undefined || operator === 'IsNull' ? [] : [value].flat().map(String)
+  const values = value === undefined || operator === 'IsNull' ? [] : valueTexts(value)
   const shown = values.slice(0, VALUES_SHOWN)
   return (
     <span>
@@ -52,6 +54,10 @@ export function LeafText({ leaf: { id, field, operator, value }, names }: LeafTe
       {values.length > shown.length && ` ${t('andMore', { count: values.length - shown.length })}`}
     </span>
   )
+}
+
+function valueTexts(value: NonNullable<WireLeaf['value']>): string[] {
+  return isOperand(value) ? [fieldText(value.attribute, value.attribute)] : [value].flat().map(String)
 }
 
 /** An ordering of times reads "is after", of other values "is greater than". */

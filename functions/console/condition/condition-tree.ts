@@ -1,4 +1,10 @@
-import type { GroupOperator, Operator, WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
+import type {
+  GroupOperator,
+  Operator,
+  WireGroup,
+  WireLeaf,
+  WireOperand,
+} from '../../../shared/domain/criteria/condition.ts'
 
 /** A node of the tree that is being edited. `key` identifies it while it moves. */
 export type EditedLeaf = {
@@ -14,6 +20,8 @@ export type EditedLeaf = {
 export type EditedGroup = {
   readonly kind: 'group'
   readonly key: number
+  /** As in the condition. */
+  readonly over?: WireGroup['over'] | undefined
   readonly operator: GroupOperator
   readonly children: readonly EditedNode[]
 }
@@ -43,8 +51,8 @@ export const newGroup = (operator: GroupOperator = 'AND'): EditedGroup => ({
 })
 
 /** The tree of a condition. `conditionOf` returns the same condition again. */
-export function editedGroup({ groupOperator, conditions }: WireGroup): EditedGroup {
-  return { kind: 'group', key: newKey(), operator: groupOperator, children: conditions.map(editedNode) }
+export function editedGroup({ groupOperator, over, conditions }: WireGroup): EditedGroup {
+  return { kind: 'group', key: newKey(), over, operator: groupOperator, children: conditions.map(editedNode) }
 }
 
 function editedNode(node: WireGroup | WireLeaf): EditedNode {
@@ -53,14 +61,19 @@ function editedNode(node: WireGroup | WireLeaf): EditedNode {
   return { kind: 'leaf', key: newKey(), id, field, operator, value }
 }
 
-export function conditionOf({ operator, children }: EditedGroup): WireGroup {
-  return { groupOperator: operator, conditions: children.map(wireOf) }
+export function conditionOf({ operator, over, children }: EditedGroup): WireGroup {
+  return { groupOperator: operator, ...(over && { over }), conditions: children.map(wireOf) }
 }
 
 function wireOf(node: EditedNode): WireGroup | WireLeaf {
   if (node.kind === 'group') return conditionOf(node)
   const { id, field, operator, value } = node
   return { id, field, operator, ...(operator === 'IsNull' || value === undefined ? {} : { value }) }
+}
+
+/** Whether a value is read from another attribute. */
+export function isOperand(value: WireLeaf['value']): value is WireOperand {
+  return typeof value === 'object' && 'attribute' in value
 }
 
 /** Whether every leaf has an attribute and a value, so that a preview makes sense. The empty text is a value. */

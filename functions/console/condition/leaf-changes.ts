@@ -2,7 +2,7 @@ import { OPERATORS, type Operator } from '../../../shared/domain/criteria/condit
 import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../../../shared/domain/criteria/operators-of-types.ts'
 import { type AttributeType, MEMBER_OF_COLLECTION } from '../../../shared/domain/criteria/schema.ts'
 import type { ConditionChoices } from './condition-choices.ts'
-import type { EditedLeaf } from './condition-tree.ts'
+import { type EditedLeaf, isOperand } from './condition-tree.ts'
 import { fieldForm, formsOf } from './field-form.ts'
 
 /**
@@ -17,7 +17,9 @@ export function withAttribute(leaf: EditedLeaf, next: string, types: ConditionCh
   const form = fieldForm(renamed.field, next).name
   const allowed = allowedOperators(next, type)
   const kept = allowed.includes(operator) ? operator : (allowed[0] ?? operator)
-  const isFitting = value === undefined || [value].flat().every((one) => isOfType(String(one), type))
+  const isFitting =
+    value === undefined ||
+    (isOperand(value) ? type === types[id] : [value].flat().every((one) => isOfType(String(one), type)))
   return {
     id: next,
     field: formsOf(type).includes(form) ? renamed.field : next,
@@ -36,6 +38,7 @@ function isOfType(text: string, type: string): boolean {
 
 /** A list has several values, any other operator one. */
 export function withOperator({ value }: EditedLeaf, operator: Operator): Partial<EditedLeaf> {
+  if (isOperand(value)) return { operator, value: operator === 'In' ? undefined : value }
   const values = value === undefined ? [] : [value].flat()
   return { operator, value: operator === 'In' ? (value === undefined ? undefined : values) : values[0] }
 }

@@ -1,6 +1,7 @@
 import type { ObjectType } from '../../../shared/domain/core/core-object.ts'
 import type { WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import { MEMBER_OF_COLLECTION, referredObjectType } from '../../../shared/domain/criteria/schema.ts'
+import { isOperand } from './condition-tree.ts'
 
 /** What a condition can name by id: objects by the types of collections, and collections. */
 export type ReferredType = 'Identity' | 'Relationship' | 'OrgUnit' | 'Collection'
@@ -23,7 +24,7 @@ export function referredIds(condition: WireGroup): ReadonlyMap<ReferredType, rea
   const ids = new Map<ReferredType, string[]>()
   for (const { id, value } of leavesOf(condition)) {
     const type = referredType(id)
-    if (type === undefined || value === undefined) continue
+    if (type === undefined || value === undefined || isOperand(value)) continue
     ids.set(type, [...(ids.get(type) ?? []), ...[value].flat().map((one) => String(one).toLowerCase())])
   }
   return ids

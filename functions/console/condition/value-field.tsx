@@ -2,7 +2,7 @@ import type { WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import { Choice, TextField } from '../components/fields.tsx'
 import { t } from '../language/texts.ts'
 import type { ConditionChoices } from './condition-choices.ts'
-import type { EditedLeaf } from './condition-tree.ts'
+import { type EditedLeaf, isOperand } from './condition-tree.ts'
 import { type DayForm, dayForm, dayValue } from './field-form.ts'
 import { ObjectField } from './object-field.tsx'
 import { referredType } from './referred-objects.ts'
@@ -17,6 +17,7 @@ type ValueFieldProps = {
 
 /** The value of a leaf: as the attribute's type and the operator need it. */
 export function ValueField({ leaf: { id, operator, value }, type, choices, onInput }: ValueFieldProps) {
+  if (isOperand(value)) return <p class="hint">{t('valueOfAttribute', { attribute: value.attribute })}</p>
   const isList = operator === 'In'
   const referred = referredType(id)
   if (referred !== undefined) {

@@ -3,6 +3,8 @@ import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 /** What a refusal means for the person who meets it, by its code. The message of the API follows, with the values. */
 export const englishRefusals = {
   AlreadyMember: 'You are a member already.',
+  AnyPositionNested: 'A group over any position cannot be within another one.',
+  AnyPositionNotAllowed: 'Org units have no positions.',
   ApproversNotAllowed: "The manager's step has no other approvers.",
   ApproversRequired: 'Each step needs at least one approver.',
   BodyTooLarge: 'This is too much for one request. Use fewer values.',
@@ -50,7 +52,6 @@ export const englishRefusals = {
   LinkDisabled: 'The link is disabled. Enable it first.',
   LinkNotFound: 'This link does not exist any more.',
   ListRequired: 'A list of values is needed here.',
-  MemberRequired: 'A part of the condition is missing.',
   MissingMember: 'Something is missing.',
   NestedFunctions: 'A date can have one function only.',
   NoApprover: 'There is nobody who could approve the request. Ask the administrator of the collection.',
@@ -93,6 +94,9 @@ export const englishRefusals = {
   UnknownFunction: 'This function does not exist.',
   UnknownGateType: 'A step of this kind does not exist.',
   UnknownGroupOperator: 'Conditions cannot be combined in this way.',
+  UnknownMember: 'A part has a name that does not exist.',
   UnknownOperator: 'This comparison does not exist.',
+  UnknownParameter: 'A search has a name that does not exist.',
   UsersOnly: 'Only people can do this, not applications.',
+  ValueTypeMismatch: 'The value and the field are of different types.',
 } as const satisfies Partial<Record<RefusalCode, string>>

@@ -3,6 +3,8 @@ import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 /** Bokmål. */
 export const norwegianRefusals = {
   AlreadyMember: 'Du er allerede medlem.',
+  AnyPositionNested: 'En gruppe over alle stillinger kan ikke stå inne i en annen.',
+  AnyPositionNotAllowed: 'Enheter har ingen stillinger.',
   ApproversNotAllowed: 'Lederens trinn har ingen andre godkjennere.',
   ApproversRequired: 'Hvert trinn må ha minst én godkjenner.',
   BodyTooLarge: 'Dette er for mye for én forespørsel. Bruk færre verdier.',
@@ -50,7 +52,6 @@ export const norwegianRefusals = {
   LinkDisabled: 'Koblingen er slått av. Slå den på først.',
   LinkNotFound: 'Denne koblingen finnes ikke lenger.',
   ListRequired: 'Her trengs en liste med verdier.',
-  MemberRequired: 'En del av betingelsen mangler.',
   MissingMember: 'Noe mangler.',
   NestedFunctions: 'En dato kan bare ha én funksjon.',
   NoApprover: 'Det er ingen som kan godkjenne søknaden. Kontakt administratoren for samlingen.',
@@ -93,6 +94,9 @@ export const norwegianRefusals = {
   UnknownFunction: 'Denne funksjonen finnes ikke.',
   UnknownGateType: 'Et trinn av dette slaget finnes ikke.',
   UnknownGroupOperator: 'Betingelser kan ikke virke sammen på denne måten.',
+  UnknownMember: 'En del har et navn som ikke finnes.',
   UnknownOperator: 'Denne sammenligningen finnes ikke.',
+  UnknownParameter: 'Et søk har et navn som ikke finnes.',
   UsersOnly: 'Bare personer kan gjøre dette, ikke programmer.',
+  ValueTypeMismatch: 'Verdien og feltet er av forskjellige typer.',
 } as const satisfies Partial<Record<RefusalCode, string>>

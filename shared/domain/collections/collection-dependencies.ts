@@ -78,6 +78,8 @@ export interface CollectionStore {
 export interface CollectionLinks {
   /** Ids of a collection's links: those that exist keep it from being deleted. */
   linksOf(tenantId: string, collectionId: string): Promise<readonly string[]>
+  /** The collection that is linked to each of these groups. Groups without a link are left out. */
+  collectionsFilling(tenantId: string, directoryGroupIds: readonly string[]): Promise<ReadonlyMap<string, string>>
   /**
    * The collections with an enabled link, each with the oldest version of its membership that one of its links has
    * applied: infinite if none was ever synced.

@@ -9,9 +9,11 @@ import {
   type CollectionReference,
   collectionReferences,
   leavesOf,
+  namesRead,
 } from '../criteria/condition.ts'
 import { withStoredValues } from '../criteria/hidden-values.ts'
 import {
+  type AttributeType,
   type ConditionSchema,
   conditionSchema,
   isSensitive,
@@ -21,7 +23,7 @@ import {
 import { hasFullAccess } from '../object-access/object-access.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
-import type { Collection } from './collection.ts'
+import type { Collection, CollectionObjectType } from './collection.ts'
 import type { CollectionStore } from './collection-dependencies.ts'
 
 /** Bytes of a condition's JSON. An explanation repeats the condition for each row. */
@@ -46,6 +48,7 @@ export function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
  * @param besides Faults in the rest of the body, refused together with the condition's.
  * @param before The criteria collection whose condition is replaced. Attributes that it reads stay valid after the last
  * object with them is deleted, so that a record can be sent back as it was read.
+ * @param objectType Of the collection, where it is known.
  * @throws Refusal with all faults.
  */
 export async function readCondition(
@@ -55,6 +58,7 @@ export async function readCondition(
   besides: readonly RefusalEntry[],
   deps: ConditionDependencies,
   before?: Collection,
+  objectType?: CollectionObjectType,
 ): Promise<CheckedCondition> {
   const { tenantId } = caller
   if (Buffer.byteLength(JSON.stringify(given) ?? '') > CONDITION_BYTES_COUNT) {
@@ -64,11 +68,17 @@ export async function readCondition(
   const stored = before && (await deps.snapshots.reading(rows, storedCheckTask(before)))
   const storedNames = attributesOf(stored)
   const schema = new Map([...withoutSensitive(storedNames), ...schemaFor(caller, rows)])
-  const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema))
+  const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema, 'request', objectType))
   if (stored?.ok && !hasFullAccess(caller) && [...storedNames.keys()].some(isSensitive)) {
     const restored = withStoredValues(given, stored.condition.wire)
-    const kept = await deps.snapshots.reading(rows, checkConditionTask(restored, new Map([...storedNames, ...schema])))
+    const names = new Map([...storedNames, ...schema])
+    const kept = await deps.snapshots.reading(rows, checkConditionTask(restored, names, 'stored', objectType))
     if (isSameCondition(kept, stored)) return stored.condition
+  }
+  if (!check.ok && stored !== undefined) {
+    const names = new Map([...withoutSensitive(storedNames), ...schema])
+    const kept = await deps.snapshots.reading(rows, checkConditionTask(given, names, 'stored', objectType))
+    if (kept.ok && isSameCondition(kept, stored)) return kept.condition
   }
   if (!check.ok) {
     const faults = check.faults.map(({ code, message, pointer: within }) =>
@@ -87,7 +97,11 @@ export async function readCondition(
 /** Empty when the stored condition is invalid: replacing it repairs the collection. */
 function attributesOf(check: ConditionCheck | undefined): ConditionSchema {
   if (!check?.ok) return new Map()
-  return new Map(leavesOf(check.condition.root).map(({ name, type }) => [name, type]))
+  const schema = storedConditionSchema()
+  const names = leavesOf(check.condition.root).flatMap((leaf) => [leaf.name, ...namesRead(leaf)])
+  return new Map(
+    names.flatMap((name) => (schema.get(name) === undefined ? [] : [[name, schema.get(name) as AttributeType]])),
+  )
 }
 
 /** Whether both are valid and equal. The check orders the members of a condition. */
@@ -106,7 +120,7 @@ export function* storedConditionTask(collection: Collection): Task<CheckedCondit
 }
 
 function storedCheckTask({ definition }: Collection): Task<ConditionCheck> {
-  return checkConditionTask(definition, storedConditionSchema())
+  return checkConditionTask(definition, storedConditionSchema(), 'stored')
 }
 
 async function unknownCollections(

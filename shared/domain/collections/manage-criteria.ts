@@ -1,9 +1,9 @@
 import { actorIdOf, type Caller, type KnownCaller } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import { collectionsReferredTo } from '../criteria/condition.ts'
-import { findCycle } from '../criteria/evaluation-order.ts'
+import { type CheckedCondition, collectionsReferredTo } from '../criteria/condition.ts'
 import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
+import { findCircle } from './circular-references.ts'
 import type { Collection, CollectionObjectType, CriteriaCollectionUpdate, NewCriteriaCollection } from './collection.ts'
 import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
@@ -53,7 +53,7 @@ export function prepareCriteriaCreation(
 }
 
 function definitionReader(body: NewCriteriaCollection, caller: Caller, deps: CollectionDependencies): ReadDefinition {
-  return (faults) => definitionOf(caller, body.condition, [...objectTypeFaults(body.objectType), ...faults], deps)
+  return (faults) => definitionOf(caller, body, body.condition, [...objectTypeFaults(body.objectType), ...faults], deps)
 }
 
 /** A criteria collection to change. @param ifMatch The value of `If-Match`, if any. */
@@ -89,41 +89,46 @@ function targetOf({ id, ifMatch, caller }: CriteriaUpdate): UpdateTarget {
   return { kind: 'criteria', id, tenantId: caller.tenantId, ifMatch, actorId: actorIdOf(caller) }
 }
 
-function checksOf({ body: { condition }, caller }: CriteriaUpdate, deps: CollectionDependencies): UpdateChecks {
+function checksOf({ body, caller }: CriteriaUpdate, deps: CollectionDependencies): UpdateChecks {
+  const { condition } = body
   return {
-    readDefinition: condition && ((faults, before) => definitionOf(caller, condition, faults, deps, before)),
-    check: (before, { refersTo }) => refuseCycle(before, refersTo, '/condition', deps),
+    readDefinition: condition && ((faults, before) => definitionOf(caller, body, condition, faults, deps, before)),
+    check: (before, given) => refuseCycle(before, given, '/condition', deps),
   }
 }
 
 async function definitionOf(
   caller: Caller,
+  { objectType }: Pick<NewCriteriaCollection, 'objectType'>,
   given: object,
   faults: readonly RefusalEntry[],
   deps: CollectionDependencies,
   before?: Collection,
 ): Promise<Definition> {
-  const condition = await readCondition(caller, given, '/condition', faults, deps, before)
+  const condition = await readCondition(caller, given, '/condition', faults, deps, before, objectType)
+  return definitionBy(condition)
+}
+
+/** The definition of a collection with this condition. */
+export function definitionBy(condition: CheckedCondition): Definition {
   return { definition: condition.wire, refersTo: [...collectionsReferredTo(condition)] }
 }
 
 /**
  * @param pointer JSON pointer to the condition in the body.
- * @throws Refusal `CircularReference`. Follows criteria collections only: the members of a joinable collection do not
- * depend on a condition.
+ * @throws Refusal `CircularReference`. A condition that stays as it is stored is not refused.
  */
 export async function refuseCycle(
   before: Collection,
-  refersTo: readonly string[],
+  given: Definition,
   pointer: string,
   deps: CollectionDependencies,
 ): Promise<void> {
-  if (refersTo.length === 0) return
-  const others = await deps.collections.list(before.tenantId, 'criteria')
-  const references = new Map(others.map((other) => [other.id, other.refersTo]))
-  const cycle = findCycle(before.id, refersTo, (id) => references.get(id) ?? [])
-  if (cycle === undefined) return
-  throw new Refusal('CircularReference', `The collections would refer to each other: ${cycle.join(' -> ')}`, pointer)
+  if (JSON.stringify(given.definition) === JSON.stringify(before.definition)) return
+  const circle = await findCircle(before.tenantId, { id: before.id, ...given }, deps)
+  if (circle === undefined) return
+  const message = `The collections would refer to each other, or to groups that they fill: ${circle.join(' -> ')}`
+  throw new Refusal('CircularReference', message, pointer)
 }
 
 /** Refuses object types that the schema allows and the service does not support yet: decisions, section 6. */

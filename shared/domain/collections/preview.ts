@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import { isGuid } from '../../kernel/guid.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
@@ -13,7 +14,7 @@ import { type Collection, CollectionObjectType, Condition, type CriteriaObjectTy
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
 import { liveContext } from './live-members.ts'
-import { objectTypeFaults, refuseCycle } from './manage-criteria.ts'
+import { definitionBy, objectTypeFaults, refuseCycle } from './manage-criteria.ts'
 import { differenceTask } from './membership-store.ts'
 import { typeChangeFaults } from './write-collection.ts'
 
@@ -22,7 +23,16 @@ const LISTED_AT_MOST_COUNT = 10_000
 
 export const PreviewRequest = Type.Object({
   currentId: Type.Optional(Described(Guid, 'A collection to compare with. Its stored members are compared.')),
-  preview: Type.Object({ objectType: CollectionObjectType, condition: Condition }),
+  preview: Type.Object({
+    id: Type.Optional(
+      Described(
+        Type.Unknown(),
+        'Without `currentId`: the collection to compare with, if it exists. Other values are ignored.',
+      ),
+    ),
+    objectType: CollectionObjectType,
+    condition: Condition,
+  }),
   limit: Type.Optional(
     Described(
       Nullable(Type.Integer({ minimum: 0, maximum: LISTED_AT_MOST_COUNT })),
@@ -58,7 +68,8 @@ export async function previewCriteria(
   deps: CollectionDependencies,
 ): Promise<PreviewReply> {
   const { tenantId } = caller
-  const current = currentId ? (await deps.collections.find(tenantId, currentId))?.value : undefined
+  const comparedId = currentId ?? idIn(preview)
+  const current = comparedId ? (await deps.collections.find(tenantId, comparedId))?.value : undefined
   // Only a criteria collection can be saved with a condition. A joinable one is only compared.
   const before = current?.kind === 'criteria' ? current : undefined
   const besides = [
@@ -66,8 +77,16 @@ export async function previewCriteria(
     ...unknownFaults(currentId, current),
     ...typeChangeFaults(before, preview.objectType, '/preview/objectType'),
   ]
-  const condition = await readCondition(caller, preview.condition, '/preview/condition', besides, deps, before)
-  if (before !== undefined) await refuseCycle(before, [...collectionsReferredTo(condition)], '/preview/condition', deps)
+  const condition = await readCondition(
+    caller,
+    preview.condition,
+    '/preview/condition',
+    besides,
+    deps,
+    before,
+    preview.objectType,
+  )
+  if (before !== undefined) await refuseCycle(before, definitionBy(condition), '/preview/condition', deps)
   const objectType = preview.objectType as CriteriaObjectType
   const rows = await deps.snapshots.fresh(tenantId)
   const named = [...collectionsReferredTo(condition), ...(current === undefined ? [] : [current.id])]
@@ -75,6 +94,11 @@ export async function previewCriteria(
   const members = current === undefined ? [] : await memberIds(current, objectType, context, deps)
   const definition = { condition: compile(condition), objectType, limit: limit ?? undefined }
   return deps.snapshots.reading(rows, previewTask(definition, members, rows, context))
+}
+
+/** The id of a whole record that a client sends for a preview. */
+function idIn({ id }: PreviewRequest['preview']): string | undefined {
+  return typeof id === 'string' && isGuid(id) ? id.toLowerCase() : undefined
 }
 
 type PreviewedDefinition = {

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { actorIdOf, type KnownCaller } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { groupsReadBy } from '../criteria/condition.ts'
 import { type Creation, findFromEarlierAttempt } from '../idempotency/run-once.ts'
 import { auditOfCollection } from './audit-collection.ts'
 import {
@@ -185,8 +186,13 @@ export async function prepareUpdate(
   const given = await readDefinition?.(faults, stored?.value)
   const before = changeable(stored, target, body, faults)
   if (given !== undefined) await check?.(before.value, given)
-  const mayChangeReferences = given !== undefined && before.value.refersTo.length + given.refersTo.length > 0
+  const mayChangeReferences = given !== undefined && (refers(before.value) || refers(given))
   return { before, after: changed(before.value, body, given, target.actorId, deps.nowMs()), mayChangeReferences }
+}
+
+/** Whether the members depend on other collections: by reference, or through a group that they may be linked to. */
+function refers({ refersTo, definition }: Definition): boolean {
+  return refersTo.length > 0 || groupsReadBy(definition).length > 0
 }
 
 export type UpdateTarget = {

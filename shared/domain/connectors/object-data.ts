@@ -1,8 +1,10 @@
 import { hasControls } from '../../kernel/control-characters.ts'
 import { isGuid } from '../../kernel/guid.ts'
+import { nearMiss } from '../../kernel/near-misses.ts'
 import { type RefusalCode, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
 import {
+  ATTRIBUTES,
   type AttributeDefinition,
   type AttributeKind,
   attributeDefinition,
@@ -66,7 +68,11 @@ export function parseObjectData(objectType: ObjectType, data: unknown, target: s
 function checkAttribute(objectType: ObjectType, name: string, value: unknown): Checked {
   const definition = attributeDefinition(objectType, name)
   if (definition === undefined || !isValidName(name)) {
-    return fault('UnknownAttribute', `${objectType} has no attribute ${name.slice(0, 100)}`)
+    const meant = name.startsWith(CUSTOM_ATTRIBUTE_PREFIX)
+      ? undefined
+      : nearMiss(name, Object.keys(ATTRIBUTES[objectType]))
+    const hint = meant === undefined ? '' : `, only ${meant}`
+    return fault('UnknownAttribute', `${objectType} has no attribute ${name.slice(0, 100)}${hint}`)
   }
   return value === null ? { value: undefined } : CHECKS[definition.kind](value, name, definition)
 }
@@ -112,11 +118,17 @@ function checkGuid(value: unknown, name: string): Checked {
   return { value: value.toLowerCase() }
 }
 
+const REFERENCE_MEMBERS = ['externalId']
+
 function checkReference(value: unknown, name: string): Checked {
   if (!isRecord(value)) return wrongType(name, 'a reference { "externalId": "..." }')
   const { externalId } = value
   if (typeof externalId === 'string' && hasControls(externalId))
     return fault('InvalidValue', `${name}.externalId contains a control character`, '/externalId')
+  const misspelt = Object.keys(value).find((key) => nearMiss(key, REFERENCE_MEMBERS) !== undefined)
+  if (misspelt !== undefined) {
+    return fault('UnknownMember', `There is no member ${misspelt}, only externalId`, `/${escaped(misspelt)}`)
+  }
   if (typeof externalId !== 'string') return fault('InvalidType', `${name}.externalId must be a string`, '/externalId')
   if (externalId === '' || characterCount(externalId) > EXTERNAL_ID_LIMIT_COUNT) {
     return fault(

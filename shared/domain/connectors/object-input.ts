@@ -1,4 +1,5 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import { nearMiss } from '../../kernel/near-misses.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
@@ -63,6 +64,7 @@ function readItem(item: unknown, target: string): ParsedWrite {
   }
   const { op, objectType, externalId, data } = item as Record<string, unknown>
   const faults = [
+    ...misspeltFaults(item, target),
     ...enumFaults(op, BATCH_OPERATIONS, 'op', target),
     ...enumFaults(objectType, OBJECT_TYPES, 'objectType', target),
     ...externalIdFaults(externalId, target),
@@ -76,6 +78,22 @@ function readItem(item: unknown, target: string): ParsedWrite {
     if (faults.length === 0) return { write: { operation: 'upsert', ...names, data: read.data } }
   }
   return { faults }
+}
+
+const ITEM_MEMBERS = ['op', 'objectType', 'externalId', 'data']
+
+/** Members at which no further one is looked for: an item has four. */
+const MISSPELT_REPORTED_COUNT = 4
+
+function misspeltFaults(item: object, target: string): RefusalEntry[] {
+  const faults: RefusalEntry[] = []
+  for (const name of Object.keys(item)) {
+    const meant = nearMiss(name, ITEM_MEMBERS)
+    if (meant === undefined) continue
+    faults.push(refusalEntry('UnknownMember', `There is no member ${name}, only ${meant}`, `${target}/${name}`))
+    if (faults.length === MISSPELT_REPORTED_COUNT) break
+  }
+  return faults
 }
 
 function enumFaults(value: unknown, words: readonly string[], name: string, target: string): RefusalEntry[] {

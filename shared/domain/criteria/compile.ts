@@ -1,11 +1,13 @@
+import { attributeNamed } from '../core/attribute-names.ts'
 import type { ObjectType } from '../core/core-object.ts'
 import type { Column } from '../tenant-index/rows/column.ts'
 import type { ColumnValues } from '../tenant-index/rows/column-values.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { CheckedCondition, CheckedGroup, CheckedLeaf, CheckedNode, GroupOperator, Operator } from './condition.ts'
-import { readsToday } from './condition.ts'
+import { namesRead, readsToday } from './condition.ts'
 import { derivedTextsOf } from './derived-texts.ts'
 import { isNegative, LeafVerdicts, leafTest } from './leaf-test.ts'
+import { type PairTest, pairTest } from './pair-test.ts'
 import { schemaSource } from './schema.ts'
 
 /** The order of the three objects in a row. */
@@ -14,13 +16,26 @@ export const ROW_PLACE = { identity: 0, orgUnit: 1, relationship: 2 } as const s
 /**
  * A node bound to the columns that it reads. `reads` is the object of the row that it depends on, if it is only one.
  */
-export type BoundNode = BoundLeaf | BoundToday | BoundMembership | BoundGroup
+export type BoundNode = BoundLeaf | BoundPair | BoundToday | BoundMembership | BoundGroup | BoundAnyPosition
 export type BoundLeaf = {
   readonly kind: 'leaf'
   readonly reads: ObjectType
   readonly place: number
   readonly column: Column
   readonly verdicts: LeafVerdicts
+  readonly negative: boolean
+  readonly leaf: CheckedLeaf
+}
+/** A column of one of the objects on a row. */
+export type RowColumn = { readonly place: number; readonly column: Column }
+/** A leaf that compares two attributes. */
+export type BoundPair = {
+  readonly kind: 'pair'
+  readonly reads: ObjectType | undefined
+  /** Undefined for the field `Today()`. */
+  readonly field: RowColumn | undefined
+  readonly operand: RowColumn
+  readonly test: PairTest
   readonly negative: boolean
   readonly leaf: CheckedLeaf
 }
@@ -40,6 +55,15 @@ export type BoundGroup = {
   readonly reads: ObjectType | undefined
   readonly operator: GroupOperator
   readonly children: readonly BoundNode[]
+}
+
+/** A group that holds on the rows of an identity when it holds on one of them. */
+export type BoundAnyPosition = {
+  readonly kind: 'anyPosition'
+  readonly reads: 'identity'
+  readonly leafCount: number
+  readonly readsMembers: boolean
+  readonly group: BoundGroup
 }
 
 /** A condition prepared for repeated evaluation. It caches results about distinct values for as long as these exist. */
@@ -79,14 +103,17 @@ export class CompiledCondition {
   #bind(node: CheckedNode, snapshot: RowSnapshot): BoundNode {
     if (node.kind === 'leaf') return this.#bindLeaf(node, snapshot)
     const children = node.children.map((child) => this.#bind(child, snapshot))
-    const leafCount = children.reduce((sum, child) => sum + (child.kind === 'group' ? child.leafCount : 1), 0)
+    const leafCount = children.reduce((sum, child) => sum + ('leafCount' in child ? child.leafCount : 1), 0)
     const isOfMembers = (child: BoundNode) =>
-      child.kind === 'group' ? child.readsMembers : child.kind === 'membership'
+      'readsMembers' in child ? child.readsMembers : child.kind === 'membership'
     const readsMembers = children.some(isOfMembers)
-    return { kind: 'group', reads: commonObject(children), operator: node.operator, leafCount, readsMembers, children }
+    const reads = commonObject(children)
+    const group: BoundGroup = { kind: 'group', reads, operator: node.operator, leafCount, readsMembers, children }
+    return node.over === undefined ? group : { kind: 'anyPosition', reads: 'identity', leafCount, readsMembers, group }
   }
 
   #bindLeaf(leaf: CheckedLeaf, snapshot: RowSnapshot): BoundNode {
+    if (leaf.operand !== undefined) return this.#bindPair(leaf, leaf.operand, snapshot)
     if (readsToday(leaf)) return { kind: 'today', reads: undefined, leaf }
     const source = schemaSource(leaf.name)
     if (source === undefined) throw new Error(`${leaf.name} is not an attribute that rows have`)
@@ -100,6 +127,16 @@ export class CompiledCondition {
     return { kind: 'leaf', reads: objectType, place: ROW_PLACE[objectType], column, verdicts, negative, leaf }
   }
 
+  #bindPair(leaf: CheckedLeaf, operandName: string, snapshot: RowSnapshot): BoundPair {
+    const field = readsToday(leaf) ? undefined : columnNamed(leaf.name, snapshot)
+    const operand = columnNamed(operandName, snapshot)
+    const columns = { values: field?.column.values, others: operand.column.values }
+    const test = pairTest(leaf, columns, derivedTextsOf(snapshot.family))
+    const isOfOne = field === undefined || field.place === operand.place
+    const reads = isOfOne ? operand.column.objectType : undefined
+    return { kind: 'pair', reads, field, operand, test, negative: isNegative(leaf), leaf }
+  }
+
   #verdictsOf(leaf: CheckedLeaf, values: ColumnValues, { family }: RowSnapshot): LeafVerdicts {
     const decided = this.#verdicts.get(values) ?? new Map<CheckedLeaf, LeafVerdicts>()
     this.#verdicts.set(values, decided)
@@ -109,7 +146,14 @@ export class CompiledCondition {
   }
 }
 
+function columnNamed(name: string, { tables }: RowSnapshot): RowColumn {
+  const source = schemaSource(name)
+  if (source?.kind !== 'attribute') throw new Error(`${name} is not an attribute that rows have`)
+  return { place: ROW_PLACE[source.objectType], column: tables[source.objectType].column(source.attribute) }
+}
+
 function verdictBytes(node: BoundNode): number {
+  if (node.kind === 'anyPosition') return verdictBytes(node.group)
   if (node.kind === 'group') return node.children.reduce((sum, child) => sum + verdictBytes(child), 0)
   return node.kind === 'leaf' ? node.verdicts.sizeBytes : 0
 }
@@ -135,8 +179,8 @@ function withEqualLeavesShared(node: CheckedNode, leaves: KnownLeaves): CheckedN
   if (node.kind === 'group') {
     return { ...node, children: node.children.map((child) => withEqualLeavesShared(child, leaves)) }
   }
-  const { name, functions, operator, values } = node
-  const key = JSON.stringify([name, functions, operator, values])
+  const { name, functions, operator, values, operand } = node
+  const key = JSON.stringify([name, functions, operator, values, operand])
   const shared = leaves.get(key) ?? node
   leaves.set(key, shared)
   return shared
@@ -153,6 +197,11 @@ type Arranged = {
 
 function arranged(node: CheckedNode): Arranged {
   if (node.kind === 'leaf') return arrangedLeaf(node)
+  if (node.over !== undefined) {
+    const { over, ...group } = node
+    const inner = arranged(group)
+    return { node: { ...(inner.node as CheckedGroup), over }, cost: inner.cost * POSITIONS_COST, reads: 'identity' }
+  }
   const children = node.children.map(arranged)
   if (node.operator === 'XOR' || commonObject(children) !== undefined) return groupOf(node.operator, children)
   const rest = children.filter(({ reads }) => reads !== 'identity' && reads !== 'orgUnit')
@@ -174,13 +223,23 @@ function groupOf(operator: CheckedGroup['operator'], children: readonly Arranged
   }
 }
 
+/** The cost of a group on all rows of an identity, as a multiple of that on one row. */
+const POSITIONS_COST = 3
+
 function arrangedLeaf(node: CheckedLeaf): Arranged {
+  if (node.operand !== undefined) {
+    const types = namesRead(node).map((name) => attributeNamed(name)?.objectType)
+    return { node, cost: PAIR_COST, reads: types.every((type) => type === types[0]) ? types[0] : undefined }
+  }
   const source = readsToday(node) ? undefined : schemaSource(node.name)
   const reads = source?.kind === 'attribute' ? source.objectType : undefined
   const reach = reads === 'relationship' ? 1 : 2
   if (node.functions.length > 0) return { node, cost: reach + 12, reads }
   return { node, cost: CHEAP_OPERATORS.has(node.operator) ? reach : reach + 4, reads }
 }
+
+/** The cost of a leaf that compares two attributes, row by row. */
+const PAIR_COST = 8
 
 /** Operators whose values are looked up instead of compared with every distinct value. */
 const CHEAP_OPERATORS: ReadonlySet<Operator> = new Set(['Equals', 'NotEquals', 'In', 'IsNull'])

@@ -1,4 +1,4 @@
-import { type AttributeType, MEMBER_OF_COLLECTION } from './schema.ts'
+import { type AttributeType, DIRECTORY_GROUPS, MEMBER_OF_COLLECTION } from './schema.ts'
 
 export const GROUP_OPERATORS = ['AND', 'OR', 'NOT', 'XOR'] as const
 /** The number of children that must be true: `AND` all, `OR` at least one, `NOT` none, `XOR` exactly one. */
@@ -42,25 +42,35 @@ export type CheckedLeaf = {
   /** Innermost first. `Today` has no other functions and reads no attribute. */
   readonly functions: readonly FieldFunction[]
   readonly operator: Operator
-  /** Empty for `IsNull`, any number for `In`, otherwise one. */
+  /** Empty for `IsNull` and beside `operand`, any number for `In`, otherwise one. */
   readonly values: readonly ComparedValue[]
+  /** The schema name of the attribute with whose value on the same row the field is compared. */
+  readonly operand?: string
 }
+/** `AnyPosition`: the group holds on a row when some row of the same identity satisfies it. */
+export const GROUP_RANGES = ['AnyPosition'] as const
+export type GroupRange = (typeof GROUP_RANGES)[number]
+
 export type CheckedGroup = {
   readonly kind: 'group'
+  readonly over?: GroupRange
   readonly operator: GroupOperator
   readonly children: readonly CheckedNode[]
 }
 export type CheckedNode = CheckedGroup | CheckedLeaf
 
 export type WireScalar = string | number | boolean
+/** A value that is read from another attribute of the same row. */
+export type WireOperand = { readonly attribute: string }
 export type WireLeaf = {
   readonly id: string
   readonly field: string
   readonly operator: Operator
-  readonly value?: WireScalar | readonly WireScalar[]
+  readonly value?: WireScalar | WireOperand | readonly WireScalar[]
 }
 export type WireGroup = {
   readonly groupOperator: GroupOperator
+  readonly over?: GroupRange
   readonly conditions: readonly (WireGroup | WireLeaf)[]
 }
 
@@ -90,6 +100,18 @@ function referencesWithin(node: CheckedNode, pointer: string): CollectionReferen
   }))
 }
 
+/** The directory groups whose members a stored condition tests. Empty for a definition of another kind. */
+export function groupsReadBy(definition: object): readonly string[] {
+  const groups = new Set<string>()
+  const open: unknown[] = [definition]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const { conditions, id, value } = node as Partial<WireGroup & WireLeaf>
+    if (conditions !== undefined) open.push(...conditions)
+    else if (id === DIRECTORY_GROUPS && typeof value === 'string') groups.add(value.toLowerCase())
+  }
+  return [...groups]
+}
+
 export function dependsOnDay(condition: CheckedCondition): boolean {
   return leavesOf(condition.root).some(
     (leaf) => readsToday(leaf) || leaf.values.some((value) => typeof value === 'object'),
@@ -98,7 +120,17 @@ export function dependsOnDay(condition: CheckedCondition): boolean {
 
 /** The schema names that the condition reads. A field `Today()` does not read the attribute in `id`. */
 export function attributesRead(condition: CheckedCondition): ReadonlySet<string> {
-  return new Set(leavesOf(condition.root).flatMap((leaf) => (readsToday(leaf) ? [] : [leaf.name])))
+  return new Set(leavesOf(condition.root).flatMap(namesRead))
+}
+
+/** The schema names that a leaf reads. */
+export function namesRead(leaf: CheckedLeaf): string[] {
+  return [...(readsToday(leaf) ? [] : [leaf.name]), ...(leaf.operand === undefined ? [] : [leaf.operand])]
+}
+
+/** Whether a group over all positions of a person is in the condition. */
+export function readsAnyPosition(node: CheckedNode): boolean {
+  return node.kind === 'group' && (node.over !== undefined || node.children.some(readsAnyPosition))
 }
 
 export function readsToday(leaf: CheckedLeaf): boolean {

@@ -20,7 +20,16 @@ import {
   memberSlots,
   rowsOf,
 } from './collection-members.ts'
-import type { BoundGroup, BoundLeaf, BoundMembership, BoundNode } from './compile.ts'
+import type {
+  BoundAnyPosition,
+  BoundGroup,
+  BoundLeaf,
+  BoundMembership,
+  BoundNode,
+  BoundPair,
+  RowColumn,
+} from './compile.ts'
+import { ROW_PLACE } from './compile.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { holdsOn } from './leaf-test.ts'
 import { RowTest, readsMembers } from './row-test.ts'
@@ -31,6 +40,8 @@ const SPARSE_SHARE = 1 / 32
 
 /** Leaves tested on single rows in one step of the task. */
 const TESTS_PER_STEP_COUNT = 1024
+/** Words of rows whose attributes are compared in one step of the task. */
+const WORDS_PER_STEP_COUNT = 64
 /** Collections whose member slots are cached during an evaluation. */
 const COLLECTIONS_CACHED_COUNT = 64
 
@@ -84,7 +95,7 @@ export class Evaluation {
 
   /** Counts the leaves of a row to be tested; returns true at the end of a step. */
   #isStepOver(node: BoundNode): boolean {
-    this.#testCount += node.kind === 'group' ? node.leafCount : 1
+    this.#testCount += 'leafCount' in node ? node.leafCount : 1
     if (this.#testCount < TESTS_PER_STEP_COUNT) return false
     this.#testCount = 0
     return true
@@ -112,6 +123,10 @@ export class Evaluation {
     switch (node.kind) {
       case 'leaf':
         return yield* this.#matchingLeaf(node, mask)
+      case 'pair':
+        return yield* this.#matchingPair(node, objectType, mask)
+      case 'anyPosition':
+        return yield* this.#matchingAnyPosition(node, mask)
       case 'today':
         return holdsOn(this.#context.todayMs, node.leaf) ? mask.slice() : new Int32Array(mask.length)
       case 'membership':
@@ -148,6 +163,48 @@ export class Evaluation {
     if (link === undefined) return slotsWithCodes(column, codes, negative, mask)
     const referring = this.#snapshot.referringTo(link, codes.asBitmap(column.values.size), mask)
     return negative ? bitsWithout(mask, referring) : referring
+  }
+
+  *#matchingPair(node: BoundPair, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
+    const { field, operand, test, negative } = node
+    const { todayMs } = this.#context
+    const codeOf = field && this.#codeReader(field, objectType, mask.length * 32)
+    const otherCodeOf = this.#codeReader(operand, objectType, mask.length * 32)
+    const found: Bitmap = new Int32Array(mask.length)
+    for (let index = 0; index < mask.length; index += 1) {
+      if (index % WORDS_PER_STEP_COUNT === WORDS_PER_STEP_COUNT - 1) yield
+      for (let word = mask[index] as number; word !== 0; word &= word - 1) {
+        const slot = (index << 5) + 31 - Math.clz32(word & -word)
+        const [code, otherCode] = [codeOf === undefined ? 1 : codeOf(slot), otherCodeOf(slot)]
+        const holds = code !== 0 && otherCode !== 0 && test(code, otherCode, todayMs)
+        if (holds !== negative) setBit(found, slot)
+      }
+    }
+    return found
+  }
+
+  /** The codes of a column on the rows of an object type. */
+  #codeReader({ column, place }: RowColumn, objectType: ObjectType, slotCount: number): (slot: number) => number {
+    if (place === ROW_PLACE[objectType]) {
+      const codes = column.codes(slotCount)
+      return (slot) => codes[slot] as number
+    }
+    const target = column.objectType
+    if (objectType !== 'relationship' || target === 'relationship') return () => 0
+    const links = this.#snapshot.link(target).codes(slotCount)
+    const codes = column.codes(this.#snapshot.tables[target].slotCount)
+    return (slot) => codes[links[slot] as number] as number
+  }
+
+  /** The identities in `mask` of which some row satisfies the group. */
+  *#matchingAnyPosition({ group }: BoundAnyPosition, mask: Bitmap): Task<Bitmap> {
+    const { identity, relationship } = this.#snapshot.tables
+    const people = commonBits(mask, identity.liveSlots())
+    const positions = this.#snapshot.referringTo('identity', people, relationship.liveSlots())
+    const found = emptyBitmap(identity.slotCount)
+    addReferences(this.#snapshot.link('identity'), yield* this.#matching(group, 'relationship', positions), found)
+    addBits(found, yield* this.#matching(group, 'identity', commonBits(people, this.#snapshot.alone('identity'))))
+    return commonBits(people, found)
   }
 
   *#matchingMembership(node: BoundMembership, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {

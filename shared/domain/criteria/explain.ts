@@ -1,8 +1,10 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
+import { attributeKind } from '../core/attribute-names.ts'
+import type { Column } from '../tenant-index/rows/column.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { Row } from './collection-members.ts'
-import { type BoundNode, compileAsWritten } from './compile.ts'
+import { type BoundAnyPosition, type BoundNode, compileAsWritten, type RowColumn } from './compile.ts'
 import type { CheckedCondition, CheckedLeaf, CheckedNode, WireGroup, WireLeaf } from './condition.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { HIDDEN, withHiddenValues } from './hidden-values.ts'
@@ -13,11 +15,18 @@ import { isSensitive } from './schema.ts'
 export type ExplainedLeaf = WireLeaf & {
   readonly holds: boolean
   readonly actual: RowValue
+  /** For a leaf that compares two attributes: the value of the other one. */
+  readonly compared?: RowValue
   /** Whether this leaf alone, turned round, would turn round the whole condition. */
   readonly decides: boolean
 }
 export type ExplainedGroup = Omit<WireGroup, 'conditions'> & {
   readonly holds: boolean
+  /**
+   * For a group over all positions: the position on which its conditions are shown, the first on which they hold. Null
+   * for a person without positions. Where they hold on none, they are shown on the row itself.
+   */
+  readonly shownOn?: string | null
   readonly conditions: readonly (ExplainedGroup | ExplainedLeaf)[]
 }
 
@@ -49,7 +58,7 @@ export function* explainTask(
   for (const each of rows) {
     yield
     test.moveToRow(each.row)
-    const node = yield* resultOf(bound, condition.root, wire, { test, explained: each, context })
+    const node = yield* resultOf(bound, condition.root, wire, { test, explained: each, context, snapshot })
     explained.push(yield* described(node))
   }
   return explained
@@ -63,12 +72,27 @@ type Result = {
   readonly children: readonly Result[]
   /** For a leaf: the value that it compares. */
   readonly actual: RowValue
+  readonly compared?: RowValue
+  /** For a group over all positions. */
+  readonly positions?: PositionsResult
 }
 
-type TestedRow = { readonly test: RowTest; readonly explained: RowToExplain; readonly context: EvaluationContext }
+type PositionsResult = {
+  readonly shownOn: string | null
+  /** The leaves within the group of which each one, turned round on all positions, turns round the group. */
+  readonly turning: ReadonlySet<CheckedNode>
+}
+
+type TestedRow = {
+  readonly test: RowTest
+  readonly explained: RowToExplain
+  readonly context: EvaluationContext
+  readonly snapshot: RowSnapshot
+}
 
 /** The three trees have the same shape. */
 function* resultOf(bound: BoundNode, checked: CheckedNode, wire: WireGroup | WireLeaf, row: TestedRow): Task<Result> {
+  if (bound.kind === 'anyPosition') return yield* resultOnPositions(bound, checked, wire, row)
   const children: Result[] = []
   if (bound.kind === 'group' && checked.kind === 'group' && 'conditions' in wire) {
     for (const [index, child] of bound.children.entries()) {
@@ -79,31 +103,89 @@ function* resultOf(bound: BoundNode, checked: CheckedNode, wire: WireGroup | Wir
     bound.kind === 'group'
       ? groupHolds(bound.operator, children, (child) => child.holds)
       : yield* row.test.holdsTask(bound)
-  return { holds, checked, wire, children, actual: yield* actualOf(bound, checked, row) }
+  const compared = bound.kind === 'pair' ? { compared: valueOn(bound.operand, undefined, row) } : {}
+  return { holds, checked, wire, children, actual: yield* actualOf(bound, checked, row), ...compared }
 }
 
-function* actualOf(bound: BoundNode, checked: CheckedNode, { test, explained, context }: TestedRow): Task<RowValue> {
+/** The group on each row of the person, and its conditions as they are on the row that decides. */
+function* resultOnPositions(
+  bound: BoundAnyPosition,
+  checked: CheckedNode,
+  wire: WireGroup | WireLeaf,
+  row: TestedRow,
+): Task<Result> {
+  const turnedSomewhere = new Set<CheckedNode>()
+  let shown: { readonly result: Result; readonly row: Row } | undefined
+  for (const each of row.test.rowsOfIdentity()) {
+    yield
+    const result = yield* resultOf(bound.group, checked, wire, movedTo(each, row))
+    const turning = yield* decidingLeaves(result)
+    for (const leaf of leavesIn(result)) if (turning.has(leaf) !== result.holds) turnedSomewhere.add(leaf.checked)
+    if (result.holds) shown ??= { result, row: each }
+  }
+  const own = yield* resultOf(bound.group, checked, wire, movedTo(row.explained.row, row))
+  const { result, row: shownRow } = shown ?? { result: own, row: row.explained.row }
+  const hasRows = row.test.rowsOfIdentity().length > 0
+  const turning = new Set(
+    hasRows
+      ? leavesIn(result).flatMap(({ checked: leaf }) =>
+          turnedSomewhere.has(leaf) === (shown !== undefined) ? [] : [leaf],
+        )
+      : [],
+  )
+  const { relationship } = row.snapshot.tables
+  const shownOn = shownRow[2] === 0 ? null : relationship.ids.idOf(shownRow[2])
+  return { ...result, holds: shown !== undefined, positions: { shownOn, turning } }
+}
+
+/** The same with the test on another row of the same person. */
+function movedTo(other: Row, row: TestedRow): TestedRow {
+  row.test.moveToRow(other)
+  return { ...row, explained: { ...row.explained, row: other } }
+}
+
+function leavesIn(result: Result): Result[] {
+  return result.checked.kind === 'leaf' ? [result] : result.children.flatMap(leavesIn)
+}
+
+function* actualOf(bound: BoundNode, checked: CheckedNode, row: TestedRow): Task<RowValue> {
   switch (bound.kind) {
     case 'today':
-      return toTimestamp(context.todayMs)
+      return toTimestamp(row.context.todayMs)
     case 'membership':
-      return yield* test.collectionsOf(bound)
-    case 'leaf': {
-      const { row, showsSensitive } = explained
-      const value = rowValue(checked as CheckedLeaf, bound.column, bound.column.codeAt(row[bound.place] as number))
-      return value !== null && !showsSensitive && isSensitive(bound.column.name) ? HIDDEN : value
-    }
+      return yield* row.test.collectionsOf(bound)
+    case 'pair':
+      return bound.field === undefined ? toTimestamp(row.context.todayMs) : valueOn(bound.field, bound.leaf, row)
+    case 'leaf':
+      return valueOn(bound, checked as CheckedLeaf, row)
     case 'group':
+    case 'anyPosition':
       return null
   }
+}
+
+/** The value of a column on a row, after the functions of a leaf. */
+function valueOn({ column, place }: RowColumn, leaf: CheckedLeaf | undefined, { explained }: TestedRow): RowValue {
+  const { row, showsSensitive } = explained
+  const value = rowValue(leaf ?? plainLeaf(column), column, column.codeAt(row[place] as number))
+  return value !== null && !showsSensitive && isSensitive(column.name) ? HIDDEN : value
+}
+
+/** Reads an attribute without functions. */
+function plainLeaf({ objectType, attribute }: Column): Pick<CheckedLeaf, 'type' | 'functions'> {
+  return { type: attributeKind(objectType, attribute) === 'boolean' ? 'Boolean' : 'String', functions: [] }
 }
 
 function* described(root: Result): Task<ExplainedGroup> {
   const deciding = yield* decidingLeaves(root)
   const shown = (result: Result): ExplainedGroup | ExplainedLeaf => {
-    const { holds, wire, children } = result
-    if ('conditions' in wire) return { ...wire, holds, conditions: children.map(shown) }
-    return { ...wire, holds, actual: result.actual, decides: deciding.has(result) }
+    const { holds, wire, children, positions, compared } = result
+    if ('conditions' in wire) {
+      const shownOn = positions === undefined ? {} : { shownOn: positions.shownOn }
+      return { ...wire, holds, ...shownOn, conditions: children.map(shown) }
+    }
+    const other = compared === undefined ? {} : { compared }
+    return { ...wire, holds, actual: result.actual, ...other, decides: deciding.has(result) }
   }
   return shown(root) as ExplainedGroup
 }
@@ -117,8 +199,11 @@ function* decidingLeaves(root: Result): Task<ReadonlySet<Result>> {
   const open: Result[] = [root]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     yield
-    if (node.checked.kind === 'leaf') deciding.add(node)
-    for (const child of node.children) if (turns(node, child)) open.push(child)
+    const { checked, positions, children } = node
+    if (checked.kind === 'leaf') deciding.add(node)
+    else if (positions === undefined) {
+      for (const child of children) if (turns(node, child)) open.push(child)
+    } else for (const leaf of leavesIn(node)) if (positions.turning.has(leaf.checked)) deciding.add(leaf)
   }
   return deciding
 }

@@ -22,6 +22,9 @@ const WORKS_ON = {
 } as const satisfies Record<FieldFunction['name'], AttributeType>
 type FunctionName = keyof typeof WORKS_ON
 
+/** The start of a call of a function of days. */
+const DAY_CALL = /^(?:Today|AddDays)\s*\(/i
+
 export type FieldFault = { readonly code: RefusalCode; readonly message: string }
 export type FieldExpression = { readonly functions: readonly FieldFunction[]; readonly wire: string }
 
@@ -56,6 +59,12 @@ function parseRelativeDay(text: string): RelativeDay | undefined {
   const inner = outermostCall(outer.inner)
   if (inner === undefined || 'code' in inner || inner.function.name !== 'Today') return undefined
   return { daysFromToday: outer.function.days }
+}
+
+/** Whether a value is written as a call of `Today` or `AddDays`, valid or not. */
+export function isDayFunction(text: string): boolean {
+  const call = text.trim()
+  return call.endsWith(')') && DAY_CALL.test(call)
 }
 
 /** The stored form of a relative day. */

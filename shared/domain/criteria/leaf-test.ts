@@ -3,7 +3,7 @@ import { DAY_MS } from '../../kernel/timestamp.ts'
 import { CodeSet } from '../tenant-index/rows/bitmap.ts'
 import type { ColumnValues, InstantValues, TextValues } from '../tenant-index/rows/column-values.ts'
 import type { ListValues } from '../tenant-index/rows/list-values.ts'
-import type { CheckedLeaf, ComparedValue } from './condition.ts'
+import type { CheckedLeaf, ComparedValue, Operator } from './condition.ts'
 import type { DerivedTextCache } from './derived-texts.ts'
 import { isList, parseInteger } from './field-expression.ts'
 import { textTest } from './text-test.ts'
@@ -124,7 +124,12 @@ function listTest(leaf: CheckedLeaf, values: ListValues): LeafTest {
 }
 
 function compares(value: number, { operator, values }: CheckedLeaf, todayMs: number): boolean {
-  const operand = numberOf(values[0], todayMs)
+  if (operator === 'In') return values.some((each) => numberOf(each, todayMs) === value)
+  return compareNumbers(operator, value, numberOf(values[0], todayMs))
+}
+
+/** The result of an operator on numbers, other than `In`. */
+export function compareNumbers(operator: Operator, value: number, operand: number): boolean {
   switch (operator) {
     case 'GreaterThan':
       return value > operand
@@ -134,8 +139,6 @@ function compares(value: number, { operator, values }: CheckedLeaf, todayMs: num
       return value < operand
     case 'LessThanOrEqual':
       return value <= operand
-    case 'In':
-      return values.some((each) => numberOf(each, todayMs) === value)
     default:
       return value === operand
   }

@@ -58,6 +58,7 @@ function leavesWithin(node: CheckedNode, wire: WireGroup | WireLeaf, pointer: st
 /** Undefined for a leaf whose values are not looked for. */
 function columnOf(leaf: CheckedLeaf, rows: RowSnapshot): Column | undefined {
   const source = schemaSource(leaf.name)
+  if (leaf.operand !== undefined) return undefined
   const isEquality = leaf.operator === 'Equals' || leaf.operator === 'In'
   if (!isEquality || readsToday(leaf) || source?.kind !== 'attribute') return undefined
   return rows.tables[source.objectType].column(source.attribute)

@@ -1,7 +1,7 @@
 import type { Operator } from './condition.ts'
 import type { AttributeType } from './schema.ts'
 
-const ORDERINGS = ['GreaterThan', 'GreaterThanOrEqual', 'LessThan', 'LessThanOrEqual'] as const
+export const ORDERINGS: readonly Operator[] = ['GreaterThan', 'GreaterThanOrEqual', 'LessThan', 'LessThanOrEqual']
 const LIST_OPERATORS: readonly Operator[] = ['Contains', 'NotContains', 'IsNull']
 const SCALAR_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'IsNull']
 /** The operators allowed for `memberOfCollection`. */

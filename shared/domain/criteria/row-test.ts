@@ -2,7 +2,7 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { LinkedType, ObjectType } from '../core/core-object.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { isRowOf, type Row } from './collection-members.ts'
-import type { BoundMembership, BoundNode } from './compile.ts'
+import type { BoundAnyPosition, BoundMembership, BoundNode, BoundPair, RowColumn } from './compile.ts'
 import type { GroupOperator } from './condition.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { holdsOn } from './leaf-test.ts'
@@ -26,7 +26,7 @@ export function groupHolds<T>(operator: GroupOperator, children: readonly T[], h
 
 /** Whether the result of a node depends on members of collections. */
 export function readsMembers(node: BoundNode): boolean {
-  return node.kind === 'group' ? node.readsMembers : node.kind === 'membership'
+  return 'readsMembers' in node ? node.readsMembers : node.kind === 'membership'
 }
 
 /**
@@ -50,6 +50,9 @@ export class RowTest {
   readonly #context: EvaluationContext
   /** The row being tested: its identity, org unit and relationship. Reused, because millions of rows are tested. */
   readonly #row: [number, number, number] = [0, 0, 0]
+
+  /** By identity: a person with many positions is tested once, not once for each of them. */
+  readonly #ofIdentities = new Map<BoundAnyPosition, Map<number, boolean>>()
 
   constructor(snapshot: RowSnapshot, context: EvaluationContext) {
     this.#snapshot = snapshot
@@ -80,6 +83,10 @@ export class RowTest {
         const code = node.column.codeAt(this.#row[node.place] as number)
         return node.verdicts.holds(code, this.#context.todayMs) !== node.negative
       }
+      case 'pair':
+        return this.#holdsPair(node) !== node.negative
+      case 'anyPosition':
+        return this.#holdsOnAnyRow(node)
       case 'today':
         return holdsOn(this.#context.todayMs, node.leaf)
       case 'membership':
@@ -101,6 +108,7 @@ export class RowTest {
       for (const id of node.collectionIds) if (yield* this.#isRowOfTask(id)) return !node.negative
       return node.negative
     }
+    if (node.kind === 'anyPosition') return yield* this.#holdsOnAnyRowTask(node)
     const { operator, children } = node as BoundNode & { kind: 'group' }
     let heldCount = 0
     for (const child of children) {
@@ -109,6 +117,66 @@ export class RowTest {
       if (operator !== 'XOR' && holds === (operator !== 'AND')) return operator === 'OR'
     }
     return operator === 'XOR' ? heldCount === 1 : operator !== 'OR'
+  }
+
+  /** The rows of the identity of the row; none without an identity. */
+  rowsOfIdentity(): Row[] {
+    const [identity] = this.#row
+    if (!this.#snapshot.tables.identity.isLive(identity)) return []
+    const referrers = this.#snapshot.referrers.identity
+    const rows: Row[] = []
+    for (let slot = referrers.first(identity); slot !== 0; slot = referrers.next(slot)) {
+      rows.push([identity, this.#linked('orgUnit', slot), slot])
+    }
+    return rows.length > 0 ? rows : [[identity, 0, 0]]
+  }
+
+  #holdsPair({ field, operand, test }: BoundPair): boolean {
+    const code = field === undefined ? 0 : this.#codeOf(field)
+    const otherCode = this.#codeOf(operand)
+    const isMissing = otherCode === 0 || (field !== undefined && code === 0)
+    return !isMissing && test(code, otherCode, this.#context.todayMs)
+  }
+
+  #codeOf({ column, place }: RowColumn): number {
+    return column.codeAt(this.#row[place] as number)
+  }
+
+  #holdsOnAnyRow(node: BoundAnyPosition): boolean {
+    const current: Row = [...this.#row]
+    const known = this.#knownOf(node)
+    const holds =
+      known.get(current[0]) ??
+      this.rowsOfIdentity().some((row) => {
+        this.moveToRow(row)
+        return this.holds(node.group)
+      })
+    this.moveToRow(current)
+    known.set(current[0], holds)
+    return holds
+  }
+
+  *#holdsOnAnyRowTask(node: BoundAnyPosition): Task<boolean> {
+    const current: Row = [...this.#row]
+    const known = this.#knownOf(node)
+    let holds = known.get(current[0])
+    if (holds === undefined) {
+      holds = false
+      for (const row of this.rowsOfIdentity()) {
+        this.moveToRow(row)
+        holds = yield* this.holdsTask(node.group)
+        if (holds) break
+      }
+    }
+    this.moveToRow(current)
+    known.set(current[0], holds)
+    return holds
+  }
+
+  #knownOf(node: BoundAnyPosition): Map<number, boolean> {
+    const known = this.#ofIdentities.get(node) ?? new Map<number, boolean>()
+    this.#ofIdentities.set(node, known)
+    return known
   }
 
   /** The collections of a node that the row is a member of. */

@@ -9,7 +9,11 @@ import { TextFunctions } from './text-functions.ts'
 export type RowValue = string | boolean | readonly string[] | null
 
 /** The value of an attribute of one object, after the functions of the leaf. */
-export function rowValue({ type, functions }: CheckedLeaf, { values }: Column, code: number): RowValue {
+export function rowValue(
+  { type, functions }: Pick<CheckedLeaf, 'type' | 'functions'>,
+  { values }: Column,
+  code: number,
+): RowValue {
   if (code === 0) return null
   switch (values.kind) {
     case 'reference':

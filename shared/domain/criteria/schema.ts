@@ -24,6 +24,8 @@ export type SchemaSource = (RowAttribute & { readonly kind: 'attribute' }) | { r
 
 /** Computed: the collections that the row's identity, relationship or org unit belongs to. */
 export const MEMBER_OF_COLLECTION = 'memberOfCollection'
+/** The ids of the groups that directly contain the identity's account. */
+export const DIRECTORY_GROUPS = 'directMemberOfDirectoryGroups'
 
 const TYPE_OF_KIND = {
   string: 'String',

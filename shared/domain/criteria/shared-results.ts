@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ObjectType } from '../core/core-object.ts'
 import type { Bitmap } from '../tenant-index/rows/bitmap.ts'
-import type { BoundNode } from './compile.ts'
+import type { BoundLeaf, BoundNode, BoundPair } from './compile.ts'
 import type { CheckedLeaf } from './condition.ts'
 
 /** Bytes of the results of leaves that are kept for each object type: a hundred leaves on a million objects. */
@@ -23,6 +23,10 @@ export function newLeafResults(): LeafResults {
   return { identity: ofType(), orgUnit: ofType(), relationship: ofType() }
 }
 
+function isOfLeaf(node: BoundNode): node is BoundLeaf | BoundPair {
+  return node.kind === 'leaf' || node.kind === 'pair'
+}
+
 /**
  * The slots of a table whose rows satisfy a node of one condition that does not depend on the members of collections.
  * For evaluations of the condition on the same state of a snapshot and on the same day.
@@ -41,11 +45,11 @@ export class SharedResults {
   }
 
   get(node: BoundNode, objectType: ObjectType): Bitmap | undefined {
-    return node.kind === 'leaf' ? this.#leaves[objectType].get(node.leaf) : this.#nodes[objectType].get(node)
+    return isOfLeaf(node) ? this.#leaves[objectType].get(node.leaf) : this.#nodes[objectType].get(node)
   }
 
   set(node: BoundNode, objectType: ObjectType, slots: Bitmap): void {
-    if (node.kind === 'leaf') this.#leaves[objectType].set(node.leaf, slots)
+    if (isOfLeaf(node)) this.#leaves[objectType].set(node.leaf, slots)
     else this.#nodes[objectType].set(node, slots)
   }
 }

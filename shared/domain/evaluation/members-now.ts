@@ -6,11 +6,11 @@ import type { Collection, CriteriaObjectType } from '../collections/collection.t
 import type { MembershipHead } from '../collections/membership-store.ts'
 import { CORE_TYPE, type CollectionMembers } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../criteria/compile.ts'
-import { attributesRead, type CheckedCondition, dependsOnDay } from '../criteria/condition.ts'
+import { attributesRead, type CheckedCondition, dependsOnDay, readsAnyPosition } from '../criteria/condition.ts'
 import { evaluationTask, objectEvaluationTask } from '../criteria/evaluate.ts'
 import type { NamedMembersContext } from '../criteria/evaluation-context.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
-import type { RowChanges } from '../tenant-index/rows/row-changes.ts'
+import type { KnownChanges, RowChanges } from '../tenant-index/rows/row-changes.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { mayChangeAccounts } from './notify-links.ts'
 
@@ -21,6 +21,7 @@ export type CachedEvaluation = {
   readonly dependsOnDay: boolean
   /** Schema names. */
   readonly attributesRead: ReadonlySet<string>
+  readonly readsAnyPosition: boolean
   /** As last read or written here. A write that quotes a stale head is rejected. */
   head: Versioned<MembershipHead> | undefined
   /** Ascending. Undefined until evaluated here, and after a release. */
@@ -55,6 +56,7 @@ export function newCachedEvaluation(
     condition: compile(condition),
     dependsOnDay: dependsOnDay(condition),
     attributesRead: attributesRead(condition),
+    readsAnyPosition: readsAnyPosition(condition.root),
     head,
     ids: undefined,
     isReleased: false,
@@ -141,9 +143,21 @@ export function* idsNow(
   if (scope === 'nothing') return undefined
   if (scope === 'everything' || changes === 'everything' || cached.ids === undefined)
     return yield* evaluationTask(cached.condition, rows, objectType, context)
-  const touched = changes.ids[CORE_TYPE[objectType]]
+  const touched = touchedBy(changes, objectType, cached, rows)
   const verdicts = yield* objectEvaluationTask(cached.condition, rows, objectType, touched, context)
   return withVerdicts(cached.ids, verdicts)
+}
+
+/** The objects whose membership may have changed. A group over all positions reads the other rows of a person too. */
+function touchedBy(
+  { ids }: KnownChanges,
+  objectType: CriteriaObjectType,
+  { readsAnyPosition: isOverPositions }: CachedEvaluation,
+  rows: RowSnapshot,
+): ReadonlySet<string> {
+  const touched = ids[CORE_TYPE[objectType]]
+  if (!isOverPositions || objectType !== 'Relationship') return touched
+  return touched.union(new Set([...ids.identity].flatMap((id) => rows.heldBy(id))))
 }
 
 /** The ascending ids after the verdicts on some of them; undefined when nothing changed. */

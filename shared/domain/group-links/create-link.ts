@@ -33,7 +33,7 @@ export type LinkCreation = NewGroupLink & LinkActor & { readonly createdBy?: str
 /**
  * Links a collection to a group and queues the first sync. After a crash between the two, the sweep queues it.
  * @returns The new link's id.
- * @throws Refusal of `VERIFICATION_REFUSALS`, `GroupAlreadyLinked` and `QuotaExceeded`.
+ * @throws Refusal of `VERIFICATION_REFUSALS`, `GroupAlreadyLinked`, `CircularReference` and `QuotaExceeded`.
  */
 export async function createLink(
   tenantId: string,
@@ -61,6 +61,7 @@ async function addLink(tenantId: string, id: string, input: LinkCreation, deps: 
   const collectionKind = await verifyCollection(tenantId, collectionId, deps)
   const taken = await deps.links.ofGroup(tenantId, directoryGroupId)
   if (taken !== undefined) throw groupTaken(directoryGroupId, taken.value)
+  await refuseCircle({ tenantId, collectionId, directoryGroupId }, deps)
   const group = await verifyGroup({ tenantId, groupId: directoryGroupId, target: '/directoryGroupId' }, deps)
   const link = newLink(
     {
@@ -80,13 +81,33 @@ async function storeLink(link: GroupLink, actorId: string | undefined, deps: Lin
     if (!isGroupTaken(error)) throw error
     throw groupTaken(directoryGroupId, (await deps.links.ofGroup(tenantId, directoryGroupId))?.value, error)
   })
-  if (!(await deps.collections.confirmReference(tenantId, collectionId))) {
+  await confirmLink(link, deps).catch(async (refusal: unknown) => {
+    if (!(refusal instanceof Refusal)) throw refusal
     const undone = auditOfLink(link, 'LinkDeleted', { before: linkFields(link), after: {} }, {}, deps)
     await deps.links.remove(added.value, added.version, undone)
-    throw collectionUnknown(collectionId)
-  }
+    throw refusal
+  })
   deps.log.info('link.created', { tenantId, linkId: id, collectionId, directoryGroupId })
   return added.value
+}
+
+/** Checks again what a concurrent change of a collection may have changed before the link was written. */
+async function confirmLink(link: GroupLink, deps: LinkDependencies): Promise<void> {
+  const { tenantId, collectionId } = link
+  if (!(await deps.collections.confirmReference(tenantId, collectionId))) throw collectionUnknown(collectionId)
+  await refuseCircle(link, deps)
+}
+
+/** @throws Refusal `CircularReference`, as a conflict: the request is valid by itself. */
+async function refuseCircle(
+  link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'directoryGroupId'>,
+  deps: LinkDependencies,
+): Promise<void> {
+  const circle = await deps.collections.findCircle(link)
+  if (circle === undefined) return
+  const by = circle.join(' -> ')
+  const message = `The collection would depend on the members of group ${link.directoryGroupId}, which it fills: ${by}`
+  throw Refusal.conflict('CircularReference', message, '/directoryGroupId')
 }
 
 const isGroupTaken = (error: unknown): boolean => error instanceof Refusal && error.code === 'GroupAlreadyLinked'

@@ -167,6 +167,13 @@ export interface LinkedCollections {
    * @returns Whether the collection still exists.
    */
   confirmReference(tenantId: string, collectionId: string): Promise<boolean>
+  /**
+   * The circle of collections that this link would close, because a condition that its collection depends on reads the
+   * group. Undefined when there is none.
+   */
+  findCircle(
+    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'directoryGroupId'>,
+  ): Promise<readonly string[] | undefined>
   /** The current accounts. Evaluates a collection that was never evaluated, or not since its condition changed. */
   accountsOf(tenantId: string, collectionId: string): Promise<CollectionAccounts>
   /** The same; undefined when the collection does not exist. */

@@ -1,3 +1,4 @@
+import { findCircleOfLink } from '../collections/circular-references.ts'
 import type { Collection, CollectionKind } from '../collections/collection.ts'
 import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
 import type { MembershipHead } from '../collections/membership-store.ts'
@@ -59,6 +60,7 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       await collections.invalidateReferenceVersions(tenantId)
       return (await collections.find(tenantId, collectionId)) !== undefined
     },
+    findCircle: (link) => findCircleOfLink(link, deps),
     removalCauses: (link, accounts) => removalCausesOf(link, accounts, deps),
     async changesSince({ tenantId, collectionId, comparedAtMs }, membershipVersion) {
       const collection = await existing(tenantId, collectionId, deps)
@@ -156,6 +158,10 @@ export function collectionLinks(links: LinkStore, nowMs: () => number): Collecti
   return {
     async linksOf(tenantId, collectionId) {
       return (await links.ofCollection(tenantId, collectionId)).map(({ value }) => value.id)
+    },
+    async collectionsFilling(tenantId, directoryGroupIds) {
+      const filling = await links.ofGroups(tenantId, directoryGroupIds)
+      return new Map(filling.map(({ directoryGroupId, collectionId }) => [directoryGroupId, collectionId]))
     },
     async linkedCollections(tenantId) {
       const applied = new Map<string, number>()

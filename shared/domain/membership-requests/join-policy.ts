@@ -38,7 +38,13 @@ export const JoinPolicyInput = Type.Object({
   ),
   joinableBy: Type.Optional(
     Type.Object({
-      collectionIds: Type.Optional(Type.Array(Guid, { maxItems: COLLECTIONS_AT_MOST })),
+      collectionIds: Type.Optional(
+        Type.Array(Guid, {
+          maxItems: COLLECTIONS_AT_MOST,
+          description:
+            'Everybody is eligible when the list or `joinableBy` is empty. Required beside any other member.',
+        }),
+      ),
     }),
   ),
 })
@@ -121,6 +127,10 @@ export function checkJoinPolicy(given: JoinPolicyInput, pointer = '/joinPolicy')
   const collectionIds = given.joinableBy?.collectionIds ?? []
   const gatesPointer = `${pointer}/approvalGates`
   const faults = gates.flatMap((gate, index) => gateFaults(gate, gates.slice(0, index), `${gatesPointer}/${index}`))
+  if (given.joinableBy?.collectionIds === undefined && Object.keys(given.joinableBy ?? {}).length > 0) {
+    const message = 'collectionIds is required unless joinableBy is empty'
+    faults.push(refusalEntry('MissingMember', message, `${pointer}/joinableBy/collectionIds`))
+  }
   if (given.approvalRequired && gates.length === 0) {
     faults.unshift(refusalEntry('GateRequired', undefined, gatesPointer))
   }

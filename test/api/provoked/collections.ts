@@ -72,8 +72,15 @@ export function conditionProvocations({ call, admin }: JoinableWorld) {
   return {
     RootNotGroup: refusing(leaf()),
     InvalidNode: refusing(all('text')),
-    MemberRequired: refusing({ groupOperator: 'AND' }),
+    ValueTypeMismatch: refusing(all(leaf({ value: 'Today()' }))),
     InvalidMember: refusing({ groupOperator: 'AND', conditions: {} }),
+    AnyPositionNested: refusing({ ...all({ ...all(leaf()), over: 'AnyPosition' }), over: 'AnyPosition' }),
+    AnyPositionNotAllowed: () =>
+      call(admin, 'POST', CRITERIA, {
+        objectType: 'OrgUnit',
+        name: 'x',
+        condition: { ...all(leaf()), over: 'AnyPosition' },
+      }),
     UnknownGroupOperator: refusing({ ...all(leaf()), groupOperator: 'MAYBE' }),
     EmptyGroup: refusing(all()),
     FieldNotInSchema: refusing(all(leaf({ id: 'nothing', field: 'nothing' }))),

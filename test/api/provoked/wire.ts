@@ -41,6 +41,8 @@ export function wireProvocations(world: JoinableWorld) {
     BodyTooDeep: () => post(new TextEncoder().encode(`${'['.repeat(65)}${']'.repeat(65)}`)),
     UnsupportedMediaType: () => post(NEW_COLLECTION, { 'content-type': 'text/plain' }),
     MissingMember: () => post({}),
+    UnknownMember: () => post({ ...NEW_COLLECTION, descripton: 'x' }),
+    UnknownParameter: () => get('/collections/beta/search?tag=x'),
     InvalidType: () => post({ ...NEW_COLLECTION, name: 1 }),
     InvalidValue: () => post({ ...NEW_COLLECTION, objectType: 'Cat' }),
     InvalidLength: () => post({ ...NEW_COLLECTION, name: '' }),

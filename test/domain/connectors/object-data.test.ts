@@ -38,6 +38,8 @@ describe('data of a connector object', () => {
   })
 
   for (const [objectType, data, code, target] of [
+    ['identity', { displayname: 'Ada' }, 'UnknownAttribute', '/data/displayname'],
+    ['orgUnit', { parent: { externalID: 'o1' } }, 'UnknownMember', '/data/parent/externalID'],
     ['identity', { shoeSize: '38' }, 'UnknownAttribute', '/data/shoeSize'],
     ['identity', { title: 'of relationships' }, 'UnknownAttribute', '/data/title'],
     ['identity', { id: GUID }, 'UnknownAttribute', '/data/id'],

@@ -156,20 +156,54 @@ const leaf = fc.constantFrom(...NAMES).chain((id) => {
       id: fc.constant(id),
       field: fc.constant(field),
       operator: fc.constantFrom(operator, operator.toLowerCase()),
-      value: operator === 'In' ? fc.array(value, { maxLength: 4 }) : value,
+      value:
+        operator === 'IsNull' ? fc.constant('ignored') : operator === 'In' ? fc.array(value, { maxLength: 4 }) : value,
     }),
   )
 })
 
-const { group } = fc.letrec((tie) => ({
-  node: fc.oneof({ depthSize: 'medium', maxDepth: 5 }, leaf, tie('group')),
-  group: fc.record({
-    groupOperator: fc.constantFrom('AND', 'or', 'NOT', 'Not', 'XOR'),
-    conditions: fc.array(tie('node'), { minLength: 1, maxLength: 4 }),
-  }),
+const namesOfType = (type: AttributeType): string[] => [
+  ...new Set(NAMES.filter((name) => SCHEMA.get(name) === type && name !== 'memberOfCollection')),
+]
+/** A leaf that compares two attributes of the row. */
+const pair = fc.constantFrom(...NAMES.filter((name) => name !== 'memberOfCollection')).chain((id) => {
+  const type = SCHEMA.get(id) as AttributeType
+  const operators = OPERATORS_OF[type].filter((operator) => operator !== 'In' && operator !== 'IsNull')
+  return fc.record({
+    id: fc.constant(id),
+    field: fieldAround(id, type),
+    operator: fc.constantFrom(...operators),
+    value: fc.record({ attribute: fc.constantFrom(...namesOfType(type === 'List' ? 'Guid' : type)) }),
+  })
+})
+const anyLeaf = fc.oneof({ weight: 5, arbitrary: leaf }, { weight: 1, arbitrary: pair })
+
+type Tree = { readonly conditions?: readonly Tree[]; readonly over?: 'AnyPosition' }
+
+const { group } = fc.letrec<{ node: Tree; group: Tree }>((tie) => ({
+  node: fc.oneof({ depthSize: 'medium', maxDepth: 5 }, anyLeaf as fc.Arbitrary<Tree>, tie('group')),
+  group: fc.record(
+    {
+      groupOperator: fc.constantFrom('AND', 'or', 'NOT', 'Not', 'XOR'),
+      over: fc.constantFrom('AnyPosition' as const, 'AnyPosition' as const),
+      conditions: fc.array(tie('node'), { minLength: 1, maxLength: 4 }),
+    },
+    { requiredKeys: ['groupOperator', 'conditions'] },
+  ),
 }))
+
+/** Without groups over all positions that are within another one; one in three of the others stays. */
+function withoutNested(node: Tree, isWithin: boolean, count: { groups: number }): Tree {
+  if (node.conditions === undefined) return node
+  const { over, ...rest } = node
+  count.groups += 1
+  const isKept = over !== undefined && !isWithin && count.groups % 3 === 1
+  const conditions = node.conditions.map((child) => withoutNested(child, isWithin || isKept, count))
+  return isKept ? { ...rest, over, conditions } : { ...rest, conditions }
+}
+
 /** A condition as a client may send it, without faults. */
-export const condition: fc.Arbitrary<unknown> = group
+export const condition: fc.Arbitrary<unknown> = group.map((tree) => withoutNested(tree, false, { groups: 0 }))
 
 const members: fc.Arbitrary<CollectionMembers | undefined> = fc.oneof(
   fc

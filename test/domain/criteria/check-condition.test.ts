@@ -154,12 +154,102 @@ describe('Values', () => {
     assert.deepEqual(codesOf(group(leaf('identityId', 'In', []))), [])
   })
 
+  for (const [name, operator, value] of [
+    ['identityDisplayName', 'Equals', 'Today()'],
+    ['identityDisplayName', 'Contains', ' addDays( Today() , -30 ) '],
+    ['identityDisplayName', 'Equals', 'AddDays(x)'],
+    ['identityId', 'Equals', 'Today()'],
+    ['anInteger', 'GreaterThan', 'AddDays(Today(),1)'],
+    ['anArray', 'Contains', 'TODAY ()'],
+    ['identityDisplayName', 'GreaterThan', 9],
+    ['identityDisplayName', 'GreaterThanOrEqual', 9],
+    ['identityDisplayName', 'LessThan', true],
+    ['identityDisplayName', 'LessThanOrEqual', 0],
+  ] as const) {
+    it(`${JSON.stringify(value)} is of another type than ${name} under ${operator}, but stays valid where it is stored`, () => {
+      const input = group(leaf(name, operator, value))
+      assert.deepEqual(codesOf(input), ['ValueTypeMismatch /conditions/0/value'])
+      const stored = checkCondition(input, SCHEMA, 'stored')
+      assert.equal(stored.ok, name === 'identityDisplayName' || name === 'anArray')
+    })
+  }
+
+  for (const [name, operator, value, expected] of [
+    ['identityId', 'Equals', { attribute: 'relationshipManager' }, []],
+    ['orgUnitDeputies', 'Contains', { attribute: 'identityId' }, []],
+    ['anInteger', 'LessThan', { attribute: 'anInteger' }, []],
+    ['identityEmail', 'Equals', { attribute: 'identityId' }, ['ValueTypeMismatch /conditions/0/value/attribute']],
+    [
+      'orgUnitDeputies',
+      'Contains',
+      { attribute: 'orgUnitDeputies' },
+      ['ValueTypeMismatch /conditions/0/value/attribute'],
+    ],
+    ['identityEmail', 'Equals', { attribute: 'nothing' }, ['FieldNotInSchema /conditions/0/value/attribute']],
+    [
+      'identityEmail',
+      'Equals',
+      { attribute: 'ToLower(identityEmail)' },
+      ['FieldNotInSchema /conditions/0/value/attribute'],
+    ],
+    ['identityEmail', 'Equals', { atribute: 'identityId' }, ['UnknownMember /conditions/0/value/atribute']],
+    ['identityEmail', 'Equals', {}, ['InvalidValue /conditions/0/value']],
+    ['memberOfCollection', 'Equals', { attribute: 'identityId' }, ['InvalidValue /conditions/0/value']],
+    ['identityId', 'Equals', { attribute: 'memberOfCollection' }, ['InvalidValue /conditions/0/value']],
+    ['identityId', 'In', [{ attribute: 'relationshipManager' }], ['InvalidValue /conditions/0/value/0']],
+    ['identityId', 'In', { attribute: 'relationshipManager' }, ['ListRequired /conditions/0/value']],
+  ] as const) {
+    it(`${JSON.stringify(value)} ${expected.length === 0 ? 'is' : 'is not'} a value of ${name} under ${operator}`, () => {
+      assert.deepEqual(codesOf(group(leaf(name, operator, value))), expected)
+    })
+  }
+
+  it('takes days as entries of In for dates only', () => {
+    assert.deepEqual(codesOf(group(leaf('relationshipEndDate', 'In', ['Today()']))), [])
+    const texts = group(leaf('identityEmail', 'In', ['x', 'Today()']))
+    assert.deepEqual(codesOf(texts), ['ValueTypeMismatch /conditions/0/value/1'])
+  })
+
+  it('refuses a value that denies IsNull, except in a stored condition', () => {
+    for (const value of [false, 'False', ' false ']) {
+      const input = group(leaf('identityId', 'IsNull', value))
+      assert.deepEqual(codesOf(input), ['InvalidValue /conditions/0/value'])
+      assert.ok(checkCondition(input, SCHEMA, 'stored').ok)
+    }
+    assert.deepEqual(codesOf(group(leaf('identityId', 'IsNull', true))), [])
+  })
+
   it('asks for a value everywhere but for IsNull, which ignores one', () => {
-    assert.deepEqual(codesOf(group(leaf('identityId', 'Equals'))), ['MemberRequired /conditions/0/value'])
+    assert.deepEqual(codesOf(group(leaf('identityId', 'Equals'))), ['MissingMember /conditions/0/value'])
     assert.deepEqual(wireOf(group(leaf('identityId', 'isnull', { any: 'thing' }))), {
       groupOperator: 'AND',
       conditions: [{ id: 'identityId', field: 'identityId', operator: 'IsNull' }],
     })
+  })
+})
+
+describe('A group over all positions', () => {
+  const over = (input: object, range: unknown = 'AnyPosition') => ({ ...input, over: range })
+  const ok = leaf('identityEmail', 'Equals', 'x')
+
+  it('is written in any case, and null means none', () => {
+    assert.deepEqual(wireOf(over(group(ok), 'anyposition')), over(group(ok)))
+    assert.deepEqual(wireOf(over(group(ok), null)), group(ok))
+  })
+
+  it('is not within another one, at any depth; beside it may be one', () => {
+    const nested = over(group(group(over(group(ok)))))
+    assert.deepEqual(codesOf(nested), ['AnyPositionNested /conditions/0/conditions/0/over'])
+    assert.deepEqual(codesOf(group(over(group(ok)), over(group(ok)))), [])
+  })
+
+  it('is refused in collections of org units, with another word, and on a leaf', () => {
+    const check = checkCondition(group(over(group(ok))), SCHEMA, 'request', 'OrgUnit')
+    assert.deepEqual(!check.ok && check.faults.map(({ code, pointer }) => [code, pointer]), [
+      ['AnyPositionNotAllowed', '/conditions/0/over'],
+    ])
+    assert.deepEqual(codesOf(over(group(ok), 'EveryPosition')), ['InvalidMember /over'])
+    assert.deepEqual(codesOf(group(over(ok))), ['InvalidMember /conditions/0/over'])
   })
 })
 
@@ -277,9 +367,9 @@ describe('Form', () => {
     [
       'a group without an operator',
       { conditions: [leaf('identityEmail', 'IsNull')] },
-      ['MemberRequired /groupOperator'],
+      ['MissingMember /groupOperator'],
     ],
-    ['a group without conditions', { groupOperator: 'AND' }, ['MemberRequired /conditions']],
+    ['a group without conditions', { groupOperator: 'AND' }, ['MissingMember /conditions']],
     ['conditions that are no list', { groupOperator: 'AND', conditions: {} }, ['InvalidMember /conditions']],
     [
       'an unknown group operator',
@@ -294,11 +384,7 @@ describe('Form', () => {
     [
       'an empty leaf',
       group({}),
-      [
-        'MemberRequired /conditions/0/id',
-        'MemberRequired /conditions/0/field',
-        'MemberRequired /conditions/0/operator',
-      ],
+      ['MissingMember /conditions/0/id', 'MissingMember /conditions/0/field', 'MissingMember /conditions/0/operator'],
     ],
     [
       'members of wrong types',
@@ -309,14 +395,33 @@ describe('Form', () => {
     [
       'inherited members',
       group(Object.create(leaf('identityEmail', 'IsNull'))),
-      [
-        'MemberRequired /conditions/0/id',
-        'MemberRequired /conditions/0/field',
-        'MemberRequired /conditions/0/operator',
-      ],
+      ['MissingMember /conditions/0/id', 'MissingMember /conditions/0/field', 'MissingMember /conditions/0/operator'],
     ],
   ] as const) {
     it(`refuses ${claim}`, () => assert.deepEqual(codesOf(input), expected))
+  }
+
+  for (const [claim, input, expected] of [
+    [
+      'in the root',
+      { GroupOperator: 'AND', condition: [] },
+      ['UnknownMember /GroupOperator', 'UnknownMember /condition'],
+    ],
+    [
+      'in a group inside',
+      group({ groupOperator: 'AND', Conditions: [] }, leaf('nothing', 'Equals', 'x')),
+      ['UnknownMember /conditions/0/Conditions', 'FieldNotInSchema /conditions/1/id'],
+    ],
+    ['in a leaf', group({ ...leaf('identityId', 'Equals'), vale: GUID }), ['UnknownMember /conditions/0/vale']],
+    [
+      'as a further member',
+      group({ ...leaf('identityId', 'Equals', GUID), Id: 1 }),
+      ['UnknownMember /conditions/0/Id'],
+    ],
+  ] as const) {
+    it(`refuses a misspelt member ${claim}`, () => {
+      assert.deepEqual(codesOf(input), expected)
+    })
   }
 
   it('reports all faults at once', () => {
@@ -329,15 +434,15 @@ describe('Form', () => {
       'FieldNotInSchema /conditions/0/id',
       'UnknownFunction /conditions/1/conditions/0/field',
       'InvalidValue /conditions/1/conditions/0/value',
-      'MemberRequired /conditions/1/conditions/1/id',
-      'MemberRequired /conditions/1/conditions/1/field',
-      'MemberRequired /conditions/1/conditions/1/operator',
+      'MissingMember /conditions/1/conditions/1/id',
+      'MissingMember /conditions/1/conditions/1/field',
+      'MissingMember /conditions/1/conditions/1/operator',
     ])
   })
 
   it('reports a leaf without a field, or with an unknown operator, once', () => {
     const { field: _field, ...withoutField } = leaf('identityEmail', 'Equals', 'x')
-    assert.deepEqual(codesOf(group(withoutField)), ['MemberRequired /conditions/0/field'])
+    assert.deepEqual(codesOf(group(withoutField)), ['MissingMember /conditions/0/field'])
     assert.deepEqual(codesOf(group(leaf('identityEmail', 'Like', 'x'))), ['UnknownOperator /conditions/0/operator'])
   })
 

@@ -33,7 +33,13 @@ describe('What a condition depends on', () => {
     assert.equal(dependsOnDay(checked(leaf('relationshipEndDate', 'LessThan', 'AddDays(Today(),-30)'))), true)
     assert.equal(dependsOnDay(checked(leaf('relationshipEndDate', 'LessThan', '2024-01-01', 'Today()'))), true)
     assert.equal(dependsOnDay(checked(leaf('relationshipEndDate', 'LessThan', '2024-01-01'))), false)
-    assert.equal(dependsOnDay(checked(leaf('identityEmail', 'Equals', 'Today()'))), false)
+    const ended = leaf('relationshipEndDate', 'LessThan', { attribute: 'relationshipStartDate' }, 'Today()')
+    assert.equal(dependsOnDay(checked(ended)), true)
+  })
+
+  it('the attribute that is the value', () => {
+    const condition = checked(leaf('identityEmail', 'Equals', { attribute: 'identityDisplayName' }))
+    assert.deepEqual([...attributesRead(condition)].sort(), ['identityDisplayName', 'identityEmail'])
   })
 
   it('attributes, without the one that Today() stands in for', () => {

@@ -36,9 +36,9 @@ const leavesOf = (node: Explained): ExplainedLeaf[] =>
 
 /** The nodes as stored. */
 function asWritten(node: Explained): object {
-  const { holds: _holds, ...rest } = node
+  const { holds: _holds, shownOn: _shownOn, ...rest } = node as ExplainedGroup
   if ('conditions' in rest) return { ...rest, conditions: rest.conditions.map(asWritten) }
-  const { actual: _actual, decides: _decides, ...leaf } = rest as ExplainedLeaf
+  const { actual: _actual, compared: _compared, decides: _decides, ...leaf } = rest as unknown as ExplainedLeaf
   return leaf
 }
 

@@ -3,13 +3,8 @@ import type { NamedMembersContext } from '../../../shared/domain/criteria/evalua
 import type { AttributeType, ConditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 
-type Row = {
-  identity?: SnapshotObject
-  orgUnit?: SnapshotObject
-  relationship?: SnapshotObject
-  /** The positions of the row's identity. */
-  held?: readonly string[]
-}
+type Row = { identity?: SnapshotObject; orgUnit?: SnapshotObject; relationship?: SnapshotObject }
+type Context = NamedMembersContext & { readonly rows: readonly Row[] }
 type Value = string | number | readonly string[] | undefined
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -26,9 +21,10 @@ export function naiveMembers(
 ): string[] {
   const part = ({ Identity: 'identity', Relationship: 'relationship', OrgUnit: 'orgUnit' } as const)[objectType]
   const members = new Set<string>()
-  for (const row of naiveRows(objects)) {
+  const rows = naiveRows(objects)
+  for (const row of rows) {
     const object = row[part]
-    if (object !== undefined && holds(condition, row, schema, context)) members.add(object.id)
+    if (object !== undefined && holds(condition, row, schema, { ...context, rows })) members.add(object.id)
   }
   return [...members].sort()
 }
@@ -46,30 +42,32 @@ export function naiveRows(objects: readonly SnapshotObject[]): Row[] {
     })
   const identities = live.filter((o) => o.objectType === 'identity' && !positions.some((row) => row.identity === o))
   const orgUnits = live.filter((o) => o.objectType === 'orgUnit' && !positions.some((row) => row.orgUnit === o))
-  const heldBy = (identity: SnapshotObject) =>
-    positions.filter((row) => row.identity === identity).map(({ relationship }) => relationship.id)
-  return [
-    ...positions.map((row) => (row.identity === undefined ? row : { ...row, held: heldBy(row.identity) })),
-    ...identities.map((identity) => ({ identity, held: [] })),
-    ...orgUnits.map((orgUnit) => ({ orgUnit })),
-  ]
+  return [...positions, ...identities.map((identity) => ({ identity })), ...orgUnits.map((orgUnit) => ({ orgUnit }))]
 }
 
 function referred(object: SnapshotObject, attribute: string): string | undefined {
   return (object.attributes[attribute] as { objectId: string } | undefined)?.objectId
 }
 
-function holds(node: WireGroup | WireLeaf, row: Row, schema: ConditionSchema, context: NamedMembersContext): boolean {
+function holds(node: WireGroup | WireLeaf, row: Row, schema: ConditionSchema, context: Context): boolean {
   if (!('groupOperator' in node)) return holdsLeaf(node, row, schema, context)
+  if (node.over === 'AnyPosition') {
+    const { over: _over, ...group } = node
+    const ofPerson = context.rows.filter(({ identity }) => identity !== undefined && identity === row.identity)
+    return ofPerson.some((other) => holds(group, other, schema, context))
+  }
   const count = node.conditions.filter((child) => holds(child, row, schema, context)).length
   if (node.groupOperator === 'AND') return count === node.conditions.length
   if (node.groupOperator === 'OR') return count > 0
   return node.groupOperator === 'NOT' ? count === 0 : count === 1
 }
 
-function holdsLeaf(leaf: WireLeaf, row: Row, schema: ConditionSchema, context: NamedMembersContext): boolean {
+function holdsLeaf(leaf: WireLeaf, row: Row, schema: ConditionSchema, context: Context): boolean {
   if (leaf.operator === 'NotEquals') return !holdsLeaf({ ...leaf, operator: 'Equals' }, row, schema, context)
   if (leaf.operator === 'NotContains') return !holdsLeaf({ ...leaf, operator: 'Contains' }, row, schema, context)
+  if (typeof leaf.value === 'object' && 'attribute' in leaf.value) {
+    return holdsWith(leaf.value.attribute, leaf, row, schema, context)
+  }
   const wanted = [leaf.value].flat().map(String)
   if (leaf.id === 'memberOfCollection') return wanted.some((id) => isMember(id, row, context))
   const type = schema.get(leaf.id) as AttributeType
@@ -80,6 +78,15 @@ function holdsLeaf(leaf: WireLeaf, row: Row, schema: ConditionSchema, context: N
   const operands = wanted.map((text) => operand(text, type, context))
   if (leaf.operator === 'In') return operands.includes(value)
   return compare(leaf.operator, value, operands[0] as string | number)
+}
+
+/** Compares two attributes of the row. */
+function holdsWith(other: string, leaf: WireLeaf, row: Row, schema: ConditionSchema, context: Context): boolean {
+  const value = fieldValue(leaf.field, leaf.id, schema.get(leaf.id) as AttributeType, row, context)
+  const wanted = attributeValue(other, schema.get(other) as AttributeType, row)
+  if (value === undefined || wanted === undefined) return false
+  if (typeof value === 'object') return value.includes(String(wanted))
+  return compare(leaf.operator, value, wanted as string | number)
 }
 
 function compare(operator: WireLeaf['operator'], value: string | number, operand: string | number): boolean {
@@ -116,7 +123,7 @@ function order(left: string | number, right: string | number): number {
 }
 
 /** Reads the field from the inside out by recursion; the names in the tests hold no brackets. */
-function fieldValue(field: string, id: string, type: AttributeType, row: Row, context: NamedMembersContext): Value {
+function fieldValue(field: string, id: string, type: AttributeType, row: Row, context: Context): Value {
   if (field === id) return attributeValue(id, type, row)
   if (field === 'Today()') return context.todayMs
   const [, name, inner, tail = ''] = /^(\w+)\((.*?)((?:,-?\d+)*)\)$/.exec(field) ?? []
@@ -156,14 +163,18 @@ function operand(text: string, type: AttributeType, context: NamedMembersContext
   return context.todayMs + Number(/,(-?\d+)\)/.exec(text)?.[1] ?? 0) * DAY_MS
 }
 
-function isMember(collectionId: string, row: Row, context: NamedMembersContext): boolean {
+function isMember(collectionId: string, row: Row, context: Context): boolean {
   const members = context.membersOf(collectionId)
   if (members === undefined) return false
   if (members.kind === 'joinable') {
+    const isHeld = (identityId: string, relationshipId: string) =>
+      context.rows.some(
+        ({ identity, relationship }) => identity?.id === identityId && relationship?.id === relationshipId,
+      )
     return members.memberships.some(
       ({ identityId, relationshipId }) =>
         identityId === row.identity?.id &&
-        (relationshipId === null || relationshipId === row.relationship?.id || !row.held?.includes(relationshipId)),
+        (relationshipId === null || relationshipId === row.relationship?.id || !isHeld(identityId, relationshipId)),
     )
   }
   const object = { Identity: row.identity, Relationship: row.relationship, OrgUnit: row.orgUnit }[members.objectType]

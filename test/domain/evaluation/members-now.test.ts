@@ -42,6 +42,7 @@ function remembered(value: string, name = 'identityDisplayName'): CachedEvaluati
     condition: compile(check.condition),
     dependsOnDay: dependsOnDay(check.condition),
     attributesRead: attributesRead(check.condition),
+    readsAnyPosition: false,
     ids: ['ann'],
     isReleased: false,
   }

@@ -38,6 +38,14 @@ describe('a join policy', () => {
     ])
   })
 
+  it('does not open a collection to everybody by a member that it does not know', () => {
+    const joinableBy = { collections: [ID] } as object
+    assert.deepEqual(faultsOf({ approvalRequired: false, joinableBy }), [
+      'MissingMember /joinPolicy/joinableBy/collectionIds',
+    ])
+    assert.deepEqual(faultsOf({ approvalRequired: false, joinableBy: {} }), [])
+  })
+
   it('reports all faults at once, each with its JSON pointer', () => {
     const approvalGates = [
       { order: 0, type: 'Identity', approvers: [] },
