@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { applicationToken, asApplication } from '../journeys/demo-clients.ts'
 import { newDataFolder, startedEnvironment } from '../journeys/started-environment.ts'
+import { type ApiDescription, largestRequests } from './largest-requests.ts'
 import { machineLoad } from './machine-load.ts'
 import type { NoisyWork } from './noisy-tenant.ts'
 
@@ -15,9 +16,13 @@ import type { NoisyWork } from './noisy-tenant.ts'
  * hold of its thread, in processor time, does not depend on other processes: at most 50 ms. The latencies hold for a
  * machine that is idle otherwise. What else it has done is printed with them. Probe, sender, local database and
  * functions are processes of their own, on two processors: in the cloud, only the functions share theirs.
- * Usage: `npm run bench -- neighbours [objects]`.
+ * Usage: `npm run bench -- neighbours [objects]`, or `neighbours routes`: each operation of the API is sent the largest
+ * input that its description permits, and what the neighbour waits for beside it is printed.
  */
-const OBJECTS_COUNT = Number(process.argv[2] ?? 100_000)
+const IS_OF_ROUTES = process.argv[2] === 'routes'
+const OBJECTS_COUNT = IS_OF_ROUTES ? 2_000 : Number(process.argv[2] ?? 100_000)
+/** Requests to each operation. */
+const REQUESTS_COUNT = 5
 const NEIGHBOUR_OBJECTS_COUNT = 100
 const ALONE_MS = 10_000
 const SETTLED_MS = 10_000
@@ -60,6 +65,7 @@ try {
   await during('warming up', () => sleep(ALONE_MS))
   isMet = true
   await during('alone', () => sleep(ALONE_MS))
+  if (IS_OF_ROUTES) await measureRoutes(during)
   const write = (fromIndex: number, count: number, nameFrom?: number) =>
     run({ work: 'write', fromIndex, count, nameFrom })
   await during('a batch of 100,000 names', () => write(0, 1000, 0))
@@ -74,6 +80,29 @@ try {
 }
 report(`${P99_AT_MOST_MS} ms at p99, ${MEMORY_AT_MOST_MB} MB, holds of ${HOLD_AT_MOST_MS} ms`, isMet ? 'met' : 'MISSED')
 process.exitCode = isMet ? 0 : 1
+
+/** Each operation as the application that may use it: the first that is not refused for its roles. */
+async function measureRoutes(during: (what: string, work: () => Promise<unknown>) => Promise<void>): Promise<void> {
+  const description = (await (await fetch(`${apiUrl}/openapi.json`)).json()) as ApiDescription
+  const tokens = await Promise.all(
+    ['operator', 'writer', 'connector'].map((name) => applicationToken(environment, name, demo.scope, 0)),
+  )
+  for (const { name, method, path, body } of largestRequests(description)) {
+    let status = 0
+    await during(name, async () => {
+      for (let count = 0; count < REQUESTS_COUNT; count += 1) {
+        for (const token of tokens) {
+          const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+          const answer = await fetch(`${apiUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
+          await answer.arrayBuffer()
+          status = answer.status
+          if (status !== 403) break
+        }
+      }
+    })
+    report('  ', `answered ${status}, ${Math.round((body?.length ?? 0) / 1024)} KB`)
+  }
+}
 
 async function newConnector(tenantIndex: number): Promise<string> {
   const operator = await asApplication(environment, 'operator', tenantIndex)
