@@ -14,8 +14,8 @@ export class Life {
   #callCount = 0
   #lastCall = Number.POSITIVE_INFINITY
   #unansweredCall = Number.POSITIVE_INFINITY
-  /** Whether a call was refused. */
-  hasBeenRefused = false
+  /** Whether a call has failed in a process that went on. */
+  hasFailedCall = false
   #refusedCalls = { from: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
   #interruption: { readonly beforeCall: number; work(): Promise<void> } | undefined
 
@@ -72,13 +72,14 @@ export class Life {
       await interruption.work()
     }
     if (number >= this.#refusedCalls.from && number < this.#refusedCalls.until) {
-      this.hasBeenRefused = true
+      this.hasFailedCall = true
       throw new Trouble('The call was refused')
     }
     const answer = await call()
     this.#step()
     if (number <= this.#unansweredCall && this.#callCount > this.#unansweredCall) {
       this.#unansweredCall = Number.POSITIVE_INFINITY
+      this.hasFailedCall = true
       throw new Trouble('The answer was lost')
     }
     return answer

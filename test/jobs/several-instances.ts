@@ -71,7 +71,7 @@ export class SeveralInstances {
     const slot = index % INSTANCE_COUNT
     const current = this.#instances[slot]
     if (current !== undefined && !current.life.hasEnded) return current
-    this.isSweepNeeded ||= current?.life.hasBeenRefused === true
+    this.isSweepNeeded ||= current?.life.hasFailedCall === true
     const started = this.#newInstance(slot)
     this.#instances[slot] = started
     return started
@@ -97,7 +97,7 @@ export class SeveralInstances {
   meetNoMoreFaults(): void {
     for (const { life } of this.#instances) {
       // A change is acknowledged although its message could not be enqueued: the sweep finds it.
-      this.isSweepNeeded ||= life.hasBeenRefused
+      this.isSweepNeeded ||= life.hasFailedCall
       life.meetNoMoreFaults()
     }
   }
