@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
 import type { CollectionMembers } from '../../../shared/domain/criteria/collection-members.ts'
 import { type CompiledCondition, compile, type KnownLeaves } from '../../../shared/domain/criteria/compile.ts'
-import type { CheckedCondition } from '../../../shared/domain/criteria/condition.ts'
+import { type CheckedCondition, readsAnyPosition } from '../../../shared/domain/criteria/condition.ts'
 import { evaluate, evaluateObjects, memberSlotsTask } from '../../../shared/domain/criteria/evaluate.ts'
 import type { NamedMembersContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import { newLeafResults, SharedResults } from '../../../shared/domain/criteria/shared-results.ts'
@@ -100,7 +100,8 @@ describe('The evaluator', () => {
   it('gives the same members after any series of changes as from a fresh snapshot, and names every object affected', () => {
     const series = fc.array(fc.array(snapshotObject, { maxLength: 6 }), { minLength: 1, maxLength: 6 })
     const property = fc.property(condition, series, collections, (input, batches, members) => {
-      const compiled = compile(checked(input))
+      const checkedCondition = checked(input)
+      const compiled = compile(checkedCondition)
       const context = contextOf(members)
       const snapshot = new RowSnapshot()
       let before = membersByType(compiled, snapshot, context)
@@ -114,6 +115,8 @@ describe('The evaluator', () => {
         assert.equal(snapshot.rowCount, naiveRows(state).length)
         assert.equal(snapshot.objectCount, state.filter(({ deleted }) => !deleted).length)
         ROW_TYPES.forEach((type, place) => {
+          // A collection of org units cannot have such a condition.
+          if (type === 'OrgUnit' && readsAnyPosition(checkedCondition.root)) return
           const turned = new Set(before[place]).symmetricDifference(new Set(after[place]))
           assert.deepEqual(
             [...turned].filter((id) => !affected[CORE[type]].has(id)),
