@@ -5,7 +5,7 @@ import { onSchedule } from './app/triggers.ts'
  * Sweeps every tenant once an hour, each in a minute of its own: the calls to the directory are spread over the hour.
  */
 app.timer(
-  'sweep-of-the-minute',
+  'schedule-sweeps',
   onSchedule('0 * * * * *', ({ sweeps }, lastMs) => sweeps.since(lastMs)),
 )
 

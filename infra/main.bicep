@@ -135,7 +135,7 @@ param syncRetryDelaysS string = '15,60,240'
 @description('Run time in seconds after which a sync job continues in a new message. The host times out after 600.')
 @minValue(10)
 @maxValue(540)
-param syncSliceS int = 240
+param syncBatchS int = 240
 
 @description('Duration in seconds of the lease that a worker holds on a group link.')
 @minValue(10)
@@ -352,7 +352,7 @@ module appSettings 'modules/app-settings.bicep' = {
     evaluationDelayMs: evaluationDelayMs
     historyDays: historyDays
     syncRetryDelaysS: syncRetryDelaysS
-    syncSliceS: syncSliceS
+    syncBatchS: syncBatchS
     syncLeaseS: syncLeaseS
     clockDifferenceS: clockDifferenceS
     directoryWritesPerTenant: directoryWritesPerTenant

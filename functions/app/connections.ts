@@ -16,7 +16,7 @@ import type { Caller } from '../../shared/kernel/caller.ts'
 import type { MessageQueue } from '../../shared/kernel/messages.ts'
 import { messageSender, queueCheck } from '../../shared/messaging/message-sender.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import type { Foundation } from './foundation.ts'
+import type { Runtime } from './runtime.ts'
 
 /** The servers that the service calls. */
 export type Connections = {
@@ -34,11 +34,11 @@ export type Connections = {
 /** Connects to nothing before its first use. Connections that `overrides` names take the place of the real ones. */
 export function openConnections(
   settings: Settings,
-  foundation: Foundation,
+  runtime: Runtime,
   overrides: Partial<Connections> = {},
 ): Connections {
   const { authorityUrl, managedIdentityClientId, apiScope: scope } = settings
-  const { nowMs, elapsedMs } = foundation
+  const { nowMs, elapsedMs } = runtime
   const credential = serviceIdentity(managedIdentityClientId)
   const { cosmosEndpoint: endpoint, cosmosKey: key, serviceBusConnectionString: connectionString } = settings
   const bus =
@@ -52,7 +52,7 @@ export function openConnections(
   return {
     container,
     messageQueue: overrides.messageQueue ?? messageSender(bus, nowMs),
-    directory: overrides.directory ?? openDirectory(settings, foundation),
+    directory: overrides.directory ?? openDirectory(settings, runtime),
     authenticate: overrides.authenticate ?? tokenVerifier({ authorityUrl, audiences, scope }, nowMs, keys),
     admit: overrides.admit ?? callerAdmission(settings, elapsedMs),
     checks: overrides.checks ?? {
@@ -63,7 +63,7 @@ export function openConnections(
   }
 }
 
-function openDirectory(settings: Settings, { nowMs, sleep, random, metrics }: Foundation): Directory {
+function openDirectory(settings: Settings, { nowMs, sleep, random, metrics }: Runtime): Directory {
   const { authorityUrl, graphUrl, homeTenantId, graphIdentityClientId } = settings
   const { serviceClientId: clientId, graphClientSecret: clientSecret } = settings
   const tokens = graphTokens({ authorityUrl, homeTenantId, clientId, clientSecret, graphIdentityClientId }, nowMs)

@@ -6,9 +6,9 @@ import { describeInvocation, inInvocation } from '../../shared/kernel/tracing.ts
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import { failureCountOf, handleWithRedelivery, originalId } from '../../shared/messaging/redelivery.ts'
 import type { Connections } from './connections.ts'
-import type { Foundation } from './foundation.ts'
 import type { HostResponse } from './host-request.ts'
 import type { MessageHandler } from './message-handlers.ts'
+import type { Runtime } from './runtime.ts'
 
 /**
  * Responds to a request of the host in a span of its own and records the duration.
@@ -18,7 +18,7 @@ export function observedRequest(
   { method }: HttpRequest,
   context: InvocationContext,
   respond: () => Promise<HostResponse>,
-  { metrics, elapsedMs, nowMs }: Foundation,
+  { metrics, elapsedMs, nowMs }: Runtime,
 ): Promise<HostResponse> {
   const startedMs = elapsedMs()
   const route = context.functionName
@@ -35,7 +35,7 @@ export function observedRequest(
   })
 }
 
-type MessageDependencies = Foundation & Pick<Connections, 'messageQueue'>
+type MessageDependencies = Runtime & Pick<Connections, 'messageQueue'>
 
 /**
  * Handles a message in a span that continues the sender's and links to that of the host. Reads of the database are not
@@ -93,11 +93,7 @@ export function observedMessage(
 }
 
 /** Runs a timer's work in a span of its own. */
-export function observedTimer(
-  context: InvocationContext,
-  run: () => Promise<void>,
-  { nowMs }: Foundation,
-): Promise<void> {
+export function observedTimer(context: InvocationContext, run: () => Promise<void>, { nowMs }: Runtime): Promise<void> {
   const { functionName: name } = context
   return inInvocation({ name, kind: SpanKind.SERVER, host: hostTrace(context), nowMs: nowMs() }, run)
 }

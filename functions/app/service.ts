@@ -34,19 +34,12 @@ import { AuditMessage, EvaluationMessage } from '../../shared/messaging/message-
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type Connections, openConnections } from './connections.ts'
-import { buildFoundation, type Foundation } from './foundation.ts'
 import { linkMessages, type MessageHandler, messageHandler } from './message-handlers.ts'
-import {
-  collectionParts,
-  connectorParts,
-  idempotencyParts,
-  linkParts,
-  type Parts,
-  sealedParts,
-} from './service-parts.ts'
+import { buildRuntime, type Runtime } from './runtime.ts'
+import { collectionParts, connectorParts, idempotencyParts, linkParts, type Parts, signedParts } from './wiring.ts'
 
 /** Parts that take the place of those that `buildService` makes from the settings. */
-export type Overrides = Partial<Foundation & Connections> & {
+export type Overrides = Partial<Runtime & Connections> & {
   /** Shared by all long computations of the process. */
   readonly scheduler?: CooperativeScheduler
   readonly tenantLimits?: Partial<TenantLimits>
@@ -66,11 +59,11 @@ export type Service = ReturnType<typeof buildService>
  * before a part is first used.
  */
 export function buildService(settings: Settings, overrides: Overrides = {}) {
-  const foundation = buildFoundation(settings, overrides)
+  const runtime = buildRuntime(settings, overrides)
   const parts: Parts = {
-    ...foundation,
-    ...openConnections(settings, foundation, overrides),
-    scheduler: overrides.scheduler ?? new CooperativeScheduler(foundation.elapsedMs),
+    ...runtime,
+    ...openConnections(settings, runtime, overrides),
+    scheduler: overrides.scheduler ?? new CooperativeScheduler(runtime.elapsedMs),
     limits: { ...TENANT_LIMITS, ...overrides.tenantLimits },
     deriveId: derivedId,
   }
@@ -83,8 +76,8 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     tenants,
     ...overrides.collections,
   }
-  const sealed = sealedParts(settings, parts)
-  const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: sealed.cursors }
+  const signed = signedParts(settings, parts)
+  const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: signed.cursors }
   const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const removalPlans = cosmosRemovalPlanStore(container('removalPlans'))
   const linkSettings = cosmosLinkSettingsStore(container('links'))
@@ -97,7 +90,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     linkStore,
     linkSettings,
     removalPlans,
-    planIds: sealed.planIds,
+    planIds: signed.planIds,
     deriveId: derivedId,
     ...collections,
     ...coreData,
@@ -144,7 +137,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   }
   const connectors = { ...connectorParts(settings, parts), ...coreData }
   return {
-    ...foundation,
+    ...runtime,
     messageQueue: parts.messageQueue,
     collections,
     requests,

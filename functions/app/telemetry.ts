@@ -1,7 +1,7 @@
 import { app } from '@azure/functions'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Telemetry } from '../../shared/telemetry/telemetry.ts'
-import type { ObservedFoundation } from './foundation.ts'
+import type { ObservedRuntime } from './runtime.ts'
 
 /**
  * Exports spans and metrics, where the settings name an Application Insights resource.
@@ -10,7 +10,7 @@ import type { ObservedFoundation } from './foundation.ts'
  */
 export function exportTelemetry(
   settings: Settings,
-  loadFoundation: () => Promise<ObservedFoundation>,
+  loadRuntime: () => Promise<ObservedRuntime>,
 ): () => Promise<unknown> {
   const { monitorConnectionString } = settings
   if (monitorConnectionString === undefined) return async () => undefined
@@ -21,7 +21,7 @@ export function exportTelemetry(
 
   app.hook.appTerminate(async () => {
     if (opened === undefined) return
-    const { log, recordMetricsTo } = await loadFoundation()
+    const { log, recordMetricsTo } = await loadRuntime()
     const telemetry = await opened
     opened = undefined
     recordMetricsTo()
@@ -29,7 +29,7 @@ export function exportTelemetry(
   })
 
   return () => {
-    opened ??= openTelemetry(monitorConnectionString, settings, loadFoundation)
+    opened ??= openTelemetry(monitorConnectionString, settings, loadRuntime)
     return opened
   }
 }
@@ -38,9 +38,9 @@ export function exportTelemetry(
 async function openTelemetry(
   connectionString: string,
   { managedIdentityClientId }: Settings,
-  loadFoundation: () => Promise<ObservedFoundation>,
+  loadRuntime: () => Promise<ObservedRuntime>,
 ): Promise<Telemetry | undefined> {
-  const { log, recordMetricsTo } = await loadFoundation()
+  const { log, recordMetricsTo } = await loadRuntime()
   try {
     const { openAzureMonitor } = await import('../../shared/telemetry/azure-monitor.ts')
     const onFault = (fault: string) => log.error('telemetry.export-failed', new Error(fault))

@@ -18,11 +18,11 @@ const settings = readSettings()
 
 // An instance starts with the triggers alone. The first invocation that needs them loads the code of the service and
 // the clients of the servers that it calls.
-const loadFoundation = once(async () => (await import('./foundation.ts')).buildFoundation(settings))
+const loadRuntime = once(async () => (await import('./runtime.ts')).buildRuntime(settings))
 const loadCode = once(() => import('./invocations.ts'))
 const loadService = once(async () => {
-  const [{ buildService }, foundation] = await Promise.all([import('./service.ts'), loadFoundation()])
-  return buildService(settings, foundation)
+  const [{ buildService }, runtime] = await Promise.all([import('./service.ts'), loadRuntime()])
+  return buildService(settings, runtime)
 })
 
 const loadServedRoutes = once(async () => {
@@ -30,7 +30,7 @@ const loadServedRoutes = once(async () => {
   return servedRoutes(service)
 })
 
-const openTelemetry = exportTelemetry(settings, loadFoundation)
+const openTelemetry = exportTelemetry(settings, loadRuntime)
 
 /** What observes invocations. Telemetry is open before the first span, and again after a stop of the host. */
 async function loadInvocations() {
@@ -65,9 +65,9 @@ const http = (route: string, handler: HttpHandler): HttpFunctionOptions => ({
 function observed(route: string, load: () => Promise<Respond>, prefix?: string): HttpFunctionOptions {
   const loadResponder = once(load)
   return http(route, async (request, context) => {
-    const loaded = await Promise.all([loadInvocations(), loadResponder(), loadFoundation()])
-    const [{ observedRequest }, respond, foundation] = loaded
-    return observedRequest(request, context, () => respondTo(request, respond, prefix), foundation)
+    const loaded = await Promise.all([loadInvocations(), loadResponder(), loadRuntime()])
+    const [{ observedRequest }, respond, runtime] = loaded
+    return observedRequest(request, context, () => respondTo(request, respond, prefix), runtime)
   })
 }
 
@@ -83,12 +83,12 @@ export function publicFiles(
   load: (settings: Settings) => Promise<() => PublicFiles>,
 ): HttpFunctionOptions {
   return observed(route, async () => {
-    const [{ fileResponder }, files, foundation] = await Promise.all([
+    const [{ fileResponder }, files, runtime] = await Promise.all([
       import('../../shared/http/public-files.ts'),
       load(settings),
-      loadFoundation(),
+      loadRuntime(),
     ])
-    return fileResponder(files, foundation)
+    return fileResponder(files, runtime)
   })
 }
 

@@ -7,9 +7,9 @@ import { t } from './language/texts.ts'
  * and names by a preview, which works for all of them.
  */
 
-const FOUND_AT_MOST = 20
+const MAX_FOUND = 20
 /** The limit of a list in a condition. */
-const IDS_AT_MOST = 1000
+const MAX_IDS = 1000
 
 type Leaf = { readonly id: string; readonly field: string; readonly operator: string; readonly value: unknown }
 
@@ -39,7 +39,7 @@ export async function findObjects(
   const leaves = NAME_ATTRIBUTES[objectType].map((id) => {
     return { id, field: `ToLower(${id})`, operator: 'Contains', value: wanted }
   })
-  return previewed(api, objectType, leaves, FOUND_AT_MOST, signal)
+  return previewed(api, objectType, leaves, MAX_FOUND, signal)
 }
 
 /** People whose name contains a text, in any case. */
@@ -54,7 +54,7 @@ export async function namesOf(
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const wanted = [...new Set(ids)].filter((id) => GUID.test(id)).slice(0, IDS_AT_MOST)
+  const wanted = [...new Set(ids)].filter((id) => GUID.test(id)).slice(0, MAX_IDS)
   if (wanted.length === 0) return new Map()
   const id = ID_OF[objectType] ?? 'identityId'
   const leaf = { id, field: id, operator: 'In', value: wanted }
@@ -62,14 +62,14 @@ export async function namesOf(
   return new Map(found.map((item) => [item.id, item.name]))
 }
 
-const COLLECTIONS_FOUND_AT_MOST = 20
+const MAX_COLLECTIONS_FOUND = 20
 
 /** The collections whose name contains a text, in any case. */
 export function collectionsNamed<Item extends PickedItem>(collections: readonly Item[], text: string): Item[] {
   const wanted = text.trim().toLowerCase()
   return collections
     .filter(({ id, name }) => id === wanted || name.toLowerCase().includes(wanted))
-    .slice(0, COLLECTIONS_FOUND_AT_MOST)
+    .slice(0, MAX_COLLECTIONS_FOUND)
 }
 
 /** The name of who did something. Applications, and people without a core identity, have none here. */

@@ -42,9 +42,9 @@ export const SEES_ALL_REQUESTS: readonly Role[] = ELIGIBILITY_READERS
 export const REQUEST_READERS: readonly Role[] = ['User', ...SEES_ALL_REQUESTS]
 
 /** A page of members has at most half as many. */
-const IDS_AT_MOST = 10_000
+const MAX_IDS = 10_000
 
-const Ids = Type.Array(Guid, { maxItems: IDS_AT_MOST })
+const Ids = Type.Array(Guid, { maxItems: MAX_IDS })
 
 /** `{ "ids": [...] }` or a list. Selected by type, so that errors refer to the form that was sent. */
 export const FilterMembersRequest = Type.Unsafe<Static<typeof Ids> | { ids: Static<typeof Ids> }>({

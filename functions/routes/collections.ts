@@ -20,7 +20,7 @@ import {
   type ExplainDependencies,
   Explanation,
   explainMembership,
-  ROWS_AT_MOST_COUNT,
+  MAX_ROWS_COUNT,
 } from '../../shared/domain/insight/explain-membership.ts'
 import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
 import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
@@ -103,8 +103,8 @@ const ExplainQuery = Type.Object({
   pageSize: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: ROWS_AT_MOST_COUNT,
-      description: `Maximum number of rows per page. Default: the page size of the cursor, or ${ROWS_AT_MOST_COUNT} without one.`,
+      maximum: MAX_ROWS_COUNT,
+      description: `Maximum number of rows per page. Default: the page size of the cursor, or ${MAX_ROWS_COUNT} without one.`,
     }),
   ),
   nextCursor: PageQuery.properties.nextCursor,
@@ -188,7 +188,7 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
       const binding = [caller.tenantId, 'explain', collectionId, objectId]
       const explain = (after: string | undefined, size: number) =>
         explainMembership({ collectionId, objectId, after, size }, asker, deps)
-      return pagedRecord(page, binding, deps.cursors, explain, ROWS_AT_MOST_COUNT)
+      return pagedRecord(page, binding, deps.cursors, explain, MAX_ROWS_COUNT)
     },
   }),
   route('GET', '/{collectionId}/results', {

@@ -38,7 +38,7 @@ const WRITERS = COLLECTION_WRITERS
 const READERS = COLLECTION_READERS
 
 const JOBS_LISTED_COUNT = 10
-const JOBS_LISTED_AT_MOST_COUNT = 50
+const MAX_JOBS_LISTED_COUNT = 50
 
 /** The members of a link that callers can change. */
 export const GroupLinkChange = Type.Object({ state: LinkState })
@@ -58,7 +58,7 @@ const JobQuery = Type.Object({
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: JOBS_LISTED_AT_MOST_COUNT,
+      maximum: MAX_JOBS_LISTED_COUNT,
       description: `Maximum number of jobs per page. Default: the limit of the cursor, or ${JOBS_LISTED_COUNT} without one.`,
     }),
   ),

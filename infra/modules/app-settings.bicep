@@ -99,7 +99,7 @@ param syncRetryDelaysS string
 @description('Run time in seconds after which a sync job continues in a new message.')
 @minValue(10)
 @maxValue(540)
-param syncSliceS int
+param syncBatchS int
 
 @description('Duration in seconds of the lease that a worker holds on a group link.')
 @minValue(10)
@@ -161,7 +161,7 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     EVALUATION_DELAY_MS: string(evaluationDelayMs)
     HISTORY_DAYS: string(historyDays)
     SYNC_RETRY_DELAYS_S: syncRetryDelaysS
-    SYNC_SLICE_S: string(syncSliceS)
+    SYNC_BATCH_S: string(syncBatchS)
     SYNC_LEASE_S: string(syncLeaseS)
     CLOCK_DIFFERENCE_S: string(clockDifferenceS)
     DIRECTORY_WRITES_PER_TENANT: string(directoryWritesPerTenant)

@@ -30,13 +30,13 @@ export function auditOperations(record: AuditRecord | undefined): OperationInput
 }
 
 /** Records of a page: each can have two versions of a condition, together 200 KB. */
-const RECORDS_AT_MOST_COUNT = 100
+const MAX_RECORDS_COUNT = 100
 
 /** Reads the records of several containers with partition key `/tenantId`. */
 export function cosmosAuditTrail(containers: readonly Container[]): AuditTrail {
   return {
     async page(tenantId, subject, after, wantedSize) {
-      const size = Math.min(wantedSize, RECORDS_AT_MOST_COUNT)
+      const size = Math.min(wantedSize, MAX_RECORDS_COUNT)
       const query = { where: 'c.auditOf = @subject', parameters: { subject }, newestFirst: true, after, size }
       const pages = await Promise.all(
         containers.map((container) => readPageByCreation<AuditDocument>(container, tenantId, query)),

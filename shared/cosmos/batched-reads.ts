@@ -8,7 +8,7 @@ const DOCUMENTS_PER_READ_COUNT = 50
 /** Longer than a usual read, and shorter than a delay that users notice. */
 const OVERLAP_AFTER_MS = 100
 
-const READ_LIMITS = { keysAtMost: DOCUMENTS_PER_READ_COUNT, overlapAfterMs: OVERLAP_AFTER_MS }
+const READ_LIMITS = { maxKeys: DOCUMENTS_PER_READ_COUNT, overlapAfterMs: OVERLAP_AFTER_MS }
 
 /**
  * Reads documents by id; undefined if there is none. Reads of one partition during another read share the next request,

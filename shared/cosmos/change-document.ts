@@ -15,10 +15,10 @@ export const CHANGE_TYPE = 'change'
 export const PART_TYPE = 'changePart'
 
 /** Up to so many ids are stored as lists, which are indexed: a query finds the changes of one object. */
-const LISTED_IDS_AT_MOST = 100
+const MAX_LISTED_IDS = 100
 
 /** A change of more ids is stored in parts. */
-const IDS_PER_CHANGE_AT_MOST = 10_000
+const MAX_IDS_PER_CHANGE = 10_000
 
 /** About 64 KB: a larger document costs more request units per id. */
 const IDS_PER_PART_COUNT = 3_000
@@ -98,7 +98,7 @@ export function storedChange(
   isFirst = false,
 ): { change: StoredChange; parts: readonly ChangePart[] } {
   const idCount = changes.reduce((count, { added, removed }) => count + added.length + removed.length, 0)
-  if (idCount <= IDS_PER_CHANGE_AT_MOST) return { change: { ...version, ...contentOf(changes, idCount) }, parts: [] }
+  if (idCount <= MAX_IDS_PER_CHANGE) return { change: { ...version, ...contentOf(changes, idCount) }, parts: [] }
   // Several causes would need the ids of each.
   if (isFirst && changes.length === 1) return { change: { ...version, causes: causesOf(changes), isFirst }, parts: [] }
   return { change: { ...version, causes: [], partsOf: partsName }, parts: partsOf(changes, partsName) }
@@ -134,7 +134,7 @@ function contentOf(changes: readonly AttributedChange[], idCount: number): Conte
   const added = changes.flatMap((change) => change.added)
   const removed = changes.flatMap((change) => change.removed)
   const causes = causesOf(changes)
-  if (idCount <= LISTED_IDS_AT_MOST) return { causes, added, removed }
+  if (idCount <= MAX_LISTED_IDS) return { causes, added, removed }
   return { causes, isPacked: true, packedAdded: packedGuids(added), packedRemoved: packedGuids(removed) }
 }
 

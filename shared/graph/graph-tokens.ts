@@ -33,16 +33,16 @@ const RENEWED_BEFORE_MS = 5 * 60 * 1000
 
 const TIMEOUT_MS = 20_000
 
-const TENANTS_AT_MOST_COUNT = 2_000
+const MAX_TENANTS_COUNT = 2_000
 
 /** Caches one token for each tenant. Concurrent calls for a tenant share one request. */
 export function graphTokens(
   settings: GraphCredentialSettings,
   nowMs: () => number,
-  tenantsAtMostCount: number = TENANTS_AT_MOST_COUNT,
+  maxTenantsCount: number = MAX_TENANTS_COUNT,
 ): GraphTokens {
   const tokens = new LRUCache<string, string>({
-    max: tenantsAtMostCount,
+    max: maxTenantsCount,
     perf: { now: nowMs },
     ttlResolution: 0,
     // A token that is invalidated or evicted while it is fetched still answers the calls that wait for it.

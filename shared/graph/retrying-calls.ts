@@ -3,13 +3,13 @@ import { type GraphCall, type GraphReply, NO_REPLY, replyKind, retryAfterMsOf, t
 /** Items of a `$batch`. https://learn.microsoft.com/graph/json-batching */
 export const CALLS_PER_BATCH_COUNT = 20
 
-const ATTEMPTS_AT_MOST = 4
+const MAX_ATTEMPTS = 4
 
 /** Delay after the first unclear reply. It doubles with each further one. */
 const FIRST_WAIT_MS = 300
 
 /** A longer wait is left to the caller, so that it does not block a worker. */
-const WAIT_AT_MOST_MS = 10_000
+const MAX_WAIT_MS = 10_000
 
 export type CallResult = {
   /** The last reply. */
@@ -78,7 +78,7 @@ function receive(pending: Pending, reply: GraphReply, deadlineMs: number, option
   const backoffMs = FIRST_WAIT_MS * 2 ** (pending.attempts - 1) * (1 + random())
   const waitMs = Math.max(backoffMs, reply.retryAfterMs ?? 0)
   const dueMs = nowMs() + waitMs
-  if (pending.attempts < ATTEMPTS_AT_MOST && waitMs <= WAIT_AT_MOST_MS && dueMs < deadlineMs) pending.dueMs = dueMs
+  if (pending.attempts < MAX_ATTEMPTS && waitMs <= MAX_WAIT_MS && dueMs < deadlineMs) pending.dueMs = dueMs
 }
 
 async function sendTogether(

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Refusal } from '../kernel/refusals.ts'
 import type { Page } from '../kernel/versioned.ts'
 import type { RouteResult } from './envelope.ts'
-import { type SealBinding, sealedTexts } from './sealed-texts.ts'
+import { type SignatureBinding, signedTexts } from './signed-texts.ts'
 
 const PAGE_SIZE_DEFAULT = 2000
 const PAGE_SIZE_LIMIT = 5000
@@ -63,7 +63,7 @@ export async function pagedRecord<T>(
   const size = pageSize ?? position?.pageSize ?? defaultSize
   const { data, continueAfter } = await read(position?.after, size)
   if (continueAfter === undefined) return { data }
-  return { data, nextCursor: (await cursors()).seal({ after: continueAfter, pageSize: size }, binding) }
+  return { data, nextCursor: (await cursors()).sign({ after: continueAfter, pageSize: size }, binding) }
 }
 
 /** Where the next page starts. */
@@ -74,11 +74,11 @@ type CursorPosition = {
 }
 
 /** What a cursor is valid for: tenant, operation, the caller's scope, filters. */
-export type CursorBinding = SealBinding
+export type CursorBinding = SignatureBinding
 
 export type Cursors = {
-  seal(position: CursorPosition, binding: CursorBinding): string
-  /** @throws Refusal `InvalidCursor` for anything that `seal` did not return for the same binding. */
+  sign(position: CursorPosition, binding: CursorBinding): string
+  /** @throws Refusal `InvalidCursor` for anything that `sign` did not return for the same binding. */
   open(cursor: string, binding: CursorBinding): CursorPosition
 }
 
@@ -90,14 +90,14 @@ const PREFIX = 'v1_'
 /**
  * Cursors whose position is readable (plain base64url) but authenticated: a client cannot alter one or use it for
  * another list. They survive a restart.
- * @param keys See `sealedTexts`.
+ * @param keys See `signedTexts`.
  */
 export function cursors(keys: readonly string[]): Cursors {
-  const sealed = sealedTexts(PREFIX, keys)
+  const signed = signedTexts(PREFIX, keys)
   return {
-    seal: ({ after, pageSize }, binding) => sealed.seal(JSON.stringify([after, pageSize]), binding),
+    sign: ({ after, pageSize }, binding) => signed.sign(JSON.stringify([after, pageSize]), binding),
     open(cursor, binding) {
-      const text = sealed.open(cursor, binding)
+      const text = signed.open(cursor, binding)
       if (text === undefined) {
         throw new Refusal('InvalidCursor', 'The cursor is invalid or belongs to another list', 'nextCursor')
       }

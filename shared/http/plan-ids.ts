@@ -1,22 +1,22 @@
 import type { PlanIds } from '../domain/insight/change-plan.ts'
-import { type SealBinding, sealedTexts } from './sealed-texts.ts'
+import { type SignatureBinding, signedTexts } from './signed-texts.ts'
 
 const PREFIX = 'p1_'
 
 /**
  * Ids of plans that contain what they name, authenticated for a tenant and a collection.
- * @param keys The keys of cursors: see `sealedTexts`.
+ * @param keys The keys of cursors: see `signedTexts`.
  */
-export function sealedPlanIds(keys: () => Promise<readonly string[]>): PlanIds {
+export function signedPlanIds(keys: () => Promise<readonly string[]>): PlanIds {
   return {
     async issue({ tenantId, collectionId }, { effect, expiresAtMs }) {
-      return sealedTexts(PREFIX, await keys()).seal(
+      return signedTexts(PREFIX, await keys()).sign(
         JSON.stringify([effect, expiresAtMs]),
         bindingOf(tenantId, collectionId),
       )
     },
     async read({ tenantId, collectionId }, planId) {
-      const text = sealedTexts(PREFIX, await keys()).open(planId, bindingOf(tenantId, collectionId))
+      const text = signedTexts(PREFIX, await keys()).open(planId, bindingOf(tenantId, collectionId))
       if (text === undefined) return undefined
       const [effect, expiresAtMs] = JSON.parse(text) as [string, number]
       return { effect, expiresAtMs }
@@ -25,6 +25,6 @@ export function sealedPlanIds(keys: () => Promise<readonly string[]>): PlanIds {
 }
 
 /** Differs from the binding of every cursor, which starts with a tenant's id. */
-function bindingOf(tenantId: string, collectionId: string): SealBinding {
+function bindingOf(tenantId: string, collectionId: string): SignatureBinding {
   return ['plan', tenantId, collectionId]
 }

@@ -3,7 +3,7 @@ import { nearMiss } from '../kernel/near-misses.ts'
 import { type RefusalEntry, refusalEntry } from '../kernel/refusals.ts'
 
 /** Unknown names that one response reports at most. */
-const REPORTED_AT_MOST_COUNT = 50
+const MAX_REPORTED_COUNT = 50
 
 /** The parts of a JSON schema that say which members a value can have. */
 type MemberSchema = {
@@ -25,7 +25,7 @@ export function misspeltMembers(schema: TSchema, body: unknown): RefusalEntry[] 
 /** The parameters of a query that the schema does not know and that resemble one that it knows. */
 export function misspeltParameters({ properties }: TObject, search: URLSearchParams): RefusalEntry[] {
   const known = Object.keys(properties)
-  return [...new Set(search.keys())].slice(0, REPORTED_AT_MOST_COUNT).flatMap((name) => {
+  return [...new Set(search.keys())].slice(0, MAX_REPORTED_COUNT).flatMap((name) => {
     const meant = nearMiss(name, known)
     return meant === undefined
       ? []
@@ -35,7 +35,7 @@ export function misspeltParameters({ properties }: TObject, search: URLSearchPar
 
 /** @param schemas Alternatives: a value may have the members of each. */
 function collect(schemas: readonly TSchema[], value: unknown, pointer: string, entries: RefusalEntry[]): void {
-  if (typeof value !== 'object' || value === null || entries.length >= REPORTED_AT_MOST_COUNT) return
+  if (typeof value !== 'object' || value === null || entries.length >= MAX_REPORTED_COUNT) return
   const alternatives = schemas.flatMap((schema) => (schema as MemberSchema).anyOf ?? [schema]) as MemberSchema[]
   if (Array.isArray(value)) {
     const items = alternatives.flatMap((schema) => schema.items ?? [])
@@ -57,7 +57,7 @@ function collect(schemas: readonly TSchema[], value: unknown, pointer: string, e
     const meant = nearMiss(name, [...known])
     if (meant !== undefined)
       entries.push(refusalEntry('UnknownMember', `There is no member ${name}, only ${meant}`, at))
-    if (entries.length >= REPORTED_AT_MOST_COUNT) return
+    if (entries.length >= MAX_REPORTED_COUNT) return
   }
 }
 

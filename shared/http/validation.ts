@@ -8,7 +8,7 @@ import { type RefusalCode, type RefusalEntry, refusalEntry, throwIfRefused } fro
 import { misspeltMembers, misspeltParameters } from './unknown-names.ts'
 
 /** Errors that one response reports at most. */
-const ERRORS_AT_MOST = 50
+const MAX_ERRORS = 50
 
 const ajv = new Ajv2020({ allErrors: true, strict: true, validateSchema: false, verbose: true, allowUnionTypes: true })
 addFormats.default(ajv)
@@ -98,7 +98,7 @@ export function controlFaults(value: unknown, pointer = '', name = ''): RefusalE
     if (hasControls(key)) return [refusalEntry('InvalidValue', 'A name must not have control characters', pointer)]
     return controlFaults(member, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, key)
   })
-  return faults.slice(0, ERRORS_AT_MOST)
+  return faults.slice(0, MAX_ERRORS)
 }
 
 /** Whether a message has this shape. */
@@ -183,7 +183,7 @@ function entriesOf(
     const pointer = pointerOf(error)
     if (!first.has(pointer)) first.set(pointer, error)
   }
-  return [...first].slice(0, ERRORS_AT_MOST).map(([pointer, error]) => {
+  return [...first].slice(0, MAX_ERRORS).map(([pointer, error]) => {
     const parent = error.parentSchema as { 'x-guid'?: boolean } | undefined
     const code = parent?.['x-guid'] && error.keyword === 'pattern' ? 'InvalidId' : CODE_OF_KEYWORD[error.keyword]
     return refusalEntry(code ?? 'InvalidValue', messageOf(error, pointer, whole), target(pointer))

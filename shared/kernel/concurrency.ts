@@ -29,7 +29,7 @@ type Group<T> = { isReading: boolean; readonly waiting: Waiting<T> }
 
 export type BatchReadLimits = {
   /** Keys per read. */
-  readonly keysAtMost: number
+  readonly maxKeys: number
   /** After this time, a read no longer delays the next one. */
   readonly overlapAfterMs: number
 }
@@ -41,7 +41,7 @@ export type BatchReadLimits = {
  */
 export function batchReads<T>(
   readAll: (group: string, keys: readonly string[]) => Promise<ReadonlyMap<string, T>>,
-  { keysAtMost, overlapAfterMs }: BatchReadLimits,
+  { maxKeys, overlapAfterMs }: BatchReadLimits,
 ): (group: string, key: string) => Promise<T | undefined> {
   const groups = new Map<string, Group<T>>()
 
@@ -51,7 +51,7 @@ export function batchReads<T>(
       groups.delete(name)
       return
     }
-    const batch = removeFirst(group.waiting, keysAtMost)
+    const batch = removeFirst(group.waiting, maxKeys)
     group.isReading = true
     let isCurrent = true
     const goOn = () => {
@@ -82,8 +82,8 @@ export function batchReads<T>(
 }
 
 /** Removes and returns the first entries. */
-function removeFirst<T>(waiting: Waiting<T>, countAtMost: number): Waiting<T> {
-  const first = new Map([...waiting].slice(0, countAtMost))
+function removeFirst<T>(waiting: Waiting<T>, maxCount: number): Waiting<T> {
+  const first = new Map([...waiting].slice(0, maxCount))
   for (const key of first.keys()) waiting.delete(key)
   return first
 }

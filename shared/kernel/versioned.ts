@@ -7,7 +7,7 @@ export type Versioned<T> = { readonly value: T; readonly version: string }
 export type Page<T> = { readonly items: readonly T[]; readonly continueAfter?: string }
 
 /** Attempts of one change, after which `StaleVersion` is thrown. */
-const ATTEMPTS_AT_MOST = 20
+const MAX_ATTEMPTS = 20
 
 /**
  * Repeats an attempt (read, decide, write) that fails with a conflict.
@@ -27,7 +27,7 @@ export async function retryOnConflict<T>(
       try {
         return await attempt()
       } catch (error) {
-        if (!isConflict(error) || attempts === ATTEMPTS_AT_MOST) throw error
+        if (!isConflict(error) || attempts === MAX_ATTEMPTS) throw error
       }
     }
   })

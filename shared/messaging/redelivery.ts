@@ -12,14 +12,14 @@ const JITTER_SHARE = 0.2
  * After this number of failures, the message is left to the queue, which delivers it a few more times at once and then
  * makes it a dead letter. The delays add up to an hour and a half, enough for an outage of the database.
  */
-const FAILURES_AT_MOST_COUNT = 22
+const MAX_FAILURES_COUNT = 22
 
 /**
  * Milliseconds after which a failed message is delivered again. Undefined after too many failures.
  * @param jitter 0 to 1, evenly distributed.
  */
 export function redeliveryDelayMs(failureCount: number, jitter: number): number | undefined {
-  if (failureCount > FAILURES_AT_MOST_COUNT) return undefined
+  if (failureCount > MAX_FAILURES_COUNT) return undefined
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (failureCount - 1), LONGEST_DELAY_MS)
   return Math.round(delayMs * (1 - JITTER_SHARE + 2 * JITTER_SHARE * jitter))
 }

@@ -59,7 +59,7 @@ export const SHARED_HEADERS: JsonObject = {
     description: 'The time since which the operation is deprecated: RFC 9745.',
     schema: { type: 'string' },
   },
-  Successor: {
+  MergedInto: {
     description: 'The path to use instead, with `rel="successor-version"`: RFC 8288.',
     schema: { type: 'string' },
   },

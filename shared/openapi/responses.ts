@@ -124,7 +124,7 @@ function success(route: Route, schemas: DocumentSchemas, examples: OperationExam
       'x-request-id': 'RequestId',
       ...(versioned !== undefined ? { etag: 'ETag' } : {}),
       ...(status === 201 ? { location: 'Location', 'idempotency-replayed': 'IdempotencyReplayed' } : {}),
-      ...(deprecated === true ? { deprecation: 'Deprecation', link: 'Successor' } : {}),
+      ...(deprecated === true ? { deprecation: 'Deprecation', link: 'MergedInto' } : {}),
     }),
     content: {
       'application/json': {

@@ -45,7 +45,7 @@ export type Settings = {
   readonly evaluationDelayMs: number
   readonly historyDays: number
   readonly syncRetryDelaysS: readonly number[]
-  readonly syncSliceS: number
+  readonly syncBatchS: number
   readonly syncLeaseS: number
   readonly clockDifferenceS: number
   readonly directoryWritesPerTenant: number
@@ -208,8 +208,8 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
     meaning: 'Seconds before each retry of a failed sync job (default 15,60,240)',
     parse: (read, name) => (read(name) ?? '15,60,240').split(',').map((part) => wholeNumber(part.trim(), name)),
   },
-  syncSliceS: {
-    name: 'SYNC_SLICE_S',
+  syncBatchS: {
+    name: 'SYNC_BATCH_S',
     meaning: 'Seconds after which a sync job continues in a new message (default 240)',
     parse: (read, name) => count(read(name) ?? '240', name),
   },

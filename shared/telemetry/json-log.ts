@@ -1,6 +1,6 @@
 import { EVENT_LEVELS, type EventLevel, type Log, type LogDetails } from '../kernel/log.ts'
 
-const CAUSES_AT_MOST = 5
+const MAX_CAUSES = 5
 
 /**
  * Writes each event as one line of JSON to standard output, from where the host collects it.
@@ -27,7 +27,7 @@ export function jsonLog(
 /** The stack of the error and of each of its causes. */
 function errorText(error: unknown): string {
   const parts: string[] = []
-  for (let current = error; current !== undefined && parts.length < CAUSES_AT_MOST; ) {
+  for (let current = error; current !== undefined && parts.length < MAX_CAUSES; ) {
     parts.push(current instanceof Error ? (current.stack ?? current.message) : String(current))
     current = current instanceof Error ? current.cause : undefined
   }

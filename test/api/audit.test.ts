@@ -7,9 +7,9 @@ import {
   CRITERIA,
   codes,
   criteriaTenant,
-  NOBODYS_ID,
   named,
   startCriteriaService,
+  UNKNOWN_ID,
 } from './criteria-service.ts'
 
 const service = await startCriteriaService()
@@ -58,7 +58,7 @@ describe('The audit of a collection', () => {
       { actorId, action: 'Created', before: {}, after: first },
     ])
     assert.deepEqual(new Set(entries.map(({ linkId }) => linkId)), new Set([null]))
-    assert.deepEqual(codes(await tenant.send('GET', `${COLLECTIONS}/${NOBODYS_ID}/audit`)), [404, 'CollectionNotFound'])
+    assert.deepEqual(codes(await tenant.send('GET', `${COLLECTIONS}/${UNKNOWN_ID}/audit`)), [404, 'CollectionNotFound'])
   })
 
   it('has no entry for what was refused or changes nothing, and names applications by their oid', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { users } from '../jobs/link-directory.ts'
-import { codes, type LinkApi, NOBODYS_ID, openLinkApi } from './link-api.ts'
+import { codes, type LinkApi, openLinkApi, UNKNOWN_ID } from './link-api.ts'
 
 describe('Reading and changing group links', () => {
   let api: LinkApi
@@ -109,7 +109,7 @@ describe('Reading and changing group links', () => {
   })
 
   it('allows readers to read and preview, and only writers to change', async () => {
-    const id = NOBODYS_ID
+    const id = UNKNOWN_ID
     for (const [method, path, forReaders] of [
       ['POST', '/group-links', false],
       ['GET', `/group-links?collectionId=${id}`, true],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { TENANT, user, users } from '../jobs/link-directory.ts'
-import { codes, type LinkApi, NOBODYS_ID, openLinkApi, TIMESTAMP } from './link-api.ts'
+import { codes, type LinkApi, openLinkApi, TIMESTAMP, UNKNOWN_ID } from './link-api.ts'
 
 describe('Creating and previewing group links', () => {
   let api: LinkApi
@@ -128,17 +128,17 @@ describe('Creating and previewing group links', () => {
 
   it('checks in this order: collection, object type, existing link, group', async () => {
     const groupId = await api.newGroup()
-    const missing = { collectionId: NOBODYS_ID, directoryGroupId: NOBODYS_ID }
+    const missing = { collectionId: UNKNOWN_ID, directoryGroupId: UNKNOWN_ID }
     const unknown = await api.call('POST', '/group-links', missing)
     assert.deepEqual(codes(unknown), [400, 'CollectionUnknown'])
     assert.equal(unknown.body.errors[0]?.target, '/collectionId')
     const orgUnits = api.collections.make([], 'OrgUnit')
-    const notLinkable = await api.call('POST', '/group-links', { collectionId: orgUnits, directoryGroupId: NOBODYS_ID })
+    const notLinkable = await api.call('POST', '/group-links', { collectionId: orgUnits, directoryGroupId: UNKNOWN_ID })
     assert.deepEqual(codes(notLinkable), [400, 'ObjectTypeNotLinkable'])
     const collectionId = api.collections.make(users(0, 3))
-    const noGroup = await api.call('POST', '/group-links', { collectionId, directoryGroupId: NOBODYS_ID })
+    const noGroup = await api.call('POST', '/group-links', { collectionId, directoryGroupId: UNKNOWN_ID })
     assert.deepEqual(codes(noGroup), [403, 'GroupNotFound'])
-    assert.match(noGroup.body.error ?? '', new RegExp(NOBODYS_ID))
+    assert.match(noGroup.body.error ?? '', new RegExp(UNKNOWN_ID))
     await api.create(collectionId, groupId)
     const again = await api.call('POST', '/group-links', { collectionId, directoryGroupId: groupId })
     assert.deepEqual(codes(again), [409, 'GroupAlreadyLinked'])
@@ -215,7 +215,7 @@ describe('Creating and previewing group links', () => {
 
   it('returns 502 when the collection cannot be read', async () => {
     api.collections.failing = true
-    const body = { collectionId: NOBODYS_ID, directoryGroupId: NOBODYS_ID }
+    const body = { collectionId: UNKNOWN_ID, directoryGroupId: UNKNOWN_ID }
     assert.deepEqual(codes(await api.call('POST', '/group-links', body)), [502, 'CollectionNotVerified'])
   })
 

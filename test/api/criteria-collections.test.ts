@@ -10,9 +10,9 @@ import {
   faults,
   leaf,
   memberOf,
-  NOBODYS_ID,
   named,
   startCriteriaService,
+  UNKNOWN_ID,
 } from './criteria-service.ts'
 
 const service = await startCriteriaService()
@@ -136,7 +136,7 @@ describe('changing a criteria collection', () => {
     const tenant = criteriaTenant(service)
     const id = await tenant.create(named('Ann'), { metadata: { tags: ['one'], attributes: { a: 'B' } } })
     const { body } = await tenant.send('GET', `${CRITERIA}/${id}`)
-    const sent = { ...body.data, id: NOBODYS_ID, createdBy: 'x', createdAt: 'x', kind: 'joinable', tenantId: 'x' }
+    const sent = { ...body.data, id: UNKNOWN_ID, createdBy: 'x', createdAt: 'x', kind: 'joinable', tenantId: 'x' }
     assert.deepEqual((await tenant.send('PUT', `${CRITERIA}/${id}`, sent)).body.data, body.data)
   })
 
@@ -198,7 +198,7 @@ describe('references between criteria collections', () => {
   it('refuses unknown collections and those of another tenant', async () => {
     const tenant = criteriaTenant(service)
     const foreign = await criteriaTenant(service).create(named('Ann'))
-    for (const id of [NOBODYS_ID, foreign]) {
+    for (const id of [UNKNOWN_ID, foreign]) {
       const body = { objectType: 'Identity', name: 'x', condition: memberOf(id) }
       assert.deepEqual(faults(await tenant.send('POST', CRITERIA, body)), [
         400,
@@ -341,13 +341,13 @@ describe('who may do what with criteria collections', () => {
   it('returns 400 for a malformed id, and 404 for an unknown one after checking the input', async () => {
     const { send } = criteriaTenant(service)
     assert.deepEqual(faults(await send('GET', `${CRITERIA}/nonsense`)), [400, 'InvalidId id'])
-    assert.deepEqual(codes(await send('PUT', `${CRITERIA}/${NOBODYS_ID}`, { objectType: 'Identity' })), [
+    assert.deepEqual(codes(await send('PUT', `${CRITERIA}/${UNKNOWN_ID}`, { objectType: 'Identity' })), [
       404,
       'CollectionNotFound',
     ])
     const faulty = { objectType: 'Identity', condition: all() }
-    assert.deepEqual(codes(await send('PUT', `${CRITERIA}/${NOBODYS_ID}`, faulty)), [400, 'EmptyGroup'])
-    assert.deepEqual(codes(await send('GET', `${CRITERIA}/${NOBODYS_ID.toUpperCase()}`)), [404, 'CollectionNotFound'])
-    assert.deepEqual(codes(await send('PATCH', `${CRITERIA}/${NOBODYS_ID}`, {})), [405, 'MethodNotAllowed'])
+    assert.deepEqual(codes(await send('PUT', `${CRITERIA}/${UNKNOWN_ID}`, faulty)), [400, 'EmptyGroup'])
+    assert.deepEqual(codes(await send('GET', `${CRITERIA}/${UNKNOWN_ID.toUpperCase()}`)), [404, 'CollectionNotFound'])
+    assert.deepEqual(codes(await send('PATCH', `${CRITERIA}/${UNKNOWN_ID}`, {})), [405, 'MethodNotAllowed'])
   })
 })

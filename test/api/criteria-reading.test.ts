@@ -11,10 +11,10 @@ import {
   faults,
   leaf,
   memberOf,
-  NOBODYS_ID,
   named,
   startCriteriaService,
   startsWith,
+  UNKNOWN_ID,
 } from './criteria-service.ts'
 
 const service = await startCriteriaService()
@@ -64,7 +64,7 @@ describe('filter-members', () => {
     const [ann, anna, bo] = [await tenant.person('Ann'), await tenant.person('Anna'), await tenant.person('Bo')]
     const id = await tenant.create(startsWith('An'))
     await tenant.evaluate()
-    const asked = [anna, bo, NOBODYS_ID, ann.toUpperCase(), anna.toUpperCase(), ann]
+    const asked = [anna, bo, UNKNOWN_ID, ann.toUpperCase(), anna.toUpperCase(), ann]
     for (const path of [`${CRITERIA}/${id}/results/filter-members`, `${COLLECTIONS}/${id}/filter-members`]) {
       for (const body of [asked, { ids: asked }]) {
         assert.deepEqual((await tenant.send('POST', path, body)).body.data, [anna, ann])
@@ -230,7 +230,7 @@ describe('preview', () => {
       return [ids(body.data.added), ids(body.data.removed)]
     }
     assert.deepEqual(await compared({ id: id.toUpperCase() }), [[bo], [ann]])
-    for (const unknown of [NOBODYS_ID, 'x', 7, null]) assert.deepEqual(await compared({ id: unknown }), [[bo], []])
+    for (const unknown of [UNKNOWN_ID, 'x', 7, null]) assert.deepEqual(await compared({ id: unknown }), [[bo], []])
   })
 
   it('displays a relationship by the name of its identity and its title', async () => {
@@ -262,14 +262,14 @@ describe('preview', () => {
       'ObjectTypeNotSupported /preview/objectType',
       'FieldNotInSchema /preview/condition/conditions/0/id',
     ])
-    assert.deepEqual(faults(await send('POST', `${CRITERIA}/preview`, { currentId: NOBODYS_ID, preview })), [
+    assert.deepEqual(faults(await send('POST', `${CRITERIA}/preview`, { currentId: UNKNOWN_ID, preview })), [
       400,
       'ObjectTypeNotSupported /preview/objectType',
       'CollectionUnknown /currentId',
       'FieldNotInSchema /preview/condition/conditions/0/id',
     ])
     const sound = { objectType: 'Identity', condition: named('Ann') }
-    assert.deepEqual(faults(await send('POST', `${CRITERIA}/preview`, { currentId: NOBODYS_ID, preview: sound })), [
+    assert.deepEqual(faults(await send('POST', `${CRITERIA}/preview`, { currentId: UNKNOWN_ID, preview: sound })), [
       400,
       'CollectionUnknown /currentId',
     ])

@@ -13,7 +13,7 @@ import { application, type Body, type Send, sendTo, type TestAnswer, user } from
 
 export const CRITERIA = '/collections-criteria/beta'
 export const COLLECTIONS = '/collections/beta'
-export const NOBODYS_ID = 'eeeeeeee-0000-4000-8000-000000000001'
+export const UNKNOWN_ID = 'eeeeeeee-0000-4000-8000-000000000001'
 
 /** One process of the service. Processes have their own memory and share the database. */
 export type CriteriaProcess = Service['requests'] &

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import type { HeldRemovalsDto } from '../../shared/domain/group-links/removal-plan.ts'
 import { SERVICE_PRINCIPAL, TENANT, user, users } from '../jobs/link-directory.ts'
 import { notifyOfMembershipChange, setLinkSettings } from '../jobs/link-world.ts'
-import { codes, type LinkApi, NOBODYS_ID, openLinkApi, type Reply, TIMESTAMP } from './link-api.ts'
+import { codes, type LinkApi, openLinkApi, type Reply, TIMESTAMP, UNKNOWN_ID } from './link-api.ts'
 
 const DEFAULTS = { linkableGroups: 'Any', removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: false } }
 
@@ -161,7 +161,7 @@ describe('Held removals', () => {
   it('are decided on by people only, before anything else is looked at', async () => {
     const { id, plan, planId } = await held()
     for (const decision of ['approve', 'reject']) {
-      for (const path of [`${plan}/${planId}`, `${plan}/${NOBODYS_ID}`, '/group-links/x/removal-plan/x']) {
+      for (const path of [`${plan}/${planId}`, `${plan}/${UNKNOWN_ID}`, '/group-links/x/removal-plan/x']) {
         const reply = await api.as('writer')('POST', `${path}/${decision}`, { notes: 1 })
         assert.deepEqual(codes(reply), [403, 'UsersOnly'])
       }
@@ -172,7 +172,7 @@ describe('Held removals', () => {
   it('are marked when a person rejects them, until the plan changes, and can still be approved', async () => {
     const { id, collectionId, groupId, plan, planId, link } = await held()
     const reject = (named: string) => api.as('administrator')('POST', `${plan}/${named}/reject`, { notes: 'No.' })
-    assert.deepEqual(codes(await reject(NOBODYS_ID)), [409, 'PlanChanged'])
+    assert.deepEqual(codes(await reject(UNKNOWN_ID)), [409, 'PlanChanged'])
     const { status, body } = await reject(planId)
     const rejected = body.data as { rejectedAt: string }
     assert.match(rejected.rejectedAt, TIMESTAMP)
@@ -290,7 +290,7 @@ describe('Held removals', () => {
 
   it('are not carried out for another plan, or on a disabled link', async () => {
     const { id, plan, planId } = await held()
-    assert.deepEqual(codes(await approve(plan, NOBODYS_ID)), [409, 'PlanChanged'])
+    assert.deepEqual(codes(await approve(plan, UNKNOWN_ID)), [409, 'PlanChanged'])
     assert.deepEqual(codes(await api.as('stranger')('GET', plan)), [404, 'LinkNotFound'])
     await api.call('PATCH', `/group-links/${id}`, { state: 'Disabled' })
     assert.deepEqual(codes(await approve(plan, planId)), [409, 'LinkDisabled'])

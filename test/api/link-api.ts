@@ -7,7 +7,7 @@ import { SMALL_TENANT, TENANT, user } from '../jobs/link-directory.ts'
 import { type LinkWorld, openWorld, type WorldOptions } from '../jobs/link-world.ts'
 import { requestsTo } from './built-service.ts'
 
-export const NOBODYS_ID = 'eeeeeeee-0000-4000-8000-000000000001'
+export const UNKNOWN_ID = 'eeeeeeee-0000-4000-8000-000000000001'
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/
 
 export type Envelope = {

@@ -9,10 +9,10 @@ import {
   codes,
   criteriaTenant,
   leaf,
-  NOBODYS_ID,
   named,
   startCriteriaService,
   startsWith,
+  UNKNOWN_ID,
 } from './criteria-service.ts'
 
 const service = await startCriteriaService()
@@ -158,7 +158,7 @@ describe('The history of a criteria collection', () => {
     const [from, to] = [startMs + 2000, startMs + 3000].map((atMs) => new Date(atMs).toISOString())
     assert.deepEqual(await tenant.history(id, `?from=${from}&to=${to}`), [whole[1]])
     assert.deepEqual(codes(await tenant.send('GET', `${COLLECTIONS}/${id}/history?from=soon`)), [400, 'InvalidValue'])
-    assert.deepEqual(codes(await tenant.send('GET', `${COLLECTIONS}/${NOBODYS_ID}/history`)), [
+    assert.deepEqual(codes(await tenant.send('GET', `${COLLECTIONS}/${UNKNOWN_ID}/history`)), [
       404,
       'CollectionNotFound',
     ])

@@ -22,7 +22,7 @@ after(() => assert.deepEqual(faults, []))
 /** `npm run soak -- plans` does 1,000 updates. A failure names the seed of its tenant, which `PLAN_SEED` repeats. */
 const UPDATE_COUNT = Number(process.env.PLAN_UPDATES ?? 18)
 const UPDATES_PER_TENANT_COUNT = 6
-const TENANTS_AT_MOST = 20
+const MAX_TENANTS = 20
 const SEED = process.env.PLAN_SEED ?? randomUUID()
 
 type LinkOfRun = { readonly link: GroupLink; readonly held: ReadonlySet<string> }
@@ -251,7 +251,7 @@ it(`what a plan says is what saving does, in ${UPDATE_COUNT} updates of random g
   // About one update in seven is refused: when none was by then, more follow.
   const isDue = (number: number) =>
     number * UPDATES_PER_TENANT_COUNT < UPDATE_COUNT ||
-    (UPDATE_COUNT >= 18 && outcomes.refused === 0 && number < TENANTS_AT_MOST)
+    (UPDATE_COUNT >= 18 && outcomes.refused === 0 && number < MAX_TENANTS)
   for (let number = 0; isDue(number); number += 1) {
     const seed = UPDATE_COUNT === 1 ? SEED : `${SEED}:${number}`
     try {

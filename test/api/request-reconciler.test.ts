@@ -63,7 +63,7 @@ describe('a new identity keeps its request', () => {
     reconcile: (reconciler: RequestReconciler, rows: RowSnapshot) => Promise<unknown>,
   ) {
     const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs), {
-      bytesAtMost: 10_000_000,
+      maxBytes: 10_000_000,
     })
     const { requests } = world.deps
     const read = {
@@ -115,7 +115,7 @@ async function memberInTwoInstances() {
   const [employee, collectionId] = [await person(), await joinable(OPEN)]
   assert.equal((await submit(employee, collectionId)).status, 201)
   const changes = cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs)
-  const snapshots = new TenantSnapshots(changes, { bytesAtMost: 10_000_000 })
+  const snapshots = new TenantSnapshots(changes, { maxBytes: 10_000_000 })
   const reconciler = new RequestReconciler({ ...world.deps, snapshots })
   const pass = async () => {
     const rows = await snapshots.fresh(tenantId)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { users } from '../jobs/link-directory.ts'
-import { type LinkApi, NOBODYS_ID, openLinkApi } from './link-api.ts'
+import { type LinkApi, openLinkApi, UNKNOWN_ID } from './link-api.ts'
 
 describe('Requesting syncs and reading their jobs', () => {
   let api: LinkApi
@@ -53,6 +53,6 @@ describe('Requesting syncs and reading their jobs', () => {
       assert.equal(reply.status, 400, `limit=${limit}`)
       assert.equal(reply.body.errors[0]?.target, 'limit')
     }
-    assert.deepEqual((await api.call('GET', `/sync-jobs?collectionId=${NOBODYS_ID}`)).body.data, [])
+    assert.deepEqual((await api.call('GET', `/sync-jobs?collectionId=${UNKNOWN_ID}`)).body.data, [])
   })
 })

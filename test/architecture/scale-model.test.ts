@@ -60,11 +60,11 @@ describe('The scale model', () => {
   })
 
   it('finds the first resource to reach its limit and the number of tenants at that point', () => {
-    const { firstBottleneck, tenantsAtMost, utilisation } = forecast(MEASURED, WORKLOAD)
+    const { firstBottleneck, maxTenants, utilisation } = forecast(MEASURED, WORKLOAD)
     assert.equal(firstBottleneck, 'requestUnits')
     assert.equal(Math.max(...Object.values(utilisation)), utilisation.requestUnits)
     const perTenantS = (2010 + 20 + 26 + 5 * 100 + 60 * 5) / 3600
     const exact = CEILINGS.requestUnits.limitPerS / (perTenantS * 2)
-    assert.ok(Math.abs(tenantsAtMost - exact) / exact < 0.01)
+    assert.ok(Math.abs(maxTenants - exact) / exact < 0.01)
   })
 })

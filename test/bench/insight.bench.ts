@@ -42,7 +42,7 @@ const changes = {
   since: (_tenantId: string, mark: object | undefined) => (mark === undefined ? pages() : nothing()),
 }
 async function* nothing() {}
-const snapshots = new TenantSnapshots(changes as never, { bytesAtMost: 4_000_000_000, elapsedMs, scheduler })
+const snapshots = new TenantSnapshots(changes as never, { maxBytes: 4_000_000_000, elapsedMs, scheduler })
 const snapshot = await snapshots.fresh(TENANT_ID)
 
 function checked(index: number): CheckedCondition {

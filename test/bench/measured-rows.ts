@@ -28,7 +28,7 @@ export async function measureRows(): Promise<{
     const elapsedMs = () => clock.nowMs
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
     const saving = { store: cosmosSavedRowsStore(container('members'), elapsedMs), log, nowMs: elapsedMs }
-    return new TenantSnapshots(cosmosCoreObjectChanges(coreObjects, elapsedMs), { bytesAtMost: 1e9, elapsedMs, saving })
+    return new TenantSnapshots(cosmosCoreObjectChanges(coreObjects, elapsedMs), { maxBytes: 1e9, elapsedMs, saving })
   }
   const perRow = async (work: () => Promise<unknown>): Promise<Work> => {
     const operations = () => Object.values(cosmos.operations()).reduce((sum, count) => sum + count, 0)

@@ -92,7 +92,7 @@ async function measured(
   await during(() => createCollection(writer, 'nobody'))
   await sleep(OVERLAP_MS)
   await during(() => createCollection(writer, 'nobody else'))
-  const fireTimer = () => during(() => environment.fire('sweep-of-the-minute'))
+  const fireTimer = () => during(() => environment.fire('schedule-sweeps'))
   let timer = await fireTimer()
   // Waits until the minute of this tenant is over.
   while (timer.messages > 0) timer = await fireTimer()

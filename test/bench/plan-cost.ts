@@ -6,7 +6,7 @@ import { DEFAULT_LINK_SETTINGS } from '../../shared/domain/group-links/link-sett
 import { planUpdate, updateAsPlanned } from '../../shared/domain/insight/plan-change.ts'
 import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
 import type { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
-import { sealedPlanIds } from '../../shared/http/plan-ids.ts'
+import { signedPlanIds } from '../../shared/http/plan-ids.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import type { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.ts'
 import { conditionNumber } from './generated-tenant.ts'
@@ -84,7 +84,7 @@ function dependenciesOf(tenantId: string, snapshots: TenantSnapshots, scheduler:
     linkSettings: { find: async () => ({ value: DEFAULT_LINK_SETTINGS, version: '1' }) },
     messageQueue: { enqueue: done },
     log: { info() {}, warn() {}, error() {} },
-    planIds: sealedPlanIds(async () => ['a2V5']),
+    planIds: signedPlanIds(async () => ['a2V5']),
     deriveId: derivedId,
     newId: randomUUID,
     nowMs: () => NOW_MS,

@@ -88,7 +88,7 @@ export type Forecast = {
   readonly utilisation: Readonly<Record<Resource, number>>
   readonly firstBottleneck: Resource
   /** Tenants of this kind at which it is reached. */
-  readonly tenantsAtMost: number
+  readonly maxTenants: number
 }
 
 const NAMES = [
@@ -185,7 +185,7 @@ export function forecast(measured: MeasuredWork, workload: Workload): Forecast {
     dollars: dollarsOf({ ...month, busOperations, busySeconds }),
     utilisation,
     firstBottleneck,
-    tenantsAtMost: Math.floor(tenants / utilisation[firstBottleneck]),
+    maxTenants: Math.floor(tenants / utilisation[firstBottleneck]),
   }
 }
 

@@ -33,7 +33,7 @@ const COMPARED_IN_HOURS = 5
 const REPEATED_AFTER_HOURS = 160
 
 /** Saved rows are loaded once by each of as many instances of the function that compares. */
-const LOADS_PER_REPETITION = EVALUATING.instances * (1 - (1 - 1 / EVALUATING.instances) ** COMPARED_IN_HOURS)
+const LOADS_PER_SCHEDULE = EVALUATING.instances * (1 - (1 - 1 / EVALUATING.instances) ** COMPARED_IN_HOURS)
 
 async function workloadOf(tenants: number): Promise<Workload> {
   const { rowsPerTenant, changesPerTenantHour } = WORKLOAD
@@ -82,7 +82,7 @@ const forecasts = workloads.map((workload) => forecast(work, workload))
 const unchanging = {
   ...WORKLOAD,
   tenants: 1_000,
-  loadsPerTenantHour: LOADS_PER_REPETITION / REPEATED_AFTER_HOURS,
+  loadsPerTenantHour: LOADS_PER_SCHEDULE / REPEATED_AFTER_HOURS,
   coldEvaluationsPerTenantHour: 1 / REPEATED_AFTER_HOURS,
   changesPerTenantHour: 0,
   readsPerTenantHour: 0,
@@ -112,7 +112,7 @@ const row = ({ workload, perMonth, dollars, firstBottleneck, ...found }: Forecas
     .map((amount) => Math.round(amount).toLocaleString('en'))
     .join(' / '),
   `${firstBottleneck} (${percent(found.utilisation[firstBottleneck])})`,
-  found.tenantsAtMost.toLocaleString('en'),
+  found.maxTenants.toLocaleString('en'),
 ]
 table([
   [

@@ -16,21 +16,21 @@ export type Instances = {
 const HOUR_MS = 3_600_000
 const SIMULATED_HOURS = 24
 /** More tenants, on instances with accordingly more memory, behave alike. */
-const TENANTS_AT_MOST = 200
+const MAX_TENANTS = 200
 
 /**
  * How many times per hour the rows of a tenant are loaded: changes come at random, and each instance evicts as
  * `RowMemory` does.
  */
 export async function simulatedLoads(run: Instances): Promise<number> {
-  const tenants = Math.min(run.tenants, TENANTS_AT_MOST)
-  const bytesAtMost = Math.max(run.rowsPerTenant, (run.rowsPerInstance * tenants) / run.tenants)
+  const tenants = Math.min(run.tenants, MAX_TENANTS)
+  const maxBytes = Math.max(run.rowsPerTenant, (run.rowsPerInstance * tenants) / run.tenants)
   const random = seeded(7)
   let nowMs = 0
   const newInstance = () => {
     const held = new Set<string>()
     const memory = new RowMemory(
-      bytesAtMost,
+      maxBytes,
       () => nowMs,
       (tenantId) => held.delete(tenantId),
     )

@@ -8,8 +8,8 @@ import { openWorld } from '../jobs/link-world.ts'
  * directory run in the same process: its memory is more than a worker's.
  */
 const ACCOUNTS_COUNT = 20_000
-const SECONDS_AT_MOST = 30
-const MEGABYTES_AT_MOST = 300
+const MAX_SECONDS = 30
+const MAX_MEGABYTES = 300
 
 // Closer to a worker of the cloud, which has little to spare, than a heap that grows as far as the machine allows.
 setFlagsFromString('--max-old-space-size=256')
@@ -31,10 +31,10 @@ clearInterval(watch)
 const [job] = await world.jobsOf(collectionId)
 const requests = world.server.requests()
 process.stdout.write(
-  `${job?.status}: ${job?.added} added in ${seconds.toFixed(1)} s (at most ${SECONDS_AT_MOST} s), ` +
-    `${requests.length} calls of the directory, ${mostMegabytes} MB at most (${MEGABYTES_AT_MOST} MB allowed; ` +
+  `${job?.status}: ${job?.added} added in ${seconds.toFixed(1)} s (at most ${MAX_SECONDS} s), ` +
+    `${requests.length} calls of the directory, ${mostMegabytes} MB at most (${MAX_MEGABYTES} MB allowed; ` +
     `${beforeMegabytes} MB before, servers included)\n`,
 )
 await world.close()
 const isGood = job?.status === 'Succeeded' && job.added === ACCOUNTS_COUNT
-process.exitCode = isGood && seconds < SECONDS_AT_MOST && mostMegabytes < MEGABYTES_AT_MOST ? 0 : 1
+process.exitCode = isGood && seconds < MAX_SECONDS && mostMegabytes < MAX_MEGABYTES ? 0 : 1

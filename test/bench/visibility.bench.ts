@@ -38,7 +38,7 @@ const container = openDatabase({ endpoint: cosmos.endpoint, key: cosmos.key })('
 const coreObjects = cosmosCoreObjectStore(container)
 const snapshots = new TenantSnapshots(
   cosmosCoreObjectChanges(container, () => performance.now()),
-  { bytesAtMost: 1_000_000_000 },
+  { maxBytes: 1_000_000_000 },
 )
 const deps = { coreObjects, objectAccess: new ObjectAccessResolver((tenantId) => snapshots.fresh(tenantId), Date.now) }
 

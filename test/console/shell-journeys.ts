@@ -154,15 +154,15 @@ async function show(page: ConsolePage, view: string): Promise<void> {
   await page.locator('.skeleton').first().waitFor({ state: 'detached' })
 }
 
-const TABS_AT_MOST = 60
+const MAX_TABS = 60
 
 /** Presses Tab until the element with an accessible name has the focus. */
 async function tabTo(page: ConsolePage, name: string): Promise<void> {
-  for (let count = 0; count < TABS_AT_MOST; count++) {
+  for (let count = 0; count < MAX_TABS; count++) {
     await page.keyboard.press('Tab')
     if ((await focused(page)) === name) return
   }
-  assert.fail(`${name} has no focus after ${TABS_AT_MOST} tabs`)
+  assert.fail(`${name} has no focus after ${MAX_TABS} tabs`)
 }
 
 /** The name of the element that has the focus. */

@@ -26,7 +26,7 @@ describe('An instance without activity for a tenant', () => {
       const tenantId = randomUUID()
       const snapshots = new TenantSnapshots(
         cosmosCoreObjectChanges(container('coreObjects'), () => clock.nowMs),
-        { bytesAtMost: 1_000_000 },
+        { maxBytes: 1_000_000 },
       )
       for (const id of ['stays', 'goes']) await write(tenantId, id, { deleted: false })
       assert.equal((await snapshots.fresh(tenantId)).rowCount, 2)
@@ -46,7 +46,7 @@ describe('An instance without activity for a tenant', () => {
     const tenantId = randomUUID()
     const snapshots = new TenantSnapshots(
       cosmosCoreObjectChanges(container('coreObjects'), () => clock.nowMs),
-      { bytesAtMost: 1_000_000 },
+      { maxBytes: 1_000_000 },
     )
     await write(tenantId, 'a', { deleted: false })
     await snapshots.fresh(tenantId)

@@ -33,16 +33,16 @@ it('a merge of two identities with 200 memberships and 20 gates costs operations
     return found?.value.coreObjectId ?? ''
   }
   const remaining = await write(0, { displayName: 'Ada' })
-  const vanishing = await write(1, { nin: '1' })
+  const mergedAway = await write(1, { nin: '1' })
 
   const collectionIds: string[] = []
   for (let index = 0; index < 200; index += 1) {
-    const approvers = [vanishing, remaining]
+    const approvers = [mergedAway, remaining]
     const approvalGates = index < 20 ? [{ order: 1, type: 'Identity' as const, approvers }] : []
     const joinPolicy = { approvalRequired: index < 20, approvalGates }
     const body = { objectType: 'Identity' as const, name: `Choir ${index}`, joinPolicy }
     const { id } = await createJoinableCollection(body, caller, requests)
-    await addMembersDirectly(tenantId, id, { coreIdentityIds: [vanishing] }, actor, requests)
+    await addMembersDirectly(tenantId, id, { coreIdentityIds: [mergedAway] }, actor, requests)
     // In some, both are members.
     if (index % 4 === 0) await addMembersDirectly(tenantId, id, { coreIdentityIds: [remaining] }, actor, requests)
     collectionIds.push(id)
@@ -62,5 +62,5 @@ it('a merge of two identities with 200 memberships and 20 gates costs operations
   assert.deepEqual(new Set(live.map(({ value }) => value.collectionId)), new Set(collectionIds))
   assert.equal(live.length, 200)
   const policies = await requests.collections.list(tenantId, 'joinable')
-  assert.ok(!JSON.stringify(policies).includes(vanishing))
+  assert.ok(!JSON.stringify(policies).includes(mergedAway))
 })

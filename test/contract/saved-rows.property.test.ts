@@ -111,7 +111,7 @@ async function openRun() {
     const store = cosmosSavedRowsStore(interruptible(container('members')), elapsedMs)
     const saving = { store, log, nowMs: elapsedMs }
     return new TenantSnapshots(cosmosCoreObjectChanges(container('coreObjects'), elapsedMs), {
-      bytesAtMost: 1_000_000_000,
+      maxBytes: 1_000_000_000,
       elapsedMs,
       saving,
     })

@@ -26,7 +26,7 @@ const newSnapshots = () => {
   const saving = { store, log, nowMs: () => clock.nowMs }
   return new TenantSnapshots(
     cosmosCoreObjectChanges(coreObjects, () => clock.nowMs),
-    { bytesAtMost: 1_000_000_000, elapsedMs: () => clock.nowMs, saving },
+    { maxBytes: 1_000_000_000, elapsedMs: () => clock.nowMs, saving },
   )
 }
 

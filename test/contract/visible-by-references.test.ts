@@ -130,7 +130,7 @@ describe('a user with access to so many objects that the rows are loaded', () =>
     return { id, objectType: 'relationship', externalId: id, attributes, deleted: false }
   })
   const ledByBoss = (position: SnapshotObject): SnapshotObject => ({ ...position, attributes: led })
-  for (const [claim, objects, isTold] of [
+  for (const [claim, objects, isReported] of [
     ['leads 1999 units', units(1999, () => led), true],
     ['leads 2000 units', units(2000, () => led), false],
     ['has 1999 units below one', units(2000, (index) => (index === 0 ? led : { parent: to('orgUnit')(0) })), false],
@@ -142,11 +142,11 @@ describe('a user with access to so many objects that the rows are loaded', () =>
     ['has 1999 positions', positions.slice(1), true],
     ['leads a unit of 2000 positions', [unit(0, led), ...positions], false],
   ] as const) {
-    it(`${isTold ? 'does not yet' : 'does'}: ${claim}`, async () => {
+    it(`${isReported ? 'does not yet' : 'does'}: ${claim}`, async () => {
       const tenantId = randomUUID()
       await write(tenantId, [boss, ...objects])
       const visible = await visibleByReferences(accountOf(1), tenantId, references, NOW_MS)
-      assert.equal(visible !== undefined, isTold)
+      assert.equal(visible !== undefined, isReported)
     })
   }
 })

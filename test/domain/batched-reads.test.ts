@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { batchReads } from '../../shared/kernel/concurrency.ts'
 
-const limits = { keysAtMost: 50, overlapAfterMs: 60_000 }
+const limits = { maxKeys: 50, overlapAfterMs: 60_000 }
 type Read = { readonly group: string; readonly keys: readonly string[] }
 
 /** Answers every key with itself, a turn later, and remembers what it was asked for. */
@@ -42,7 +42,7 @@ describe('batched reads', () => {
 
   it('read no more keys at once than allowed', async () => {
     const { reads, readAll } = echoing()
-    const read = batchReads(readAll, { ...limits, keysAtMost: 2 })
+    const read = batchReads(readAll, { ...limits, maxKeys: 2 })
     await Promise.all(['a', 'b', 'c', 'd'].map((key) => read('t', key)))
     assert.deepEqual(
       reads.map(({ keys }) => keys),
@@ -104,7 +104,7 @@ describe('batched reads', () => {
             for (let turns = delays[readCount++ % delays.length] ?? 0; turns > 0; turns -= 1) await turn()
             return found
           },
-          { keysAtMost: 2, overlapAfterMs: 60_000 },
+          { maxKeys: 2, overlapAfterMs: 60_000 },
         )
         const reads: Promise<void>[] = []
         for (const { does, key: one } of steps) {

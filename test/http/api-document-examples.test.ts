@@ -27,7 +27,7 @@ addFormats.default(ajv)
 ajv.addSchema(document, 'api')
 
 /** A place in the document, as a reference to it. */
-const placeOf = (...names: readonly string[]) =>
+const offsetOf = (...names: readonly string[]) =>
   `api#/${names.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
 
 const examplesOf = (path: string, method: string, { operationId, requestBody, responses }: Operation) => {
@@ -41,8 +41,8 @@ const examplesOf = (path: string, method: string, { operationId, requestBody, re
   return [
     ...(requestBody === undefined
       ? []
-      : [{ what: 'body', example: body?.example, place: placeOf(...at, 'requestBody', ...schema) }]),
-    { what: 'answer', example: answer?.example, place: placeOf(...at, 'responses', status, ...schema) },
+      : [{ what: 'body', example: body?.example, place: offsetOf(...at, 'requestBody', ...schema) }]),
+    { what: 'answer', example: answer?.example, place: offsetOf(...at, 'responses', status, ...schema) },
   ]
 }
 
@@ -84,7 +84,7 @@ describe('the examples of the description', () => {
   })
 
   it('of refusals are the actual responses', () => {
-    const isFailure = ajv.compile({ $ref: placeOf('components', 'schemas', 'Failure') })
+    const isFailure = ajv.compile({ $ref: offsetOf('components', 'schemas', 'Failure') })
     for (const { value } of Object.values(document.components.examples)) {
       assert.ok(isFailure(value), ajv.errorsText(isFailure.errors))
     }

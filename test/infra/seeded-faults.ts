@@ -195,8 +195,8 @@ export const RULE_FAULTS: readonly SeededFault[] = [
   ],
   [
     'a number as a setting',
-    anywhere(/SYNC_SLICE_S: string\((\w+)\)/, 'SYNC_SLICE_S: $1'),
-    /a setting must be a string, SYNC_SLICE_S|SYNC_SLICE_S must be of type string/,
+    anywhere(/SYNC_BATCH_S: string\((\w+)\)/, 'SYNC_BATCH_S: $1'),
+    /a setting must be a string, SYNC_BATCH_S|SYNC_BATCH_S must be of type string/,
   ],
   [
     'a missing queue',

@@ -179,10 +179,10 @@ describe('Evaluations that do not fit into the memory', () => {
     const slow = slowProcess(0, { links, accountChanges }, (sizeBytes + ROOM_BYTES) / 1024 / 1024)
     const { snapshots } = slow.process
     const sizesBytes: number[] = []
-    const keepComputed = snapshots.keepComputed.bind(snapshots)
-    snapshots.keepComputed = (tenantId, computedBytes) => {
+    const cacheComputed = snapshots.cacheComputed.bind(snapshots)
+    snapshots.cacheComputed = (tenantId, computedBytes) => {
       sizesBytes.push(computedBytes)
-      return keepComputed(tenantId, computedBytes)
+      return cacheComputed(tenantId, computedBytes)
     }
     await slow.process.evaluator.evaluate(tenant.tenantId)
     return { ...tenant, ...slow, ids, people, sizesBytes, accountsChanged }

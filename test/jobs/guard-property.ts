@@ -24,7 +24,7 @@ const GROUP_ID = 'dddddddd-0000-4000-8000-000000000001'
 const ACCOUNTS_COUNT = 40
 const LEASE_MS = 60_000
 /** More deliveries than any run needs. An endless loop of messages fails the run. */
-const DELIVERIES_AT_MOST = 2_000
+const MAX_DELIVERIES = 2_000
 
 type Happening =
   | { readonly kind: 'change'; readonly accounts: readonly number[]; readonly withoutAccountCount: number }
@@ -267,7 +267,7 @@ class GuardedLink {
 
   async #drain(): Promise<void> {
     for (let count = 0; this.#messages.length > 0; count += 1) {
-      assert.ok(count < DELIVERIES_AT_MOST, 'the messages never end')
+      assert.ok(count < MAX_DELIVERIES, 'the messages never end')
       const [next] = this.#messages.sort((one, other) => one.dueMs - other.dueMs).splice(0, 1)
       if (next === undefined) return
       const waitMs = next.dueMs - this.#clock.nowMs()

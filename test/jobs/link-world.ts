@@ -21,7 +21,7 @@ import { type TestCollections, testCollections } from './test-collections.ts'
 const UNLIMITED_WRITES = { directoryWritesPerTenant: 1e9, directoryWritesTotal: 1e9 }
 
 /** More deliveries than any test needs. An endless loop of messages fails the test. */
-const DELIVERIES_AT_MOST = 500
+const MAX_DELIVERIES = 500
 
 export type SentMessage = { readonly message: Message; readonly id: string; readonly dueMs: number }
 
@@ -96,7 +96,7 @@ export async function openWorld({
     deliverNext: (with_ = deps) => deliverNext(sentMessages, clock, with_),
     async drain(with_ = deps) {
       for (let count = 0; await deliverNext(sentMessages, clock, with_); count += 1) {
-        if (count === DELIVERIES_AT_MOST) throw new Error(`It never ends: ${JSON.stringify(sentMessages.slice(0, 3))}`)
+        if (count === MAX_DELIVERIES) throw new Error(`It never ends: ${JSON.stringify(sentMessages.slice(0, 3))}`)
       }
     },
     link: async (linkId) => present((await deps.links.find(TENANT, linkId))?.value),

@@ -27,7 +27,7 @@ import { isTrouble, Life } from './mortal-process.ts'
 const RUNS_PER_ACCOUNT_COUNT = 500
 /** An evaluation lease of a killed process has expired after this time. */
 const LEASE_EXPIRED_MS = 200_000
-const ATTEMPTS_AT_MOST = 10
+const MAX_ATTEMPTS = 10
 const COLLECTION_TYPES = ['Identity', 'Relationship'] as const
 
 /** What a process meets, this many calls after the beginning of a write or an evaluation. */
@@ -178,7 +178,7 @@ class MergingTenant {
   /** Does the work in a process that meets the fault, and again in others until it is done. */
   async #untilDone(met: Fault | undefined, work: (service: Service) => Promise<unknown>): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
-      assert.ok(attempt < ATTEMPTS_AT_MOST, 'The work is never done')
+      assert.ok(attempt < MAX_ATTEMPTS, 'The work is never done')
       const life = new Life()
       const service = met === undefined || attempt > 0 ? this.#healthy : this.#servers.newService(life)
       if (met?.kind === 'killed') life.endAfter(met.atCall)

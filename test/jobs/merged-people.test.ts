@@ -31,13 +31,13 @@ describe('The groups of a person whose two identities become one', () => {
       const name = `Ada ${account}`
       await world.write(hr, identity('ada', { displayName: name }))
       await world.write(directory, identity('ada', { directoryObjectId: account, email: name, nin: account }))
-      const vanishing = await world.coreIdOf(directory, 'identity', 'ada')
+      const mergedAway = await world.coreIdOf(directory, 'identity', 'ada')
       await world.write(directory, position('job', 'ada', { title: name }))
       const collections = [
-        await world.joinable([vanishing]),
+        await world.joinable([mergedAway]),
         await world.criteria('Identity', 'identityEmail', name),
-        await world.criteria('Identity', 'identityId', vanishing),
-        await world.criteria('Relationship', 'relationshipIdentity', vanishing),
+        await world.criteria('Identity', 'identityId', mergedAway),
+        await world.criteria('Relationship', 'relationshipIdentity', mergedAway),
         await world.criteria('Relationship', 'identityEmail', name),
       ]
       const groups = await Promise.all(collections.map((id) => world.linkedGroup(id)))
@@ -48,7 +48,7 @@ describe('The groups of a person whose two identities become one', () => {
       else await world.write(hr, merging)
       await world.followed()
       const remaining = await world.coreIdOf(hr, 'identity', 'ada')
-      assert.notEqual(remaining, vanishing)
+      assert.notEqual(remaining, mergedAway)
       assert.equal(await world.coreIdOf(directory, 'identity', 'ada'), remaining)
       assert.equal(removalsSent(), 0)
       for (const group of groups) assert.deepEqual([...(await world.membersOf(group))], [account])
@@ -75,12 +75,12 @@ describe('The groups of a person whose two identities become one', () => {
     const [kept, lost] = [newAccount(), newAccount()]
     await world.write(hr, identity('bo', { directoryObjectId: kept }))
     await world.write(directory, identity('bo', { directoryObjectId: lost, nin: lost }))
-    const vanishing = await world.coreIdOf(directory, 'identity', 'bo')
-    const group = await world.linkedGroup(await world.joinable([vanishing]))
+    const mergedAway = await world.coreIdOf(directory, 'identity', 'bo')
+    const group = await world.linkedGroup(await world.joinable([mergedAway]))
     assert.deepEqual([...(await world.membersOf(group))], [lost])
     await world.write(hr, identity('bo', { directoryObjectId: kept, nin: lost }))
     await world.followed()
     assert.deepEqual([...(await world.membersOf(group))], [kept])
-    assert.equal((await world.coldProcess().requests.requests.liveOf(TENANT, vanishing)).length, 0)
+    assert.equal((await world.coldProcess().requests.requests.liveOf(TENANT, mergedAway)).length, 0)
   })
 })

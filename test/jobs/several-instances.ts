@@ -20,7 +20,7 @@ const CLOCKS_APART_MS = 55_000
 /** After which a queue delivers the message of a killed process again. */
 const LOCK_MS = 60_000
 /** As the queues are configured. A message that fails without a fault of the test this often fails the run. */
-const DELIVERIES_AT_MOST = 10
+const MAX_DELIVERIES = 10
 export type DeliveryEnd = 'completed' | 'doubled' | 'lost'
 
 /** The use cases of a version of the service. */
@@ -162,7 +162,7 @@ export class SeveralInstances {
     if (!hasEnded && !isCausedByFault(error)) {
       const failureCount = (this.#failures.get(message.id) ?? 0) + 1
       this.#failures.set(message.id, failureCount)
-      if (failureCount >= DELIVERIES_AT_MOST) throw error
+      if (failureCount >= MAX_DELIVERIES) throw error
     }
     this.#world.sentMessages.push({ ...message, dueMs: this.#world.clock.nowMs() + LOCK_MS })
   }

@@ -6,7 +6,7 @@ import { toSyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
-import { placeOf } from '../../shared/kernel/repetition.ts'
+import { offsetOf } from '../../shared/kernel/schedule.ts'
 import { toTimestamp } from '../../shared/kernel/timestamp.ts'
 import { SERVICE_PRINCIPAL, TENANT, user, users } from './link-directory.ts'
 import { type LinkWorld, openWorld, setLinkSettings, syncedLink } from './link-world.ts'
@@ -22,7 +22,7 @@ describe('The hourly sweep of an unchanged link', () => {
 
   /** Sleeps until the regular comparison of the tenant's links is due in eighty hours. */
   async function sleepUntilNotDue(): Promise<void> {
-    const hoursAfter = (Math.floor(world.clock.nowMs() / HOUR_MS) - placeOf(TENANT)) % 160
+    const hoursAfter = (Math.floor(world.clock.nowMs() / HOUR_MS) - offsetOf(TENANT)) % 160
     await world.clock.sleep(((240 - hoursAfter) % 160) * HOUR_MS)
   }
 

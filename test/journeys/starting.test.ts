@@ -90,7 +90,7 @@ describe('npm start', () => {
   }
 
   for (const [variable, value] of [
-    ['SYNC_SLICE_S', 'soon'],
+    ['SYNC_BATCH_S', 'soon'],
     ['SYNC_RETRY_DELAYS_S', '1,x'],
     ['LOG_LEVEL', 'loud'],
     ['TENANTS', 'all'],

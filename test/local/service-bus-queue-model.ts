@@ -41,15 +41,15 @@ export class QueueModel {
     this.gone.push(message.id)
   }
 
-  bury(message: ModelMessage): void {
+  deadLetter(message: ModelMessage): void {
     this.messages = this.messages.filter((other) => other !== message)
     this.deadLetters.push(message.id)
   }
 
-  giveBack(message: ModelMessage): void {
+  abandon(message: ModelMessage): void {
     message.lockedUntilMs = undefined
     message.deliveries += 1
-    if (message.deliveries >= this.#settings.maxDeliveryCount) this.bury(message)
+    if (message.deliveries >= this.#settings.maxDeliveryCount) this.deadLetter(message)
   }
 
   /** Due events, earliest first. */
@@ -58,9 +58,9 @@ export class QueueModel {
       const due = this.#inOrder().filter((message) => this.#wakesAtMs(message) <= nowMs)
       const next = due.sort((left, right) => this.#wakesAtMs(left) - this.#wakesAtMs(right))[0]
       if (next === undefined) return
-      if (next.lockedUntilMs !== undefined) this.giveBack(next)
+      if (next.lockedUntilMs !== undefined) this.abandon(next)
       else if (next.state === 'scheduled') this.#activate(next)
-      else if (this.#settings.deadLettersExpired) this.bury(next)
+      else if (this.#settings.deadLettersExpired) this.deadLetter(next)
       else this.leave(next)
     }
   }

@@ -120,9 +120,9 @@ class Pair {
   #settleModel(action: string, message: ModelMessage): void {
     message.lockedUntilMs = undefined
     if (action === 'complete') this.model.leave(message)
-    if (action === 'abandon') this.model.giveBack(message)
+    if (action === 'abandon') this.model.abandon(message)
     if (action === 'defer') message.state = 'deferred'
-    if (action === 'dead-letter') this.model.bury(message)
+    if (action === 'dead-letter') this.model.deadLetter(message)
   }
 
   #receiveDeferred(which: number): void {
@@ -150,7 +150,7 @@ class Pair {
     this.#queue.restore(queue, this.#nowMs)
     this.#tokens = []
     const held = this.model.messages.filter(({ lockedUntilMs }) => lockedUntilMs !== undefined)
-    for (const message of held.sort((left, right) => left.number - right.number)) this.model.giveBack(message)
+    for (const message of held.sort((left, right) => left.number - right.number)) this.model.abandon(message)
   }
 
   #compare(): void {

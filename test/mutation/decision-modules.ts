@@ -14,7 +14,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   joining: ['shared/domain/connectors/identity-resolver.ts'],
   dispatch: ['shared/http/dispatch.ts', 'shared/http/match-route.ts'],
   tokens: ['shared/auth/token-verifier.ts', 'shared/auth/caller-admission.ts'],
-  cursors: ['shared/http/paging.ts', 'shared/http/sealed-texts.ts'],
+  cursors: ['shared/http/paging.ts', 'shared/http/signed-texts.ts'],
   idempotency: ['shared/domain/idempotency/run-once.ts'],
 }
 
@@ -112,12 +112,12 @@ export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
     lines: [['return 0', '0 → 1']],
   },
   {
-    file: 'shared/http/sealed-texts.ts',
+    file: 'shared/http/signed-texts.ts',
     reason: 'A text of 32 bytes is empty. Nobody seals an empty text.',
     lines: [
       [
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the line
-        "const isExact = sealed === `${prefix}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES",
+        "const isExact = signed === `${prefix}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES",
         '> → >=',
       ],
     ],

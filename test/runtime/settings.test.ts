@@ -37,7 +37,7 @@ const MALFORMED: Readonly<Record<string, readonly string[]>> = {
   EVALUATION_DELAY_MS: ['-1', '1.5', 'soon'],
   HISTORY_DAYS: ['0', 'a year'],
   SYNC_RETRY_DELAYS_S: ['15,,60', 'x', '-1'],
-  SYNC_SLICE_S: ['4m', '0'],
+  SYNC_BATCH_S: ['4m', '0'],
   SYNC_LEASE_S: ['1e3', '0'],
   CLOCK_DIFFERENCE_S: ['-1', '2m'],
   DIRECTORY_WRITES_PER_TENANT: ['many', '0'],

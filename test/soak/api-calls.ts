@@ -28,7 +28,7 @@ type Envelope = Pick<SoakReply, 'data' | 'errors' | 'nextCursor'>
  */
 const TRIED_AGAIN_STATUSES = [408, 429, 500, 502, 503, 504]
 const TRIED_AGAIN_CODES = ['StaleVersion', 'IdempotencyKeyInUse']
-const TRIES_AT_MOST = 200
+const MAX_TRIES = 200
 
 /** Calls the API through any instance, as a client behind a load balancer does: until it is answered. */
 export class ApiCalls {
@@ -49,7 +49,7 @@ export class ApiCalls {
   /** @throws Error when the request fails again and again */
   async call<Data>(options: CallOptions): Promise<SoakReply<Data>> {
     let last = 'no instance runs'
-    for (let tries = 0; tries < TRIES_AT_MOST; tries += 1) {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const host = this.#runningHost()
       const reply = host && (await this.#attempt<Data>(host, options))
       if (reply !== undefined && !isTriedAgain(reply)) return { ...reply, isRetry: tries > 0 }

@@ -22,8 +22,8 @@ export function FreshnessChart({ deliveries, now }: { readonly deliveries: reado
     <Chart label={t('freshnessChart')} height={base + AXIS_HEIGHT}>
       {AGES_MS.map((ageMs) => (
         <g key={ageMs}>
-          <line x1={placeOf(ageMs)} x2={placeOf(ageMs)} y1={0} y2={base} />
-          <text x={placeOf(ageMs)} y={base + AXIS_HEIGHT - 8} text-anchor="middle">
+          <line x1={offsetOf(ageMs)} x2={offsetOf(ageMs)} y1={0} y2={base} />
+          <text x={offsetOf(ageMs)} y={base + AXIS_HEIGHT - 8} text-anchor="middle">
             {agoText(new Date(now.getTime() - ageMs).toISOString(), now)}
           </text>
         </g>
@@ -37,7 +37,7 @@ export function FreshnessChart({ deliveries, now }: { readonly deliveries: reado
           {at !== null && (
             <circle
               class="delivery"
-              cx={placeOf(now.getTime() - Date.parse(at))}
+              cx={offsetOf(now.getTime() - Date.parse(at))}
               cy={index * ROW_HEIGHT + ROW_HEIGHT / 2}
               r={6}
             />
@@ -49,7 +49,7 @@ export function FreshnessChart({ deliveries, now }: { readonly deliveries: reado
 }
 
 /** The place of an age on the axis, which ends with the first and the last age. */
-function placeOf(ageMs: number): number {
+function offsetOf(ageMs: number): number {
   const place = AGES_MS.findIndex((limitMs) => ageMs < limitMs)
   if (place === 0) return LEFT
   if (place === -1) return RIGHT

@@ -17,7 +17,7 @@ type TextValueFieldProps = {
 type Example = { readonly value: string; readonly objectCount: number }
 
 /** Maximum number of values in an answer of the API. */
-const EXAMPLES_AT_MOST = 50
+const MAX_EXAMPLES = 50
 const EXAMPLES_NAMED = 4
 /** Milliseconds after the last key. */
 const SEARCHED_AFTER_MS = 200
@@ -29,7 +29,7 @@ export function TextValueField({ attribute, isList, text, onInput }: TextValueFi
   const listId = useId()
   const [isUsed, setUsed] = useState(false)
   const frequent = useExamples(isUsed ? attribute : '', '')
-  const isLong = frequent.value?.length === EXAMPLES_AT_MOST
+  const isLong = frequent.value?.length === MAX_EXAMPLES
   const typed = useExamples(isLong && !isList ? attribute : '', text.trim())
   const offered = typed.value?.length ? typed.value : (frequent.value ?? [])
   return (

@@ -13,7 +13,7 @@ const OVERLAP_S = 5
 const OVERLAP_BY_TIME_S = 15
 
 /** Each sweep reads the writes that an evaluation has named. For more, one further evaluation costs less. */
-const VERSIONS_AT_MOST_COUNT = 5
+const MAX_VERSIONS_COUNT = 5
 
 /** Half of the shortest retention of deleted objects that a connector can set, which is a day. */
 const DELETIONS_KEPT_MS = 12 * 60 * 60 * 1000
@@ -62,7 +62,7 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
     includedWrites(mark) {
       const sinceS = startS(mark)
       const recent = mark.latest.filter(({ writtenAtS }) => writtenAtS >= sinceS)
-      if (recent.length > VERSIONS_AT_MOST_COUNT) return undefined
+      if (recent.length > MAX_VERSIONS_COUNT) return undefined
       return { sinceS, versions: recent.map(({ version }) => version) }
     },
     async count(tenantId) {
@@ -84,14 +84,12 @@ function startS({ firstSeenS, readFromS }: ChangeMark): number {
 
 /** One more than are named, so that it is known when there are too many. Of those left out, none is later. */
 function latestOf(before: readonly ReadWrite[], read: readonly Stored<object>[]): readonly ReadWrite[] {
-  const oldestS = before[VERSIONS_AT_MOST_COUNT]?.writtenAtS ?? 0
+  const oldestS = before[MAX_VERSIONS_COUNT]?.writtenAtS ?? 0
   const latest = new Map(before.map((write) => [write.version, write]))
   for (const { _etag: version, _ts: writtenAtS } of read) {
     if (writtenAtS >= oldestS) latest.set(version, { version, writtenAtS })
   }
-  return [...latest.values()]
-    .sort((one, other) => other.writtenAtS - one.writtenAtS)
-    .slice(0, VERSIONS_AT_MOST_COUNT + 1)
+  return [...latest.values()].sort((one, other) => other.writtenAtS - one.writtenAtS).slice(0, MAX_VERSIONS_COUNT + 1)
 }
 
 function changedObject(document: Stored<SnapshotObject>): SnapshotObject {

@@ -120,7 +120,7 @@ function historyIn(
   partitionOf: (tenantId: string, collectionId: string) => Pick<Place, 'partition' | 'where' | 'parameters'>,
   firstIds: (query: FirstMembersQuery) => Promise<readonly string[]>,
 ): Omit<MemberHistory, 'ofObjectInEach'> {
-  const placeOf = (tenantId: string, collectionId: string): Place => ({
+  const offsetOf = (tenantId: string, collectionId: string): Place => ({
     tenantId,
     collectionId,
     ...partitionOf(tenantId, collectionId),
@@ -188,12 +188,12 @@ function historyIn(
 
   return {
     since: (tenantId, collectionId, fromMs) =>
-      since(placeOf(tenantId, collectionId), { ...ALWAYS, fromMs }, ALL_EVENTS),
+      since(offsetOf(tenantId, collectionId), { ...ALWAYS, fromMs }, ALL_EVENTS),
     newestFirst: (tenantId, collectionId, range, after) =>
-      newestFirst(placeOf(tenantId, collectionId), range, ALL_EVENTS, after),
+      newestFirst(offsetOf(tenantId, collectionId), range, ALL_EVENTS, after),
     async *ofObject(tenantId, collectionId, objectId, range, after) {
       const narrowed = { changes: mayConcern(objectId), parts: around(objectId), objectId }
-      for await (const some of newestFirst(placeOf(tenantId, collectionId), range, narrowed, after)) {
+      for await (const some of newestFirst(offsetOf(tenantId, collectionId), range, narrowed, after)) {
         yield some.filter((event) => event.objectId === objectId)
       }
     },

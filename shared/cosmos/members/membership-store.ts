@@ -35,7 +35,7 @@ export function cosmosMembershipStore(
   /** Caches the head for the evaluation that has read it. */
   function cachedHead(partition: string, document: Stored<object>): Versioned<MembershipHead> {
     const head = versionedDocument(document)
-    stored.keepReadHead(partition, head)
+    stored.cacheReadHead(partition, head)
     return versionedHead(head)
   }
 
@@ -110,7 +110,7 @@ export function cosmosMembershipStore(
       const partition = membersPartition(tenantId, collectionId)
       // A first head is created, which fails when there is one.
       const read = previous && stored.takeReadHead(partition, previous.version)
-      const kept = previous && stored.keptHead(partition, previous.version)
+      const kept = previous && stored.cachedHeadOf(partition, previous.version)
       const before = read ?? kept ?? (previous && (await headOfVersion(partition, previous.version)))
       const digest = await scheduler.run(digestTask(evaluation.ids))
       const isSame = before?.value.digest === digest

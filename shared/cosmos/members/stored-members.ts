@@ -15,7 +15,7 @@ import { MembersChunk, type MembersHead } from './membership-plan.ts'
 const parseChunk = documentParser<MembersChunk>('chunk of members', MembersChunk)
 
 /** Changes that are applied to known ids. When there are more, the chunks are read. */
-const CHANGES_AT_MOST_COUNT = 100
+const MAX_CHANGES_COUNT = 100
 
 /** The ids of all memberships in the cache: about 40 MB. */
 const CACHED_IDS_COUNT = 500_000
@@ -77,13 +77,13 @@ export class StoredMembers {
   }
 
   /** The head of this version, if this process has kept it. */
-  keptHead(partition: string, version: string): Versioned<MembersHead> | undefined {
+  cachedHeadOf(partition: string, version: string): Versioned<MembersHead> | undefined {
     const { head } = this.#cache.get(partition) ?? {}
     return head?.version === version ? head : undefined
   }
 
   /** Keeps a head that was read as of all writes. */
-  keepReadHead(partition: string, head: Versioned<MembersHead>): void {
+  cacheReadHead(partition: string, head: Versioned<MembersHead>): void {
     this.#readHeads.set(partition, head)
   }
 
@@ -161,7 +161,7 @@ export class StoredMembers {
     head: MembersHead,
   ): Promise<readonly string[] | undefined> {
     const changeCount = head.membershipVersion - version
-    if (changeCount < 0 || changeCount > CHANGES_AT_MOST_COUNT) return undefined
+    if (changeCount < 0 || changeCount > MAX_CHANGES_COUNT) return undefined
     const changes = await this.#changesUpTo(partition, version, head)
     return changes && this.#checked(withChanges(ids, changes), head)
   }

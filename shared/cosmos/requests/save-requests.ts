@@ -21,7 +21,7 @@ import {
 } from './request-document.ts'
 
 /** Attempts of a save whose membership version other instances change at the same time. */
-const ATTEMPTS_AT_MOST = 30
+const MAX_ATTEMPTS = 30
 
 /** Changes of one transaction. A change takes up to three operations, and Cosmos accepts 100 in one transaction. */
 const CHANGES_PER_SAVE_COUNT = 32
@@ -62,7 +62,7 @@ export function requestSaver(
       return (await writeParts(requests, tenantId, ofRequests, changes)) ?? throwStaleVersion(collectionId)
     }
     return serialized(`${tenantId}:${collectionId}`, async () => {
-      for (let attempt = 1; attempt <= ATTEMPTS_AT_MOST; attempt += 1) {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
         const head = await readDocument<JoinedHeadDocument>(requests, headId(collectionId), tenantId)
         const changed = { tenantId, collectionId, head, changes: membershipChanges }
         const parts = [...ofRequests, ...membershipParts(changed, options)]

@@ -9,7 +9,7 @@ import type { Column } from '../tenant-index/rows/column.ts'
 import { type ConditionDependencies, schemaFor } from './condition-entry.ts'
 
 /** Values in one response. */
-const VALUES_AT_MOST_COUNT = 50
+const MAX_VALUES_COUNT = 50
 
 export const FrequentValue = Closed({
   value: Type.String(),
@@ -64,17 +64,17 @@ function* valuesTask(column: Column, slotCount: number, text: string): Task<Freq
     if (code % VALUES_PER_STEP_COUNT === 0) yield
     const objectCount = counts[code] as number
     // Values that few objects have are not decoded once the list is full.
-    if (objectCount <= (most[VALUES_AT_MOST_COUNT - 1]?.objectCount ?? 0)) continue
+    if (objectCount <= (most[MAX_VALUES_COUNT - 1]?.objectCount ?? 0)) continue
     const value = values.dictionary.textOf(code)
     if (!foldedText(value).includes(text)) continue
-    most.splice(placeOf(objectCount, most), 0, { value, objectCount })
-    most.length = Math.min(most.length, VALUES_AT_MOST_COUNT)
+    most.splice(offsetOf(objectCount, most), 0, { value, objectCount })
+    most.length = Math.min(most.length, MAX_VALUES_COUNT)
   }
   return most
 }
 
 /** The place of a count in a list that descends: after equal ones. */
-function placeOf(objectCount: number, descending: readonly FrequentValue[]): number {
+function offsetOf(objectCount: number, descending: readonly FrequentValue[]): number {
   const place = descending.findIndex((other) => other.objectCount < objectCount)
   return place === -1 ? descending.length : place
 }

@@ -109,12 +109,12 @@ function joinablesWithinConditions(collections: ReadonlyMap<string, Collection>)
 }
 
 /** A compiled condition of a collection, which takes the place of that of another version. */
-export type KeptCondition = { readonly definitionVersion: number; readonly condition: CompiledCondition }
+export type CachedCondition = { readonly definitionVersion: number; readonly condition: CompiledCondition }
 
 /** Compiled conditions by tenant and collection. */
 export type ConditionCache = {
-  get(key: string): KeptCondition | undefined
-  set(key: string, kept: KeptCondition): unknown
+  get(key: string): CachedCondition | undefined
+  set(key: string, kept: CachedCondition): unknown
 }
 
 /**

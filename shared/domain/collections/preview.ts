@@ -19,7 +19,7 @@ import { differenceTask } from './membership-store.ts'
 import { typeChangeFaults } from './write-collection.ts'
 
 /** The highest `limit`: decisions, section 14. */
-const LISTED_AT_MOST_COUNT = 10_000
+const MAX_LISTED_COUNT = 10_000
 
 export const PreviewRequest = Type.Object({
   currentId: Type.Optional(Described(Guid, 'A collection to compare with. Its stored members are compared.')),
@@ -35,7 +35,7 @@ export const PreviewRequest = Type.Object({
   }),
   limit: Type.Optional(
     Described(
-      Nullable(Type.Integer({ minimum: 0, maximum: LISTED_AT_MOST_COUNT })),
+      Nullable(Type.Integer({ minimum: 0, maximum: MAX_LISTED_COUNT })),
       'Maximum length of each of the three lists. Default: all. The counts are always complete.',
     ),
   ),

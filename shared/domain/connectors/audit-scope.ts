@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { isRepetitionDue, placeOf } from '../../kernel/repetition.ts'
+import { isScheduleDue, offsetOf } from '../../kernel/schedule.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { Connector } from './connector.ts'
 import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
@@ -34,13 +34,13 @@ export interface CoreObjectAudits {
 }
 
 /** All core objects are audited at least so often. The tenants are spread over the days. */
-const COMPLETE_REPETITION = { unitMs: DAY_MS, unitCount: 84 }
+const COMPLETE_SCHEDULE = { unitMs: DAY_MS, unitCount: 84 }
 
 /** The clocks of the database and of the instances differ by less. Writes of this time are audited twice. */
 const OVERLAP_MS = 60 * 60 * 1000
 
 /** With more changed objects, all core objects are audited: a complete audit continues in further messages. */
-const CHANGED_AT_MOST_COUNT = 5000
+const MAX_CHANGED_COUNT = 5000
 
 type ScopeDependencies = {
   readonly objects: Pick<ConnectorObjectStore, 'coreObjectsReferringTo'>
@@ -58,17 +58,16 @@ export async function coreObjectsToAudit(
   { audited, connectors, nowMs }: AuditBasis,
   deps: ScopeDependencies,
 ): Promise<readonly string[] | undefined> {
-  if (audited === undefined || isRepetitionDue(placeOf(tenantId), audited.completeAtMs, COMPLETE_REPETITION, nowMs))
-    return
+  if (audited === undefined || isScheduleDue(offsetOf(tenantId), audited.completeAtMs, COMPLETE_SCHEDULE, nowMs)) return
   const sinceMs = audited.auditedAtMs - OVERLAP_MS
   // The rules by which all objects are merged may have changed.
   if (connectors.some(({ updatedAt }) => Date.parse(updatedAt) >= sinceMs)) return
   const sinceS = Math.floor(sinceMs / 1000)
   const [changed, written] = await Promise.all([
-    deps.audits.connectorObjectsSince(tenantId, sinceS, CHANGED_AT_MOST_COUNT + 1),
-    deps.audits.coreObjectsSince(tenantId, sinceS, CHANGED_AT_MOST_COUNT + 1),
+    deps.audits.connectorObjectsSince(tenantId, sinceS, MAX_CHANGED_COUNT + 1),
+    deps.audits.coreObjectsSince(tenantId, sinceS, MAX_CHANGED_COUNT + 1),
   ])
-  if (changed.length > CHANGED_AT_MOST_COUNT || written.length > CHANGED_AT_MOST_COUNT) return
+  if (changed.length > MAX_CHANGED_COUNT || written.length > MAX_CHANGED_COUNT) return
   const byType = Map.groupBy(changed, ({ objectType }) => objectType)
   const referring = await Promise.all(
     [...byType].map(([objectType, ofType]) =>
@@ -80,7 +79,7 @@ export async function coreObjectsToAudit(
     ),
   )
   const ids = new Set([...written, ...changed.flatMap(({ coreObjectIds }) => coreObjectIds), ...referring.flat()])
-  return ids.size > CHANGED_AT_MOST_COUNT ? undefined : [...ids]
+  return ids.size > MAX_CHANGED_COUNT ? undefined : [...ids]
 }
 
 type AuditBasis = {

@@ -39,7 +39,7 @@ export type MergeBasis = {
   readonly fed: ReadonlySet<string>
   readonly rules: ConnectorRules
   /** Core objects that a contributor has left, with those to which it has moved. */
-  readonly successors: ReadonlyMap<string, string>
+  readonly mergedIntoById: ReadonlyMap<string, string>
   /** Identities whose accounts others may hold as well. */
   readonly contested: ReadonlySet<string>
 }
@@ -52,7 +52,7 @@ export type MergeBasis = {
 export async function dueWrites(
   tenantId: string,
   coreObjectIds: readonly string[],
-  { stubs, successors, fed, contested, rules }: MergeBasis,
+  { stubs, mergedIntoById, fed, contested, rules }: MergeBasis,
   { objects, coreObjects, scheduler, log, nowMs }: DueWriteDependencies,
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
@@ -63,7 +63,7 @@ export async function dueWrites(
   const merging = flatMapTask(coreObjectIds, (id): CoreObjectChange[] => {
     const before = storedById.get(id)
     const contributions = (live.get(id) ?? []).map(({ contribution }) => contribution)
-    const mergedInto = successors.get(id) ?? moved.get(id) ?? before?.value.mergedInto
+    const mergedInto = mergedIntoById.get(id) ?? moved.get(id) ?? before?.value.mergedInto
     const after = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id), mergedInto)
     if (after !== undefined && contributions.length > 1 && exceedsCoreObject(after.attributes)) {
       // Concurrent writes of several connectors do not see each other. The object stays as it is stored.
@@ -98,20 +98,20 @@ function mergedOrDeleted(
  * written first: an interruption in between leaves two holders, which the repeated write resolves, and not an account
  * without a holder, which it would not notice.
  */
-export async function dueWritesWithHeirs(
+export async function dueWritesWithClaimants(
   tenantId: string,
   coreObjectIds: readonly string[],
   basis: MergeBasis,
   deps: DueWriteDependencies,
-): Promise<{ readonly due: readonly DueWrite[]; readonly heirs: readonly string[] }> {
+): Promise<{ readonly due: readonly DueWrite[]; readonly otherClaimants: readonly string[] }> {
   const due = await dueWrites(tenantId, coreObjectIds, basis, deps)
   const released = accountsReleased(due.map(changeOf))
-  if (released.length === 0) return { due, heirs: [] }
+  if (released.length === 0) return { due, otherClaimants: [] }
   const claims = await deps.coreObjects.claimsTo(tenantId, released)
   const merging = new Set(coreObjectIds)
-  const heirs = claimants(claims).filter((id) => !merging.has(id))
-  if (heirs.length === 0) return { due, heirs }
-  return { due: await dueWrites(tenantId, [...coreObjectIds, ...heirs], basis, deps), heirs }
+  const otherClaimants = claimants(claims).filter((id) => !merging.has(id))
+  if (otherClaimants.length === 0) return { due, otherClaimants }
+  return { due: await dueWrites(tenantId, [...coreObjectIds, ...otherClaimants], basis, deps), otherClaimants }
 }
 
 export const changeOf = ({ before, object }: DueWrite): CoreObjectChange => ({ before, after: object })

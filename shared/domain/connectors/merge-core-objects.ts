@@ -3,7 +3,13 @@ import type { Log } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { accountsMoved, type CoreObjectChange, contestants } from './account-claims.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { changeOf, type DueWriteDependencies, dueWrites, dueWritesWithHeirs, type MergeBasis } from './due-writes.ts'
+import {
+  changeOf,
+  type DueWriteDependencies,
+  dueWrites,
+  dueWritesWithClaimants,
+  type MergeBasis,
+} from './due-writes.ts'
 import { type CoreObjectWrite, type DueWrite, writeMerged } from './merge-writes.ts'
 import type { CoreObjectStub } from './merged-core-object.ts'
 
@@ -22,7 +28,7 @@ type CoreObjectMerge = Pick<MergeBasis, 'stubs' | 'fed' | 'rules'> & {
 
 /** Core objects merged together. Bounds the memory used when thousands refer to one object. */
 const BATCH_COUNT = 1000
-const ATTEMPTS_AT_MOST = 12
+const MAX_ATTEMPTS = 12
 
 /**
  * Merges the live contributions of each core object and writes the objects that change. Objects with a stub are written
@@ -35,7 +41,7 @@ export async function mergeCoreObjects(
   deps: MergeDependencies,
 ): Promise<number> {
   const { stubs, fed, comparesAccounts = false, softDeletionDays, rules } = merge
-  const successors = successorsIn(stubs)
+  const mergedIntoById = mergedIntoIn(stubs)
   const write = (id: string, writes: readonly DueWrite[]) => deps.coreObjects.write(id, writes, softDeletionDays)
   let writtenCount = await mergeSurvivors(tenantId, merge, deps)
   const unwritten = new Set(fed)
@@ -43,10 +49,10 @@ export async function mergeCoreObjects(
     let pending = batch
     let contested: ReadonlySet<string> = new Set(comparesAccounts ? batch : [])
     for (let attempt = 0; pending.length > 0; attempt += 1) {
-      if (attempt === ATTEMPTS_AT_MOST) throw new Error(`${pending.length} core objects kept changing during the merge`)
-      const basis = { stubs, successors, fed: unwritten, contested, rules }
-      const { due, heirs } = await dueWritesWithHeirs(tenantId, pending, basis, deps)
-      pending = [...pending, ...heirs]
+      if (attempt === MAX_ATTEMPTS) throw new Error(`${pending.length} core objects kept changing during the merge`)
+      const basis = { stubs, mergedIntoById, fed: unwritten, contested, rules }
+      const { due, otherClaimants } = await dueWritesWithClaimants(tenantId, pending, basis, deps)
+      pending = [...pending, ...otherClaimants]
       const conflicts = await writeMerged(tenantId, due, (id) => stubs.get(id) !== undefined, write)
       const written = due.filter(({ object }) => !conflicts.has(object.id)).map(changeOf)
       writtenCount += written.length
@@ -71,15 +77,15 @@ async function mergeSurvivors(
   { stubs, softDeletionDays, rules }: CoreObjectMerge,
   deps: MergeDependencies,
 ): Promise<number> {
-  const successors = successorsIn(stubs)
-  let pending: ReadonlySet<string> = new Set(successors.values().filter((id) => stubs.has(id)))
-  const involved = [...pending.union(successors)]
-  const basis = { stubs, successors, fed: new Set<string>(), contested: new Set<string>(), rules }
+  const mergedIntoById = mergedIntoIn(stubs)
+  let pending: ReadonlySet<string> = new Set(mergedIntoById.values().filter((id) => stubs.has(id)))
+  const involved = [...pending.union(mergedIntoById)]
+  const basis = { stubs, mergedIntoById, fed: new Set<string>(), contested: new Set<string>(), rules }
   let writtenCount = 0
   for (let attempt = 0; pending.size > 0; attempt += 1) {
-    if (attempt === ATTEMPTS_AT_MOST) throw new Error(`${pending.size} core objects kept changing during the merge`)
-    const { due, heirs } = await dueWritesWithHeirs(tenantId, involved, basis, deps)
-    const taking = due.filter(({ object }) => heirs.includes(object.id))
+    if (attempt === MAX_ATTEMPTS) throw new Error(`${pending.size} core objects kept changing during the merge`)
+    const { due, otherClaimants } = await dueWritesWithClaimants(tenantId, involved, basis, deps)
+    const taking = due.filter(({ object }) => otherClaimants.includes(object.id))
     const untaken = await deps.coreObjects.write(tenantId, taking, softDeletionDays)
     writtenCount += taking.length - untaken.size
     if (untaken.size > 0) continue
@@ -101,10 +107,10 @@ export async function staleCoreObjects(
   deps: MergeDependencies,
 ): Promise<ReadonlySet<string>> {
   const stale = new Set<string>()
-  const successors = successorsIn(stubs)
+  const mergedIntoById = mergedIntoIn(stubs)
   for (const batch of chunk([...stubs.keys()], BATCH_COUNT)) {
     // An object that does not exist is not stale, so no stubs are given.
-    const merge = { stubs: new Map(), successors, fed: new Set<string>(), contested: new Set<string>(), rules }
+    const merge = { stubs: new Map(), mergedIntoById, fed: new Set<string>(), contested: new Set<string>(), rules }
     for (const id of idsOf(await dueWrites(tenantId, batch, merge, deps))) stale.add(id)
   }
   return stale
@@ -138,6 +144,6 @@ function logAccountConflicts(
 const idsOf = (writes: readonly CoreObjectWrite[]): ReadonlySet<string> =>
   new Set(writes.map(({ object }) => object.id))
 
-function successorsIn(stubs: ReadonlyMap<string, CoreObjectStub | undefined>): Map<string, string> {
+function mergedIntoIn(stubs: ReadonlyMap<string, CoreObjectStub | undefined>): Map<string, string> {
   return new Map([...stubs].flatMap(([id, stub]) => (stub?.successor === undefined ? [] : [[id, stub.successor]])))
 }

@@ -41,10 +41,10 @@ export async function writeMerged(
 ): Promise<ReadonlySet<string>> {
   const conflicts = new Set<string>()
   const pending = new Set(due)
-  for (const vanishing of due.filter(({ object }) => object.deleted && object.mergedInto !== undefined)) {
-    const referring = [...pending].filter(({ object, before }) => !hasStub(object.id) && refersTo(before, vanishing))
+  for (const mergedAway of due.filter(({ object }) => object.deleted && object.mergedInto !== undefined)) {
+    const referring = [...pending].filter(({ object, before }) => !hasStub(object.id) && refersTo(before, mergedAway))
     if (referring.length >= WRITES_TOGETHER_COUNT) continue
-    const together = [...referring, vanishing]
+    const together = [...referring, mergedAway]
     for (const each of together) pending.delete(each)
     for (const id of await write(tenantId, together)) conflicts.add(id)
   }

@@ -5,9 +5,9 @@ import type { FieldFunction } from './condition.ts'
 import { TextFunctions } from './text-functions.ts'
 
 /** Limit for all derived texts of a snapshot. */
-const BYTES_AT_MOST = 24_000_000
+const MAX_BYTES = 24_000_000
 /** Chains of functions in the cache; most have no cached texts. */
-const CHAINS_AT_MOST_COUNT = 2000
+const MAX_CHAINS_COUNT = 2000
 /** Memory of one cached text beside its bytes: its code and its entry in the dictionary of results. */
 const BYTES_PER_TEXT = 16
 
@@ -41,7 +41,7 @@ export class DerivedTexts {
 
   /** Caches results from now on, unless they can be expected to exceed the limit. */
   startCaching(): void {
-    if (this.#results !== undefined || this.source.size * BYTES_PER_TEXT * 2 > BYTES_AT_MOST) return
+    if (this.#results !== undefined || this.source.size * BYTES_PER_TEXT * 2 > MAX_BYTES) return
     this.#results = { codes: new Int32Array(this.source.size), results: new ByteDictionary() }
   }
 
@@ -99,12 +99,12 @@ export class DerivedTextCache {
 
   #grow(addedBytes: number): void {
     this.#sizeBytes += addedBytes
-    if (this.#sizeBytes > BYTES_AT_MOST) this.#makeRoom()
+    if (this.#sizeBytes > MAX_BYTES) this.#makeRoom()
   }
 
   #makeRoom(): void {
     for (const [key, derived] of this.#chains) {
-      if (this.#sizeBytes <= BYTES_AT_MOST && this.#chains.size <= CHAINS_AT_MOST_COUNT) return
+      if (this.#sizeBytes <= MAX_BYTES && this.#chains.size <= MAX_CHAINS_COUNT) return
       this.#chains.delete(key)
       this.#drop(derived)
     }

@@ -13,7 +13,7 @@ import { schemaSource } from './schema.ts'
 export type MissingValue = { readonly name: string; readonly value: string; readonly pointer: string }
 
 /** Limits the length of the list. */
-const VALUES_AT_MOST_COUNT = 1000
+const MAX_VALUES_COUNT = 1000
 /** Values looked at in one step of the task. */
 const VALUES_PER_STEP_COUNT = 256
 
@@ -32,7 +32,7 @@ export function* missingValuesTask(
   const missing: MissingValue[] = []
   for (const { leaf, wire: written, pointer } of leavesWithin(root, wire, '')) {
     yield
-    if (missing.length >= VALUES_AT_MOST_COUNT) break
+    if (missing.length >= MAX_VALUES_COUNT) break
     const column = columnOf(leaf, rows)
     if (column === undefined || !mayRead(leaf.name)) continue
     const codes = used.get(column) ?? usedCodes(column, rows)
@@ -40,7 +40,7 @@ export function* missingValuesTask(
     const absent = yield* absentValues(leaf, column, codes, { rows, todayMs })
     missing.push(...absent.map((index) => described(written, index, pointer)))
   }
-  return missing.slice(0, VALUES_AT_MOST_COUNT)
+  return missing.slice(0, MAX_VALUES_COUNT)
 }
 
 type LeafAt = { readonly leaf: CheckedLeaf; readonly wire: WireLeaf; readonly pointer: string }

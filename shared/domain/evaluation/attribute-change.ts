@@ -47,10 +47,10 @@ export async function attributeChange(
   const { collection, pass } = evaluated
   const objectType = CORE_TYPE[collection.objectType as CriteriaObjectType]
   const gone = change.removed.filter((id) => !pass.rows.has(objectType, id))
-  const heirs = await heirsOf(collection.tenantId, gone, deps.deletedObjects)
+  const otherClaimants = await claimantsOf(collection.tenantId, gone, deps.deletedObjects)
   const isRedefined = isDefinitionNew(evaluated)
   const referenced = isRedefined || pass.changes !== 'everything' ? NONE : await recentlyChanged(evaluated, deps)
-  const known = { objectType, heirs, gone: new Set(gone), isRedefined, referenced }
+  const known = { objectType, otherClaimants, gone: new Set(gone), isRedefined, referenced }
   return deps.snapshots.reading(pass.rows, attributionTask(change, evaluated, known))
 }
 
@@ -62,18 +62,18 @@ function isDefinitionNew({ collection, cached }: Evaluated): boolean {
 }
 
 /** By the id of each object that was merged, the object that it was merged into. */
-async function heirsOf(
+async function claimantsOf(
   tenantId: string,
   ids: readonly string[],
   deletedObjects: DeletedCoreObjects,
 ): Promise<ReadonlyMap<string, string>> {
-  const heirs = new Map<string, string>()
+  const otherClaimants = new Map<string, string>()
   for (const some of chunk(ids, IDS_PER_QUERY_COUNT)) {
     for (const { id, mergedInto } of await deletedObjects.ofIds(tenantId, some)) {
-      if (mergedInto !== undefined) heirs.set(id, mergedInto)
+      if (mergedInto !== undefined) otherClaimants.set(id, mergedInto)
     }
   }
-  return heirs
+  return otherClaimants
 }
 
 /**
@@ -97,7 +97,7 @@ async function recentlyChanged(
 
 type Known = {
   readonly objectType: ObjectType
-  readonly heirs: ReadonlyMap<string, string>
+  readonly otherClaimants: ReadonlyMap<string, string>
   /** Removed members that do not exist any more. */
   readonly gone: ReadonlySet<string>
   readonly isRedefined: boolean
@@ -132,16 +132,16 @@ function* attributionTask(change: MembershipChange, evaluated: Evaluated, known:
 function* causes(
   { added, removed }: MembershipChange,
   evaluated: Evaluated,
-  { objectType, heirs, gone, isRedefined, referenced }: Known,
+  { objectType, otherClaimants, gone, isRedefined, referenced }: Known,
 ): Task<(id: string, isAdded: boolean) => MemberChangeCause> {
   const { collection, pass } = evaluated
   const { rows, changes } = pass
   const touched = changes === 'everything' ? undefined : changes.ids[objectType]
-  const inheriting = new Set(heirs.values())
+  const inheriting = new Set(otherClaimants.values())
   const ids = isRedefined ? [] : [...removed, ...added].filter((id) => touched?.has(id) !== true)
   const before = yield* verdictsOfFormerDay(ids, evaluated)
   return (id, isAdded) => {
-    if (gone.has(id)) return heirs.has(id) ? 'Merged' : 'ObjectDeleted'
+    if (gone.has(id)) return otherClaimants.has(id) ? 'Merged' : 'ObjectDeleted'
     if (isAdded && inheriting.has(id)) return 'Merged'
     if (isRedefined) return 'DefinitionChanged'
     if (touched?.has(id) === true) return 'ObjectChanged'

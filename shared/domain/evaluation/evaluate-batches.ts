@@ -86,7 +86,7 @@ class BatchedEvaluation {
 
   async run(): Promise<PassResult> {
     const { criteria, evaluations } = this.#pass
-    const atMostBytes = this.#deps.snapshots.bytesAtMost * BATCH_SHARE
+    const atMostBytes = this.#deps.snapshots.maxBytes * BATCH_SHARE
     const levels = inLevels(criteria)
     for (const id of this.#referredTo) if (evaluations.get(id)?.isReleased) evaluations.delete(id)
     for (const collections of levels.flatMap((level) => chunk(this.#inOrder(level), COLLECTIONS_PER_CHUNK_COUNT))) {
@@ -221,6 +221,6 @@ class BatchedEvaluation {
 
   #fits(): boolean {
     const { tenantId, rows, evaluations } = this.#pass
-    return this.#deps.snapshots.keepComputed(tenantId, sizeBytesOf(evaluations.values(), rows))
+    return this.#deps.snapshots.cacheComputed(tenantId, sizeBytesOf(evaluations.values(), rows))
   }
 }

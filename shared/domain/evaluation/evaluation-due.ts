@@ -1,4 +1,4 @@
-import { isRepetitionDue, placeOf } from '../../kernel/repetition.ts'
+import { isScheduleDue, offsetOf } from '../../kernel/schedule.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
 import type { IncludedWrites } from '../tenant-index/core-object-changes.ts'
 import type { EvaluatedUntil, EvaluationLease, EvaluationLeaseStore } from './evaluation-lease.ts'
@@ -6,7 +6,7 @@ import type { EvaluatedUntil, EvaluationLease, EvaluationLeaseStore } from './ev
 const HOUR_MS = 60 * 60 * 1000
 
 /** Less than a week. The tenants are spread over the hours. */
-const REPETITION = { unitMs: HOUR_MS, unitCount: 160 }
+const SCHEDULE = { unitMs: HOUR_MS, unitCount: 160 }
 
 /**
  * Writes of this time before the last evaluation are taken for later ones. Longer than reads lag, clocks differ, and
@@ -18,7 +18,7 @@ const OVERLAP_MS = 75 * 60 * 1000
  * Requests are looked at once a day, with those of the days before: until a daily full pass over them has completed
  * what was interrupted. And each hour, where members depend on them.
  */
-const REQUESTS_REPETITION_HOURS = 24
+const REQUESTS_SCHEDULE_HOURS = 24
 const REQUESTS_OVERLAP_MS = 50 * HOUR_MS
 
 export type EvaluationInput = 'coreObjects' | 'collections' | 'requests'
@@ -55,7 +55,7 @@ export function evaluationSchedule({ evaluationLeases, inputs, nowMs }: Schedule
   const lastEvaluation = async (tenantId: string) => completed((await evaluationLeases.find(tenantId))?.value)
   const isCurrent = async (tenantId: string, evaluated: EvaluatedUntil): Promise<boolean> => {
     const { atMs, dayMs } = evaluated
-    if (isRepetitionDue(placeOf(tenantId), atMs, REPETITION, nowMs())) return false
+    if (isScheduleDue(offsetOf(tenantId), atMs, SCHEDULE, nowMs())) return false
     if (dayMs !== undefined && dayOf(nowMs()) > dayMs) return false
     return !(await inputs.hasFurtherWrites(tenantId, includedInputs(tenantId, evaluated, nowMs())))
   }
@@ -85,7 +85,7 @@ function includedInputs(
 ): IncludedInputs {
   const since = (overlapMs: number) => ({ sinceS: Math.floor((atMs - overlapMs) / 1000), versions: [] })
   const lately = since(OVERLAP_MS)
-  const isHourOfRequests = (Math.floor(nowMs / HOUR_MS) + placeOf(tenantId)) % REQUESTS_REPETITION_HOURS === 0
+  const isHourOfRequests = (Math.floor(nowMs / HOUR_MS) + offsetOf(tenantId)) % REQUESTS_SCHEDULE_HOURS === 0
   return {
     coreObjects: coreObjects ?? lately,
     collections: lately,

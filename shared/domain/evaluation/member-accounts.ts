@@ -50,7 +50,7 @@ function* accountsTask({ collection, ids, rows }: MembersInRows): Task<MemberAcc
 const IDS_PER_STEP_COUNT = 2_000
 
 /** Of a larger change, no accounts are stored: those who follow it determine them from the rows. */
-const CHANGED_IDS_AT_MOST_COUNT = 100
+const MAX_CHANGED_IDS_COUNT = 100
 
 /**
  * The accounts that a change gives to a collection and takes from it.
@@ -64,7 +64,7 @@ export async function accountsOfChange(
   readAtMs: number,
   deps: AccountDependencies,
 ): Promise<AccountsOfChange | undefined> {
-  if (added.length + removed.length > CHANGED_IDS_AT_MOST_COUNT) return undefined
+  if (added.length + removed.length > MAX_CHANGED_IDS_COUNT) return undefined
   const lost = await accountsLost(removed, members, deps)
   if (lost === undefined) return undefined
   const { accounts, withoutAccountCount } = await accountsOf(members, deps)

@@ -14,13 +14,13 @@ import { joinablesReferredTo, memberContext, todayFor } from './members-now.ts'
 import { OrphanedMembers } from './orphaned-members.ts'
 
 /** Passes of one evaluation: another one follows when a collection was changed or deleted during the last. */
-const PASSES_AT_MOST = 3
+const MAX_PASSES = 3
 
 /**
  * No collection is begun later in an evaluation: the next message continues. An invocation must end well before
  * `functionTimeout` in host.json, 10 min.
  */
-const EVALUATED_FOR_MS = 2 * 60 * 1000
+const MAX_EVALUATION_MS = 2 * 60 * 1000
 
 /** `interrupted` when the time was over before every collection was evaluated; `covered` when all are. */
 type Progress = Extract<EvaluationEnd, object> | 'interrupted' | 'conflict'
@@ -112,9 +112,9 @@ export class TenantEvaluator {
     }
     const lease = await this.#leases.acquire(tenantId)
     if ('retryMs' in lease) return enqueueEvaluation(tenantId, this.#deps, lease.retryMs)
-    const progress = await this.#evaluateUntilConsistent(tenantId, lease, nowMs() + EVALUATED_FOR_MS)
-    const isHeldToEnd = await lease.release(typeof progress === 'object' ? progress : 'incomplete')
-    if (progress !== 'conflict' && isHeldToEnd) {
+    const progress = await this.#evaluateUntilConsistent(tenantId, lease, nowMs() + MAX_EVALUATION_MS)
+    const isKeptUntilEnd = await lease.release(typeof progress === 'object' ? progress : 'incomplete')
+    if (progress !== 'conflict' && isKeptUntilEnd) {
       // This message is completed after the next one is enqueued. What was evaluated is in the database and in the
       // cache.
       if (progress === 'interrupted') return enqueueEvaluation(tenantId, this.#deps)
@@ -127,7 +127,7 @@ export class TenantEvaluator {
 
   /** Ends with a conflict when others wrote during every pass. */
   async #evaluateUntilConsistent(tenantId: string, lease: HeldLease, untilMs: number): Promise<Progress> {
-    for (let passes = 1; passes <= PASSES_AT_MOST; passes += 1) {
+    for (let passes = 1; passes <= MAX_PASSES; passes += 1) {
       try {
         return await this.#evaluateOnce(tenantId, lease, untilMs)
       } catch (error) {

@@ -4,13 +4,13 @@ import { type LeaseTimes, leaseDecision } from './lease.ts'
 import { EMPTY_JOURNAL, type SyncJob } from './sync-job.ts'
 
 /** Retries of a failed job before it stays `Failed`: statement, "Limits". */
-const RETRIES_AT_MOST = 3
+const MAX_RETRIES = 3
 
 /** Retry delays vary by this share, so that jobs that failed together are not retried together. */
 const JITTER_SHARE = 0.2
 
 /** Upper limit for the directory's Retry-After: the hourly sweep would call the directory as soon. */
-const RETRY_AFTER_AT_MOST_MS = 60 * 60 * 1000
+const MAX_RETRY_AFTER_MS = 60 * 60 * 1000
 
 /** Characters of `error`. A longer text may contain a complete response of the directory. */
 const ERROR_LENGTH = 500
@@ -92,7 +92,7 @@ function ended(job: SyncJob, nowMs: number): SyncJob {
 }
 
 function hasNoAttemptLeft(job: SyncJob): boolean {
-  return job.attempts > RETRIES_AT_MOST
+  return job.attempts > MAX_RETRIES
 }
 
 export type RetryOptions = {
@@ -110,7 +110,7 @@ export function afterFailedRun(job: SyncJob, failure: RunFailure, options: Retry
   if (failure.isPermanent || hasNoAttemptLeft(job)) return failed(job, failure.reason, options.nowMs)
   const delayS = options.delaysS[job.attempts - 1] ?? options.delaysS.at(-1) ?? 0
   const jitteredMs = delayS * 1000 * (1 - JITTER_SHARE + 2 * JITTER_SHARE * options.jitter)
-  const requiredMs = Math.min(failure.retryAfterMs ?? 0, RETRY_AFTER_AT_MOST_MS)
+  const requiredMs = Math.min(failure.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)
   const delayMs = Math.round(Math.max(jitteredMs, requiredMs))
   return {
     ...job,

@@ -7,7 +7,7 @@ import type { RemovalCauses } from './link-dependencies.ts'
 const ACTS: ReadonlySet<MemberChangeCause> = new Set(['DefinitionChanged', 'ReferencedCollection', 'Direct'])
 
 /** Removals that are examined, those counted once that were made together. The causes of older ones stay unknown. */
-const REMOVALS_AT_MOST_COUNT = 50
+const MAX_REMOVALS_COUNT = 50
 
 type CauseDependencies = Pick<CollectionDependencies, 'collections' | 'history' | 'snapshots'> & AccountDependencies
 
@@ -28,7 +28,7 @@ export async function removalCausesOf(
   let removalCount = 0
   for await (const page of deps.history[collection.kind].newestFirst(tenantId, collectionId, range)) {
     for (const events of removalsOf(page)) {
-      if (unexplained.size === 0 || removalCount === REMOVALS_AT_MOST_COUNT) break
+      if (unexplained.size === 0 || removalCount === MAX_REMOVALS_COUNT) break
       removalCount += 1
       const [{ cause: kind, actorId, atMs }] = events
       const removed = events.map(({ objectId }) => objectId)
@@ -40,7 +40,7 @@ export async function removalCausesOf(
       if (ACTS.has(kind)) actorIds.add(actorId)
       if (lost !== unexplained) for (const account of explained) unexplained.delete(account)
     }
-    if (unexplained.size === 0 || removalCount === REMOVALS_AT_MOST_COUNT) break
+    if (unexplained.size === 0 || removalCount === MAX_REMOVALS_COUNT) break
   }
   return { newest, actorIds: [...actorIds] }
 }

@@ -5,7 +5,7 @@ import { Nullable } from '../../kernel/schema.ts'
 const WINDOW_MS = 24 * 60 * 60 * 1000
 
 /** Bounds the size of the link's document. Beyond it, the two oldest entries become one. */
-const ENTRIES_AT_MOST_COUNT = 200
+const MAX_ENTRIES_COUNT = 200
 
 const Accounts = Type.Unsafe<readonly string[]>(Type.Array(Type.String()))
 
@@ -93,7 +93,7 @@ function unexpired({ entries }: RemovalWindow, nowMs: number): readonly RemovalE
 
 /** The merged entry expires with the later one of the two, so that no removal is counted for less than 24 hours. */
 function bounded(entries: readonly RemovalEntry[]): readonly RemovalEntry[] {
-  if (entries.length <= ENTRIES_AT_MOST_COUNT) return entries
+  if (entries.length <= MAX_ENTRIES_COUNT) return entries
   const [first, second, ...rest] = entries as readonly [RemovalEntry, RemovalEntry, ...RemovalEntry[]]
   return [{ atMs: second.atMs, count: first.count + second.count, groupSize: first.groupSize }, ...rest]
 }

@@ -19,7 +19,7 @@ export const LinkableGroup = Closed({
 export type LinkableGroup = Static<typeof LinkableGroup>
 
 /** Decisions, section 14. */
-const GROUPS_AT_MOST_COUNT = 50
+const MAX_GROUPS_COUNT = 50
 const TEXT_LENGTH_COUNT = { least: 2, most: 256 }
 
 type SearchDependencies = Pick<LinkDependencies, 'directory' | 'links' | 'settings' | 'log'>
@@ -35,7 +35,7 @@ export async function searchGroups(tenantId: string, text: string, deps: SearchD
     throw new Refusal('InvalidLength', `text must have ${least} to ${most} characters`, 'text')
   const { directory, links, log } = deps
   try {
-    const groups = await directory.findGroups(tenantId, nameStart, GROUPS_AT_MOST_COUNT)
+    const groups = await directory.findGroups(tenantId, nameStart, MAX_GROUPS_COUNT)
     const ids = groups.map(({ id }) => id)
     const linkIds = new Map((await links.ofGroups(tenantId, ids)).map((link) => [link.directoryGroupId, link.id]))
     const free = groups.filter((group) => !linkIds.has(group.id) && groupRefusal(group) === undefined)

@@ -86,7 +86,7 @@ export type ExplainQuery = {
   readonly size: number
 }
 
-export const ROWS_AT_MOST_COUNT = 20
+export const MAX_ROWS_COUNT = 20
 
 /** Of the rows' JSON: a response of 2 MB has room for them and for the rest. */
 const ROWS_BYTES_COUNT = 1_900_000

@@ -119,22 +119,22 @@ export async function listObjectHistory(
   const events = all.flatMap((collection) =>
     found.flatMap((byCollection) => byCollection.get(collection.id) ?? []).map((event) => ({ collection, event })),
   )
-  const ordered = events.sort((one, other) => comparePlaces(placeOf(other), placeOf(one)))
+  const ordered = events.sort((one, other) => comparePlaces(offsetOf(other), offsetOf(one)))
   const last = after === undefined ? undefined : (JSON.parse(after) as Place)
-  const rest = last === undefined ? ordered : ordered.filter((entry) => comparePlaces(placeOf(entry), last) < 0)
+  const rest = last === undefined ? ordered : ordered.filter((entry) => comparePlaces(offsetOf(entry), last) < 0)
   const items = rest
     .slice(0, size)
     .map(({ collection, event }) => ({ collectionId: collection.id, ...toHistoryEntry(event, collection) }))
   const ending = rest[size - 1]
   return rest.length <= size || ending === undefined
     ? { items }
-    : { items, continueAfter: JSON.stringify(placeOf(ending)) }
+    : { items, continueAfter: JSON.stringify(offsetOf(ending)) }
 }
 
 /** The place of an event among those of all collections. */
 type Place = readonly [atMs: number, collectionId: string, membershipVersion: number, index: number]
 
-function placeOf({
+function offsetOf({
   collection,
   event,
 }: {

@@ -94,14 +94,14 @@ async function storedMembers(collection: Collection, deps: AsOfDependencies): Pr
 }
 
 /** Reads of the members while others change them. */
-const READS_AT_MOST = 10
+const MAX_READS = 10
 
 /** Memberships can be newer than the version that was read before them. */
 async function joinedAtOneVersion(
   { tenantId, id }: Collection,
   { joined }: AsOfDependencies,
 ): Promise<{ readonly memberships: readonly JoinedMembership[]; readonly membershipVersion: number }> {
-  for (let reads = 1; reads <= READS_AT_MOST; reads += 1) {
+  for (let reads = 1; reads <= MAX_READS; reads += 1) {
     const found = await joinedMembersOf(tenantId, id, joined)
     if ((await joined.versions(tenantId, [id])).get(id) === found.membershipVersion) return found
   }

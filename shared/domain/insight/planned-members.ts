@@ -101,9 +101,9 @@ export class PlannedMembers {
     if (!isAffected && this.#invalid.before.has(id)) this.#invalid.after.add(id)
     if (!isAffected) return { before, after: before }
     const after = (yield* this.#membersIn(collection, 'after', shared)) ?? before
-    const isMended = this.#invalid.before.has(id) !== this.#invalid.after.has(id)
+    const isRepaired = this.#invalid.before.has(id) !== this.#invalid.after.has(id)
     const isSame = equalBits(before, after)
-    if (!isSame || isMended) this.#changed.add(id)
+    if (!isSame || isRepaired) this.#changed.add(id)
     return { before, after: isSame ? before : after }
   }
 

@@ -8,7 +8,7 @@ import { type Bitmap, bitsWithout, equalBits } from '../tenant-index/rows/bitmap
 import type { MembersInput, PlannedMembers } from './planned-members.ts'
 
 /** More collections with the same members are not listed. */
-const LISTED_AT_MOST_COUNT = 20
+const MAX_LISTED_COUNT = 20
 
 /** Members, and other objects, by which most collections are told apart. */
 const SAMPLE_COUNT = 8
@@ -46,7 +46,7 @@ export function* sameMembersTask(
     if (!(yield* agreesOn(samples, collection, conditionOf(collection), lazy, input))) continue
     const others = yield* planned.membersOf(collection.id)
     if (equalBits(others.after, members)) found.push(collection)
-    if (found.length === LISTED_AT_MOST_COUNT) break
+    if (found.length === MAX_LISTED_COUNT) break
   }
   return found
 }

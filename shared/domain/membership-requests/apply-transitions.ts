@@ -13,7 +13,7 @@ type Decide = (request: MembershipRequest) => RequestOutcome
 type DecideChange = (before: Versioned<MembershipRequest>) => RequestChange | undefined
 
 /** Attempts for one request that concurrent actions change at the same time. */
-const ATTEMPTS_AT_MOST = 5
+const MAX_ATTEMPTS = 5
 
 /** Requests read concurrently. The store combines concurrent reads into batches. */
 const READS_AT_ONCE_COUNT = 200
@@ -103,7 +103,7 @@ async function retryTransition(
       await deps.requests.save([change])
       return [change]
     } catch (error) {
-      if (!isRequestConflict(error) || attempt === ATTEMPTS_AT_MOST) throw error
+      if (!isRequestConflict(error) || attempt === MAX_ATTEMPTS) throw error
     }
   }
 }

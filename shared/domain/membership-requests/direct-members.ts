@@ -20,9 +20,9 @@ import {
 } from './request-dependencies.ts'
 
 /** The limit of filter-members. */
-const IDENTITIES_AT_MOST = 10_000
+const MAX_IDENTITIES = 10_000
 
-export const MemberChange = Type.Object({ coreIdentityIds: Type.Array(Guid, { maxItems: IDENTITIES_AT_MOST }) })
+export const MemberChange = Type.Object({ coreIdentityIds: Type.Array(Guid, { maxItems: MAX_IDENTITIES }) })
 export type MemberChange = Static<typeof MemberChange>
 
 export const AddedMembers = Closed({ added: Type.Integer(), alreadyMembers: Type.Integer() })
@@ -32,7 +32,7 @@ export const RemovedMembers = Closed({ removed: Type.Integer(), notMembers: Type
 const IDENTITIES_PER_BATCH_COUNT = 500
 
 /** Attempts for a batch without any progress, when concurrent actions change the same memberships. */
-const ATTEMPTS_AT_MOST = 5
+const MAX_ATTEMPTS = 5
 
 /**
  * Adds identities as members without approval, at their main position. An open request for the same membership is
@@ -129,7 +129,7 @@ async function changeBatch(
       const isConflict =
         error instanceof Refusal && (error.code === 'InvalidRequestState' || error.code === 'RequestAlreadyOpen')
       if (saved.length > savedBefore) attempt = 0
-      if (!isConflict || attempt === ATTEMPTS_AT_MOST) throw error
+      if (!isConflict || attempt === MAX_ATTEMPTS) throw error
     }
   }
 }

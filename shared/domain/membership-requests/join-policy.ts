@@ -13,9 +13,9 @@ function isGateType(text: string): text is GateType {
 }
 
 /** Limits that keep policies readable and decisions fast. No known approval process comes near them. */
-const GATES_AT_MOST = 20
-const APPROVERS_AT_MOST = 200
-const COLLECTIONS_AT_MOST = 200
+const MAX_GATES = 20
+const MAX_APPROVERS = 200
+const MAX_COLLECTIONS = 200
 
 /** A join policy as callers send it. `checkJoinPolicy` checks the rules that the schema cannot express. */
 export const JoinPolicyInput = Type.Object({
@@ -27,20 +27,20 @@ export const JoinPolicyInput = Type.Object({
         type: Type.String({ maxLength: 50 }),
         approvers: Type.Optional(
           Type.Array(Guid, {
-            maxItems: APPROVERS_AT_MOST,
+            maxItems: MAX_APPROVERS,
             description:
               'Ids of identities or collections, or none, depending on the type of the gate. They must exist. An update may keep deleted approvers that the same gate (by `order` and `type`) already has. At a gate without approvers, requests wait until the policy changes, an administrator adds the requester directly, or the request is cancelled.',
           }),
         ),
       }),
-      { maxItems: GATES_AT_MOST },
+      { maxItems: MAX_GATES },
     ),
   ),
   joinableBy: Type.Optional(
     Type.Object({
       collectionIds: Type.Optional(
         Type.Array(Guid, {
-          maxItems: COLLECTIONS_AT_MOST,
+          maxItems: MAX_COLLECTIONS,
           description:
             'Everybody is eligible when the list or `joinableBy` is empty. Required beside any other member.',
         }),

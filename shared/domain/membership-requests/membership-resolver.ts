@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
 import {
-  type KeptCondition,
+  type CachedCondition,
   type LiveDependencies,
   lazyContext,
   liveContext,
@@ -42,7 +42,7 @@ const CONDITIONS_KEPT_COUNT = 5000
  * and reading them would take a read per collection.
  */
 export function liveMembershipResolver(deps: LiveDependencies): MembershipResolver {
-  const conditions = new LRUCache<string, KeptCondition>({ max: CONDITIONS_KEPT_COUNT })
+  const conditions = new LRUCache<string, CachedCondition>({ max: CONDITIONS_KEPT_COUNT })
   return {
     async collectionsOf(tenantId, identityId, collectionIds, orgChart) {
       if (collectionIds.length === 0) return new Set()

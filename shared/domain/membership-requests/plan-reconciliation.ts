@@ -4,7 +4,7 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { SYSTEM_NOTES } from './attribution.ts'
 import { isLive, type MembershipRequest, slotOf } from './membership-request.ts'
-import type { ObjectFates } from './object-fates.ts'
+import type { ObjectStatuses } from './object-statuses.ts'
 import type { RequestChange } from './request-dependencies.ts'
 
 type CollectionType = Pick<Collection, 'id' | 'objectType'>
@@ -19,10 +19,10 @@ type CollectionType = Pick<Collection, 'id' | 'objectType'>
 export function planReconciliation(
   requests: readonly Versioned<MembershipRequest>[],
   collection: CollectionType | undefined,
-  fates: ObjectFates,
+  statuses: ObjectStatuses,
   nowMs: number,
 ): RequestChange[] {
-  const planned = requests.map((before) => ({ before, after: reconciled(before.value, collection, fates, nowMs) }))
+  const planned = requests.map((before) => ({ before, after: reconciled(before.value, collection, statuses, nowMs) }))
   const bySlot = Map.groupBy(
     planned.filter(({ after }) => isLive(after)),
     ({ after }) => after.slot,
@@ -57,38 +57,38 @@ function byPrecedence(one: RequestChange, other: RequestChange): number {
 function reconciled(
   request: MembershipRequest,
   collection: CollectionType | undefined,
-  fates: ObjectFates,
+  statuses: ObjectStatuses,
   nowMs: number,
 ): MembershipRequest {
-  if (isLive(request)) return reconciledLive(request, collection, fates, nowMs)
+  if (isLive(request)) return reconciledLive(request, collection, statuses, nowMs)
   const { restorableUntilMs, ...former } = request
   if (collection === undefined || (restorableUntilMs ?? 0) <= nowMs) return request
   const restored = withEntry(former, 'Joined', SYSTEM_NOTES.restored, nowMs)
-  const after = reconciledLive(restored, collection, fates, nowMs)
+  const after = reconciledLive(restored, collection, statuses, nowMs)
   return isLive(after) ? after : request
 }
 
 function reconciledLive(
   request: MembershipRequest,
   collection: CollectionType | undefined,
-  fates: ObjectFates,
+  statuses: ObjectStatuses,
   nowMs: number,
 ): MembershipRequest {
   if (collection === undefined) return ended(request, SYSTEM_NOTES.orphaned, nowMs)
-  const owner = fates.identity(request.requesterId)
+  const owner = statuses.identity(request.requesterId)
   const owned = owner.id === request.requesterId ? request : inSlot({ ...request, requesterId: owner.id }, collection)
   if (!owner.isLive) return ended(owned, SYSTEM_NOTES.orphaned, nowMs, owner.restorableUntilMs)
-  const position = lostPosition(owned, fates)
+  const position = lostPosition(owned, statuses)
   if (position === 'held') return owned
   if (collection.objectType !== 'Relationship') return { ...owned, relationshipId: null }
   if (position === 'handedOver') return ended(owned, SYSTEM_NOTES.handedOver, nowMs)
-  return ended(owned, SYSTEM_NOTES.orphaned, nowMs, fates.positionRestorableUntilMs(owned.relationshipId ?? ''))
+  return ended(owned, SYSTEM_NOTES.orphaned, nowMs, statuses.positionRestorableUntilMs(owned.relationshipId ?? ''))
 }
 
 /** A position without a holder is not handed over: its reference may be missing for a while. */
 function lostPosition(
   { requesterId, relationshipId }: MembershipRequest,
-  { orgChart }: ObjectFates,
+  { orgChart }: ObjectStatuses,
 ): 'held' | 'deleted' | 'handedOver' {
   if (relationshipId === null) return 'held'
   if (!orgChart.has('relationship', relationshipId)) return 'deleted'

@@ -2,7 +2,7 @@ import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { isMembershipChange, isRequestConflict, readRequests } from './apply-transitions.ts'
 import { isLive, type MembershipRequest } from './membership-request.ts'
-import { type ObjectFates, readObjectFates } from './object-fates.ts'
+import { type ObjectStatuses, readObjectStatuses } from './object-statuses.ts'
 import { planReconciliation } from './plan-reconciliation.ts'
 import { notifyMembershipChanges, type RequestChange, type RequestDependencies } from './request-dependencies.ts'
 
@@ -10,7 +10,7 @@ import { notifyMembershipChanges, type RequestChange, type RequestDependencies }
 const COLLECTIONS_AT_ONCE_COUNT = 10
 
 /** Attempts for requests that concurrent actions change at the same time. */
-const ATTEMPTS_AT_MOST = 5
+const MAX_ATTEMPTS = 5
 
 /**
  * Brings requests in line with the core objects that they name and with their collections: ends, moves and restores
@@ -37,7 +37,7 @@ export async function reconcileRequests(
         if (!(await savesAll(changes, deps))) conflicted.push(...changes.map(({ after }) => after.id))
       },
     )
-    if (attempt === ATTEMPTS_AT_MOST && conflicted.length > 0) {
+    if (attempt === MAX_ATTEMPTS && conflicted.length > 0) {
       throw new Error(`${conflicted.length} requests kept changing while they were reconciled`)
     }
     pending = await readRequests(tenantId, conflicted, deps)
@@ -69,14 +69,14 @@ async function planned(
   deps: RequestDependencies,
 ): Promise<[string, RequestChange[]][]> {
   const named = requests.flatMap(({ value: { requesterId, relationshipId } }) => [requesterId, relationshipId ?? []])
-  const fates = await readObjectFates(tenantId, named.flat(), deps)
-  const all = await withRequestsOfOwners(tenantId, requests, fates, deps)
+  const statuses = await readObjectStatuses(tenantId, named.flat(), deps)
+  const all = await withRequestsOfOwners(tenantId, requests, statuses, deps)
   // After the requests: one that is missing here was deleted.
   const byCollection = Map.groupBy(all, ({ value }) => value.collectionId)
   const found = await deps.collections.existing(tenantId, [...byCollection.keys()])
   const collections = new Map(found.map((collection) => [collection.id, collection]))
   return [...byCollection].flatMap(([id, ofOne]) => {
-    const changes = planReconciliation(ofOne, collections.get(id), fates, deps.nowMs())
+    const changes = planReconciliation(ofOne, collections.get(id), statuses, deps.nowMs())
     return changes.length === 0 ? [] : [[id, changes] satisfies [string, RequestChange[]]]
   })
 }
@@ -87,11 +87,11 @@ async function planned(
 async function withRequestsOfOwners(
   tenantId: string,
   requests: readonly Versioned<MembershipRequest>[],
-  fates: ObjectFates,
+  statuses: ObjectStatuses,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>[]> {
   const owners = requests.flatMap(({ value }) => {
-    const { id } = fates.identity(value.requesterId)
+    const { id } = statuses.identity(value.requesterId)
     return isLive(value) && id === value.requesterId ? [] : [id]
   })
   const ofOwners = owners.length === 0 ? [] : await deps.requests.liveOfObjects(tenantId, [...new Set(owners)])

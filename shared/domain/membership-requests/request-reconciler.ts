@@ -9,7 +9,7 @@ import { applyPolicyToWaiting, isMisplaced } from './apply-policy.ts'
 import { readRequests } from './apply-transitions.ts'
 import { policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
-import { readObjectFates } from './object-fates.ts'
+import { readObjectStatuses } from './object-statuses.ts'
 import { reconcileRequests } from './reconcile-requests.ts'
 import { identitiesNamedBy, type RenamedIdentities, renameInDefinitions } from './rename-identities.ts'
 import {
@@ -106,11 +106,11 @@ export class RequestReconciler implements ChangeReconciler {
   /** The identities among these that were merged into others. */
   async #renamed(tenantId: string, identityIds: readonly string[]): Promise<RenamedIdentities> {
     if (identityIds.length === 0) return new Map()
-    const fates = await readObjectFates(tenantId, identityIds, this.#deps)
+    const statuses = await readObjectStatuses(tenantId, identityIds, this.#deps)
     return new Map(
       identityIds.flatMap((id) => {
-        const fate = fates.identity(id)
-        return fate.isLive && fate.id !== id ? [[id, fate.id] as const] : []
+        const status = statuses.identity(id)
+        return status.isLive && status.id !== id ? [[id, status.id] as const] : []
       }),
     )
   }

@@ -42,10 +42,10 @@ export type ColdTenantAccess = {
 }
 
 /** A caller with access to more objects needs the rows in memory. A search among so many ids fits in one query. */
-const OBJECTS_AT_MOST = 2000
+const MAX_OBJECTS = 2000
 
 /** Levels of org units that are followed; each costs a query. */
-const LEVELS_AT_MOST = 12
+const MAX_LEVELS = 12
 
 /**
  * The same as `visibleObjects`, by a few queries to the database. Undefined for a user who may read so many objects
@@ -60,15 +60,15 @@ export async function visibleByReferences(
   const [self] = await references.identitiesOfAccount(tenantId, account)
   if (self === undefined) return new VisibleIds([])
   const [own, ledPositions, led] = await Promise.all([
-    references.positionsOf(tenantId, 'identity', [self], OBJECTS_AT_MOST + 1),
-    references.positionsLedBy(tenantId, self, OBJECTS_AT_MOST + 1),
-    references.unitsLedBy(tenantId, self, OBJECTS_AT_MOST + 1),
+    references.positionsOf(tenantId, 'identity', [self], MAX_OBJECTS + 1),
+    references.positionsLedBy(tenantId, self, MAX_OBJECTS + 1),
+    references.unitsLedBy(tenantId, self, MAX_OBJECTS + 1),
   ])
   const delegated = await withUnitsBelow(led, tenantId, references)
-  if (delegated === undefined || Math.max(own.length, ledPositions.length) > OBJECTS_AT_MOST) return undefined
+  if (delegated === undefined || Math.max(own.length, ledPositions.length) > MAX_OBJECTS) return undefined
   const reports = ledPositions.filter((position) => isActive(position, nowMs))
-  const held = await references.positionsOf(tenantId, 'orgUnit', [...delegated], OBJECTS_AT_MOST + 1)
-  if (held.length > OBJECTS_AT_MOST) return undefined
+  const held = await references.positionsOf(tenantId, 'orgUnit', [...delegated], MAX_OBJECTS + 1)
+  if (held.length > MAX_OBJECTS) return undefined
   const positions = new Set([...own, ...held, ...reports].map(({ id }) => id))
   // A reference may name an object that does not exist or has another type.
   const units = new Set(idsOf(own, 'orgUnitId'))
@@ -83,7 +83,7 @@ export async function visibleByReferences(
     ...[...delegated].map((id) => ({ objectType: 'orgUnit', id }) as const),
     ...[...positions].map((id) => ({ objectType: 'relationship', id }) as const),
   ])
-  return visible.totalCount > OBJECTS_AT_MOST ? undefined : visible
+  return visible.totalCount > MAX_OBJECTS ? undefined : visible
 }
 
 function isActive({ endDate }: LedPosition, nowMs: number): boolean {
@@ -100,9 +100,9 @@ async function withUnitsBelow(
   const delegated = new Set(led)
   let level: readonly string[] = led
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (delegated.size > OBJECTS_AT_MOST || depth === LEVELS_AT_MOST) return undefined
+    if (delegated.size > MAX_OBJECTS || depth === MAX_LEVELS) return undefined
     // The limit is one more than allowed: a full result is too many.
-    const below = await references.unitsBelow(tenantId, level, OBJECTS_AT_MOST + 1)
+    const below = await references.unitsBelow(tenantId, level, MAX_OBJECTS + 1)
     level = below.filter((id) => !delegated.has(id))
     for (const id of level) delegated.add(id)
   }

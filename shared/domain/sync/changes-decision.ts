@@ -5,7 +5,7 @@ import { removedRecently } from './recorded-writes.ts'
 import { decideRemovals } from './removal-guard.ts'
 
 /** More changes are left to a job, which works in batches and reports its progress. */
-const CHANGES_AT_MOST_COUNT = 500
+const MAX_CHANGES_COUNT = 500
 
 export type ChangesDecision =
   | { readonly outcome: 'nothing' }
@@ -25,7 +25,7 @@ export function changesDecision(link: GroupLink, changes: AccountChanges | undef
   const { added, removed, membershipVersion } = changes
   const withoutAccountCount = changes.withoutAccountCount + unresolvedCount(link, changes)
   if (withoutAccountCount === 0 && link.removalsDeferred) return { outcome: 'compare' }
-  if (added.length + removed.length > CHANGES_AT_MOST_COUNT) return { outcome: 'compare' }
+  if (added.length + removed.length > MAX_CHANGES_COUNT) return { outcome: 'compare' }
   if (membershipVersion === link.appliedMembershipVersion) return { outcome: 'nothing' }
   return { outcome: 'write', add: added, remove: withoutAccountCount > 0 ? [] : removed }
 }

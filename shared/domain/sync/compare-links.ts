@@ -13,7 +13,7 @@ import { unexpiredWrites } from './recorded-writes.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 
 /** Links that one sweep compares. Jobs compare the others. */
-const COMPARED_AT_MOST_COUNT = 20
+const MAX_COMPARED_COUNT = 20
 
 /** Links whose collections are read concurrently. */
 const CONCURRENT_COUNT = 5
@@ -32,7 +32,7 @@ export async function compareLinks(
 ): Promise<ReadonlySet<string>> {
   const isComparable = ({ userCount, recentWrites }: GroupLink) =>
     userCount !== null && userCount < MEMBERS_PER_PAGE_COUNT && unexpiredWrites(recentWrites, startMs).length === 0
-  const compared = links.filter(({ value }) => isComparable(value)).slice(0, COMPARED_AT_MOST_COUNT)
+  const compared = links.filter(({ value }) => isComparable(value)).slice(0, MAX_COMPARED_COUNT)
   const groupIds = compared.map(({ value }) => value.directoryGroupId)
   const groups = await readGroups(tenantId, groupIds, deps)
   const agreeing = new Set<string>()

@@ -1,4 +1,4 @@
-import { isRepetitionDue, placeOf } from '../../kernel/repetition.ts'
+import { isScheduleDue, offsetOf } from '../../kernel/schedule.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { openAccounts } from '../group-links/removal-window.ts'
 import { RECENT_WRITES_MS } from './recorded-writes.ts'
@@ -6,7 +6,7 @@ import { RECENT_WRITES_MS } from './recorded-writes.ts'
 const HOUR_MS = 60 * 60 * 1000
 
 /** Less than a week, so that a late sweep still compares within the week: decisions, section 17. */
-const COMPARISON_REPETITION = { unitMs: HOUR_MS, unitCount: 160 }
+const COMPARISON_SCHEDULE = { unitMs: HOUR_MS, unitCount: 160 }
 
 /** Links of a tenant that are due in the same hour: comparisons need its rows, which are loaded for each such hour. */
 const COMPARED_TOGETHER_COUNT = 10
@@ -17,13 +17,13 @@ const COMPARED_TOGETHER_COUNT = 10
  * @param linkCount The links of the tenant. When it changes, a link can move to another hour.
  */
 export function isComparisonDue({ id, tenantId, comparedAtMs }: GroupLink, linkCount: number, nowMs: number): boolean {
-  const { unitMs, unitCount } = COMPARISON_REPETITION
+  const { unitMs, unitCount } = COMPARISON_SCHEDULE
   const lastMs = comparedAtMs ?? 0
   if (nowMs - lastMs >= unitMs * unitCount) return true
   const hourCount = Math.min(unitCount, Math.ceil(linkCount / COMPARED_TOGETHER_COUNT))
   // The tenant's weekly evaluation has saved its rows an hour before.
-  const place = placeOf(tenantId) + 1 + (placeOf(id) % hourCount)
-  return isRepetitionDue(place, lastMs, COMPARISON_REPETITION, nowMs)
+  const place = offsetOf(tenantId) + 1 + (offsetOf(id) % hourCount)
+  return isScheduleDue(place, lastMs, COMPARISON_SCHEDULE, nowMs)
 }
 
 /**

@@ -6,7 +6,7 @@ import type { WriteJournal } from '../group-links/sync-job.ts'
 export const RECENT_WRITES_MS = 10 * 60 * 1000
 
 /** Bounds the size of the link's document. For a write that was dropped, a stale read is believed. */
-const RECENT_WRITES_AT_MOST_COUNT = 500
+const MAX_RECENT_WRITES_COUNT = 500
 
 /** What a worker has written to a group and read from it. It is recorded with the link. */
 export type RecordedWrites = {
@@ -50,7 +50,7 @@ export function withRecentWrites(
     byAccount.delete(write.account)
     byAccount.set(write.account, write)
   }
-  return [...byAccount.values()].slice(-RECENT_WRITES_AT_MOST_COUNT)
+  return [...byAccount.values()].slice(-MAX_RECENT_WRITES_COUNT)
 }
 
 /** Added accounts that no read of the group has shown yet, without removed ones. Bounded like the recent writes. */
@@ -60,7 +60,7 @@ export function withUnseen(
   removed: readonly string[] = [],
 ): string[] {
   const unseen = new Set([...earlier, ...added]).difference(new Set(removed))
-  return [...unseen].slice(-RECENT_WRITES_AT_MOST_COUNT)
+  return [...unseen].slice(-MAX_RECENT_WRITES_COUNT)
 }
 
 /** The writes that a read of the directory may not show yet. */

@@ -17,12 +17,12 @@ export class RunFault extends Error {
 }
 
 /** Account ids that an error message names. It only counts the rest. */
-const NAMED_AT_MOST_COUNT = 5
+const MAX_NAMED_COUNT = 5
 
 /** A run has not succeeded while an account that belongs in the group cannot be added. A retry may find it. */
 export function unresolvedFault({ unresolved }: SyncJob): RunFault {
-  const named = unresolved.slice(0, NAMED_AT_MOST_COUNT).join(', ')
-  const more = unresolved.length > NAMED_AT_MOST_COUNT ? ` and ${unresolved.length - NAMED_AT_MOST_COUNT} more` : ''
+  const named = unresolved.slice(0, MAX_NAMED_COUNT).join(', ')
+  const more = unresolved.length > MAX_NAMED_COUNT ? ` and ${unresolved.length - MAX_NAMED_COUNT} more` : ''
   return new RunFault(`The directory has no account ${named}${more}.`, { isPermanent: false })
 }
 

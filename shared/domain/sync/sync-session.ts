@@ -18,7 +18,7 @@ import type { SyncDependencies } from './sync-dependencies.ts'
 import { reserveForJob, writeStep } from './write-budget.ts'
 
 /** More unknown accounts than this have another cause than single wrong ids: the run ends. */
-const UNRESOLVED_AT_MOST_COUNT = 1000
+const MAX_UNRESOLVED_COUNT = 1000
 
 /** Accounts that are counted in one write of the link, so that its document stays small. */
 const COUNTED_AT_ONCE_COUNT = 500
@@ -112,7 +112,7 @@ export class SyncSession {
     const job = this.#job.value
     const unresolved = [...new Set([...job.unresolved, ...others])]
     this.#job.change({ unresolved, skipped: job.skipped + unresolved.length - job.unresolved.length })
-    if (unresolved.length > UNRESOLVED_AT_MOST_COUNT) throw unresolvedFault(this.#job.value)
+    if (unresolved.length > MAX_UNRESOLVED_COUNT) throw unresolvedFault(this.#job.value)
     return stepsOf({ add: [...users], remove: [] }, directory.limits)
   }
 
@@ -156,7 +156,7 @@ export class SyncSession {
     const isTimeUp = this.#deps.nowMs() >= this.#startMs + this.#deps.batchMs
     const continues = !isTimeUp && outcome.fault === undefined && next !== undefined && !isDeferred(job, next)
     await this.#job.save(job, continues ? next : undefined)
-    if (job.unresolved.length > UNRESOLVED_AT_MOST_COUNT) throw unresolvedFault(job)
+    if (job.unresolved.length > MAX_UNRESOLVED_COUNT) throw unresolvedFault(job)
     if (outcome.fault !== undefined) throw outcome.fault
     // The directory answers every removal from a deleted group with "not a member".
     if (step.kind === 'remove' && outcome.written.length === 0) await this.#group.verify()

@@ -92,7 +92,7 @@ function untracked(id: string, groupIds: readonly string[]): TrackedGroups {
 }
 
 /** Pages that one sweep reads of a set. Further ones are left to the next sweep. */
-const PAGES_AT_MOST_COUNT = 50
+const MAX_PAGES_COUNT = 50
 
 /** Sets that are read concurrently. */
 const CONCURRENT_COUNT = 4
@@ -191,7 +191,7 @@ async function readPages(
   let tracked = stored
   let isChanged = false
   const changes: GroupChange[] = []
-  for (let count = 0; count < PAGES_AT_MOST_COUNT; count += 1) {
+  for (let count = 0; count < MAX_PAGES_COUNT; count += 1) {
     const { continueAfter, groups, isTracking } = tracked
     const from = continueAfter === null ? { groupIds: groups.map(({ groupId }) => groupId) } : { continueAfter }
     const page = await directory.readMemberChanges(tenantId, from)

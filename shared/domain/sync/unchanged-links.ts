@@ -163,7 +163,7 @@ function withoutSeenAdditions(link: GroupLink, group: TrackedGroup | undefined):
 }
 
 /** So many seen additions are kept with a group. To write its link for each would cost more. */
-const SEEN_ADDITIONS_AT_MOST_COUNT = 10
+const MAX_SEEN_ADDITIONS_COUNT = 10
 
 /** Removes seen additions from links that wait for many. */
 async function forgetSeenAdditions(
@@ -173,7 +173,7 @@ async function forgetSeenAdditions(
 ): Promise<void> {
   const after = (link: GroupLink) => withoutSeenAdditions(link, tracked.get(link.directoryGroupId))
   const seenCount = (link: GroupLink) => link.unseenAdditions.length - after(link).unseenAdditions.length
-  const full = links.filter((link) => seenCount(link) > SEEN_ADDITIONS_AT_MOST_COUNT)
+  const full = links.filter((link) => seenCount(link) > MAX_SEEN_ADDITIONS_COUNT)
   await changeEach(full, after, deps)
 }
 

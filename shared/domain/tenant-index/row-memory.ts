@@ -33,7 +33,7 @@ const CERTAINLY_TOO_LARGE = 1.5
  * least recently used tenant would be the one that the sweep needs next.
  */
 export class RowMemory {
-  readonly bytesAtMost: number
+  readonly maxBytes: number
   readonly #elapsedMs: () => number
   readonly #onEvicted: (tenantId: string) => void
   readonly #occupants = new Map<string, Occupant>()
@@ -45,8 +45,8 @@ export class RowMemory {
   readonly #tooLargeUntilMs = new Map<string, number>()
 
   /** @param elapsedMs A monotonic clock. */
-  constructor(bytesAtMost: number, elapsedMs: () => number, onEvicted: (tenantId: string) => void) {
-    this.bytesAtMost = bytesAtMost
+  constructor(maxBytes: number, elapsedMs: () => number, onEvicted: (tenantId: string) => void) {
+    this.maxBytes = maxBytes
     this.#elapsedMs = elapsedMs
     this.#onEvicted = onEvicted
   }
@@ -67,7 +67,7 @@ export class RowMemory {
     occupant.usedAtMs = this.#elapsedMs()
     occupant.isReused ||= occupant.usedAtMs - occupant.loadedAtMs > REUSED_AFTER_MS
     occupant.rowsBytes = rowsBytes
-    if (rowsBytes > this.bytesAtMost) {
+    if (rowsBytes > this.maxBytes) {
       this.#evict(occupant)
       throw this.#refuse(tenantId)
     }
@@ -75,10 +75,10 @@ export class RowMemory {
   }
 
   /** Records the size of what was computed from a tenant's rows. @returns False when it must not be kept. */
-  keepComputed(tenantId: string, computedBytes: number): boolean {
+  cacheComputed(tenantId: string, computedBytes: number): boolean {
     const occupant = this.#occupants.get(tenantId)
     if (occupant === undefined) return false
-    const isKept = occupant.rowsBytes + computedBytes <= this.bytesAtMost
+    const isKept = occupant.rowsBytes + computedBytes <= this.maxBytes
     occupant.computedBytes = isKept ? computedBytes : 0
     this.#makeRoom(tenantId)
     return isKept
@@ -108,18 +108,18 @@ export class RowMemory {
    */
   async grow(load: RowLoad, rowsBytes: number, expectedBytes: () => Promise<number>): Promise<boolean> {
     if (load.isCancelled) return false
-    if (rowsBytes > this.bytesAtMost) throw this.#refuse(load.tenantId)
+    if (rowsBytes > this.maxBytes) throw this.#refuse(load.tenantId)
     load.rowsBytes = rowsBytes
     this.#makeRoom(load.tenantId, ({ isReused }) => !isReused)
-    if (this.sizeBytes <= this.bytesAtMost) return true
+    if (this.sizeBytes <= this.maxBytes) return true
     if (this.#oldestLoad !== load) {
       cancel(load)
       return false
     }
-    if ((await expectedBytes()) > this.bytesAtMost * CERTAINLY_TOO_LARGE) throw this.#refuse(load.tenantId)
+    if ((await expectedBytes()) > this.maxBytes * CERTAINLY_TOO_LARGE) throw this.#refuse(load.tenantId)
     this.#makeRoom(load.tenantId)
     for (const other of [...this.#loads].reverse()) {
-      if (this.sizeBytes > this.bytesAtMost && other !== load) cancel(other)
+      if (this.sizeBytes > this.maxBytes && other !== load) cancel(other)
     }
     return true
   }
@@ -151,7 +151,7 @@ export class RowMemory {
 
   /** Evicts tenants until the rest fits or none is left. @param keptId Is not evicted. */
   #makeRoom(keptId: string, isEvictable: (occupant: Occupant) => boolean = () => true): void {
-    while (this.sizeBytes > this.bytesAtMost) {
+    while (this.sizeBytes > this.maxBytes) {
       const others = this.#occupants.values().filter((one) => one.tenantId !== keptId && isEvictable(one))
       const next = evictedFirst([...others])
       if (next === undefined) return

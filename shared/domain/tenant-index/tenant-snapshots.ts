@@ -12,7 +12,7 @@ import { SnapshotReaders } from './snapshot-readers.ts'
 
 export type SnapshotOptions = {
   /** Memory for the rows of all tenants. */
-  readonly bytesAtMost: number
+  readonly maxBytes: number
   /** A monotonic clock. */
   readonly elapsedMs?: () => number
   /** Shared by all long computations of the process. */
@@ -40,10 +40,10 @@ export class TenantSnapshots {
   readonly #evictionListeners: ((tenantId: string) => void)[] = []
   readonly #current = coalesce((tenantId) => this.#currentEntry(tenantId))
 
-  constructor(changes: CoreObjectChanges, { bytesAtMost, elapsedMs, scheduler, saving }: SnapshotOptions) {
+  constructor(changes: CoreObjectChanges, { maxBytes, elapsedMs, scheduler, saving }: SnapshotOptions) {
     const clock = elapsedMs ?? (() => performance.now())
     this.#changes = changes
-    this.#memory = new RowMemory(bytesAtMost, clock, (tenantId) => this.#onEvicted(tenantId))
+    this.#memory = new RowMemory(maxBytes, clock, (tenantId) => this.#onEvicted(tenantId))
     this.#scheduler = scheduler ?? new CooperativeScheduler(clock)
     this.#loader = new RowLoader({
       changes,
@@ -86,8 +86,8 @@ export class TenantSnapshots {
   }
 
   /** The bound of `sizeBytes`. */
-  get bytesAtMost(): number {
-    return this.#memory.bytesAtMost
+  get maxBytes(): number {
+    return this.#memory.maxBytes
   }
 
   /** The memory of the rows of all tenants, and of what was computed from them. */
@@ -101,8 +101,8 @@ export class TenantSnapshots {
   }
 
   /** Counts what the caller keeps for a tenant with its rows. @returns False when the caller must not keep it. */
-  keepComputed(tenantId: string, computedBytes: number): boolean {
-    return this.#memory.keepComputed(tenantId, computedBytes)
+  cacheComputed(tenantId: string, computedBytes: number): boolean {
+    return this.#memory.cacheComputed(tenantId, computedBytes)
   }
 
   /** The changes since the last call for the tenant. */

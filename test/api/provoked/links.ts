@@ -1,7 +1,7 @@
 import type { RefusalCode } from '../../../shared/kernel/refusals.ts'
 import { user, users } from '../../jobs/link-directory.ts'
 import { setLinkSettings } from '../../jobs/link-world.ts'
-import { type LinkApi, NOBODYS_ID } from '../link-api.ts'
+import { type LinkApi, UNKNOWN_ID } from '../link-api.ts'
 import { type Provocation, provoked } from './provocation.ts'
 
 /** Refusals of group links and sync jobs. */
@@ -21,8 +21,8 @@ export function linkProvocations(api: LinkApi) {
     return api.withProperties(groupId, properties, () => link(people(), groupId))
   }
   return {
-    LinkNotFound: () => call('GET', `/group-links/${NOBODYS_ID}`),
-    SyncJobNotFound: () => call('GET', `/sync-jobs/${NOBODYS_ID}`),
+    LinkNotFound: () => call('GET', `/group-links/${UNKNOWN_ID}`),
+    SyncJobNotFound: () => call('GET', `/sync-jobs/${UNKNOWN_ID}`),
     async LinkDisabled() {
       const { collectionId, id } = await linked()
       await call('PATCH', `/group-links/${id}`, { state: 'Disabled' })
@@ -31,14 +31,14 @@ export function linkProvocations(api: LinkApi) {
     async GroupAlreadyLinked() {
       return link(people(), (await linked()).groupId)
     },
-    ObjectTypeNotLinkable: () => link(api.collections.make([], 'OrgUnit'), NOBODYS_ID),
+    ObjectTypeNotLinkable: () => link(api.collections.make([], 'OrgUnit'), UNKNOWN_ID),
     async CollectionNotVerified() {
       api.collections.failing = true
-      const answer = await link(NOBODYS_ID, NOBODYS_ID)
+      const answer = await link(UNKNOWN_ID, UNKNOWN_ID)
       api.collections.failing = false
       return answer
     },
-    GroupNotFound: () => link(people(), NOBODYS_ID),
+    GroupNotFound: () => link(people(), UNKNOWN_ID),
     GroupMembershipIsDynamic: groupWith({ groupTypes: ['DynamicMembership'], membershipRule: 'x' }),
     GroupIsMailEnabled: groupWith({ mailEnabled: true }),
     GroupIsSyncedFromOnPremises: groupWith({ onPremisesSyncEnabled: true }),
@@ -62,7 +62,7 @@ export function linkProvocations(api: LinkApi) {
       await call('POST', `/group-links/${collectionId}/sync`)
       await api.drain()
       await setLinkSettings(api.deps, { removalGuard: { enabled: false } })
-      return approve(id, NOBODYS_ID)
+      return approve(id, UNKNOWN_ID)
     },
     async SameActor() {
       const { collectionId, id } = await linked()

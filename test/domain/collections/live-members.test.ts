@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Collection } from '../../../shared/domain/collections/collection.ts'
 import {
-  type KeptCondition,
+  type CachedCondition,
   type LiveDependencies,
   liveContext,
 } from '../../../shared/domain/collections/live-members.ts'
@@ -26,7 +26,7 @@ describe('The conditions that are kept for members evaluated now', () => {
     const attributes = { displayName: 'Ada' }
     rows.apply([{ id: ADA, objectType: 'identity', externalId: '1', attributes, deleted: false }])
     const scheduler = new CooperativeScheduler(() => performance.now())
-    const kept = new Map<string, KeptCondition>()
+    const kept = new Map<string, CachedCondition>()
     const membersOf = async (collection: Collection) => {
       const deps = {
         collections: { existing: async () => [collection] },

@@ -17,8 +17,8 @@ const isFound = (operator: CheckedLeaf['operator'], wanted: string) => {
 }
 
 /** All texts of the letters `a` and `b` up to a length. */
-function allTexts(lengthAtMost: number): readonly string[] {
-  const shorter = lengthAtMost === 0 ? [] : allTexts(lengthAtMost - 1)
+function allTexts(maxLength: number): readonly string[] {
+  const shorter = maxLength === 0 ? [] : allTexts(maxLength - 1)
   return ['', ...shorter.flatMap((text) => [`a${text}`, `b${text}`])]
 }
 

@@ -46,7 +46,7 @@ async function changesOf(...written: SnapshotObject[]) {
         yield { objects, mark: {} } as never
       },
     },
-    { bytesAtMost: 1_000_000 },
+    { maxBytes: 1_000_000 },
   )
   await snapshots.fresh(TENANT)
   snapshots.takeChanges(TENANT)

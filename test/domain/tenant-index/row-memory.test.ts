@@ -47,12 +47,12 @@ const tenants = (count: number) => Array.from({ length: count }, (_, index) => `
 /** Memory with room for so many tenants of the default size. */
 async function snapshotsFor(roomCount: number) {
   const { changes, loads } = tenantsOf({})
-  const measured = new TenantSnapshots(changes, { bytesAtMost: Number.MAX_SAFE_INTEGER })
+  const measured = new TenantSnapshots(changes, { maxBytes: Number.MAX_SAFE_INTEGER })
   await measured.fresh('measured')
   loads.length = 0
   const clock = { nowMs: 0 }
-  const bytesAtMost = (roomCount + 0.5) * measured.sizeBytes
-  return { snapshots: new TenantSnapshots(changes, { bytesAtMost, elapsedMs: () => clock.nowMs }), loads, clock }
+  const maxBytes = (roomCount + 0.5) * measured.sizeBytes
+  return { snapshots: new TenantSnapshots(changes, { maxBytes, elapsedMs: () => clock.nowMs }), loads, clock }
 }
 
 describe('The memory for rows', () => {
@@ -108,7 +108,7 @@ describe('The memory for rows', () => {
     const sizes = await Promise.all(
       [0, 100].map(async (custom) => {
         const { changes } = tenantsOf({ tenant: 5_000 }, { custom })
-        const snapshots = new TenantSnapshots(changes, { bytesAtMost: Number.MAX_SAFE_INTEGER })
+        const snapshots = new TenantSnapshots(changes, { maxBytes: Number.MAX_SAFE_INTEGER })
         await snapshots.fresh('tenant')
         return snapshots.sizeBytes
       }),
@@ -120,10 +120,10 @@ describe('The memory for rows', () => {
   it('is shared by loads side by side, which stay within it together and all succeed', async () => {
     const ids = tenants(8)
     const { changes } = tenantsOf(Object.fromEntries(ids.map((id) => [id, 10_000])))
-    const measured = new TenantSnapshots(changes, { bytesAtMost: Number.MAX_SAFE_INTEGER })
+    const measured = new TenantSnapshots(changes, { maxBytes: Number.MAX_SAFE_INTEGER })
     await measured.fresh('tenant 0')
-    const bytesAtMost = 1.2 * measured.sizeBytes
-    const snapshots = new TenantSnapshots(changes, { bytesAtMost })
+    const maxBytes = 1.2 * measured.sizeBytes
+    const snapshots = new TenantSnapshots(changes, { maxBytes })
     let mostBytes = 0
     const watch = setInterval(() => {
       mostBytes = Math.max(mostBytes, snapshots.sizeBytes)
@@ -131,13 +131,13 @@ describe('The memory for rows', () => {
     const loaded = await Promise.all(ids.map((id) => snapshots.fresh(id)))
     clearInterval(watch)
     assert.deepEqual(new Set(loaded.map(({ objectCount }) => objectCount)), new Set([10_000]))
-    assert.ok(mostBytes > 0 && mostBytes <= bytesAtMost, `${mostBytes} of ${bytesAtMost} bytes`)
+    assert.ok(mostBytes > 0 && mostBytes <= maxBytes, `${mostBytes} of ${maxBytes} bytes`)
   })
 
   it('refuses a tenant that alone exceeds it, without another load for ten minutes', async () => {
     const { changes, loads } = tenantsOf({ large: 20_000 })
     const clock = { nowMs: 0 }
-    const snapshots = new TenantSnapshots(changes, { bytesAtMost: 1_000_000, elapsedMs: () => clock.nowMs })
+    const snapshots = new TenantSnapshots(changes, { maxBytes: 1_000_000, elapsedMs: () => clock.nowMs })
     await assert.rejects(snapshots.fresh('large'), isTooLarge)
     clock.nowMs += 9 * MINUTE_MS
     await assert.rejects(snapshots.fresh('large'), isTooLarge)
@@ -152,7 +152,7 @@ describe('The memory for rows', () => {
   it('keeps the tenants in use when one that is too large is loaded', async () => {
     const { changes, loads, counts } = tenantsOf({ large: 100_000 })
     const clock = { nowMs: 0 }
-    const snapshots = new TenantSnapshots(changes, { bytesAtMost: 2_000_000, elapsedMs: () => clock.nowMs })
+    const snapshots = new TenantSnapshots(changes, { maxBytes: 2_000_000, elapsedMs: () => clock.nowMs })
     await snapshots.fresh('neighbour')
     clock.nowMs += 2 * MINUTE_MS
     await snapshots.fresh('neighbour')
@@ -168,14 +168,14 @@ describe('The memory for rows', () => {
 
   it('counts what is computed from the rows, and refuses to keep what does not fit with them', async () => {
     const { changes } = tenantsOf({})
-    const snapshots = new TenantSnapshots(changes, { bytesAtMost: 2_000_000 })
+    const snapshots = new TenantSnapshots(changes, { maxBytes: 2_000_000 })
     await snapshots.fresh('other')
     await snapshots.fresh('tenant')
     const rowsBytes = snapshots.sizeBytes / 2
-    assert.equal(snapshots.keepComputed('tenant', 2_000_000 - 1.5 * rowsBytes), true)
+    assert.equal(snapshots.cacheComputed('tenant', 2_000_000 - 1.5 * rowsBytes), true)
     assert.deepEqual([snapshots.holds('tenant'), snapshots.holds('other')], [true, false])
     assert.equal(snapshots.sizeBytes, 2_000_000 - 0.5 * rowsBytes)
-    assert.equal(snapshots.keepComputed('tenant', 2_000_000), false)
+    assert.equal(snapshots.cacheComputed('tenant', 2_000_000), false)
     assert.equal(snapshots.sizeBytes, rowsBytes)
   })
 })

@@ -36,7 +36,7 @@ function readableChanges() {
   return { changes, written, readings, state }
 }
 
-const AMPLE = { bytesAtMost: 1_000_000_000 }
+const AMPLE = { maxBytes: 1_000_000_000 }
 
 const people = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => identity(`person ${from + index}`))

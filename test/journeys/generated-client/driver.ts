@@ -23,7 +23,7 @@ export type DriverOutcome = {
 type Client = ReturnType<typeof clientOf>
 
 const LOOK_AGAIN_AFTER_MS = 50
-const LOOK_AT_MOST_COUNT = 300
+const MAX_LOOK_COUNT = 300
 
 /** The main job of the service, as an application that was written against its description does it. */
 export async function drive({ apiUrl, tokens, groupIds }: DriverInput): Promise<DriverOutcome> {
@@ -64,7 +64,7 @@ function answered<Data>({ data, error }: { data?: { data: Data }; error?: unknow
 }
 
 async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (let count = 0; count < LOOK_AT_MOST_COUNT; count += 1) {
+  for (let count = 0; count < MAX_LOOK_COUNT; count += 1) {
     const seen = await look()
     if (seen !== undefined) return seen
     await sleep(LOOK_AGAIN_AFTER_MS)

@@ -1,7 +1,7 @@
 import type { SnapshotObject } from './apply-objects.ts'
 
 /** More than are written in the seconds that each reading of changes repeats, except in imports: about 50 KB. */
-const VERSIONS_AT_MOST_COUNT = 200
+const MAX_VERSIONS_COUNT = 200
 
 /**
  * The versions of the objects that were applied last to the rows of a tenant. Readings repeat the last seconds; what was
@@ -22,7 +22,7 @@ export class AppliedVersions {
       if (version !== undefined) this.#versions.set(id, version)
     }
     for (const id of this.#versions.keys()) {
-      if (this.#versions.size <= VERSIONS_AT_MOST_COUNT) break
+      if (this.#versions.size <= MAX_VERSIONS_COUNT) break
       this.#versions.delete(id)
     }
   }

@@ -24,7 +24,7 @@ export class GuidDictionary implements PackedIds {
   /** The code of an id, which is added when it is new. Ignores case. */
   intern(id: string): number {
     if (!packGuid(id, this.#sought)) return this.#internOther(id.toLowerCase())
-    const place = this.#placeOf(this.#sought, 0)
+    const place = this.#offsetOf(this.#sought, 0)
     const known = this.#places[place] as number
     if (known !== 0) return known
     const code = this.size
@@ -50,7 +50,7 @@ export class GuidDictionary implements PackedIds {
   /** The code of an id, 0 for an unknown one. Ignores case. */
   codeOf(id: string): number {
     if (!packGuid(id, this.#sought)) return this.#others.get(id.toLowerCase()) ?? 0
-    return this.#places[this.#placeOf(this.#sought, 0)] as number
+    return this.#places[this.#offsetOf(this.#sought, 0)] as number
   }
 
   textOf(code: number): string {
@@ -111,7 +111,7 @@ export class GuidDictionary implements PackedIds {
   }
 
   /** The place of the GUID in the hash table, or the free place for it. */
-  #placeOf(source: Uint32Array, at: number): number {
+  #offsetOf(source: Uint32Array, at: number): number {
     const places = this.#places
     const words = this.#words
     const mask = places.length - 1

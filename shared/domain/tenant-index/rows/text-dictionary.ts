@@ -25,13 +25,13 @@ export class ByteDictionary {
 
   /** The code of a value, 0 for an unknown one. */
   find(source: Uint8Array, start: number, end: number): number {
-    return this.#places[this.#placeOf(source, start, end, hash(source, start, end))] as number
+    return this.#places[this.#offsetOf(source, start, end, hash(source, start, end))] as number
   }
 
   /** The code of a value, which is added when it is new. */
   intern(source: Uint8Array, start: number, end: number): number {
     const hashed = hash(source, start, end)
-    const place = this.#placeOf(source, start, end, hashed)
+    const place = this.#offsetOf(source, start, end, hashed)
     const known = this.#places[place] as number
     if (known !== 0) return known
     const code = this.size
@@ -67,7 +67,7 @@ export class ByteDictionary {
   }
 
   /** The place of the value in the hash table, or the free place for it. */
-  #placeOf(source: Uint8Array, start: number, end: number, hashed: number): number {
+  #offsetOf(source: Uint8Array, start: number, end: number, hashed: number): number {
     const places = this.#places
     const tags = this.#tags
     const mask = places.length - 1

@@ -97,17 +97,17 @@ function* objectBlock(
 
 function valuesOf(column: Column, slots: Uint32Array, orders: Orders): Value[] {
   const { kind, to } = attributeDefinition(column.objectType, column.attribute) ?? {}
-  const placeOf = (slot: number) => (to === undefined ? 0 : (orders[to].places[slot] as number))
+  const offsetOf = (slot: number) => (to === undefined ? 0 : (orders[to].places[slot] as number))
   const values: Value[] = []
   let lastPlace = 0
   for (const slot of slots) {
     const code = column.codeAt(slot)
     if (code === 0) values.push(null)
     else if (kind === 'reference') {
-      values.push(placeOf(code) - lastPlace)
-      lastPlace = placeOf(code)
+      values.push(offsetOf(code) - lastPlace)
+      lastPlace = offsetOf(code)
     } else if (column.values.kind === 'list' && to !== undefined) {
-      values.push(column.values.elementCodesOf(code).map(placeOf))
+      values.push(column.values.elementCodesOf(code).map(offsetOf))
     } else values.push(kind === 'boolean' ? codedValue(column, code) === 'true' : codedValue(column, code))
   }
   return values

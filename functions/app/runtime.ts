@@ -10,7 +10,7 @@ import { jsonLog } from '../../shared/telemetry/json-log.ts'
  * What every part of the service uses: time, ids, random numbers, log and metrics. The composition root, of which
  * this file is a part, is the only place that reads the clock and makes random ids.
  */
-export type Foundation = {
+export type Runtime = {
   /** Milliseconds since 1970, UTC. */
   readonly nowMs: () => number
   /** Milliseconds since an arbitrary start. Does not jump when the clock is set. */
@@ -24,16 +24,16 @@ export type Foundation = {
   readonly metrics: Metrics
 }
 
-export type ObservedFoundation = Foundation & {
+export type ObservedRuntime = Runtime & {
   /** From now on, records metrics to this recorder. Without an argument, records nothing. */
   readonly recordMetricsTo: (recorder?: Metrics) => void
 }
 
 /** Loads no package. Parts that `overrides` names take the place of the real ones. */
-export function buildFoundation(
+export function buildRuntime(
   { logLevel }: Pick<Settings, 'logLevel'>,
-  overrides: Partial<Foundation> = {},
-): ObservedFoundation {
+  overrides: Partial<Runtime> = {},
+): ObservedRuntime {
   let recorder = NO_METRICS
   const nowMs = overrides.nowMs ?? (() => Date.now())
   const elapsedMs = overrides.elapsedMs ?? (() => performance.now())

@@ -3,7 +3,7 @@ import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import { freshOrgChart, type RequestDependencies } from './request-dependencies.ts'
 
 /** What became of an identity: itself, or the one that it was merged into, live or deleted. */
-type IdentityFate = {
+type IdentityStatus = {
   readonly id: string
   readonly isLive: boolean
   /** For a deleted identity, the time until which it can be restored. */
@@ -11,19 +11,19 @@ type IdentityFate = {
 }
 
 /** What became of the identities and positions that requests name. */
-export type ObjectFates = {
+export type ObjectStatuses = {
   readonly orgChart: OrgChart
-  identity(id: string): IdentityFate
+  identity(id: string): IdentityStatus
   /** For a deleted position, the time until which it can be restored. */
   positionRestorableUntilMs(id: string): number | undefined
 }
 
 /** Reads what became of the objects. */
-export async function readObjectFates(
+export async function readObjectStatuses(
   tenantId: string,
   objectIds: Iterable<string>,
   deps: Pick<RequestDependencies, 'snapshots' | 'nowMs' | 'deletedObjects'>,
-): Promise<ObjectFates> {
+): Promise<ObjectStatuses> {
   let orgChart = await freshOrgChart(tenantId, deps)
   const deleted = new Map<string, DeletedCoreObject>()
   let open = [...new Set(objectIds)].filter((id) => !isLive(id, orgChart))
@@ -39,13 +39,17 @@ export async function readObjectFates(
   if ([...asked].some((id) => !deleted.has(id))) orgChart = await freshOrgChart(tenantId, deps)
   return {
     orgChart,
-    identity: (id) => identityFate(id, deleted, orgChart),
+    identity: (id) => identityStatus(id, deleted, orgChart),
     positionRestorableUntilMs: (id) => deleted.get(id)?.expiresAtMs,
   }
 }
 
 /** Follows merges to the identity that remains. */
-function identityFate(id: string, deleted: ReadonlyMap<string, DeletedCoreObject>, orgChart: OrgChart): IdentityFate {
+function identityStatus(
+  id: string,
+  deleted: ReadonlyMap<string, DeletedCoreObject>,
+  orgChart: OrgChart,
+): IdentityStatus {
   const seen = new Set<string>()
   let current = id
   while (!orgChart.has('identity', current)) {

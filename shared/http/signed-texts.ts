@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What a sealed text is valid for. */
-export type SealBinding = readonly (string | undefined)[]
+/** What a signed text is valid for. */
+export type SignatureBinding = readonly (string | undefined)[]
 
-export type SealedTexts = {
-  seal(text: string, binding: SealBinding): string
-  /** Undefined for anything that `seal` did not return for the same binding. */
-  open(sealed: string, binding: SealBinding): string | undefined
+export type SignedTexts = {
+  sign(text: string, binding: SignatureBinding): string
+  /** Undefined for anything that `sign` did not return for the same binding. */
+  open(signed: string, binding: SignatureBinding): string | undefined
 }
 
 const MAC_BYTES = 32
@@ -14,22 +14,22 @@ const MAC_BYTES = 32
 /**
  * Texts that clients keep and send back. They are readable (plain base64url) but authenticated: a client cannot alter
  * one or use it elsewhere. They survive a restart, and all instances with the same keys accept them.
- * @param prefix Starts each sealed text, and names its form.
+ * @param prefix Starts each signed text, and names its form.
  * @param keys In base64. The first one signs, all verify, so that keys can be rotated without breaking texts in use.
  */
-export function sealedTexts(prefix: string, keys: readonly string[]): SealedTexts {
+export function signedTexts(prefix: string, keys: readonly string[]): SignedTexts {
   const [signing, ...others] = keys.map((key) => Buffer.from(key, 'base64'))
-  if (signing === undefined) throw new Error('Sealed texts need a key')
+  if (signing === undefined) throw new Error('Signed texts need a key')
   return {
-    seal(text, binding) {
+    sign(text, binding) {
       const payload = Buffer.from(text)
       return `${prefix}${Buffer.concat([mac(signing, payload, binding), payload]).toString('base64url')}`
     },
-    open(sealed, binding) {
-      const bytes = Buffer.from(sealed.slice(prefix.length), 'base64url')
+    open(signed, binding) {
+      const bytes = Buffer.from(signed.slice(prefix.length), 'base64url')
       const payload = bytes.subarray(MAC_BYTES)
       // Decoding ignores invalid characters, so the text is compared too.
-      const isExact = sealed === `${prefix}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES
+      const isExact = signed === `${prefix}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES
       const given = bytes.subarray(0, MAC_BYTES)
       const isValid = isExact && [signing, ...others].some((key) => timingSafeEqual(given, mac(key, payload, binding)))
       return isValid ? payload.toString() : undefined
@@ -37,7 +37,7 @@ export function sealedTexts(prefix: string, keys: readonly string[]): SealedText
   }
 }
 
-function mac(key: Buffer, payload: Buffer, binding: SealBinding): Buffer {
+function mac(key: Buffer, payload: Buffer, binding: SignatureBinding): Buffer {
   const bound = JSON.stringify(binding.map((part) => part ?? null))
   return createHmac('sha256', key).update(`${bound.length}:${bound}`).update(payload).digest()
 }

@@ -20,18 +20,18 @@ import { UnchangedDeliveries } from '../../shared/domain/connectors/unchanged-de
 import { instanceWriteBudget } from '../../shared/domain/sync/write-budget.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { cursors, type OpenCursors } from '../../shared/http/paging.ts'
-import { sealedPlanIds } from '../../shared/http/plan-ids.ts'
+import { signedPlanIds } from '../../shared/http/plan-ids.ts'
 import type { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.ts'
 import type { TenantLimits } from '../../shared/kernel/tenant-limits.ts'
 import { TenantQuota } from '../../shared/kernel/tenant-quota.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Connections } from './connections.ts'
-import type { Foundation } from './foundation.ts'
+import type { Runtime } from './runtime.ts'
 
 const CURSOR_KEY_BYTES = 32
 
 /** What the parts of the service are made of. */
-export type Parts = Foundation &
+export type Parts = Runtime &
   Connections & {
     readonly scheduler: CooperativeScheduler
     readonly limits: TenantLimits
@@ -67,7 +67,7 @@ export function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: 
       joinable: cosmosJoinedHistory(container('requests')),
     },
     snapshots: new TenantSnapshots(changes, {
-      bytesAtMost: rowsMemoryMB * 1_000_000,
+      maxBytes: rowsMemoryMB * 1_000_000,
       elapsedMs,
       scheduler,
       saving: { store: cosmosSavedRowsStore(container('members'), elapsedMs), log, nowMs },
@@ -105,7 +105,7 @@ export function linkParts(settings: Settings, parts: Parts) {
     retryDelaysS: settings.syncRetryDelaysS,
     leaseMs: settings.syncLeaseS * 1000,
     clockDifferenceMs: settings.clockDifferenceS * 1000,
-    batchMs: settings.syncSliceS * 1000,
+    batchMs: settings.syncBatchS * 1000,
   }
 }
 
@@ -152,10 +152,10 @@ export function idempotencyParts({ container, log, deriveId, newId, nowMs, sleep
 /**
  * What clients send back is signed with the keys of the settings or, without any, with those that the database keeps.
  */
-export function sealedParts({ cursorKeys }: Settings, { container, nowMs }: Parts) {
+export function signedParts({ cursorKeys }: Settings, { container, nowMs }: Parts) {
   const makeKey = () => randomBytes(CURSOR_KEY_BYTES).toString('base64')
   const storedKeys = storedCursorKeys(container('tenants'), makeKey, nowMs)
   const keys = async () => (cursorKeys.length > 0 ? cursorKeys : await storedKeys())
   const openCursors: OpenCursors = async () => cursors(await keys())
-  return { cursors: openCursors, planIds: sealedPlanIds(keys) }
+  return { cursors: openCursors, planIds: signedPlanIds(keys) }
 }
