@@ -12,7 +12,7 @@ import { withHiddenValues } from '../criteria/hidden-values.ts'
  */
 export type CollectionKind = 'criteria' | 'joinable'
 
-/** Decisions, section 6. `User` and `Group` are refused until the service reads directory objects. */
+/** `User` and `Group` are refused until the service reads directory objects. */
 const OBJECT_TYPES = ['Identity', 'Relationship', 'OrgUnit', 'User', 'Group'] as const
 export const CollectionObjectType = OneOf(OBJECT_TYPES)
 export type CollectionObjectType = (typeof OBJECT_TYPES)[number]
@@ -23,7 +23,7 @@ export type CriteriaObjectType = RowObjectType
 const Name = Type.String({ minLength: 1, maxLength: 256, pattern: '\\S' })
 const Description = Type.String({ maxLength: 2048 })
 
-/** Characters of a tag or an attribute key: decisions, section 6. */
+/** Characters of a tag or an attribute key. */
 export const TAG_LENGTH_LIMIT = 50
 
 const Tag = Type.String({ minLength: 1, maxLength: TAG_LENGTH_LIMIT, pattern: '\\S' })
@@ -69,7 +69,7 @@ export type Collection = {
   readonly updatedAtMs: number
 }
 
-/** The order of lists of collections: by name, then id. Decisions, section 13. */
+/** The order of lists of collections: by name, then id. */
 export function byName(one: Collection, other: Collection): number {
   return compareNames(one.name, other.name) || (one.id < other.id ? -1 : 1)
 }
@@ -119,7 +119,7 @@ export function toCollectionDto(collection: Collection): CollectionDto {
 }
 
 /**
- * A tree of groups and leaves: decisions, section 5. `checkCondition` checks its content. The API description
+ * A tree of groups and leaves. `checkCondition` checks its content. The API description
  * identifies the schema by its title.
  */
 export const Condition = Type.Unsafe<object>({ type: 'object', title: 'Condition' })
@@ -156,7 +156,7 @@ export const toCriteriaCollectionDto =
 
 export const NO_METADATA: CollectionMetadata = { tags: [], attributes: {} }
 
-/** Tags, keys and search terms are compared without case and surrounding spaces: decisions, sections 6 and 10. */
+/** Tags, keys and search terms are compared without case and surrounding spaces. */
 export function normalisedTerm(text: string): string {
   return text.trim().toLowerCase()
 }

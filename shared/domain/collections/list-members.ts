@@ -13,7 +13,7 @@ import { objectTypeOf } from './live-members.ts'
 import { joinedMembersOf } from './membership-store.ts'
 import { readCollection } from './read-collections.ts'
 
-/** A member with the names that people know it by: decisions, section 14. */
+/** A member with the names that people know it by. */
 export const MemberDto = Closed({
   objectId: Described(Guid, 'The id as in the results of the collection; in a joinable collection the identity.'),
   relationshipId: Described(

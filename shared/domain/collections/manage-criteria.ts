@@ -131,7 +131,7 @@ export async function refuseCycle(
   throw new Refusal('CircularReference', message, pointer)
 }
 
-/** Refuses object types that the schema allows and the service does not support yet: decisions, section 6. */
+/** Refuses object types that the schema allows and the service does not support yet. */
 export function objectTypeFaults(objectType: CollectionObjectType, target = '/objectType'): RefusalEntry[] {
   if (objectType !== 'User' && objectType !== 'Group') return []
   return [refusalEntry('ObjectTypeNotSupported', `Collections of ${objectType} objects are not supported`, target)]

@@ -18,7 +18,7 @@ import { definitionBy, objectTypeFaults, refuseCycle } from './manage-criteria.t
 import { differenceTask } from './membership-store.ts'
 import { typeChangeFaults } from './write-collection.ts'
 
-/** The highest `limit`: decisions, section 14. */
+/** The highest `limit`. */
 const MAX_LISTED_COUNT = 10_000
 
 export const PreviewRequest = Type.Object({

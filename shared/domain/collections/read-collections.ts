@@ -48,7 +48,7 @@ export async function searchCollections(
 
 /**
  * The filter for search terms, normalised as stored ones are. Tags may be repeated or comma-separated; an attribute has
- * the form `key:value`, split at the first colon. Decisions, section 6. A tag may contain commas, so a parameter also
+ * the form `key:value`, split at the first colon. A tag may contain commas, so a parameter also
  * matches the tag that equals all of it.
  * @throws Refusal `InvalidValue` for an attribute without a colon or a key.
  */

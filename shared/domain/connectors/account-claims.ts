@@ -4,8 +4,7 @@ import type { MergedCoreObject } from './merged-core-object.ts'
 
 /**
  * The claim of a live identity to a directory account: its contributions name the account. One of the claimants holds
- * the account, for signing in and in groups; the others are stored without it until the holder lets go. Decisions,
- * section 13.
+ * the account, for signing in and in groups; the others are stored without it until the holder lets go.
  */
 export type AccountClaim = {
   readonly identityId: string

@@ -16,7 +16,7 @@ import { parseObjectData } from './object-data.ts'
 import { type ObjectWrite, type ParsedWrite, parseBatchItems } from './object-input.ts'
 import { type WriteDependencies, writeObjects } from './write-objects.ts'
 
-/** Roles that may write to a connector space, restricted to the connector's own application: decisions, section 2. */
+/** Roles that may write to a connector space, restricted to the connector's own application. */
 export const CONNECTOR_WRITERS: readonly Role[] = ['iam-core.connector-data.readwrite.self']
 export const CONNECTOR_DATA_READERS: readonly Role[] = ['Administrator', ...CONNECTOR_WRITERS]
 

@@ -9,7 +9,7 @@ import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/ve
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
 import type { ConnectorObjectStore } from './connector-object.ts'
 
-/** Decisions, section 4. */
+/** Deleted objects can be restored for this time, unless their connector sets another. */
 export const SOFT_DELETION_DEFAULT_DAYS = 90
 /** Ten years. A longer period is assumed to be a mistake. */
 const SOFT_DELETION_LIMIT_DAYS = 3650

@@ -183,7 +183,7 @@ function indexKeysOf(identity: Identity): string[] {
 
 export type JoinKeys = { readonly nin: string | undefined; readonly directoryObjectId: string | undefined }
 
-/** Returns the keys by which identities of several connectors join: decisions, section 4. */
+/** Returns the keys by which identities of several connectors join. */
 export function joinKeys(data: ObjectData): JoinKeys {
   const { nin, directoryObjectId } = data as { nin?: string; directoryObjectId?: string }
   return { nin, directoryObjectId }
@@ -193,10 +193,10 @@ type Joinable = Pick<ConnectorObject, 'id' | 'connectorId' | 'data'>
 
 /**
  * Groups live identities by person. Both the identities of a person and the people are ordered by the age of their
- * connectors, oldest first. Identities of different connectors join on `nin`, else on `directoryObjectId` (decisions,
- * section 4). Two different `nin` are two people, even with the same account. An identity without `nin` joins the
- * person that has its account; of several such people, the one of the oldest connector. The result depends only on the
- * objects, not on the order in which they were written.
+ * connectors, oldest first. Identities of different connectors join on `nin`, else on `directoryObjectId`. Two
+ * different `nin` are two people, even with the same account. An identity without `nin` joins the person that has its
+ * account; of several such people, the one of the oldest connector. The result depends only on the objects, not on the
+ * order in which they were written.
  */
 export function groupByPerson<T extends Joinable>(identities: readonly T[], rules: ConnectorRules): T[][] {
   const accountOf = ({ connectorId, data }: T) =>

@@ -141,7 +141,7 @@ function checkReference(value: unknown, name: string): Checked {
 }
 
 /**
- * Checks each entry and removes duplicates, keeping the order. An empty list counts as absent: decisions, section 13.
+ * Checks each entry and removes duplicates, keeping the order. An empty list counts as absent.
  */
 function checkList(value: unknown, name: string, check: (entry: unknown, name: string) => Checked): Checked {
   if (!Array.isArray(value)) return wrongType(name, 'a list')

@@ -8,7 +8,7 @@ import { rulesOf } from './connector-rules.ts'
 import { liveContributions } from './contributions.ts'
 import { mergedCoreObject } from './merged-core-object.ts'
 
-/** What one connector says of an identity: decisions, section 14. */
+/** What one connector says of an identity. */
 export const IdentitySource = Closed({
   connectorId: Guid,
   connectorName: Type.String(),

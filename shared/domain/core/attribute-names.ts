@@ -3,7 +3,7 @@ import { ATTRIBUTES, type AttributeKind, attributeDefinition, OBJECT_TYPES, type
 /** An attribute of one of the three objects in a row. */
 export type RowAttribute = { readonly objectType: ObjectType; readonly attribute: string }
 
-/** Attributes of the row's identity whose schema name has no prefix. Decisions, section 5. */
+/** Attributes of the row's identity whose schema name has no prefix. */
 const UNPREFIXED = new Set(['directMemberOfDirectoryGroups', 'assignedLicenses'])
 
 /** Attributes of every object that `ATTRIBUTES` does not list. */
@@ -24,7 +24,7 @@ export function attributeNames(objectType: ObjectType): readonly string[] {
   return [...OWN_KINDS.keys(), ...Object.keys(ATTRIBUTES[objectType])]
 }
 
-/** The name of an attribute in conditions: `identityDisplayName`, `relationshipCustom/shift`. Decisions, section 10. */
+/** The name of an attribute in conditions: `identityDisplayName`, `relationshipCustom/shift`. */
 export function schemaName(objectType: ObjectType, attribute: string): string {
   if (objectType === 'identity' && UNPREFIXED.has(attribute)) return attribute
   return objectType + attribute.charAt(0).toUpperCase() + attribute.slice(1)

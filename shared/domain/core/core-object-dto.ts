@@ -16,7 +16,7 @@ const VALUES: Record<AttributeKind, TSchema> = {
   references: Type.Array(ReferenceDto),
 }
 
-/** A core object as the API returns it: attributes at top level, absent when unknown. Decisions, section 3. */
+/** A core object as the API returns it: attributes at top level, absent when unknown. */
 export type CoreObjectDto = Readonly<Record<string, unknown>> & { readonly id: string; readonly externalId: string }
 
 /** Returns the schema of a core object as the API returns it. Custom attributes are strings. */

@@ -49,7 +49,7 @@ const guids = { kind: 'guids' } as const
 const referenceTo = (to: ObjectType) => ({ kind: 'reference', to }) as const
 const referencesTo = (to: ObjectType) => ({ kind: 'references', to }) as const
 
-/** Attributes of all object types. Decisions, section 3. */
+/** Attributes of all object types. */
 const COMMON = {
   joinScope: string,
   anchor1: string,
@@ -64,7 +64,7 @@ const COMMON = {
 } as const
 
 /**
- * All attributes that a connector can send, by object type: decisions, section 3. The service sets `id`, `externalId`
+ * All attributes that a connector can send, by object type. The service sets `id`, `externalId`
  * and `lastUpdated`. Attributes named `custom/<name>` are strings and not listed.
  */
 export const ATTRIBUTES = {

@@ -18,7 +18,7 @@ import { comparedType, excerpt, isDayFunction, type ParsedValue, parseField, par
 import { MEMBERSHIP_OPERATORS, OPERATORS_OF, ORDERINGS } from './operators-of-types.ts'
 import { type AttributeType, type ConditionSchema, MEMBER_OF_COLLECTION } from './schema.ts'
 
-/** Levels of groups, including the root. This and the next two limits: decisions, section 5. */
+/** Levels of groups, including the root. */
 export const MAX_DEPTH = 16
 export const MAX_LEAF_COUNT = 500
 /** Entries in the list of an `In`. */

@@ -12,7 +12,7 @@ const MAX_DAYS = 100_000_000
 const CALL = /^([A-Za-z]+)\s*\(/
 const WHOLE_NUMBER = /^-?\d{1,15}$/
 
-/** The type of field that each function works on. Decisions, section 5. */
+/** The type of field that each function works on. */
 const WORKS_ON = {
   Substring: 'String',
   ToUpper: 'String',
@@ -166,7 +166,7 @@ export function isList(type: AttributeType): boolean {
   return type === 'List' || type === 'ExternalList' || type === 'Array'
 }
 
-/** Parses a JSON string, number or boolean as the type; undefined when it is not valid. Decisions, section 5. */
+/** Parses a JSON string, number or boolean as the type; undefined when it is not valid. */
 export function parseValue(raw: unknown, type: AttributeType): ParsedValue | undefined {
   if (typeof raw !== 'string' && typeof raw !== 'boolean' && !isNumberAsSent(raw)) return undefined
   const text = String(raw)

@@ -7,7 +7,7 @@ const SCALAR_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'IsNull']
 /** The operators allowed for `memberOfCollection`. */
 export const MEMBERSHIP_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'In']
 
-/** The operators allowed for each type. Decisions, section 10. */
+/** The operators allowed for each type. */
 export const OPERATORS_OF: Record<AttributeType, readonly Operator[]> = {
   String: [...SCALAR_OPERATORS, 'In', 'Contains', 'NotContains', 'StartsWith', 'EndsWith', ...ORDERINGS],
   Integer: [...SCALAR_OPERATORS, 'In', ...ORDERINGS],

@@ -13,7 +13,7 @@ import {
   type ObjectType,
 } from '../core/core-object.ts'
 
-/** The type by which a condition compares a field. Decisions, section 5. */
+/** The type by which a condition compares a field. */
 export type AttributeType = 'String' | 'Integer' | 'Boolean' | 'DateTime' | 'Guid' | 'List' | 'ExternalList' | 'Array'
 
 /** The names that a condition may use, with their types. */
@@ -56,7 +56,7 @@ export function conditionSchema(customAttributes: Readonly<Record<ObjectType, re
   return addAttributes(new Map(), customAttributes)
 }
 
-/** Schema names that only callers who may read all core objects can use in a condition: decisions, section 12. */
+/** Schema names that only callers who may read all core objects can use in a condition. */
 export const SENSITIVE_NAMES: ReadonlySet<string> = new Set(
   ['nin', 'mobile', 'privateMobile', 'privateEmail'].map((attribute) => schemaName('identity', attribute)),
 )

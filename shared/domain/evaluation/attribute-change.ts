@@ -33,7 +33,7 @@ const IDS_PER_QUERY_COUNT = 5000
 const RECENT_MS = 10 * 60 * 1000
 
 /**
- * The causes of a change of members: decisions, sections 15 and 18. Each id has one cause.
+ * The causes of a change of members. Each id has one cause.
  *
  * A deletion and a merge come first, then a changed definition, then a change of the object itself. Without a record of
  * changed objects (the first evaluation of a process), an object has changed unless the day, or a recent change of a

@@ -170,7 +170,7 @@ export interface Directory {
   ): Promise<WriteOutcome>
 }
 
-/** The first reason why a group cannot be linked; undefined when it can be. Decisions, section 8. */
+/** The first reason why a group cannot be linked; undefined when it can be. */
 export function groupRefusal(group: DirectoryGroup | undefined): RefusalCode | undefined {
   if (group === undefined) return 'GroupNotFound'
   if (group.groupTypes.includes('DynamicMembership')) return 'GroupMembershipIsDynamic'

@@ -34,7 +34,7 @@ const FourEyes = Described(
 const RemovalGuard = Closed({ enabled: Enabled, percent: Percent, minimum: Minimum })
 export type RemovalGuard = Readonly<Static<typeof RemovalGuard>>
 
-/** A tenant's settings of group links: decisions, section 11. */
+/** A tenant's settings of group links. */
 export const LinkSettingsDto = Closed({
   linkableGroups: LinkableGroups,
   removalGuard: Described(

@@ -20,7 +20,7 @@ import { removalCausesOf } from './removal-causes.ts'
 
 type LinkedDependencies = CollectionDependencies & AccountDependencies
 
-/** The directory accounts of collections' members: decisions, section 8. */
+/** The directory accounts of collections' members. */
 export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvaluator): LinkedCollections {
   const { collections, snapshots } = deps
   /** The accounts, and the rows that have them. */

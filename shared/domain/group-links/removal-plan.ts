@@ -45,7 +45,7 @@ const holdProperties = {
   rejectedAt: Described(Nullable(Timestamp), 'When the plan was rejected.'),
 }
 
-/** Removals that the removal guard holds, as shown with the link: decisions, section 11. */
+/** Removals that the removal guard holds, as shown with the link. */
 export const HeldRemovalsDto = Closed(holdProperties)
 export type HeldRemovalsDto = Static<typeof HeldRemovalsDto>
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../../kernel/schema.ts'
 
-/** The removal guard counts removals over this time: decisions, section 11. */
+/** The removal guard counts removals over this time. */
 const WINDOW_MS = 24 * 60 * 60 * 1000
 
 /** Bounds the size of the link's document. Beyond it, the two oldest entries become one. */

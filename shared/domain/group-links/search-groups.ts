@@ -5,7 +5,7 @@ import { compareNames } from '../core/search-text.ts'
 import { DirectoryFault, type DirectoryGroup, groupRefusal } from './directory.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 
-/** A directory group as a candidate for a link: decisions, section 14. */
+/** A directory group as a candidate for a link. */
 export const LinkableGroup = Closed({
   id: Guid,
   displayName: Nullable(Type.String()),
@@ -18,7 +18,7 @@ export const LinkableGroup = Closed({
 })
 export type LinkableGroup = Static<typeof LinkableGroup>
 
-/** Decisions, section 14. */
+/** A search is for choosing one group: a longer text finds fewer. */
 const MAX_GROUPS_COUNT = 50
 const TEXT_LENGTH_COUNT = { least: 2, most: 256 }
 

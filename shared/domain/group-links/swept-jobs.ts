@@ -13,7 +13,7 @@ export type SweptLink = {
 
 /**
  * The links of a tenant that a sweep found unchanged. It takes the place of a stored `ScheduledSweep` job for each of
- * them: decisions, section 17.
+ * them.
  */
 export type SweepRecord = {
   readonly tenantId: string

@@ -8,7 +8,7 @@ export const SyncJobStatus = OneOf(['Queued', 'Running', 'Succeeded', 'Failed'])
 
 const Count = Type.Integer({ minimum: 0 })
 
-/** Decisions, section 11. */
+/** The first of a long list, in a job on the wire. Its count has all of them. */
 const UNRESOLVED_SHOWN_COUNT = 20
 
 /** A sync job on the wire: statement, "Sync job". */

@@ -1,6 +1,6 @@
 import type { Page } from '../../kernel/versioned.ts'
 
-/** What people and applications do to a collection, its links and the settings of links: decisions, section 15. */
+/** What people and applications do to a collection, its links and the settings of links. */
 export const AUDIT_ACTIONS = [
   'Created',
   'Updated',

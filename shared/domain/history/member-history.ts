@@ -1,6 +1,6 @@
 import type { Page } from '../../kernel/versioned.ts'
 
-/** Why a member was added or removed: decisions, section 15. */
+/** Why a member was added or removed. */
 export const MEMBER_CHANGE_CAUSES = [
   'DefinitionChanged',
   'ObjectChanged',

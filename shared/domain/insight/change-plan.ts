@@ -26,7 +26,7 @@ const PlannedLink = Closed({
   ),
 })
 
-/** Decisions, section 15. */
+/** What a plan warns of. The API description says when each applies. */
 const WARNING_CODES = ['MatchesNobody', 'MatchesEverybody', 'ValueNotInData', 'SameAs', 'WouldHold'] as const
 
 const PlanWarning = Closed({
@@ -44,7 +44,7 @@ const PlanWarning = Closed({
 })
 export type PlanWarning = Static<typeof PlanWarning>
 
-/** What saving a criteria collection would do: decisions, section 15. */
+/** What saving a criteria collection would do. */
 export const ChangePlan = Closed({
   planId: Described(
     Type.String(),

@@ -37,7 +37,7 @@ const ExplainedRow = Closed({
 })
 type ExplainedRow = Static<typeof ExplainedRow>
 
-/** Why an object is, or is not, a member: decisions, section 15. */
+/** Why an object is, or is not, a member. */
 export const Explanation = Closed({
   collectionId: Guid,
   objectId: Guid,

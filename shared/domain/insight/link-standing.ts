@@ -3,7 +3,7 @@ import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts
 import type { MembershipChange } from '../collections/membership-store.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 
-/** Where an object stands in the group of a link: decisions, section 15. */
+/** Where an object stands in the group of a link. */
 export const LinkStanding = Closed({
   linkId: Guid,
   directoryGroupId: Guid,

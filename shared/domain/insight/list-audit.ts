@@ -12,7 +12,7 @@ import { hasFullAccess } from '../object-access/object-access.ts'
 
 const Fields = Type.Unsafe<AuditRecord['before']>({ type: 'object' })
 
-/** One action: decisions, section 15. */
+/** One action. */
 export const AuditEntry = Closed({
   at: Timestamp,
   actorId: Described(

@@ -13,7 +13,7 @@ import {
   positionOf,
 } from '../history/member-history.ts'
 
-/** One member that was added or removed: decisions, section 15. */
+/** One member that was added or removed. */
 export const HistoryEntry = Closed({
   at: Timestamp,
   objectId: Described(Guid, 'The id as in the results of the collection; in a joinable collection the identity.'),

@@ -19,7 +19,7 @@ import { warningsTask } from './plan-warnings.ts'
 import { effectParts, effectTask, type PlannedEffect, type PlanTime } from './planned-effect.ts'
 import type { PlannedChange } from './reference-graph.ts'
 
-/** Decisions, section 15. */
+/** A plan is applied while people still remember what it showed. */
 const PLAN_VALID_MS = 60 * 60 * 1000
 
 /** What an update would do. Writes nothing. @throws Refusal as `updateCriteriaCollection`. */

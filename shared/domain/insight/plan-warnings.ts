@@ -15,7 +15,7 @@ import { sameMembersTask } from './same-members.ts'
 const ROOT = ''
 
 /**
- * What is probably not intended about a change: decisions, section 15. To be run in one task with the effect.
+ * What is probably not intended about a change. To be run in one task with the effect.
  * @param mayRead Whether the caller may learn what values objects have for a schema name.
  */
 export function* warningsTask(

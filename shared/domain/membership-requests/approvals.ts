@@ -22,7 +22,7 @@ export function approvalAt({ type, approvers }: ApprovalGate): Approval {
 
 /**
  * The gates of the policy that have not approved the request, in order. An approval counts for the gate of the same
- * type and approvers, wherever that gate now stands: decisions, section 13. Of several such gates, it counts for the
+ * type and approvers, wherever that gate now stands. Of several such gates, it counts for the
  * first.
  */
 export function remainingGates(approvals: readonly Approval[], policy: AppliedPolicy): ApprovalGate[] {

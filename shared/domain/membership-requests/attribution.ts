@@ -11,7 +11,7 @@ export const SYSTEM_NOTES = {
   merged: 'Merged',
 } as const
 
-/** Decisions, section 18. */
+/** The cause of a member that was removed, by the note of the system that ended the request. */
 const CAUSE_BY_NOTE: Readonly<Record<string, MemberChangeCause>> = {
   [SYSTEM_NOTES.orphaned]: 'ObjectDeleted',
   [SYSTEM_NOTES.handedOver]: 'ObjectChanged',

@@ -45,7 +45,7 @@ export type RequestOutcome =
       readonly code: 'InvalidRequestState' | 'SelfApproval' | 'NotCurrentApprover' | 'NotRequester'
     }
 
-/** The statuses in which each action is allowed: decisions, section 7. */
+/** The statuses in which each action is allowed. */
 const ALLOWED_STATUSES: Readonly<Record<RequestAction['kind'], readonly RequestStatus[]>> = {
   open: ['Requested'],
   approve: ['PendingApproval'],
@@ -145,7 +145,7 @@ function applyPolicy(request: MembershipRequest, action: RequestAction, step: St
 /** Lifecycle note of a request that ends because its subject is no longer allowed to join. */
 const NOT_ELIGIBLE_NOTE = 'NotEligible'
 
-/** Eligibility is checked again at every gate and at the grant: decisions, section 13. */
+/** Eligibility is checked again at every gate and at the grant. */
 function atGateIfEligible(
   gate: ApprovalGate | undefined,
   request: MembershipRequest,

@@ -144,7 +144,7 @@ function joinChanges(
 ): RequestChange[] | undefined {
   const relationshipId = orgChart.mainPositionOf(identityId) ?? null
   const own = live.filter(({ value }) => value.requesterId === identityId)
-  // A member by another position is not added a second time: decisions, section 13.
+  // A member by another position is not added a second time.
   if (own.some(({ value }) => value.status === 'Joined')) return undefined
   const slot = slotOf(collection, identityId, relationshipId)
   const before = own.find(({ value }) => value.slot === slot)

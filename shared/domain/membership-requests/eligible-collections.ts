@@ -6,7 +6,7 @@ import { policyOf } from './join-policy.ts'
 import { slotOf } from './membership-request.ts'
 import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
 
-/** Roles that may read the eligible collections of any identity: decisions, section 2. */
+/** Roles that may read the eligible collections of any identity. */
 export const ELIGIBILITY_READERS: readonly Role[] = [
   'collection_criteria_definition-administrator',
   'collections-criteria.criteria.read.all',

@@ -119,7 +119,7 @@ export type CheckedPolicy = {
 }
 
 /**
- * Checks a join policy without regard to other objects: decisions, section 7. Returns all faults at once, with JSON
+ * Checks a join policy without regard to other objects. Returns all faults at once, with JSON
  * pointers into the body, and the references that the caller must check.
  */
 export function checkJoinPolicy(given: JoinPolicyInput, pointer = '/joinPolicy'): CheckedPolicy {

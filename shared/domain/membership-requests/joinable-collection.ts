@@ -32,7 +32,7 @@ import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from
 export const NewJoinableCollection = Type.Object({ ...NEW_COLLECTION, joinPolicy: JoinPolicyInput })
 export type NewJoinableCollection = Static<typeof NewJoinableCollection>
 
-/** Members left out keep their values: decisions, section 10. */
+/** Members left out keep their values. */
 export const JoinableCollectionUpdate = Type.Object({
   ...Type.Partial(NewJoinableCollection).properties,
   objectType: CollectionObjectType,

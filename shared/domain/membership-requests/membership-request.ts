@@ -6,7 +6,7 @@ import type { Collection } from '../collections/collection.ts'
 import { GateType } from './join-policy.ts'
 
 /**
- * Decisions, section 7. `Requested` and `Approved` appear in the lifecycle only; a stored request has another status.
+ * `Requested` and `Approved` appear in the lifecycle only; a stored request has another status.
  */
 export const REQUEST_STATUSES = [
   'Requested',

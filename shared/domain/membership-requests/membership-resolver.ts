@@ -15,8 +15,8 @@ import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 
 /**
- * Resolves the current members of collections of either kind. An identity is a member when one of its rows is:
- * decisions, section 10.
+ * Resolves the current members of collections of either kind. An identity is a member when one of its rows
+ * is.
  */
 export interface MembershipResolver {
   /** Returns the collections that the identity is a member of. The number of reads does not depend on their number. */

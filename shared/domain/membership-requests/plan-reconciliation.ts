@@ -10,7 +10,7 @@ import type { RequestChange } from './request-dependencies.ts'
 type CollectionType = Pick<Collection, 'id' | 'objectType'>
 
 /**
- * The changes that bring requests of one collection in line with the core objects: decisions, section 13. Planned again
+ * The changes that bring requests of one collection in line with the core objects. Planned again
  * after they are saved, there are none.
  * @param requests Live ones and restorable memberships; with a request of an identity that was merged, all those of the
  *   identity that remains.

@@ -45,7 +45,7 @@ function leavesNamingIdentities(node: unknown): Leaf[] {
 }
 
 /**
- * Puts the identities that remain in the place of merged ones, in join policies and conditions: decisions, section 13.
+ * Puts the identities that remain in the place of merged ones, in join policies and conditions.
  * Repeating the call has no further effect.
  * @param collections Collections of the tenant; those that name none of the identities are not read again.
  * @returns Whether a definition was changed.

@@ -87,7 +87,7 @@ type NamedReport = { readonly identityId: string | undefined; readonly position:
 /**
  * Returns the identity that the caller named and manages. The refusal is the same for a person who does not report to
  * the caller, an unknown id, an ended position and a position of another person, so that it discloses nothing about
- * people whom the caller may not see. Decisions, section 12.
+ * people whom the caller may not see.
  */
 function requireReport({ identityId, position }: NamedReport, managerId: string, orgChart: OrgChart): string {
   const requesterId = identityId ?? (position === undefined ? undefined : orgChart.holderOf(position))
@@ -101,7 +101,7 @@ function isReport(requesterId: string, position: string | undefined, managerId: 
   return orgChart.managersOf(requesterId, position).has(managerId)
 }
 
-/** An unknown position is refused as one of another identity: decisions, section 12. */
+/** An unknown position is refused as one of another identity. */
 function requireOwnActivePosition(relationshipId: string, identityId: string, orgChart: OrgChart): void {
   const target = '/relationshipId'
   if (orgChart.holderOf(relationshipId) !== identityId) {

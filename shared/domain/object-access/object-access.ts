@@ -25,7 +25,7 @@ export async function ownIdentity(
 /** The core objects of a tenant that a caller may read. */
 export type ObjectAccess = 'all' | VisibleObjects
 
-/** Roles that may read all core objects of the tenant: decisions, section 2. */
+/** Roles that may read all core objects of the tenant. */
 export const FULL_ACCESS_ROLES: readonly Role[] = [
   'Administrator',
   'iam-core.synchronization-configuration.read.all',

@@ -3,7 +3,7 @@ import { APPLICATION_ROLES, type Caller, USER_ROLES } from '../../kernel/caller.
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import type { CoreObjectReader } from '../core/core-object-store.ts'
 
-/** A caller as the API returns it: decisions, section 14. */
+/** A caller as the API returns it. */
 export const CallerDto = Closed({
   tenantId: Guid,
   objectId: Described(Guid, 'The object id of the caller in the directory (`oid`).'),

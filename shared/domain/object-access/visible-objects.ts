@@ -48,7 +48,6 @@ class VisibleRows implements VisibleObjects {
  * The objects that the user with this core identity may read: the identity, its relationships and their org units (the
  * unit only), the active relationships that name it as manager and their identities, and the org units that it manages
  * or is deputy of, with all sub-units, their relationships and the identities of these. Nothing without an identity.
- * Decisions, sections 2 and 13.
  */
 export function visibleObjects(identityId: string | undefined, rows: RowSnapshot, nowMs: number): VisibleObjects {
   const { identity, orgUnit, relationship } = rows.tables

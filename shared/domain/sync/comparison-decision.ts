@@ -5,7 +5,7 @@ import { RECENT_WRITES_MS } from './recorded-writes.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 
-/** Less than a week, so that a late sweep still compares within the week: decisions, section 17. */
+/** Less than a week, so that a late sweep still compares within the week. */
 const COMPARISON_SCHEDULE = { unitMs: HOUR_MS, unitCount: 160 }
 
 /** Links of a tenant that are due in the same hour: comparisons need its rows, which are loaded for each such hour. */

@@ -36,8 +36,7 @@ export type RemovalHold = {
 export type RemovalDecision = { readonly remove: readonly string[]; readonly hold: RemovalHold | null }
 
 /**
- * Which of the due removals are carried out: all, or the approved ones only. Decisions, section 11, "The removal
- * guard". An account that is removed again because an earlier attempt was interrupted counts once.
+ * Which of the due removals are carried out: all, or the approved ones only. An account that is removed again because an earlier attempt was interrupted counts once.
  */
 export function decideRemovals(
   { due, approved, recentlyRemoved, window, userCount, isEmptyFromStart }: DueRemovals,

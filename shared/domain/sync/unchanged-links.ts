@@ -52,8 +52,8 @@ export async function findUnchangedLinks(sweep: Sweep, deps: SyncDependencies): 
 }
 
 /**
- * Records the sweep and the links that it has found unchanged. Their jobs are served from that record: decisions,
- * section 17. The links are written after it, as `findUnchangedLinks` writes others before.
+ * Records the sweep and the links that it has found unchanged. Their jobs are served from that record. The
+ * links are written after it, as `findUnchangedLinks` writes others before.
  */
 export async function recordSweep(
   { tenantId, startMs, begun, evaluated }: Sweep,

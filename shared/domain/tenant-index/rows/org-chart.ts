@@ -86,7 +86,7 @@ export class OrgChart {
   /**
    * The managers who decide for an identity in a position: the position's manager, else that of its org unit, else of
    * the nearest unit above with one. The identity itself is skipped. Without a position: for the main position, or for
-   * each active one if there is no main one. Decisions, section 7.
+   * each active one if there is no main one.
    */
   managersOf(identityId: string, relationshipId: string | null): ReadonlySet<string> {
     const main = relationshipId ?? this.mainPositionOf(identityId)

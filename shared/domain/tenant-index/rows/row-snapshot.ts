@@ -10,7 +10,7 @@ import type { SnapshotChange } from './snapshot-change.ts'
 
 /**
  * A tenant's rows in columnar form. Every relationship is a row together with its identity and org unit; an identity or
- * org unit without relationships is a row of its own (decisions, section 5). Each object is stored once, in the table
+ * org unit without relationships is a row of its own. Each object is stored once, in the table
  * of its type, and rows follow the relationship's references. A changed identity costs the same with one position or
  * many.
  */
