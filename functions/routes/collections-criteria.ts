@@ -7,6 +7,7 @@ import {
   toCriteriaCollectionDto,
 } from '../../shared/domain/collections/collection.ts'
 import { TenantSchemas, tenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
+import { ConditionWarning, warningsOf } from '../../shared/domain/collections/condition-warnings.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { FrequentValue, listFrequentValues } from '../../shared/domain/collections/frequent-values.ts'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
@@ -67,6 +68,8 @@ const UPDATE_REFUSALS: readonly RefusalCode[] = [
   'DuplicateTag',
 ]
 
+const Warnings = Described(Type.Array(ConditionWarning), 'What is certainly not intended about the condition.')
+
 const FrequentValuesQuery = Type.Object({
   attribute: Described(
     Type.String({ minLength: 1, maxLength: 256 }),
@@ -101,11 +104,11 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       roles: COLLECTION_WRITERS,
       identity: 'optional',
       body: NewCriteriaCollection,
-      reply: { status: 201, schema: Guid },
+      reply: { status: 201, schema: Guid, warnings: Warnings },
       refusals: [...CREATION_REFUSALS, 'StaleVersion'],
       run: async ({ body, caller, identityId, creation }) => {
-        const { id } = await createCriteriaCollection(body, { ...caller, identityId }, deps, creation)
-        return created(PREFIXES.criteria, id)
+        const collection = await createCriteriaCollection(body, { ...caller, identityId }, deps, creation)
+        return { ...created(PREFIXES.criteria, collection.id), warnings: await warningsOf(collection, deps) }
       },
     }),
     route('GET', '/{id}', {
@@ -130,13 +133,14 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       roles: COLLECTION_WRITERS,
       identity: 'optional',
       body: CriteriaCollectionUpdate,
-      reply: { status: 200, schema: CriteriaCollectionDto, versioned: true },
+      reply: { status: 200, schema: CriteriaCollectionDto, versioned: true, warnings: Warnings },
       refusals: [...UPDATE_REFUSALS, 'QuotaExceeded', 'StaleVersion', 'PlanChanged', 'PlanExpired'],
       run: async ({ path: { id }, body, ifMatch, ifPlan, caller, identityId }) => {
         const update = { id, body, ifMatch, caller: { ...caller, identityId } }
-        const updated =
-          ifPlan === undefined ? updateCriteriaCollection(update, deps) : updateAsPlanned(update, ifPlan, deps)
-        return okVersioned(await updated, dtoFor(caller))
+        const updated = await (ifPlan === undefined
+          ? updateCriteriaCollection(update, deps)
+          : updateAsPlanned(update, ifPlan, deps))
+        return { ...okVersioned(updated, dtoFor(caller)), warnings: await warningsOf(updated.value, deps) }
       },
     }),
     route('POST', '/{id}/plan', {

@@ -8,6 +8,8 @@ export type RouteResult<T = unknown> = {
   /** Paged lists only; absent on the last page. */
   readonly nextCursor?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
+  /** Beside `data`, on routes with `reply.warnings`. */
+  readonly warnings?: readonly object[]
 }
 
 export type HttpResponse = {
@@ -53,8 +55,8 @@ export function* successEnvelopeSteps(result: RouteResult, status: number): Task
   return { status, headers: envelopeHeaders(result.headers), body: yield* jsonSteps(success(result, status)) }
 }
 
-function success({ data, nextCursor }: RouteResult, status: number): object {
-  return { data, isSuccess: true, statusCode: status, errors: [], nextCursor }
+function success({ data, nextCursor, warnings }: RouteResult, status: number): object {
+  return { data, isSuccess: true, statusCode: status, errors: [], nextCursor, warnings }
 }
 
 /** 304: the caller's version is the current one. */

@@ -55,6 +55,8 @@ export type Route = {
     readonly status: 200 | 201 | 202
     readonly schema: TSchema
     readonly paged?: true
+    /** The schema of the warnings that responses have beside `data`. */
+    readonly warnings?: TSchema
     /**
      * Responses have an `ETag`. With `true`, GET supports `If-None-Match` too. `for-writes` is for records with members
      * that are determined when they are read: the same `ETag` does not mean the same content.

@@ -117,7 +117,7 @@ function statusOn({ conflicts }: Route, code: RefusalCode): number {
 
 function success(route: Route, schemas: DocumentSchemas, examples: OperationExamples): JsonObject {
   const { deprecated, reply } = route
-  const { status, schema, paged, versioned } = reply
+  const { status, schema, versioned } = reply
   return {
     description: SUCCESS[status],
     headers: headerReferences({
@@ -128,16 +128,19 @@ function success(route: Route, schemas: DocumentSchemas, examples: OperationExam
     }),
     content: {
       'application/json': {
-        schema: successSchema(
-          schemas.describe(schema),
-          status,
-          paged === true
-            ? { nextCursor: { type: 'string', description: 'The cursor of the next page. Absent on the last page.' } }
-            : {},
-        ),
+        schema: successSchema(schemas.describe(schema), status, optionalMembers(reply, schemas)),
         example: examples.responseOf(route),
       },
     },
+  }
+}
+
+function optionalMembers({ paged, warnings }: Route['reply'], schemas: DocumentSchemas): JsonObject {
+  return {
+    ...(paged === true
+      ? { nextCursor: { type: 'string', description: 'The cursor of the next page. Absent on the last page.' } }
+      : {}),
+    ...(warnings === undefined ? {} : { warnings: schemas.describe(warnings) }),
   }
 }
 

@@ -119,6 +119,7 @@ describe('preview', () => {
       added: shown,
       removed: [],
       counts: { preview: 2, added: 2, removed: 0 },
+      warnings: [],
     })
     assert.deepEqual((await tenant.send('GET', COLLECTIONS)).body.data, [])
   })

@@ -27,6 +27,7 @@ export type ApiAnswer<Data> = {
   readonly messages: readonly string[]
   readonly targets: readonly (string | undefined)[]
   readonly nextCursor: string | undefined
+  readonly warnings?: object
 }
 
 type Membership = { readonly objectId: string; readonly relationshipId: string | null }
@@ -106,6 +107,7 @@ export async function joinableWorld(
       messages: errors.map(({ message }) => message),
       targets: errors.map(({ target }) => target),
       nextCursor: envelope?.nextCursor,
+      warnings: envelope?.warnings,
     }
   }
 

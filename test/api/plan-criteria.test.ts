@@ -265,6 +265,29 @@ describe('the plan of a new collection', () => {
   })
 })
 
+describe('what follows from a condition alone', () => {
+  it('is told beside the data of a creation and an update, and within a plan and a preview', async () => {
+    const world = await joinableWorld()
+    const both = all(leaf(NAME, 'Equals', 'Kari'), all(leaf(NAME, 'StartsWith', 'O'), leaf(NAME, 'Equals', 'Kari')))
+    const body = { objectType: 'Identity', name: 'x', condition: both }
+    const never = [{ code: 'NeverHolds', target: '/conditions/1' }]
+    const told = ({ warnings }: { warnings?: object }) =>
+      (warnings as { code: string; target: string }[]).map(({ code, target }) => ({ code, target }))
+    const made = await world.call<string>(world.writer, 'POST', CRITERIA, body)
+    assert.deepEqual([made.status, told(made)], [201, never])
+    const put = await world.call(world.writer, 'PUT', `${CRITERIA}/${made.data}`, { objectType: 'Identity', name: 'y' })
+    assert.deepEqual([put.status, told(put)], [200, never])
+    const plan = await planned(world, made.data, { condition: both })
+    assert.deepEqual(told(plan.data).slice(0, 1), never)
+    const preview = await world.call<{ warnings: object }>(world.writer, 'POST', `${CRITERIA}/preview`, {
+      preview: body,
+    })
+    assert.deepEqual(told(preview.data), never)
+    const sound = await world.call(world.writer, 'POST', CRITERIA, { ...body, condition: named('Kari') })
+    assert.deepEqual(told(sound), [])
+  })
+})
+
 describe('a condition that reads the group it fills', () => {
   const inGroup = (id: string, operator = 'Contains') => all(leaf('directMemberOfDirectoryGroups', operator, id))
   const update = (world: JoinableWorld, id: string, condition: object) =>

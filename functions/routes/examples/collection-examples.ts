@@ -162,6 +162,7 @@ const PREVIEW_REPLY: PreviewReply = {
   added: [PREVIEWED],
   removed: [],
   counts: { preview: 1, added: 1, removed: 0 },
+  warnings: [],
 }
 
 const CHANGE_PLAN: ChangePlan = {

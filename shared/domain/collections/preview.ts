@@ -13,6 +13,7 @@ import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { type Collection, CollectionObjectType, Condition, type CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
+import { ConditionWarning, conditionWarningsTask } from './condition-warnings.ts'
 import { liveContext } from './live-members.ts'
 import { definitionBy, objectTypeFaults, refuseCycle } from './manage-criteria.ts'
 import { differenceTask } from './membership-store.ts'
@@ -53,6 +54,7 @@ export const PreviewReply = Closed({
     'Members of the compared collection that the previewed one does not have.',
   ),
   counts: Closed({ preview: Type.Integer(), added: Type.Integer(), removed: Type.Integer() }),
+  warnings: Type.Array(ConditionWarning),
 })
 export type PreviewReply = Static<typeof PreviewReply>
 
@@ -93,7 +95,8 @@ export async function previewCriteria(
   const context = await liveContext(tenantId, named, rows, deps)
   const members = current === undefined ? [] : await memberIds(current, objectType, context, deps)
   const definition = { condition: compile(condition), objectType, limit: limit ?? undefined }
-  return deps.snapshots.reading(rows, previewTask(definition, members, rows, context))
+  const previewed = await deps.snapshots.reading(rows, previewTask(definition, members, rows, context))
+  return { ...previewed, warnings: await deps.scheduler.run(conditionWarningsTask(condition)) }
 }
 
 /** The id of a whole record that a client sends for a preview. */
@@ -114,7 +117,7 @@ function* previewTask(
   before: readonly string[],
   rows: RowSnapshot,
   context: EvaluationContext,
-): Task<PreviewReply> {
+): Task<Omit<PreviewReply, 'warnings'>> {
   const after = yield* evaluationTask(condition, rows, objectType, context)
   const change = yield* differenceTask(before, after)
   const listed = (ids: readonly string[]) => previewed(rows, objectType, ids.slice(0, limit))

@@ -20,7 +20,11 @@ export type IdempotencyDependencies = {
 }
 
 /** A result that JSON can represent. */
-export type StoredResult = { readonly data: unknown; readonly headers?: Readonly<Record<string, string>> }
+export type StoredResult = {
+  readonly data: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly warnings?: readonly object[]
+}
 
 /** Milliseconds between reads of a record in progress. Most attempts complete within a second. */
 const WAITS_MS = [25, 50, 100, 200, 400, 800]
@@ -106,10 +110,10 @@ function creationOf({ record, isRetry }: Attempt, { deriveId }: IdempotencyDepen
 /** A failure is logged only: the work is done, and a repeated request finds what was created. */
 async function saveSuccess(
   { record, version }: Attempt,
-  { data, headers }: StoredResult,
+  { data, headers, warnings }: StoredResult,
   deps: IdempotencyDependencies,
 ): Promise<void> {
-  const result = JSON.stringify({ data, headers })
+  const result = JSON.stringify({ data, headers, warnings })
   const saved = result.length > RESULT_LIMIT_COUNT ? retryableRecord(record) : { ...record, result }
   await deps.keys.replace(saved, version).catch((error: unknown) => {
     deps.log.error('idempotency.save-failed', error, { tenantId: record.tenantId })

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp } from '../../kernel/timestamp.ts'
+import { PROOF_CODES, PROOF_CODES_TEXT } from '../collections/condition-warnings.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -27,14 +28,22 @@ const PlannedLink = Closed({
 })
 
 /** What a plan warns of. The API description says when each applies. */
-const WARNING_CODES = ['MatchesNobody', 'MatchesEverybody', 'ValueNotInData', 'SameAs', 'WouldHold'] as const
+const WARNING_CODES = [
+  'MatchesNobody',
+  'MatchesEverybody',
+  'ValueNotInData',
+  'SameAs',
+  'WouldHold',
+  ...PROOF_CODES,
+] as const
 
 const PlanWarning = Closed({
   code: Described(
     OneOf(WARNING_CODES),
     '`MatchesNobody`, `MatchesEverybody`: the condition matches no object, or every object of the type. ' +
       '`ValueNotInData`: no object has this value of an `Equals` or `In`. `SameAs`: another criteria collection of the ' +
-      'same type would have the same members; at most 20 are listed. `WouldHold`: the removal guard would hold removals.',
+      'same type would have the same members; at most 20 are listed. `WouldHold`: the removal guard would hold removals. ' +
+      PROOF_CODES_TEXT,
   ),
   message: Type.String(),
   target: Described(

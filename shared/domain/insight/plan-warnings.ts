@@ -1,5 +1,6 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { storedConditionTask } from '../collections/condition-entry.ts'
+import { conditionWarningsTask } from '../collections/condition-warnings.ts'
 import { objectTypeOf } from '../collections/live-members.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import { missingValuesTask } from '../criteria/missing-values.ts'
@@ -31,6 +32,7 @@ export function* warningsTask(
   const missing = yield* missingValuesTask(condition, rows, membersInput.todayMs, mayRead)
   const same = matchedCount === 0 ? [] : yield* sameMembersTask(members.after, input.collections, planned, membersInput)
   return [
+    ...(yield* conditionWarningsTask(condition)),
     ...extentWarnings(matchedCount, rows.tables[CORE_TYPE[objectTypeOf(after)]].liveCount),
     ...missing.map(
       ({ name, value, pointer }): PlanWarning => ({

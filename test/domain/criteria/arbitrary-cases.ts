@@ -205,6 +205,26 @@ function withoutNested(node: Tree, isWithin: boolean, count: { groups: number })
 /** A condition as a client may send it, without faults. */
 export const condition: fc.Arbitrary<unknown> = group.map((tree) => withoutNested(tree, false, { groups: 0 }))
 
+/** Leaves on two attributes only, so that they often exclude or imply each other. */
+const denseLeaves = fc.constantFrom(...NAMES).chain((name) =>
+  fc.array(
+    anyLeaf.filter(
+      (each) => (each as { id: string }).id === name || (each as { id: string }).id === 'identityDisplayName',
+    ),
+    { minLength: 1, maxLength: 4 },
+  ),
+)
+/** A condition that is often constant. */
+export const denseCondition: fc.Arbitrary<unknown> = fc
+  .tuple(
+    fc.constantFrom('AND', 'OR', 'NOT', 'XOR'),
+    fc.array(fc.record({ groupOperator: fc.constantFrom('AND', 'OR', 'NOT', 'XOR'), conditions: denseLeaves }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+  )
+  .map(([groupOperator, conditions]) => ({ groupOperator, conditions }))
+
 const members: fc.Arbitrary<CollectionMembers | undefined> = fc.oneof(
   fc
     .constantFrom<RowObjectType>('Identity', 'OrgUnit', 'Relationship')
