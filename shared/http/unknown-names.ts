@@ -45,6 +45,7 @@ function collect(schemas: readonly TSchema[], value: unknown, pointer: string, e
   }
   const known = new Set(alternatives.flatMap(({ properties = {} }) => Object.keys(properties)))
   if (known.size === 0) return
+  const names = [...known]
   for (const [name, member] of Object.entries(value)) {
     const at = `${pointer}/${escaped(name)}`
     if (known.has(name)) {
@@ -54,7 +55,7 @@ function collect(schemas: readonly TSchema[], value: unknown, pointer: string, e
       collect(members, member, at, entries)
       continue
     }
-    const meant = nearMiss(name, [...known])
+    const meant = nearMiss(name, names)
     if (meant !== undefined)
       entries.push(refusalEntry('UnknownMember', `There is no member ${name}, only ${meant}`, at))
     if (entries.length >= MAX_REPORTED_COUNT) return

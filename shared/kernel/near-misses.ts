@@ -9,7 +9,7 @@ export function nearMiss(name: string, known: readonly string[]): string | undef
   if (known.includes(name)) return undefined
   const lower = name.toLowerCase()
   return (
-    known.find((candidate) => candidate.toLowerCase() === lower) ??
+    known.find((candidate) => candidate.length === name.length && candidate.toLowerCase() === lower) ??
     known.find((candidate) => isWithin(candidate.length < SHORT_NAME_LENGTH ? 1 : 2, name, candidate))
   )
 }
@@ -24,6 +24,7 @@ function isWithin(distance: number, one: string, other: string): boolean {
       const substituted = (row[index - 1] as number) + (one[at - 1] === other[index - 1] ? 0 : 1)
       next.push(Math.min(substituted, (row[index] as number) + 1, (next[index - 1] as number) + 1))
     }
+    if (Math.min(...next) > distance) return false
     row = next
   }
   return (row.at(-1) as number) <= distance

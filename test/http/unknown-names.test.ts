@@ -5,6 +5,7 @@ import { routeTables } from '../../functions/routes/all-routes.ts'
 import type { Route } from '../../shared/http/route.ts'
 import { misspeltMembers, misspeltParameters } from '../../shared/http/unknown-names.ts'
 import { nearMiss } from '../../shared/kernel/near-misses.ts'
+import { processorClock } from '../processor-clock.ts'
 
 type Schema = {
   readonly properties?: Readonly<Record<string, TSchema>>
@@ -131,8 +132,8 @@ describe('A name', () => {
   it('costs little among very many', () => {
     const create = routes.find(({ operationId }) => operationId === 'createCriteriaCollection')
     const body = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`field${index}`, 1]))
-    const startedMs = performance.now()
+    const usedMs = processorClock()
     assert.deepEqual(misspeltMembers(create?.body as TSchema, body), [])
-    assert.ok(performance.now() - startedMs < 2000)
+    assert.ok(usedMs() < 1000)
   })
 })

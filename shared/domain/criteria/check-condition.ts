@@ -1,6 +1,7 @@
 import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
 import { nearMiss } from '../../kernel/near-misses.ts'
 import type { RefusalCode } from '../../kernel/refusals.ts'
+import { isComputed } from './computed-attributes.ts'
 import {
   type CheckedCondition,
   type CheckedGroup,
@@ -227,7 +228,12 @@ function checkOperand(
       return report(findings, 'UnknownMember', `There is no member ${name}, only ${meant}`, `${pointer}/${name}`)
   }
   const attribute = own(raw, 'attribute')
-  if (typeof attribute !== 'string' || id === MEMBER_OF_COLLECTION || attribute === MEMBER_OF_COLLECTION) {
+  if (
+    typeof attribute !== 'string' ||
+    id === MEMBER_OF_COLLECTION ||
+    attribute === MEMBER_OF_COLLECTION ||
+    isComputed(attribute)
+  ) {
     return report(findings, 'InvalidValue', `Value ${shown(raw)} is not a valid ${compared}`, pointer)
   }
   const at = `${pointer}/attribute`

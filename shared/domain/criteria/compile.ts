@@ -1,8 +1,9 @@
-import { attributeNamed } from '../core/attribute-names.ts'
 import type { ObjectType } from '../core/core-object.ts'
 import type { Column } from '../tenant-index/rows/column.ts'
 import type { ColumnValues } from '../tenant-index/rows/column-values.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { COMPUTED_ATTRIBUTES, type ComputedName, isComputed } from './computed-attributes.ts'
+import { type ComputedTest, computedTest, computedValues } from './computed-values.ts'
 import type { CheckedCondition, CheckedGroup, CheckedLeaf, CheckedNode, GroupOperator, Operator } from './condition.ts'
 import { namesRead, readsToday } from './condition.ts'
 import { derivedTextsOf } from './derived-texts.ts'
@@ -16,7 +17,14 @@ export const ROW_PLACE = { identity: 0, orgUnit: 1, relationship: 2 } as const s
 /**
  * A node bound to the columns that it reads. `reads` is the object of the row that it depends on, if it is only one.
  */
-export type BoundNode = BoundLeaf | BoundPair | BoundToday | BoundMembership | BoundGroup | BoundAnyPosition
+export type BoundNode =
+  | BoundComputed
+  | BoundLeaf
+  | BoundPair
+  | BoundToday
+  | BoundMembership
+  | BoundGroup
+  | BoundAnyPosition
 export type BoundLeaf = {
   readonly kind: 'leaf'
   readonly reads: ObjectType
@@ -38,6 +46,15 @@ export type BoundPair = {
   readonly test: PairTest
   readonly negative: boolean
   readonly leaf: CheckedLeaf
+}
+/** A leaf on a computed attribute, which follows from one object of the row. */
+export type BoundComputed = {
+  readonly kind: 'computed'
+  readonly reads: ObjectType
+  readonly place: number
+  readonly test: ComputedTest
+  readonly name: ComputedName
+  readonly negative: boolean
 }
 type BoundToday = { readonly kind: 'today'; readonly reads: undefined; readonly leaf: CheckedLeaf }
 export type BoundMembership = {
@@ -121,6 +138,17 @@ export class CompiledCondition {
     if (source.kind === 'collections') {
       return { kind: 'membership', reads: undefined, collectionIds: leaf.values.map(String), negative }
     }
+    if (source.kind === 'computed') {
+      const { objectType: reads, name } = source
+      return {
+        kind: 'computed',
+        reads,
+        place: ROW_PLACE[reads],
+        test: computedTest(leaf, name, snapshot),
+        name,
+        negative,
+      }
+    }
     const { objectType, attribute } = source
     const column = snapshot.tables[objectType].column(attribute)
     const verdicts = this.#verdictsOf(leaf, column.values, snapshot)
@@ -128,8 +156,9 @@ export class CompiledCondition {
   }
 
   #bindPair(leaf: CheckedLeaf, operandName: string, snapshot: RowSnapshot): BoundPair {
-    const field = readsToday(leaf) ? undefined : columnNamed(leaf.name, snapshot)
     const operand = columnNamed(operandName, snapshot)
+    if (isComputed(leaf.name)) return computedPair(leaf, leaf.name, operand, snapshot)
+    const field = readsToday(leaf) ? undefined : columnNamed(leaf.name, snapshot)
     const columns = { values: field?.column.values, others: operand.column.values }
     const test = pairTest(leaf, columns, derivedTextsOf(snapshot.family))
     const isOfOne = field === undefined || field.place === operand.place
@@ -144,6 +173,26 @@ export class CompiledCondition {
     decided.set(leaf, verdicts)
     return verdicts
   }
+}
+
+/** Compares the list of an object, which its id stands for, with an attribute of the row. */
+function computedPair(leaf: CheckedLeaf, name: ComputedName, operand: RowColumn, rows: RowSnapshot): BoundPair {
+  const { of } = COMPUTED_ATTRIBUTES[name]
+  const field = { place: ROW_PLACE[of], column: rows.tables[of].column('id') }
+  const values = computedValues(name, rows)
+  const { values: others } = operand.column
+  const { ids } = rows.tables.orgUnit
+  const unitOf = (code: number) => {
+    if (others.kind === 'reference') return others.target === ids ? code : ids.codeOf(others.target.idOf(code))
+    return others.kind === 'text' ? ids.codeOf(others.dictionary.textOf(code)) : 0
+  }
+  const isTrue = (code: number) => others.kind === 'text' && others.dictionary.textOf(code) === 'true'
+  const test: PairTest =
+    COMPUTED_ATTRIBUTES[name].type === 'Boolean'
+      ? (slot, code, todayMs) => values.valueAt(slot, todayMs) === isTrue(code)
+      : (slot, code) => values.contains(slot, unitOf(code))
+  const reads = field.place === operand.place ? of : undefined
+  return { kind: 'pair', reads, field, operand, test, negative: isNegative(leaf), leaf }
 }
 
 function columnNamed(name: string, { tables }: RowSnapshot): RowColumn {
@@ -223,20 +272,29 @@ function groupOf(operator: CheckedGroup['operator'], children: readonly Arranged
   }
 }
 
+function objectTypeRead(name: string): ObjectType | undefined {
+  const source = schemaSource(name)
+  return source !== undefined && 'objectType' in source ? source.objectType : undefined
+}
+
 /** The cost of a group on all rows of an identity, as a multiple of that on one row. */
 const POSITIONS_COST = 3
 
 function arrangedLeaf(node: CheckedLeaf): Arranged {
   if (node.operand !== undefined) {
-    const types = namesRead(node).map((name) => attributeNamed(name)?.objectType)
+    const types = namesRead(node).map(objectTypeRead)
     return { node, cost: PAIR_COST, reads: types.every((type) => type === types[0]) ? types[0] : undefined }
   }
   const source = readsToday(node) ? undefined : schemaSource(node.name)
-  const reads = source?.kind === 'attribute' ? source.objectType : undefined
+  const reads = source !== undefined && 'objectType' in source ? source.objectType : undefined
+  if (source?.kind === 'computed') return { node, cost: COMPUTED_COST, reads }
   const reach = reads === 'relationship' ? 1 : 2
   if (node.functions.length > 0) return { node, cost: reach + 12, reads }
   return { node, cost: CHEAP_OPERATORS.has(node.operator) ? reach : reach + 4, reads }
 }
+
+/** The cost of a computed attribute, object by object. */
+const COMPUTED_COST = 10
 
 /** The cost of a leaf that compares two attributes, row by row. */
 const PAIR_COST = 8

@@ -1,3 +1,4 @@
+import { computedAttribute } from './computed-attributes.ts'
 import { type AttributeType, DIRECTORY_GROUPS, MEMBER_OF_COLLECTION } from './schema.ts'
 
 export const GROUP_OPERATORS = ['AND', 'OR', 'NOT', 'XOR'] as const
@@ -114,13 +115,17 @@ export function groupsReadBy(definition: object): readonly string[] {
 
 export function dependsOnDay(condition: CheckedCondition): boolean {
   return leavesOf(condition.root).some(
-    (leaf) => readsToday(leaf) || leaf.values.some((value) => typeof value === 'object'),
+    (leaf) =>
+      readsToday(leaf) ||
+      computedAttribute(leaf.name)?.dependsOnDay === true ||
+      leaf.values.some((value) => typeof value === 'object'),
   )
 }
 
-/** The schema names that the condition reads. A field `Today()` does not read the attribute in `id`. */
+/** The schema names that the condition reads, those included that computed ones follow from. A field `Today()` does not read the attribute in `id`. */
 export function attributesRead(condition: CheckedCondition): ReadonlySet<string> {
-  return new Set(leavesOf(condition.root).flatMap(namesRead))
+  const names = leavesOf(condition.root).flatMap(namesRead)
+  return new Set(names.flatMap((name) => [name, ...(computedAttribute(name)?.reads ?? [])]))
 }
 
 /** The schema names that a leaf reads. */

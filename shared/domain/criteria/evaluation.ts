@@ -30,6 +30,7 @@ import type {
   RowColumn,
 } from './compile.ts'
 import { ROW_PLACE } from './compile.ts'
+import { slotsPassing } from './computed-values.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { holdsOn } from './leaf-test.ts'
 import { RowTest, readsMembers } from './row-test.ts'
@@ -123,6 +124,8 @@ export class Evaluation {
     switch (node.kind) {
       case 'leaf':
         return yield* this.#matchingLeaf(node, mask)
+      case 'computed':
+        return yield* slotsPassing(node.test, node.negative, mask, this.#context.todayMs)
       case 'pair':
         return yield* this.#matchingPair(node, objectType, mask)
       case 'anyPosition':

@@ -4,7 +4,9 @@ import { attributeKind } from '../core/attribute-names.ts'
 import type { Column } from '../tenant-index/rows/column.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { Row } from './collection-members.ts'
-import { type BoundAnyPosition, type BoundNode, compileAsWritten, type RowColumn } from './compile.ts'
+import { type BoundAnyPosition, type BoundNode, type BoundPair, compileAsWritten, type RowColumn } from './compile.ts'
+import { isComputed } from './computed-attributes.ts'
+import { shownValue } from './computed-values.ts'
 import type { CheckedCondition, CheckedLeaf, CheckedNode, WireGroup, WireLeaf } from './condition.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { HIDDEN, withHiddenValues } from './hidden-values.ts'
@@ -155,13 +157,22 @@ function* actualOf(bound: BoundNode, checked: CheckedNode, row: TestedRow): Task
     case 'membership':
       return yield* row.test.collectionsOf(bound)
     case 'pair':
-      return bound.field === undefined ? toTimestamp(row.context.todayMs) : valueOn(bound.field, bound.leaf, row)
+      return comparedField(bound, row)
+    case 'computed':
+      return shownValue(bound.name, row.explained.row[bound.place] as number, row.context.todayMs, row.snapshot)
     case 'leaf':
       return valueOn(bound, checked as CheckedLeaf, row)
     case 'group':
     case 'anyPosition':
       return null
   }
+}
+
+function comparedField({ field, leaf }: BoundPair, row: TestedRow): RowValue {
+  const { context, explained, snapshot } = row
+  if (field === undefined) return toTimestamp(context.todayMs)
+  if (!isComputed(leaf.name)) return valueOn(field, leaf, row)
+  return shownValue(leaf.name, explained.row[field.place] as number, context.todayMs, snapshot)
 }
 
 /** The value of a column on a row, after the functions of a leaf. */

@@ -1,6 +1,7 @@
 import type { RefusalCode } from '../../kernel/refusals.ts'
 import { parseInstantMs } from '../../kernel/timestamp.ts'
 import { attributeKind } from '../core/attribute-names.ts'
+import { isComputed } from './computed-attributes.ts'
 import type { ComparedValue, FieldFunction, RelativeDay, WireScalar } from './condition.ts'
 import { type AttributeType, schemaSource } from './schema.ts'
 
@@ -156,6 +157,7 @@ export type ParsedValue = { readonly value: ComparedValue; readonly wire: WireSc
 /** The type of a leaf's value: that of the field, or of the elements of a list. */
 export function comparedType(name: string, type: AttributeType): AttributeType {
   if (!isList(type)) return type
+  if (isComputed(name)) return 'Guid'
   const source = schemaSource(name)
   const kind = source?.kind === 'attribute' ? attributeKind(source.objectType, source.attribute) : undefined
   return kind === 'guids' || kind === 'references' ? 'Guid' : 'String'

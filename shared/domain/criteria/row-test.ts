@@ -83,6 +83,8 @@ export class RowTest {
         const code = node.column.codeAt(this.#row[node.place] as number)
         return node.verdicts.holds(code, this.#context.todayMs) !== node.negative
       }
+      case 'computed':
+        return node.test(this.#row[node.place] as number, this.#context.todayMs) !== node.negative
       case 'pair':
         return this.#holdsPair(node) !== node.negative
       case 'anyPosition':

@@ -13,6 +13,8 @@ import {
   type ObjectType,
 } from '../core/core-object.ts'
 
+import { COMPUTED_ATTRIBUTES, type ComputedName, computedAttribute, isComputed } from './computed-attributes.ts'
+
 /** The type by which a condition compares a field. */
 export type AttributeType = 'String' | 'Integer' | 'Boolean' | 'DateTime' | 'Guid' | 'List' | 'ExternalList' | 'Array'
 
@@ -20,7 +22,10 @@ export type AttributeType = 'String' | 'Integer' | 'Boolean' | 'DateTime' | 'Gui
 export type ConditionSchema = ReadonlyMap<string, AttributeType>
 
 /** The source of the value behind a schema name: an object of the row, or its membership of other collections. */
-export type SchemaSource = (RowAttribute & { readonly kind: 'attribute' }) | { readonly kind: 'collections' }
+export type SchemaSource =
+  | (RowAttribute & { readonly kind: 'attribute' })
+  | { readonly kind: 'computed'; readonly objectType: ObjectType; readonly name: ComputedName }
+  | { readonly kind: 'collections' }
 
 /** Computed: the collections that the row's identity, relationship or org unit belongs to. */
 export const MEMBER_OF_COLLECTION = 'memberOfCollection'
@@ -40,12 +45,15 @@ const TYPE_OF_KIND = {
 /** The source of the values behind a schema name; undefined for an unknown name. */
 export function schemaSource(name: string): SchemaSource | undefined {
   if (name === MEMBER_OF_COLLECTION) return { kind: 'collections' }
+  if (isComputed(name)) return { kind: 'computed', objectType: COMPUTED_ATTRIBUTES[name].of, name }
   const source = attributeNamed(name)
   return source && { kind: 'attribute', ...source }
 }
 
 /** The type of the objects whose ids are the values behind a schema name; undefined for other values. */
 export function referredObjectType(name: string): ObjectType | undefined {
+  const computed = computedAttribute(name)
+  if (computed !== undefined) return computed.to
   const source = attributeNamed(name)
   if (source === undefined) return undefined
   return source.attribute === 'id' ? source.objectType : attributeDefinition(source.objectType, source.attribute)?.to
@@ -89,6 +97,7 @@ function addAttributes(
       if (kind !== undefined) schema.set(schemaName(objectType, attribute), TYPE_OF_KIND[kind])
     }
   }
+  for (const [name, { type }] of Object.entries(COMPUTED_ATTRIBUTES)) schema.set(name, type)
   return schema.set(MEMBER_OF_COLLECTION, 'Guid')
 }
 

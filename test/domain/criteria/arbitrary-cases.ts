@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { ObjectType } from '../../../shared/domain/core/core-object.ts'
 import type { CollectionMembers, RowObjectType } from '../../../shared/domain/criteria/collection-members.ts'
+import { isComputed } from '../../../shared/domain/criteria/computed-attributes.ts'
 import type { Operator } from '../../../shared/domain/criteria/condition.ts'
 import { type AttributeType, type ConditionSchema, conditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
@@ -56,6 +57,7 @@ const ATTRIBUTES_OF: Record<ObjectType, fc.Arbitrary<Record<string, unknown>>> =
     displayName: text,
     type: text,
     parent: reference('orgUnit'),
+    manager: reference('identity'),
     deputies: fc.array(reference('identity'), { maxLength: 3 }),
   }),
   relationship: optional({
@@ -95,7 +97,8 @@ const NAMES: readonly string[] = [
   'identityPrimaryRelationship', 'identityCustom/number', 'identityCustom/b c', 'orgUnitDisplayName', 'orgUnitType',
   'orgUnitParent', 'orgUnitDeputies', 'orgUnitId', 'relationshipTitle', 'relationshipTitle', 'relationshipStartDate',
   'relationshipEndDate', 'relationshipIdentity', 'relationshipOrgUnit', 'relationshipManager', 'relationshipId',
-  'relationshipCustom/absent', 'memberOfCollection', 'memberOfCollection',
+  'relationshipIsActive', 'relationshipIsPrimary', 'orgUnitWithAncestors', 'orgUnitWithAncestors',
+  'identityManagedOrgUnits', 'identityDeputyOfOrgUnits', 'relationshipCustom/absent', 'memberOfCollection', 'memberOfCollection',
 ]
 
 const EQUALITY: Operator[] = ['Equals', 'NotEquals', 'In']
@@ -163,7 +166,7 @@ const leaf = fc.constantFrom(...NAMES).chain((id) => {
 })
 
 const namesOfType = (type: AttributeType): string[] => [
-  ...new Set(NAMES.filter((name) => SCHEMA.get(name) === type && name !== 'memberOfCollection')),
+  ...new Set(NAMES.filter((name) => SCHEMA.get(name) === type && name !== 'memberOfCollection' && !isComputed(name))),
 ]
 /** A leaf that compares two attributes of the row. */
 const pair = fc.constantFrom(...NAMES.filter((name) => name !== 'memberOfCollection')).chain((id) => {

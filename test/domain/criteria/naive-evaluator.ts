@@ -4,7 +4,7 @@ import type { AttributeType, ConditionSchema } from '../../../shared/domain/crit
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 
 type Row = { identity?: SnapshotObject; orgUnit?: SnapshotObject; relationship?: SnapshotObject }
-type Context = NamedMembersContext & { readonly rows: readonly Row[] }
+type Context = NamedMembersContext & { readonly rows: readonly Row[]; readonly objects: readonly SnapshotObject[] }
 type Value = string | number | readonly string[] | undefined
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -24,7 +24,7 @@ export function naiveMembers(
   const rows = naiveRows(objects)
   for (const row of rows) {
     const object = row[part]
-    if (object !== undefined && holds(condition, row, schema, { ...context, rows })) members.add(object.id)
+    if (object !== undefined && holds(condition, row, schema, { ...context, rows, objects })) members.add(object.id)
   }
   return [...members].sort()
 }
@@ -83,7 +83,7 @@ function holdsLeaf(leaf: WireLeaf, row: Row, schema: ConditionSchema, context: C
 /** Compares two attributes of the row. */
 function holdsWith(other: string, leaf: WireLeaf, row: Row, schema: ConditionSchema, context: Context): boolean {
   const value = fieldValue(leaf.field, leaf.id, schema.get(leaf.id) as AttributeType, row, context)
-  const wanted = attributeValue(other, schema.get(other) as AttributeType, row)
+  const wanted = attributeValue(other, schema.get(other) as AttributeType, row, context)
   if (value === undefined || wanted === undefined) return false
   if (typeof value === 'object') return value.includes(String(wanted))
   return compare(leaf.operator, value, wanted as string | number)
@@ -124,7 +124,7 @@ function order(left: string | number, right: string | number): number {
 
 /** Reads the field from the inside out by recursion; the names in the tests hold no brackets. */
 function fieldValue(field: string, id: string, type: AttributeType, row: Row, context: Context): Value {
-  if (field === id) return attributeValue(id, type, row)
+  if (field === id) return attributeValue(id, type, row, context)
   if (field === 'Today()') return context.todayMs
   const [, name, inner, tail = ''] = /^(\w+)\((.*?)((?:,-?\d+)*)\)$/.exec(field) ?? []
   const value = fieldValue(inner as string, id, type, row, context)
@@ -140,7 +140,55 @@ function fieldValue(field: string, id: string, type: AttributeType, row: Row, co
     .join('')
 }
 
-function attributeValue(id: string, type: AttributeType, row: Row): Value {
+/** The attributes that follow from others. */
+function computedValue(id: string, row: Row, { todayMs, objects }: Context): Value | null {
+  const live = objects.filter(({ deleted }) => !deleted)
+  const units = live.filter(({ objectType }) => objectType === 'orgUnit')
+  const listed = (ids: string[]) => (ids.length === 0 ? undefined : ids)
+  const { identity, orgUnit, relationship } = row
+  switch (id) {
+    case 'relationshipIsActive': {
+      const end = relationship?.attributes.endDate as string | undefined
+      return relationship && String(end === undefined || Date.parse(end) >= todayMs)
+    }
+    case 'relationshipIsPrimary':
+      return (
+        relationship && String(identity !== undefined && referred(identity, 'primaryRelationship') === relationship.id)
+      )
+    case 'orgUnitWithAncestors': {
+      const ids: string[] = []
+      for (let unit = orgUnit; unit !== undefined && !ids.includes(unit.id); ) {
+        ids.push(unit.id)
+        const parent: string | undefined = referred(unit, 'parent')
+        unit = units.find((other) => other.id === parent)
+      }
+      return listed(ids)
+    }
+    case 'identityManagedOrgUnits':
+      return (
+        identity && listed(units.filter((unit) => referred(unit, 'manager') === identity.id).map((unit) => unit.id))
+      )
+    case 'identityDeputyOfOrgUnits':
+      return (
+        identity &&
+        listed(
+          units
+            .filter(({ attributes }) =>
+              (attributes.deputies as { objectId: string }[] | undefined)?.some(
+                ({ objectId }) => objectId === identity.id,
+              ),
+            )
+            .map((unit) => unit.id),
+        )
+      )
+    default:
+      return null
+  }
+}
+
+function attributeValue(id: string, type: AttributeType, row: Row, context: Context): Value {
+  const computed = computedValue(id, row, context)
+  if (computed !== null) return computed
   const part = (['identity', 'orgUnit', 'relationship'] as const).find((prefix) => id.startsWith(prefix))
   const object = part === undefined ? row.identity : row[part]
   if (object === undefined) return undefined

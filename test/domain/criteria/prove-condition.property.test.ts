@@ -84,7 +84,7 @@ describe('A proof', () => {
   /** Every combination of values that decides small trees on these attributes, one object for each. */
   const NUMBERS = Array.from({ length: 9 }, (_, index) => String(index))
   const WORDS = ['']
-  for (let length = 0; WORDS.length < 1365; length += 1) {
+  for (let length = 0; WORDS.length < 600; length += 1) {
     for (const word of WORDS.filter((each) => each.length === length))
       for (const letter of '!abc') WORDS.push(word + letter)
   }
@@ -152,9 +152,9 @@ describe('A proof', () => {
             code,
           )
         }),
-        { numRuns: claim === 'texts' ? 150 : 1500 },
+        { numRuns: claim === 'texts' ? 50 : 1500 },
       )
-      assert.ok(constantCount > 5, String(constantCount))
+      assert.ok(constantCount > 2, String(constantCount))
     })
   }
 })

@@ -36,6 +36,7 @@ describe('The schema of conditions', () => {
     for (const name of SCHEMA.keys()) {
       const source = schemaSource(name)
       if (name === 'memberOfCollection') assert.deepEqual(source, { kind: 'collections' })
+      else if (source?.kind === 'computed') assert.ok(source.name === name && name.startsWith(source.objectType))
       else assert.equal(source?.kind === 'attribute' && schemaName(source.objectType, source.attribute), name)
     }
     assert.deepEqual(schemaSource('relationshipCustom/Shift'), {

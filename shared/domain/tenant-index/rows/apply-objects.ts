@@ -21,6 +21,8 @@ export const APPLIED_AT_ONCE_COUNT = 64
 type Rows = {
   readonly tables: Readonly<Record<ObjectType, ObjectTable>>
   readonly referrers: Readonly<Record<LinkedType, Referrers>>
+  /** The org units below each one, by their parent. */
+  readonly childUnits: Referrers
   link(to: LinkedType): Column
 }
 
@@ -32,6 +34,7 @@ export function* applyObjects(objects: readonly SnapshotObject[], rows: Rows): T
     if (isGone(object, rows)) change.gone[object.objectType].add(object.id)
     if (object.restored) change.isAnyRestored = true
     if (object.objectType === 'relationship') applyRelationship(object, rows, change)
+    else if (object.objectType === 'orgUnit') yield* applyOrgUnit(object, rows, change)
     else applyLinked(object, object.objectType, rows, change)
     yield
   }
@@ -82,12 +85,58 @@ function relink(to: LinkedType, slot: number, before: number, rows: Rows, change
 function applyLinked(object: SnapshotObject, objectType: LinkedType, rows: Rows, change: RecordedChange): void {
   const slot = slotOf(object, rows)
   if (slot === 0 || !write(object, slot, rows, change)) return
+  touchWithRows(objectType, slot, rows, change)
+}
+
+/** Touches an object, its relationships and what these refer to as well. */
+function touchWithRows(objectType: LinkedType, slot: number, rows: Rows, change: RecordedChange): void {
   change.touch(objectType, slot)
   const otherEnd = objectType === 'identity' ? 'orgUnit' : 'identity'
   const referrers = rows.referrers[objectType]
   for (let relationship = referrers.first(slot); relationship !== 0; relationship = referrers.next(relationship)) {
     change.touch('relationship', relationship)
     change.touchLive(otherEnd, rows.link(otherEnd).codeAt(relationship))
+  }
+}
+
+/**
+ * The same for an org unit. What is below a unit that moves has other ancestors; who leads it leads another set of
+ * units.
+ */
+function* applyOrgUnit(object: SnapshotObject, rows: Rows, change: RecordedChange): Task<void> {
+  const { orgUnit } = rows.tables
+  const slot = slotOf(object, rows)
+  const [wasLive, parentBefore] = [orgUnit.isLive(slot), orgUnit.column('parent').codeAt(slot)]
+  const ledBefore = leadersOf(slot, rows)
+  applyLinked(object, 'orgUnit', rows, change)
+  const parent = orgUnit.column('parent').codeAt(slot)
+  if (parent !== parentBefore) {
+    rows.childUnits.remove(parentBefore, slot)
+    rows.childUnits.add(parent, slot)
+  }
+  const leaders = leadersOf(slot, rows)
+  const isLive = orgUnit.isLive(slot)
+  const hasChanged = isLive !== wasLive || leaders.size !== ledBefore.size || !leaders.isSubsetOf(ledBefore)
+  if (hasChanged) for (const leader of leaders.union(ledBefore)) change.touchLive('identity', leader)
+  if (isLive !== wasLive || parent !== parentBefore) yield* touchBelow(slot, rows, change)
+}
+
+/** The identities that lead a unit, as manager or deputy. */
+function leadersOf(unit: number, { tables: { orgUnit } }: Rows): Set<number> {
+  const deputies = orgUnit.column('deputies')
+  const code = deputies.codeAt(unit)
+  const slots = code === 0 || deputies.values.kind !== 'list' ? [] : deputies.values.elementCodesOf(code)
+  return new Set([orgUnit.column('manager').codeAt(unit), ...slots])
+}
+
+/** Touches the units below one, with their relationships. One unit in each step. */
+function* touchBelow(unit: number, rows: Rows, change: RecordedChange): Task<void> {
+  const below = new Set([unit])
+  for (const slot of below) {
+    yield
+    if (slot !== unit && rows.tables.orgUnit.isLive(slot)) touchWithRows('orgUnit', slot, rows, change)
+    let child = rows.childUnits.first(slot)
+    for (; child !== 0; child = rows.childUnits.next(child)) below.add(child)
   }
 }
 

@@ -18,6 +18,8 @@ export class RowSnapshot {
   readonly tables: Readonly<Record<ObjectType, ObjectTable>>
   /** The relationships of each identity and of each org unit. */
   readonly referrers: Readonly<Record<LinkedType, Referrers>>
+  /** The org units below each one, by their parent. */
+  readonly childUnits: Referrers
   /** The same object for a snapshot and all its forks, which share their values and codes. */
   readonly family: object
   /** A new object after each change. Data computed from the rows stay valid while it is the same. */
@@ -31,6 +33,7 @@ export class RowSnapshot {
       identity: origin?.referrers.identity.forked() ?? new Referrers(),
       orgUnit: origin?.referrers.orgUnit.forked() ?? new Referrers(),
     }
+    this.childUnits = origin?.childUnits.forked() ?? new Referrers()
     this.family = origin?.family ?? {}
     if (origin !== undefined) this.revision = origin.revision
     const { relationship } = this.tables
@@ -73,7 +76,8 @@ export class RowSnapshot {
 
   /** The approximate memory of rows, columns and dictionaries. A fork counts what it shares with its origin. */
   get sizeBytes(): number {
-    const referrers = this.referrers.identity.sizeBytes + this.referrers.orgUnit.sizeBytes
+    const { identity, orgUnit } = this.referrers
+    const referrers = identity.sizeBytes + orgUnit.sizeBytes + this.childUnits.sizeBytes
     return OBJECT_TYPES.reduce((sum, type) => sum + this.tables[type].sizeBytes, referrers)
   }
 

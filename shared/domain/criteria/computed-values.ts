@@ -1,0 +1,151 @@
+import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
+import { type Bitmap, emptyBitmap, setBit } from '../tenant-index/rows/bitmap.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { COMPUTED_ATTRIBUTES, type ComputedName } from './computed-attributes.ts'
+import type { CheckedLeaf } from './condition.ts'
+import type { RowValue } from './row-value.ts'
+
+/** The values of a computed attribute on the objects of a snapshot, by slot. */
+export type ComputedValues = {
+  /** Undefined where the attribute is missing; otherwise a boolean, or slots of the objects in a list. */
+  valueAt(slot: number, todayMs: number): boolean | readonly number[] | undefined
+  /** Whether the list of an object has an element. The same as `valueAt`, without the list. */
+  contains(slot: number, element: number): boolean
+}
+
+export function computedValues(name: ComputedName, rows: RowSnapshot): ComputedValues {
+  switch (name) {
+    case 'relationshipIsActive':
+      return activeValues(rows)
+    case 'relationshipIsPrimary':
+      return primaryValues(rows)
+    case 'orgUnitWithAncestors':
+      return ancestorValues(rows)
+    case 'identityManagedOrgUnits':
+      return unitsLedValues(rows, (unit) => [rows.tables.orgUnit.column('manager').codeAt(unit)])
+    case 'identityDeputyOfOrgUnits':
+      return unitsLedValues(rows, (unit) => deputiesOf(unit, rows))
+  }
+}
+
+/** The value as it is shown: a boolean or ids, ascending. */
+export function shownValue(name: ComputedName, slot: number, todayMs: number, rows: RowSnapshot): RowValue {
+  const value = computedValues(name, rows).valueAt(slot, todayMs)
+  if (value === undefined) return null
+  if (typeof value === 'boolean') return value
+  return value.map((each) => rows.tables.orgUnit.ids.idOf(each)).sort()
+}
+
+/** Whether an object satisfies a leaf. Negative operators are tested as their opposites. */
+export type ComputedTest = (slot: number, todayMs: number) => boolean
+
+export function computedTest(leaf: CheckedLeaf, name: ComputedName, rows: RowSnapshot): ComputedTest {
+  const values = computedValues(name, rows)
+  if (leaf.operator === 'IsNull') return (slot, todayMs) => values.valueAt(slot, todayMs) === undefined
+  if (COMPUTED_ATTRIBUTES[name].type === 'Boolean') {
+    const wanted = leaf.values[0] === 'true'
+    return (slot, todayMs) => values.valueAt(slot, todayMs) === wanted
+  }
+  const id = String(leaf.values[0])
+  return (slot) => values.contains(slot, rows.tables.orgUnit.ids.codeOf(id))
+}
+
+/** Objects tested in one step of the task. */
+const OBJECTS_PER_STEP_COUNT = 4096
+
+/** The objects in `mask` that satisfy a test. */
+export function* slotsPassing(test: ComputedTest, negative: boolean, mask: Bitmap, todayMs: number): Task<Bitmap> {
+  const found = emptyBitmap(mask.length * 32)
+  for (let slot = 0; slot < mask.length * 32; slot += 1) {
+    if (slot % OBJECTS_PER_STEP_COUNT === OBJECTS_PER_STEP_COUNT - 1) yield
+    if ((((mask[slot >>> 5] as number) >>> (slot & 31)) & 1) === 1 && test(slot, todayMs) !== negative)
+      setBit(found, slot)
+  }
+  return found
+}
+
+const NO_LIST = { contains: () => false }
+
+function activeValues({ tables: { relationship } }: RowSnapshot): ComputedValues {
+  const end = relationship.column('endDate')
+  const { values } = end
+  return {
+    ...NO_LIST,
+    valueAt(slot, todayMs) {
+      if (!relationship.isLive(slot)) return undefined
+      const code = end.codeAt(slot)
+      return code === 0 || values.kind !== 'instant' || (values.instantsMs[code] as number) >= todayMs
+    },
+  }
+}
+
+function primaryValues(rows: RowSnapshot): ComputedValues {
+  const { identity, relationship } = rows.tables
+  const primary = identity.column('primaryRelationship')
+  const holder = rows.link('identity')
+  return {
+    ...NO_LIST,
+    valueAt(slot) {
+      if (!relationship.isLive(slot)) return undefined
+      return primary.codeAt(holder.codeAt(slot)) === slot
+    },
+  }
+}
+
+function ancestorValues({ tables: { orgUnit } }: RowSnapshot): ComputedValues {
+  const parent = orgUnit.column('parent')
+  /** Parents form no circle, except for a moment while the changes of a connector arrive. */
+  const chainOf = (slot: number): number[] => {
+    const chain: number[] = []
+    for (let unit = slot; orgUnit.isLive(unit) && !chain.includes(unit); unit = parent.codeAt(unit)) chain.push(unit)
+    return chain
+  }
+  return {
+    valueAt: (slot) => (orgUnit.isLive(slot) ? chainOf(slot) : undefined),
+    contains: (slot, element) => element !== 0 && chainOf(slot).includes(element),
+  }
+}
+
+function deputiesOf(unit: number, { tables: { orgUnit } }: RowSnapshot): readonly number[] {
+  const deputies = orgUnit.column('deputies')
+  const code = deputies.codeAt(unit)
+  return code === 0 || deputies.values.kind !== 'list' ? [] : deputies.values.elementCodesOf(code)
+}
+
+/** The units by the identity that leads them. Found once for each state of the rows. */
+function unitsLedValues(rows: RowSnapshot, leadersOf: (unit: number) => readonly number[]): ComputedValues {
+  const { identity, orgUnit } = rows.tables
+  let revision: object | undefined
+  let units = new Map<number, number[]>()
+  const unitsOf = (slot: number): readonly number[] => {
+    if (revision !== rows.revision) {
+      units = runToCompletion(unitsByLeader(rows, leadersOf))
+      revision = rows.revision
+    }
+    return units.get(slot) ?? []
+  }
+  return {
+    valueAt: (slot) => (identity.isLive(slot) && unitsOf(slot).length > 0 ? unitsOf(slot) : undefined),
+    contains: (slot, element) =>
+      element !== 0 && identity.isLive(slot) && orgUnit.isLive(element) && leadersOf(element).includes(slot),
+  }
+}
+
+function* unitsByLeader(
+  rows: RowSnapshot,
+  leadersOf: (unit: number) => readonly number[],
+): Task<Map<number, number[]>> {
+  const { orgUnit } = rows.tables
+  const units = new Map<number, number[]>()
+  for (let unit = 1; unit < orgUnit.slotCount; unit += 1) {
+    if (!orgUnit.isLive(unit)) continue
+    for (const leader of leadersOf(unit)) {
+      if (leader === 0) continue
+      const known = units.get(leader)
+      if (known === undefined) units.set(leader, [unit])
+      else known.push(unit)
+    }
+    yield
+  }
+  return units
+}
