@@ -228,7 +228,8 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
         '`relationshipIsActive` (until the day of its `endDate` has passed; its `startDate` does not matter), ' +
         '`relationshipIsPrimary`, `orgUnitWithAncestors` (the unit, its parent, up to the root: "this unit and all below ' +
         'it" is `Contains`), `identityManagedOrgUnits` and `identityDeputyOfOrgUnits` (the units whose `manager` or ' +
-        'deputy the identity is). They cannot be the attribute in a value. `identityNin`, `identityMobile`, ' +
+        'deputy the identity is), `identityHasReports` (some active relationship has it as manager, by itself or through ' +
+        'its unit). They cannot be the attribute in a value. `identityNin`, `identityMobile`, ' +
         '`identityPrivateMobile` and `identityPrivateEmail` exist only for callers who may read all core objects; for ' +
         'others, a condition with them is refused with `FieldNotInSchema`, unless it is sent back as they read it: with ' +
         '`hidden` in place of each value that is compared with such an attribute.',

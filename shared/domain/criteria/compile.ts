@@ -1,3 +1,4 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { ObjectType } from '../core/core-object.ts'
 import type { Column } from '../tenant-index/rows/column.ts'
 import type { ColumnValues } from '../tenant-index/rows/column-values.ts'
@@ -91,6 +92,8 @@ export class CompiledCondition {
   /** By values, which the forks of a snapshot share. */
   #verdicts = new WeakMap<ColumnValues, Map<CheckedLeaf, LeafVerdicts>>()
 
+  #preparations = new WeakMap<RowSnapshot, ((todayMs: number) => Task<void>)[]>()
+
   /** @param root Equal leaves must be the same object, so that they are evaluated once. */
   constructor(root: CheckedNode) {
     this.#root = root
@@ -103,6 +106,12 @@ export class CompiledCondition {
     const bound = this.#bind(this.#root, snapshot)
     this.#bound.set(snapshot, bound)
     return bound
+  }
+
+  /** Finds in steps what its computed attributes need. */
+  *prepared(snapshot: RowSnapshot, todayMs: number): Task<void> {
+    this.boundTo(snapshot)
+    for (const prepare of this.#preparations.get(snapshot) ?? []) yield* prepare(todayMs)
   }
 
   /** The memory of the cached results on a snapshot. */
@@ -140,14 +149,10 @@ export class CompiledCondition {
     }
     if (source.kind === 'computed') {
       const { objectType: reads, name } = source
-      return {
-        kind: 'computed',
-        reads,
-        place: ROW_PLACE[reads],
-        test: computedTest(leaf, name, snapshot),
-        name,
-        negative,
-      }
+      const test = computedTest(leaf, name, snapshot)
+      const preparations = this.#preparations.get(snapshot) ?? []
+      if (test.prepare !== undefined) this.#preparations.set(snapshot, [...preparations, test.prepare])
+      return { kind: 'computed', reads, place: ROW_PLACE[reads], test, name, negative }
     }
     const { objectType, attribute } = source
     const column = snapshot.tables[objectType].column(attribute)

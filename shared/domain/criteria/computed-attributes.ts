@@ -22,6 +22,13 @@ export const COMPUTED_ATTRIBUTES = {
   orgUnitWithAncestors: { of: 'orgUnit', type: 'List', to: 'orgUnit', reads: ['orgUnitParent'] },
   identityManagedOrgUnits: { of: 'identity', type: 'List', to: 'orgUnit', reads: ['orgUnitManager'] },
   identityDeputyOfOrgUnits: { of: 'identity', type: 'List', to: 'orgUnit', reads: ['orgUnitDeputies'] },
+  /** Whether some active relationship has the identity as its manager, by itself or through its units. */
+  identityHasReports: {
+    of: 'identity',
+    type: 'Boolean',
+    reads: ['relationshipManager', 'relationshipEndDate', 'orgUnitManager', 'orgUnitParent'],
+    dependsOnDay: true,
+  },
 } as const satisfies Record<string, ComputedAttribute>
 
 export type ComputedName = keyof typeof COMPUTED_ATTRIBUTES

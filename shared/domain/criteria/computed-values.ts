@@ -1,5 +1,6 @@
 import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
-import { type Bitmap, emptyBitmap, setBit } from '../tenant-index/rows/bitmap.ts'
+import { type Bitmap, emptyBitmap, hasBit, setBit } from '../tenant-index/rows/bitmap.ts'
+import { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { COMPUTED_ATTRIBUTES, type ComputedName } from './computed-attributes.ts'
 import type { CheckedLeaf } from './condition.ts'
@@ -25,6 +26,8 @@ export function computedValues(name: ComputedName, rows: RowSnapshot): ComputedV
       return unitsLedValues(rows, (unit) => [rows.tables.orgUnit.column('manager').codeAt(unit)])
     case 'identityDeputyOfOrgUnits':
       return unitsLedValues(rows, (unit) => deputiesOf(unit, rows))
+    case 'identityHasReports':
+      return reportValues(rows)
   }
 }
 
@@ -37,14 +40,19 @@ export function shownValue(name: ComputedName, slot: number, todayMs: number, ro
 }
 
 /** Whether an object satisfies a leaf. Negative operators are tested as their opposites. */
-export type ComputedTest = (slot: number, todayMs: number) => boolean
+export type ComputedTest = {
+  (slot: number, todayMs: number): boolean
+  /** Finds in steps what the first test would otherwise find at once. */
+  prepare?: (todayMs: number) => Task<void>
+}
 
 export function computedTest(leaf: CheckedLeaf, name: ComputedName, rows: RowSnapshot): ComputedTest {
   const values = computedValues(name, rows)
   if (leaf.operator === 'IsNull') return (slot, todayMs) => values.valueAt(slot, todayMs) === undefined
   if (COMPUTED_ATTRIBUTES[name].type === 'Boolean') {
     const wanted = leaf.values[0] === 'true'
-    return (slot, todayMs) => values.valueAt(slot, todayMs) === wanted
+    const test: ComputedTest = (slot, todayMs) => values.valueAt(slot, todayMs) === wanted
+    return name === 'identityHasReports' ? Object.assign(test, { prepare: preparedReports(rows) }) : test
   }
   const id = String(leaf.values[0])
   return (slot) => values.contains(slot, rows.tables.orgUnit.ids.codeOf(id))
@@ -103,6 +111,32 @@ function ancestorValues({ tables: { orgUnit } }: RowSnapshot): ComputedValues {
   return {
     valueAt: (slot) => (orgUnit.isLive(slot) ? chainOf(slot) : undefined),
     contains: (slot, element) => element !== 0 && chainOf(slot).includes(element),
+  }
+}
+
+/** By the revision of rows: who leads somebody on a day. Conditions share it. */
+const leadersByRevision = new WeakMap<object, { readonly todayMs: number; readonly leaders: Bitmap }>()
+
+function* leadersTask(rows: RowSnapshot, todayMs: number): Task<Bitmap> {
+  const known = leadersByRevision.get(rows.revision)
+  if (known?.todayMs === todayMs) return known.leaders
+  const leaders = yield* new OrgChart(rows, todayMs).leadersTask()
+  leadersByRevision.set(rows.revision, { todayMs, leaders })
+  return leaders
+}
+
+function preparedReports(rows: RowSnapshot) {
+  return function* (todayMs: number): Task<void> {
+    yield* leadersTask(rows, todayMs)
+  }
+}
+
+function reportValues(rows: RowSnapshot): ComputedValues {
+  const { identity } = rows.tables
+  return {
+    ...NO_LIST,
+    valueAt: (slot, todayMs) =>
+      identity.isLive(slot) ? hasBit(runToCompletion(leadersTask(rows, todayMs)), slot) : undefined,
   }
 }
 

@@ -53,7 +53,9 @@ export function* explainTask(
   context: EvaluationContext,
   { showsCondition }: ConditionReader,
 ): Task<ExplainedGroup[]> {
-  const bound = compileAsWritten(condition).boundTo(snapshot)
+  const compiled = compileAsWritten(condition)
+  yield* compiled.prepared(snapshot, context.todayMs)
+  const bound = compiled.boundTo(snapshot)
   const test = new RowTest(snapshot, context)
   const wire = showsCondition ? condition.wire : withHiddenValues(condition.wire)
   const explained: ExplainedGroup[] = []

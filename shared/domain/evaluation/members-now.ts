@@ -10,6 +10,7 @@ import { attributesRead, type CheckedCondition, dependsOnDay, readsAnyPosition }
 import { evaluationTask, objectEvaluationTask } from '../criteria/evaluate.ts'
 import type { NamedMembersContext } from '../criteria/evaluation-context.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
+import { LEADERS_MOVED } from '../tenant-index/rows/apply-objects.ts'
 import type { KnownChanges, RowChanges } from '../tenant-index/rows/row-changes.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { mayChangeAccounts } from './notify-links.ts'
@@ -123,6 +124,7 @@ export function scopeOf(
     cached.head?.value.definitionKey !== definitionKey ||
     collection.refersTo.some((id) => changedMembers.has(id))
   if (isWhole) return 'everything'
+  if (changes.attributes.has(LEADERS_MOVED) && cached.attributesRead.has(LEADERS_MOVED)) return 'everything'
   // The links of released members are notified of changed accounts only after an evaluation.
   if (cached.ids === undefined && (!cached.isReleased || mayChangeAccounts(changes))) return 'everything'
   if (!changes.rowsMoved && cached.attributesRead.isDisjointFrom(changes.attributes)) return 'nothing'

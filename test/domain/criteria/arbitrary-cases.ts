@@ -98,7 +98,7 @@ const NAMES: readonly string[] = [
   'orgUnitParent', 'orgUnitDeputies', 'orgUnitId', 'relationshipTitle', 'relationshipTitle', 'relationshipStartDate',
   'relationshipEndDate', 'relationshipIdentity', 'relationshipOrgUnit', 'relationshipManager', 'relationshipId',
   'relationshipIsActive', 'relationshipIsPrimary', 'orgUnitWithAncestors', 'orgUnitWithAncestors',
-  'identityManagedOrgUnits', 'identityDeputyOfOrgUnits', 'relationshipCustom/absent', 'memberOfCollection', 'memberOfCollection',
+  'identityManagedOrgUnits', 'identityHasReports', 'identityHasReports', 'identityDeputyOfOrgUnits', 'relationshipCustom/absent', 'memberOfCollection', 'memberOfCollection',
 ]
 
 const EQUALITY: Operator[] = ['Equals', 'NotEquals', 'In']

@@ -168,6 +168,29 @@ function computedValue(id: string, row: Row, { todayMs, objects }: Context): Val
       return (
         identity && listed(units.filter((unit) => referred(unit, 'manager') === identity.id).map((unit) => unit.id))
       )
+    case 'identityHasReports': {
+      const person = (ref: string | undefined) =>
+        live.find((each) => each.objectType === 'identity' && each.id === ref)?.id
+      const reports = live.filter((position) => {
+        const end = position.attributes.endDate as string | undefined
+        if (position.objectType !== 'relationship' || (end !== undefined && Date.parse(end) < todayMs)) return false
+        const subject = referred(position, 'identity')
+        const isOther = (manager: string | undefined) => manager !== undefined && manager !== subject
+        const own = person(referred(position, 'manager'))
+        if (isOther(own)) return own === identity?.id
+        const seen = new Set<string>()
+        let unit = units.find(({ id: unitId }) => unitId === referred(position, 'orgUnit'))
+        while (unit !== undefined && !seen.has(unit.id)) {
+          const manager = person(referred(unit, 'manager'))
+          if (isOther(manager)) return manager === identity?.id
+          seen.add(unit.id)
+          const parent: string | undefined = referred(unit, 'parent')
+          unit = units.find((other) => other.id === parent)
+        }
+        return false
+      })
+      return identity && String(reports.length > 0)
+    }
     case 'identityDeputyOfOrgUnits':
       return (
         identity &&

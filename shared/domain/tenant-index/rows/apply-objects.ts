@@ -14,6 +14,9 @@ export type SnapshotObject = Pick<CoreObject, 'id' | 'objectType' | 'externalId'
   readonly version?: string
 }
 
+/** The schema name that stands for a change of who leads somebody of which not all people are named. */
+export const LEADERS_MOVED = 'identityHasReports'
+
 /** So many objects are applied in a few milliseconds. */
 export const APPLIED_AT_ONCE_COUNT = 64
 
@@ -64,12 +67,26 @@ function* prepareFor(objects: readonly SnapshotObject[], { tables }: Rows): Task
 function applyRelationship(object: SnapshotObject, rows: Rows, change: RecordedChange): void {
   const slot = slotOf(object, rows)
   if (slot === 0) return
+  const manager = rows.tables.relationship.column('manager')
+  const managerBefore = manager.codeAt(slot)
   const identityBefore = rows.link('identity').codeAt(slot)
   const orgUnitBefore = rows.link('orgUnit').codeAt(slot)
   if (!write(object, slot, rows, change)) return
   change.touch('relationship', slot)
   relink('identity', slot, identityBefore, rows, change)
   relink('orgUnit', slot, orgUnitBefore, rows, change)
+  for (const leader of [managerBefore, manager.codeAt(slot)]) change.touchLive('identity', leader)
+  for (const unit of new Set([orgUnitBefore, rows.link('orgUnit').codeAt(slot)])) touchLeaders(unit, rows, change)
+}
+
+/** Touches the managers of a unit and of those above it: which of them has reports may have changed. */
+function touchLeaders(unit: number, { tables: { orgUnit } }: Rows, change: RecordedChange): void {
+  const [manager, parent] = [orgUnit.column('manager'), orgUnit.column('parent')]
+  const seen = new Set<number>()
+  for (let slot = unit; slot !== 0 && !seen.has(slot); slot = parent.codeAt(slot)) {
+    seen.add(slot)
+    change.touchLive('identity', manager.codeAt(slot))
+  }
 }
 
 function relink(to: LinkedType, slot: number, before: number, rows: Rows, change: RecordedChange): void {
@@ -108,6 +125,8 @@ function* applyOrgUnit(object: SnapshotObject, rows: Rows, change: RecordedChang
   const slot = slotOf(object, rows)
   const [wasLive, parentBefore] = [orgUnit.isLive(slot), orgUnit.column('parent').codeAt(slot)]
   const ledBefore = leadersOf(slot, rows)
+  const before = new Set<number>()
+  for (let unit = slot; unit !== 0 && !before.has(unit); unit = orgUnit.column('parent').codeAt(unit)) before.add(unit)
   applyLinked(object, 'orgUnit', rows, change)
   const parent = orgUnit.column('parent').codeAt(slot)
   if (parent !== parentBefore) {
@@ -118,6 +137,10 @@ function* applyOrgUnit(object: SnapshotObject, rows: Rows, change: RecordedChang
   const isLive = orgUnit.isLive(slot)
   const hasChanged = isLive !== wasLive || leaders.size !== ledBefore.size || !leaders.isSubsetOf(ledBefore)
   if (hasChanged) for (const leader of leaders.union(ledBefore)) change.touchLive('identity', leader)
+  if (hasChanged || parent !== parentBefore) {
+    for (const unit of before) change.touchLive('identity', orgUnit.column('manager').codeAt(unit))
+    touchLeaders(slot, rows, change)
+  }
   if (isLive !== wasLive || parent !== parentBefore) yield* touchBelow(slot, rows, change)
 }
 
@@ -158,6 +181,8 @@ function write(object: SnapshotObject, slot: number, { tables }: Rows, change: R
   const wasLive = table.isLive(slot)
   if (object.deleted && !wasLive) return false
   if (wasLive === object.deleted) change.rowsMoved = true
+  // Who decides in the place of a manager who comes or goes is not followed.
+  if (wasLive === object.deleted && object.objectType === 'identity') change.attributes.add(LEADERS_MOVED)
   if (!object.deleted) return table.write(slot, object.externalId, object.attributes, change.attributes)
   table.clear(slot, change.attributes)
   return true

@@ -1,5 +1,7 @@
+import type { Task } from '../../../kernel/cooperative-scheduler.ts'
 import { isPastDay } from '../../../kernel/timestamp.ts'
 import type { LinkedType, ObjectType } from '../../core/core-object.ts'
+import { type Bitmap, emptyBitmap, setBit } from './bitmap.ts'
 import type { Column } from './column.ts'
 import type { RowSnapshot } from './row-snapshot.ts'
 
@@ -127,6 +129,19 @@ export class OrgChart {
     return this.#idsOf('identity', reports)
   }
 
+  /** The identities that decide as manager for some active position, as slots. */
+  *leadersTask(): Task<Bitmap> {
+    const { identity, relationship } = this.#rows.tables
+    const leaders = emptyBitmap(identity.slotCount)
+    const holder = this.#rows.link('identity')
+    for (let slot = 1; slot < relationship.slotCount; slot += 1) {
+      if (slot % POSITIONS_PER_STEP_COUNT === 0) yield
+      const leader = this.#isActiveSlot(slot) ? this.#managerSlot(slot, holder.codeAt(slot)) : 0
+      if (leader !== 0) setBit(leaders, leader)
+    }
+    return leaders
+  }
+
   /** The rows of an identity: the slots of identity, org unit and relationship. */
   rowsOf(identityId: string): (readonly [number, number, number])[] {
     const identity = this.#slotOf('identity', identityId)
@@ -192,6 +207,9 @@ export class OrgChart {
     return [...slots].filter((slot) => table.isLive(slot)).map((slot) => table.ids.idOf(slot))
   }
 }
+
+/** Positions looked at in one step of a task. */
+const POSITIONS_PER_STEP_COUNT = 1024
 
 function slotsWith(column: Column, code: number, slotCount: number): number[] {
   const codes = column.codes(slotCount)
