@@ -8,9 +8,9 @@ import type { Budget } from './text-results.ts'
 export type Proof = { readonly code: 'NeverHolds' | 'AlwaysHolds' | 'Redundant'; readonly pointer: string }
 
 /** Steps of automata in one analysis: some milliseconds. */
-const STEPS_AT_MOST_COUNT = 150_000
+const MAX_STEPS_COUNT = 150_000
 /** Limits the length of the list. */
-const PROOFS_AT_MOST_COUNT = 1000
+const MAX_PROOFS_COUNT = 1000
 
 /** Whether a node holds on every row, on none, or on some as far as is known. */
 type Constancy = 'always' | 'never' | 'sometimes'
@@ -23,13 +23,13 @@ type Constancy = 'always' | 'never' | 'sometimes'
 export function* proofsTask(root: CheckedGroup): Task<Proof[]> {
   const analysis = new Analysis()
   const verdicts = yield* analysis.verdicts(root)
-  return reported(root, '', verdicts, analysis).slice(0, PROOFS_AT_MOST_COUNT)
+  return reported(root, '', verdicts, analysis).slice(0, MAX_PROOFS_COUNT)
 }
 
 type Verdicts = ReadonlyMap<CheckedNode, Constancy>
 
 class Analysis {
-  readonly budget: Budget = { stepCount: STEPS_AT_MOST_COUNT }
+  readonly budget: Budget = { stepCount: MAX_STEPS_COUNT }
   readonly #verdicts = new Map<CheckedNode, Constancy>()
 
   /** The different leaves among nodes on the same attribute, at most 12 at once. */
