@@ -116,7 +116,7 @@ const SAVED_EVERY_HOURS = 20
 const UNUSED_SAVED_EVERY_HOURS = 160
 
 /** A message is sent, received and settled. About half of them are evaluations, which begin and end a session. */
-const BUS_OPERATIONS_PER_MESSAGE = 4
+const BUS_OPERATIONS_PER_MESSAGE = 3
 
 /** The formulas, as they are printed. */
 export const FORMULAS = [
@@ -124,7 +124,7 @@ export const FORMULAS = [
   '               + audit / 24 + changes x auditedChange + rows x (auditedRow / (84 x 24) + savedRow / 20)',
   'without changes: no sweptChanges; + rows x (readRow + savedRow) / 160 instead of rows x savedRow / 20',
   'month        = hours x (tenants x tenant-hour + 60 x timer)',
-  'bus          = 4 x messages (send, receive, settle; begin and end the session of each second one)',
+  'bus          = 3 x messages (send, receive, settle)',
   'busy seconds = storeOperations x storeOperationS + directoryCalls x directoryCallS',
   'functions    = executions x price + busy seconds / concurrentPerInstance x GB x price',
   'use          = month / (hours x 3600) x peakFactor / ceiling; the highest is the first bottleneck',

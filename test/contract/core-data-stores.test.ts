@@ -94,14 +94,15 @@ describe('ConnectorObjectStore', () => {
     )
   })
 
-  it('finds live identities by their join keys', async () => {
+  it('finds identities by their join keys, soft-deleted ones included', async () => {
     const tenantId = randomUUID()
     const [one, other] = [object({ data: { nin: '1' } }), object({ data: { nin: '2', directoryObjectId: 'a' } })]
-    await write(tenantId, [one, other, object({ data: { nin: '1' }, deletedAtMs: 1 })].map(asNew))
+    const deleted = object({ data: { nin: '1' }, deletedAtMs: 1 })
+    await write(tenantId, [one, other, deleted].map(asNew))
     const ids = async (...keys: [string[], string[]]) =>
       (await objects.identitiesByKeys(tenantId, ...keys)).map(({ value }) => value.id)
-    assert.deepEqual(await ids(['1'], []), [one.id])
-    assert.deepEqual((await ids(['1', '2'], ['a'])).sort(), [one.id, other.id].sort())
+    assert.deepEqual((await ids(['1'], [])).sort(), [one.id, deleted.id].sort())
+    assert.deepEqual(await ids(['2'], ['a']), [other.id])
     assert.deepEqual(await ids([], []), [])
   })
 

@@ -323,6 +323,26 @@ function assertKept(before: State, after: State, everMembers: ReadonlySet<string
   }
 }
 
+/** Contributors that share a join key with others of their connector, at any time: they may be one person renamed. */
+class Namesakes {
+  readonly #idsByKey = new Map<string, Set<string>>()
+
+  add(connectorId: string, write: ObjectWrite): void {
+    if (write.objectType !== 'identity' || write.operation === 'delete') return
+    const id = connectorObjectId({ connectorId, objectType: 'identity', externalId: write.externalId }, derivedId)
+    const { nin, directoryObjectId } = write.data as { nin?: string; directoryObjectId?: string }
+    for (const value of [nin, directoryObjectId]) {
+      if (value === undefined) continue
+      const key = `${connectorId} ${value}`
+      this.#idsByKey.set(key, (this.#idsByKey.get(key) ?? new Set()).add(id))
+    }
+  }
+
+  of(contributors: ReadonlySet<string>): string[] {
+    return [...this.#idsByKey.values()].flatMap((ids) => (ids.isDisjointFrom(contributors) ? [] : [...ids]))
+  }
+}
+
 const isMemberIn = (members: readonly Member[], person: readonly string[]): boolean =>
   members.some((member) => JSON.stringify(member.person) === JSON.stringify(person))
 
@@ -332,6 +352,10 @@ async function converges(servers: Servers, begin: Start, steps: readonly Step[])
   await tenant.begin(begin)
   await tenant.link()
   const sent = begin.objects.map((writes) => new Map(writes.map((write) => [nameOf(write), write])))
+  const namesakes = new Namesakes()
+  for (const [index, writes] of begin.objects.entries()) {
+    for (const write of writes) namesakes.add(ids[index] ?? '', write)
+  }
   let before = await tenant.state()
   const everMembers = new Set(choirOf(before).flatMap(({ person }) => person))
   for (const each of steps) {
@@ -341,6 +365,8 @@ async function converges(servers: Servers, begin: Start, steps: readonly Step[])
     const lost = tenant.group.losses.slice(lostCount).map(({ account }) => account)
     if (each.kind === 'write') {
       sent[each.connector]?.set(nameOf(each.write), each.write)
+      namesakes.add(ids[each.connector] ?? '', each.write)
+      for (const id of namesakes.of(everMembers)) everMembers.add(id)
       assertKept(before, after, everMembers, lost)
     }
     for (const { person } of choirOf(after)) for (const contributor of person) everMembers.add(contributor)

@@ -4,6 +4,8 @@ import type { Overrides } from '../../functions/app/service.ts'
 import { type AccountWorld, gone, identity, openAccountWorld, position } from './account-world.ts'
 import { TENANT, users } from './link-directory.ts'
 
+type Write = ReturnType<typeof identity>
+
 let world: AccountWorld
 before(async () => {
   world = await openAccountWorld()
@@ -82,5 +84,65 @@ describe('The groups of a person whose two identities become one', () => {
     await world.followed()
     assert.deepEqual([...(await world.membersOf(group))], [kept])
     assert.equal((await world.coldProcess().requests.requests.liveOf(TENANT, mergedAway)).length, 0)
+  })
+})
+
+describe('The groups of a person whose HR system gives a new external id', () => {
+  const cases = {
+    'with the deletion first': (old: Write, renamed: Write) => [[gone('identity', old.externalId), renamed]],
+    'with the deletion last': (old: Write, renamed: Write) => [[renamed, gone('identity', old.externalId)]],
+    'in two batches': (old: Write, renamed: Write) => [[renamed], [gone('identity', old.externalId)]],
+  }
+  for (const [order, batches] of Object.entries(cases)) {
+    it(`keep the account all the time, ${order}`, async () => {
+      const hr = await world.newSource()
+      const account = newAccount()
+      const data = { displayName: `Cy ${account}`, directoryObjectId: account, nin: account }
+      const old = identity('cy', data)
+      await world.write(hr, old)
+      const coreId = await world.coreIdOf(hr, 'identity', 'cy')
+      const collections = [await world.joinable([coreId]), await world.criteria('Identity', 'identityId', coreId)]
+      const groups = await Promise.all(collections.map((id) => world.linkedGroup(id)))
+      for (const group of groups) assert.deepEqual([...(await world.membersOf(group))], [account])
+      world.server.clearRequests()
+      for (const batch of batches(old, identity('renamed cy', data))) {
+        await world.write(hr, ...batch)
+        await world.followed()
+      }
+      assert.equal(await world.coreIdOf(hr, 'identity', 'renamed cy'), coreId)
+      assert.equal(removalsSent(), 0)
+      for (const group of groups) assert.deepEqual([...(await world.membersOf(group))], [account])
+    })
+  }
+
+  it('have the account again when the new id comes a batch after the deletion of the old one', async () => {
+    const hr = await world.newSource()
+    const account = newAccount()
+    const data = { displayName: `Di ${account}`, directoryObjectId: account, nin: account }
+    await world.write(hr, identity('di', data))
+    const coreId = await world.coreIdOf(hr, 'identity', 'di')
+    const group = await world.linkedGroup(await world.joinable([coreId]))
+    await world.write(hr, gone('identity', 'di'))
+    await world.followed()
+    assert.deepEqual([...(await world.membersOf(group))], [])
+    await world.write(hr, identity('renamed di', data))
+    await world.followed()
+    assert.equal(await world.coreIdOf(hr, 'identity', 'renamed di'), coreId)
+    assert.deepEqual([...(await world.membersOf(group))], [account])
+  })
+
+  it('lose it when two others of the HR system have its key', async () => {
+    const hr = await world.newSource()
+    const account = newAccount()
+    const data = { displayName: 'Ed', nin: account }
+    await world.write(hr, identity('ed', { ...data, directoryObjectId: account }))
+    const coreId = await world.coreIdOf(hr, 'identity', 'ed')
+    const group = await world.linkedGroup(await world.joinable([coreId]))
+    await world.write(hr, identity('one ed', data), identity('another ed', data))
+    await world.write(hr, gone('identity', 'ed'))
+    await world.followed()
+    assert.deepEqual([...(await world.membersOf(group))], [])
+    assert.notEqual(await world.coreIdOf(hr, 'identity', 'one ed'), coreId)
+    assert.notEqual(await world.coreIdOf(hr, 'identity', 'another ed'), coreId)
   })
 })

@@ -11,7 +11,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
     'shared/domain/group-links/job-transitions.ts',
   ],
   requests: ['shared/domain/membership-requests/decide-request.ts'],
-  joining: ['shared/domain/connectors/identity-resolver.ts'],
+  joining: ['shared/domain/connectors/identity-resolver.ts', 'shared/domain/connectors/join-keys.ts'],
   dispatch: ['shared/http/dispatch.ts', 'shared/http/match-route.ts'],
   tokens: ['shared/auth/token-verifier.ts', 'shared/auth/caller-admission.ts'],
   cursors: ['shared/http/paging.ts', 'shared/http/signed-texts.ts'],
@@ -100,7 +100,7 @@ export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
     ],
   },
   {
-    file: 'shared/domain/connectors/identity-resolver.ts',
+    file: 'shared/domain/connectors/join-keys.ts',
     reason: 'Ids are unique, and only the sign of a comparison counts.',
     lines: [
       ['rankOf(one.connectorId) - rankOf(other.connectorId) || (one.id < other.id ? -1 : 1)', ...['< → <=', '1 → 2']],

@@ -101,8 +101,8 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),
     async identitiesByKeys(tenantId, nins, directoryObjectIds) {
       const [byNin, byDirectoryObjectId] = await Promise.all([
-        whereIn(tenantId, 'c.data.nin', nins, [LIVE]),
-        whereIn(tenantId, 'c.data.directoryObjectId', directoryObjectIds, [LIVE]),
+        whereIn(tenantId, 'c.data.nin', nins),
+        whereIn(tenantId, 'c.data.directoryObjectId', directoryObjectIds),
       ])
       return [...new Map([...byNin, ...byDirectoryObjectId].map((found) => [found.value.id, found])).values()]
     },

@@ -139,7 +139,7 @@ export interface ConnectorObjectStore {
   referenceTargets(tenantId: string, ids: readonly string[]): Promise<ReferenceTarget[]>
   /** Returns the objects that contribute to one of these core objects, or did before they were soft-deleted. */
   ofCoreObjects(tenantId: string, coreObjectIds: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
-  /** Returns live identities with one of these national identity numbers or directory object ids. */
+  /** Returns identities with one of these national identity numbers or directory object ids, soft-deleted ones included. */
   identitiesByKeys(
     tenantId: string,
     nins: readonly string[],

@@ -1,14 +1,7 @@
-import type { Versioned } from '../../kernel/versioned.ts'
-import {
-  type ConnectorObject,
-  type ConnectorObjectStore,
-  type DeriveId,
-  type ObjectData,
-  ownCoreObjectId,
-} from './connector-object.ts'
+import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
+import { areOtherPeople, groupByPerson, joinKeysInOrder, renamingKeysOf } from './join-keys.ts'
 import { exceedsCoreObject } from './merged-core-object.ts'
-import type { ObjectWrite } from './object-input.ts'
 
 /** An identity being written, possibly without a core object yet. */
 export type WrittenIdentity = Omit<ConnectorObject, 'coreObjectId'>
@@ -40,8 +33,9 @@ type IdentityResolverDependencies = {
 export class IdentityResolver {
   readonly #identities = new Map<string, Identity>()
   /**
-   * Ids of live identities by what they share, a join key or a core object, and ids of all identities by the core
-   * object that they claim: those of soft-deleted ones are not assigned to others.
+   * Ids of live identities by what they share, a join key or a core object; ids of soft-deleted ones by the join keys
+   * that they had in their connector; and ids of all identities by the core object that they claim: those of
+   * soft-deleted ones are not assigned to others, except to the same person under a new external id.
    */
   readonly #index = new Map<string, Set<string>>()
   readonly #deps: IdentityResolverDependencies
@@ -73,30 +67,43 @@ export class IdentityResolver {
     return { coreObjectId, movers, isTooLarge: isTooLarge(person, this.#deps.rules), undo }
   }
 
-  /** Marks an identity as deleted. @returns The identities that move to another core object because of it. */
+  /**
+   * Marks an identity as deleted. When no other carries its core object, and the connector has exactly one live identity
+   * with the same join key, that one is the same person under a new external id and takes over the core object.
+   * @returns The identities that move to another core object because of it.
+   */
   remove(deleted: ConnectorObject): readonly ConnectorObject[] {
     const connected = this.#connectedTo([deleted])
     this.#put(deleted)
-    return this.#assign(connected, undefined)
+    const { coreObjectId } = deleted
+    const renamed = this.#isCarried(coreObjectId) ? undefined : this.#onlyLiveLike(deleted)
+    return this.#assign(connected, undefined, renamed && { id: renamed.id, coreObjectId })
   }
 
   /**
    * Assigns a core object to every person among these identities and those connected to them.
    * @param returning An identity that was not live before. Live identities keep a core object that it claims as well.
+   * @param renamed An identity whose person gets this core object.
    */
-  #assign(ids: readonly string[], returning: string | undefined): ConnectorObject[] {
+  #assign(
+    ids: readonly string[],
+    returning: string | undefined,
+    renamed?: { readonly id: string; readonly coreObjectId: string },
+  ): ConnectorObject[] {
     const starts = this.#identitiesWith(ids)
     const identities = [...new Set([...starts, ...this.#identitiesWith(this.#connectedTo(starts))])].filter(isLive)
     const people = groupByPerson(identities, this.#deps.rules)
     const taken = new Set<string | undefined>()
     const changed: ConnectorObject[] = []
     const assignments = people.map((person) => {
-      const kept = person.find(
+      const own = person.find(
         (each) =>
           each.coreObjectId !== undefined &&
           !taken.has(each.coreObjectId) &&
           (each.id !== returning || !this.#isHeldByOthers(each.coreObjectId, person)),
       )?.coreObjectId
+      const isRenamed = person.some(({ id }) => id === renamed?.id)
+      const kept = isRenamed ? renamed?.coreObjectId : (own ?? this.#formerCoreObject(person, returning))
       taken.add(kept)
       return { person, kept }
     })
@@ -115,6 +122,42 @@ export class IdentityResolver {
   #isHeldByOthers(coreObjectId: string, person: readonly Identity[]): boolean {
     const own = new Set(person.map(({ id }) => id))
     return [...this.#withKey(`core ${coreObjectId}`)].some((id) => !own.has(id))
+  }
+
+  /**
+   * The core object of the one identity of the same connector that had a join key of the returning identity and is
+   * deleted: HR systems give a person a new external id in that way. Undefined when there are several, or when another
+   * live identity has the core object or the join key.
+   */
+  #formerCoreObject(person: readonly Identity[], returning: string | undefined): string | undefined {
+    const written = person.find(({ id }) => id === returning)
+    if (written === undefined) return undefined
+    const former = this.#sameKey(written, formerKeysOf(written, this.#deps.rules))
+    const [coreObjectId, ...others] = new Set(former.map((each) => each.coreObjectId))
+    if (coreObjectId === undefined || others.length > 0 || this.#isCarried(coreObjectId)) return undefined
+    const likeIt = former.every((each) => this.#onlyLiveLike(each as ConnectorObject)?.id === written.id)
+    return likeIt ? coreObjectId : undefined
+  }
+
+  #isCarried(coreObjectId: string): boolean {
+    return this.#withKey(`core ${coreObjectId}`).size > 0
+  }
+
+  /** The live identity of the same connector with the same join key, when there is exactly one. */
+  #onlyLiveLike(deleted: ConnectorObject): Identity | undefined {
+    const live = this.#sameKey(deleted, renamingKeysOf(deleted, this.#deps.rules)).filter(
+      ({ connectorId }) => connectorId === deleted.connectorId,
+    )
+    return live.length === 1 ? live[0] : undefined
+  }
+
+  /** The identities with the first of the keys that any has, except those that certainly are other people. */
+  #sameKey(identity: Identity, keys: readonly string[]): Identity[] {
+    for (const key of keys) {
+      const found = this.#identitiesWith(this.#withKey(key)).filter((each) => !areOtherPeople(each, identity))
+      if (found.length > 0) return found
+    }
+    return []
   }
 
   /** Returns the core object derived from the identity's id, or a new one when another identity claims that. */
@@ -152,11 +195,11 @@ export class IdentityResolver {
     const id = typeof identity === 'string' ? identity : identity.id
     const before = this.#identities.get(id)
     this.#replaced.push([id, before])
-    for (const key of before === undefined ? [] : indexKeysOf(before)) this.#withKey(key).delete(id)
+    for (const key of before === undefined ? [] : indexKeysOf(before, this.#deps.rules)) this.#withKey(key).delete(id)
     this.#identities.delete(id)
     if (typeof identity === 'string') return
     this.#identities.set(id, identity)
-    for (const key of indexKeysOf(identity)) this.#withKey(key).add(id)
+    for (const key of indexKeysOf(identity, this.#deps.rules)) this.#withKey(key).add(id)
   }
 }
 
@@ -169,109 +212,17 @@ function isTooLarge(person: readonly Identity[], rules: ConnectorRules): boolean
 
 const isLive = ({ deletedAtMs }: Identity): boolean => deletedAtMs === undefined
 
-function sharedBy({ data, coreObjectId }: Identity): string[] {
-  const { nin, directoryObjectId } = joinKeys(data)
-  const shared = { nin, account: directoryObjectId, core: coreObjectId }
-  return Object.entries(shared).flatMap(([kind, value]) => (value === undefined ? [] : [`${kind} ${value}`]))
+function sharedBy(identity: Identity): string[] {
+  const { coreObjectId } = identity
+  return [...joinKeysInOrder(identity), ...(coreObjectId === undefined ? [] : [`core ${coreObjectId}`])]
 }
+
+/** The keys under which deleted identities of the connector are found. */
+const formerKeysOf = (identity: Identity, rules: ConnectorRules): string[] =>
+  renamingKeysOf(identity, rules).map((key) => `former ${identity.connectorId} ${key}`)
 
 const claimOf = (coreObjectId: string | undefined): string => `claim ${coreObjectId}`
 
-function indexKeysOf(identity: Identity): string[] {
-  return [...(isLive(identity) ? sharedBy(identity) : []), claimOf(identity.coreObjectId)]
-}
-
-export type JoinKeys = { readonly nin: string | undefined; readonly directoryObjectId: string | undefined }
-
-/** Returns the keys by which identities of several connectors join. */
-export function joinKeys(data: ObjectData): JoinKeys {
-  const { nin, directoryObjectId } = data as { nin?: string; directoryObjectId?: string }
-  return { nin, directoryObjectId }
-}
-
-type Joinable = Pick<ConnectorObject, 'id' | 'connectorId' | 'data'>
-
-/**
- * Groups live identities by person. Both the identities of a person and the people are ordered by the age of their
- * connectors, oldest first. Identities of different connectors join on `nin`, else on `directoryObjectId`. Two
- * different `nin` are two people, even with the same account. An identity without `nin` joins the person that has its
- * account; of several such people, the one of the oldest connector. The result depends only on the objects, not on the
- * order in which they were written.
- */
-export function groupByPerson<T extends Joinable>(identities: readonly T[], rules: ConnectorRules): T[][] {
-  const accountOf = ({ connectorId, data }: T) =>
-    rules.bindsAccounts(connectorId) ? joinKeys(data).directoryObjectId : undefined
-  const inOrder = identities.toSorted(byAge(rules))
-  const personOf = new Map(inOrder.map((identity) => [identity, [identity]]))
-  const join = (group: readonly T[]): void => {
-    if (new Set(group.map(({ connectorId }) => connectorId)).size < 2) return
-    const person = [...new Set(group.map((identity) => personOf.get(identity) as T[]))].flat()
-    for (const identity of person) personOf.set(identity, person)
-  }
-  const byNin = Map.groupBy(inOrder, ({ data }) => joinKeys(data).nin)
-  for (const [nin, group] of byNin) if (nin !== undefined) join(group)
-  const byAccount = Map.groupBy(inOrder, accountOf)
-  for (const [account, holders] of byAccount) {
-    if (account === undefined) continue
-    const [known = []] = holders.flatMap((holder) => (joinKeys(holder.data).nin === undefined ? [] : [[holder]]))
-    join([...known, ...holders.filter(({ data }) => joinKeys(data).nin === undefined)])
-  }
-  const sorted = [...new Set(personOf.values())].map((person) => person.toSorted(byAge(rules)))
-  return sorted.sort(([one], [other]) => byAge(rules)(one as T, other as T))
-}
-
-const byAge =
-  ({ rankOf }: ConnectorRules) =>
-  (one: Joinable, other: Joinable): number =>
-    rankOf(one.connectorId) - rankOf(other.connectorId) || (one.id < other.id ? -1 : 1)
-
-type Found = Versioned<ConnectorObject>
-
-/** Reads all identities connected to the written ones by shared join keys or core objects, directly or not. */
-export async function connectedIdentities(
-  tenantId: string,
-  ids: readonly string[],
-  writes: readonly ObjectWrite[],
-  stored: readonly Found[],
-  { objects, deriveId }: { readonly objects: ConnectorObjectStore; readonly deriveId: DeriveId },
-): Promise<Found[]> {
-  const known = new Map<string, Found>()
-  const seen = new Set<string>()
-  const unseen = (kind: string, values: readonly (string | undefined)[]) =>
-    values.flatMap((value) => {
-      if (value === undefined || seen.has(`${kind} ${value}`)) return []
-      seen.add(`${kind} ${value}`)
-      return [value]
-    })
-  const written = writes.flatMap((write, index) =>
-    write.objectType === 'identity' ? [{ id: ids[index] ?? '', write }] : [],
-  )
-  const identities = stored.filter(({ value }) => value.objectType === 'identity')
-  const keysOf = (some: readonly Found[]) => some.map(({ value }) => joinKeys(value.data))
-  const coreObjectsOf = (some: readonly Found[]) =>
-    some.flatMap(({ value: { id, coreObjectId } }) => [ownCoreObjectId(id, deriveId), coreObjectId])
-  let keys = written.flatMap(({ write }) => (write.operation === 'delete' ? [] : [joinKeys(write.data)]))
-  keys.push(...keysOf(identities))
-  let coreObjectIds = written.map(({ id }) => ownCoreObjectId(id, deriveId))
-  coreObjectIds.push(...coreObjectsOf(identities))
-  for (;;) {
-    const nins = unseen(
-      'nin',
-      keys.map(({ nin }) => nin),
-    )
-    const accounts = unseen(
-      'account',
-      keys.map(({ directoryObjectId }) => directoryObjectId),
-    )
-    const cores = unseen('core', coreObjectIds)
-    if ([...nins, ...accounts, ...cores].length === 0) return [...known.values()]
-    const [byKeys, byCoreObject] = await Promise.all([
-      objects.identitiesByKeys(tenantId, nins, accounts),
-      objects.ofCoreObjects(tenantId, cores),
-    ])
-    const found = [...byKeys, ...byCoreObject]
-    for (const each of found) known.set(each.value.id, each)
-    keys = keysOf(found)
-    coreObjectIds = coreObjectsOf(found)
-  }
+function indexKeysOf(identity: Identity, rules: ConnectorRules): string[] {
+  return [...(isLive(identity) ? sharedBy(identity) : formerKeysOf(identity, rules)), claimOf(identity.coreObjectId)]
 }

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { connectedIdentities } from '../../../shared/domain/connectors/connected-identities.ts'
 import type { ConnectorObject, ConnectorObjectStore } from '../../../shared/domain/connectors/connector-object.ts'
-import {
-  connectedIdentities,
-  groupByPerson,
-  IdentityResolver,
-} from '../../../shared/domain/connectors/identity-resolver.ts'
+import { IdentityResolver } from '../../../shared/domain/connectors/identity-resolver.ts'
+import { groupByPerson } from '../../../shared/domain/connectors/join-keys.ts'
 
 const RANKS: Record<string, number> = { oldest: 0, middle: 1, youngest: 2 }
 const RULES = {
@@ -234,6 +232,71 @@ describe('The core object of an identity', () => {
       { directoryObjectId: 'x' },
       { 'unbound b': 'own of unbound b' },
     ],
+    [
+      'is that of the deleted identity of its connector with the same nin',
+      { 'oldest a': { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS } },
+      'oldest b',
+      { nin: '1' },
+      { 'oldest b': 'of a' },
+    ],
+    [
+      'is that of the deleted identity of its connector with the same account, when one has no nin',
+      { 'oldest a': { directoryObjectId: 'x', core: 'of a', deletedAtMs: DELETED_AT_MS } },
+      'oldest b',
+      { nin: '1', directoryObjectId: 'x' },
+      { 'oldest b': 'of a' },
+    ],
+    [
+      'is its own when the deleted identity with the same account is another person',
+      { 'oldest a': { nin: '2', directoryObjectId: 'x', core: 'of a', deletedAtMs: DELETED_AT_MS } },
+      'oldest b',
+      { nin: '1', directoryObjectId: 'x' },
+      { 'oldest b': 'own of oldest b' },
+    ],
+    [
+      'is its own when the deleted identity is of another connector',
+      { 'oldest a': { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS } },
+      'middle b',
+      { nin: '1' },
+      { 'middle b': 'own of middle b' },
+    ],
+    [
+      'is its own when the connector binds no accounts and the deleted identity shares only that',
+      { 'unbound a': { directoryObjectId: 'x', core: 'of a', deletedAtMs: DELETED_AT_MS } },
+      'unbound b',
+      { directoryObjectId: 'x' },
+      { 'unbound b': 'own of unbound b' },
+    ],
+    [
+      'is its own when two deleted identities had its key',
+      {
+        'oldest a': { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS },
+        'oldest c': { nin: '1', core: 'of c', deletedAtMs: DELETED_AT_MS },
+      },
+      'oldest b',
+      { nin: '1' },
+      { 'oldest b': 'own of oldest b' },
+    ],
+    [
+      'is its own when another live identity has the core object of the deleted one',
+      {
+        'oldest a': { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS },
+        'middle c': { core: 'of a' },
+      },
+      'oldest b',
+      { nin: '1' },
+      { 'oldest b': 'own of oldest b' },
+    ],
+    [
+      'is its own when another live identity of the connector has the key as well',
+      {
+        'oldest a': { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS },
+        'oldest c': { nin: '1', core: 'of c' },
+      },
+      'oldest b',
+      { nin: '1' },
+      { 'oldest b': 'own of oldest b' },
+    ],
   ] as const) {
     it(claim, () => {
       const { coreObjectId: _none, ...written } = object(id, { ...data, core: '' })
@@ -251,6 +314,39 @@ describe('The core object of an identity', () => {
     const movers = resolver.remove(object('oldest a', { ...between, deletedAtMs: DELETED_AT_MS }))
     assert.deepEqual(coreObjects(movers), { 'youngest c': 'own of youngest c' })
   })
+
+  for (const [claim, others, expected] of [
+    [
+      'is that of the deleted one when one other of the connector has its key',
+      { 'oldest b': { nin: '1', core: 'of b' } },
+      { 'oldest b': 'of a' },
+    ],
+    [
+      'is that of the deleted one for all of the person that has its key',
+      {
+        'oldest b': { directoryObjectId: 'x', core: 'of b' },
+        'middle c': { directoryObjectId: 'x', core: 'of b' },
+      },
+      { 'oldest b': 'of a', 'middle c': 'of a' },
+    ],
+    [
+      'stays when two others of the connector have the key of the deleted one',
+      { 'oldest b': { nin: '1', core: 'of b' }, 'oldest c': { nin: '1', core: 'of c' } },
+      {},
+    ],
+    [
+      'stays when another connector carries the deleted one',
+      { 'oldest b': { nin: '1', core: 'of b' }, 'middle c': { core: 'of a' } },
+      {},
+    ],
+  ] as const) {
+    it(claim, () => {
+      const deleted = { nin: '1', directoryObjectId: 'x', core: 'of a' }
+      const resolver = resolverOf({ 'oldest a': deleted, ...others })
+      const movers = resolver.remove(object('oldest a', { ...deleted, deletedAtMs: DELETED_AT_MS }))
+      assert.deepEqual(coreObjects(movers), expected)
+    })
+  }
 
   const placing = (stored: Readonly<Record<string, Stored>>) => {
     const resolver = resolverOf(stored)
@@ -301,9 +397,9 @@ describe('The identities connected to written ones', () => {
       async identitiesByKeys(_tenantId: string, nins: readonly string[], accounts: readonly string[]) {
         readCount += 1
         ask([...nins, ...accounts])
-        return stored.filter(({ value: { data, deletedAtMs } }) => {
+        return stored.filter(({ value: { data } }) => {
           const { nin = '', directoryObjectId = '' } = data as Keys
-          return deletedAtMs === undefined && (nins.includes(nin) || accounts.includes(directoryObjectId))
+          return nins.includes(nin) || accounts.includes(directoryObjectId)
         })
       },
       async ofCoreObjects(_tenantId: string, ids: readonly string[]) {

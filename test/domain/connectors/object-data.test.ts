@@ -13,7 +13,7 @@ describe('data of a connector object', () => {
         displayName: 'Ada',
         email: '',
         mobile: null,
-        nin: ' \t',
+        nin: '  ',
         directoryUserPrincipalName: '\u00a0',
         directoryObjectId: GUID,
         assignedLicenses: [GUID, GUID.toLowerCase()],
