@@ -108,6 +108,12 @@ export class CompiledCondition {
     return bound
   }
 
+  /** Whether `prepared` has anything to find. */
+  needsPreparation(snapshot: RowSnapshot): boolean {
+    this.boundTo(snapshot)
+    return this.#preparations.has(snapshot)
+  }
+
   /** Finds in steps what its computed attributes need. */
   *prepared(snapshot: RowSnapshot, todayMs: number): Task<void> {
     this.boundTo(snapshot)

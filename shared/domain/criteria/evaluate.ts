@@ -36,7 +36,7 @@ export function* memberSlotsTask(
   context: EvaluationContext,
   shared?: SharedResults,
 ): Task<Bitmap> {
-  yield* compiled.prepared(snapshot, context.todayMs)
+  if (compiled.needsPreparation(snapshot)) yield* compiled.prepared(snapshot, context.todayMs)
   return yield* new Evaluation(snapshot, context, shared).members(compiled.boundTo(snapshot), CORE_TYPE[objectType])
 }
 
@@ -64,7 +64,7 @@ export function* objectEvaluationTask(
   const type = CORE_TYPE[objectType]
   const table = snapshot.tables[type]
   const root = compiled.boundTo(snapshot)
-  yield* compiled.prepared(snapshot, context.todayMs)
+  if (compiled.needsPreparation(snapshot)) yield* compiled.prepared(snapshot, context.todayMs)
   const evaluation = new Evaluation(snapshot, context)
   const outcome = new Map<string, boolean>()
   for (const id of ids) outcome.set(id, yield* evaluation.hasMatchingRow(root, type, table.ids.codeOf(id)))
