@@ -49,7 +49,7 @@ export type BoundPair = {
   readonly leaf: CheckedLeaf
 }
 /** A leaf on a computed attribute, which follows from one object of the row. */
-export type BoundComputed = {
+type BoundComputed = {
   readonly kind: 'computed'
   readonly reads: ObjectType
   readonly place: number
