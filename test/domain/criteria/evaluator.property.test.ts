@@ -113,13 +113,16 @@ describe('The evaluator', () => {
         assert.deepEqual(after, membersByType(compiled, loaded(state), context))
         assert.equal(snapshot.rowCount, naiveRows(state).length)
         assert.equal(snapshot.objectCount, state.filter(({ deleted }) => !deleted).length)
-        ROW_TYPES.forEach((type, place) => {
+        // Collections of org units have no groups over any position.
+        const hasAnyPosition = JSON.stringify(input).includes('AnyPosition')
+        for (const [place, type] of ROW_TYPES.entries()) {
+          if (hasAnyPosition && type === 'OrgUnit') continue
           const turned = new Set(before[place]).symmetricDifference(new Set(after[place]))
           assert.deepEqual(
             [...turned].filter((id) => !affected[CORE[type]].has(id)),
             [],
           )
-        })
+        }
         before = after
       }
     })
