@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import { cosmosConnectorAuditTrail } from '../../shared/cosmos/connectors/connector-audit-trail.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connectors/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connectors/connector-store.ts'
 import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
@@ -117,6 +118,7 @@ export function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
   const objects = cosmosConnectorObjectStore(container('connectorObjects'))
   return {
     connectors,
+    connectorAudit: cosmosConnectorAuditTrail(container('connectors')),
     connectorQuota: new TenantQuota({
       what: 'connectors',
       limitCount: limits.connectors,

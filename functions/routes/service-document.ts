@@ -13,6 +13,7 @@ import { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
 import { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
 import { Connector, ConnectorUpdate, ListedConnector, NewConnector } from '../../shared/domain/connectors/connector.ts'
+import { ConnectorAuditEntry } from '../../shared/domain/connectors/connector-audit.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
@@ -210,6 +211,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   SeveralOrgUnits: OrgUnitIdsBody,
 
   IdentitySource,
+  ConnectorAuditEntry,
   Connector,
   ListedConnector,
   NewConnector,

@@ -4,6 +4,7 @@ import type {
   ListedConnector,
   NewConnector,
 } from '../../../shared/domain/connectors/connector.ts'
+import type { ConnectorAuditEntry } from '../../../shared/domain/connectors/connector-audit.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
 import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
@@ -178,6 +179,14 @@ const IDENTITY_SOURCE: IdentitySource = {
   used: ['displayName'],
 }
 
+const CONNECTOR_AUDIT_ENTRY: ConnectorAuditEntry = {
+  at: UPDATED_AT,
+  actorId: ADMINISTRATOR_ID,
+  action: 'Updated',
+  before: { bindsAccounts: true },
+  after: { bindsAccounts: false },
+}
+
 /** Examples of core objects, connectors, group links and sync jobs, by component name. */
 export const CORE_DATA_EXAMPLES = {
   AccountConflict: { directoryObjectId: ACCOUNT_ID, holderId: IDENTITY_ID, claimantIds: [MANAGER_ID] },
@@ -187,6 +196,7 @@ export const CORE_DATA_EXAMPLES = {
   Several: { ids: [IDENTITY_ID] },
   SeveralOrgUnits: { ids: [ORG_UNIT_ID], includeParents: true },
   IdentitySource: IDENTITY_SOURCE,
+  ConnectorAuditEntry: CONNECTOR_AUDIT_ENTRY,
   Connector: CONNECTOR,
   ListedConnector: LISTED_CONNECTOR,
   NewConnector: NEW_CONNECTOR,
