@@ -4,6 +4,9 @@ import {
   AccountConflict,
   accountConflicts,
 } from '../../shared/domain/connectors/account-claims.ts'
+import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
+import type { CoreObjectWriter } from '../../shared/domain/connectors/merge-writes.ts'
+import { readIdentityChanges } from '../../shared/domain/connectors/read-identity-changes.ts'
 import { IdentitySource, readSources, type SourceDependencies } from '../../shared/domain/connectors/read-sources.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { coreObjectDtoSchema } from '../../shared/domain/core/core-object-dto.ts'
@@ -22,7 +25,7 @@ import {
 } from '../../shared/domain/object-access/read-core-objects.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
-import { CoreObjectPageQuery, pagedResult } from '../../shared/http/paging.ts'
+import { CoreObjectPageQuery, PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { ok, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
@@ -30,7 +33,7 @@ import { PREFIXES } from './prefixes.ts'
 
 export type CoreObjectRouteDependencies = CoreObjectDependencies &
   SourceDependencies & {
-    readonly coreObjects: AccountClaimReader
+    readonly coreObjects: AccountClaimReader & Pick<CoreObjectWriter, 'mergedOfIds'>
     readonly cursors: OpenCursors
   }
 
@@ -75,6 +78,7 @@ export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup 
       deprecatedRelationships(deps),
       accountConflictsRoute(deps),
       sourcesRoute(deps),
+      identityAuditRoute(deps),
     ],
   }
 }
@@ -104,6 +108,24 @@ const sourcesRoute = (deps: CoreObjectRouteDependencies): Route =>
     reply: { status: 200, schema: Type.Array(IdentitySource) },
     refusals: ['CoreObjectNotFound'],
     run: async ({ path, caller }) => ok(await readSources(caller.tenantId, path.id, deps)),
+  })
+
+const identityAuditRoute = (deps: CoreObjectRouteDependencies): Route =>
+  route('GET', '/identities/{id}/audit', {
+    operationId: 'listIdentityAudit',
+    summary: 'List how an identity came about',
+    description:
+      'Returns a page of the last 100 changes of what the identity consists of, the newest first: which connectors have ' +
+      'contributed to it, and when it held a directory account. Also of a deleted identity, as long as it can be ' +
+      'restored. Changes by versions of the service without this audit are not in it.',
+    roles: FULL_ACCESS_ROLES,
+    query: PageQuery,
+    reply: { status: 200, schema: Type.Array(IdentityChange), paged: true },
+    refusals: ['CoreObjectNotFound', 'InvalidCursor'],
+    run: ({ path: { id }, query, caller: { tenantId } }) =>
+      pagedResult(query, [tenantId, 'identity audit', id], deps.cursors, (after, size) =>
+        readIdentityChanges(tenantId, id, { after, size }, deps),
+      ),
   })
 
 const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route[] => [

@@ -15,6 +15,7 @@ import { AccountConflict } from '../../shared/domain/connectors/account-claims.t
 import { Connector, ConnectorUpdate, ListedConnector, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorAuditEntry } from '../../shared/domain/connectors/connector-audit.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
+import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
 import { LinkSettingsChange, LinkSettingsDto } from '../../shared/domain/group-links/link-settings.ts'
@@ -211,6 +212,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   SeveralOrgUnits: OrgUnitIdsBody,
 
   IdentitySource,
+  IdentityChange,
   ConnectorAuditEntry,
   Connector,
   ListedConnector,

@@ -6,6 +6,7 @@ import type {
 } from '../../../shared/domain/connectors/connector.ts'
 import type { ConnectorAuditEntry } from '../../../shared/domain/connectors/connector-audit.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
+import type { IdentityChange } from '../../../shared/domain/connectors/identity-change.ts'
 import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { GroupLinkDto, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
@@ -179,6 +180,8 @@ const IDENTITY_SOURCE: IdentitySource = {
   used: ['displayName'],
 }
 
+const IDENTITY_CHANGE: IdentityChange = { at: UPDATED_AT, action: 'Merged', connectorId: CONNECTOR_ID }
+
 const CONNECTOR_AUDIT_ENTRY: ConnectorAuditEntry = {
   at: UPDATED_AT,
   actorId: ADMINISTRATOR_ID,
@@ -196,6 +199,7 @@ export const CORE_DATA_EXAMPLES = {
   Several: { ids: [IDENTITY_ID] },
   SeveralOrgUnits: { ids: [ORG_UNIT_ID], includeParents: true },
   IdentitySource: IDENTITY_SOURCE,
+  IdentityChange: IDENTITY_CHANGE,
   ConnectorAuditEntry: CONNECTOR_AUDIT_ENTRY,
   Connector: CONNECTOR,
   ListedConnector: LISTED_CONNECTOR,
