@@ -4,6 +4,7 @@ import {
   AccountConflict,
   accountConflicts,
 } from '../../shared/domain/connectors/account-claims.ts'
+import { erasePersonalData, type PersonalDataStore } from '../../shared/domain/connectors/erase-personal-data.ts'
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
 import type { CoreObjectWriter } from '../../shared/domain/connectors/merge-writes.ts'
 import { readIdentityChanges } from '../../shared/domain/connectors/read-identity-changes.ts'
@@ -26,7 +27,7 @@ import {
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
 import { CoreObjectPageQuery, PageQuery, pagedResult } from '../../shared/http/paging.ts'
-import { ok, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import { deleted, ok, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { PREFIXES } from './prefixes.ts'
@@ -34,6 +35,7 @@ import { PREFIXES } from './prefixes.ts'
 export type CoreObjectRouteDependencies = CoreObjectDependencies &
   SourceDependencies & {
     readonly coreObjects: AccountClaimReader & Pick<CoreObjectWriter, 'mergedOfIds'>
+    readonly personalData: PersonalDataStore
     readonly cursors: OpenCursors
   }
 
@@ -79,6 +81,7 @@ export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup 
       accountConflictsRoute(deps),
       sourcesRoute(deps),
       identityAuditRoute(deps),
+      erasureRoute(deps),
     ],
   }
 }
@@ -126,6 +129,23 @@ const identityAuditRoute = (deps: CoreObjectRouteDependencies): Route =>
       pagedResult(query, [tenantId, 'identity audit', id], deps.cursors, (after, size) =>
         readIdentityChanges(tenantId, id, { after, size }, deps),
       ),
+  })
+
+const erasureRoute = (deps: CoreObjectRouteDependencies): Route =>
+  route('DELETE', '/identities/{id}/personal-data', {
+    operationId: 'erasePersonalData',
+    summary: 'Erase the personal data of a deleted identity',
+    description:
+      'Erases all texts of the identity and of the deleted connector objects that it was merged from: name, contact, ' +
+      'national identity number and custom attributes. Erases all notes of people on its membership requests, ' +
+      'and its own notes on those of others; and its number, addresses and telephone numbers from the audit. ' +
+      'Ids stay, and so do conditions of collections that are in force. An identity that is created again gets its id ' +
+      'back, and none of these data. Repeat the request to complete an interrupted one. Backups of the database contain ' +
+      'the data until they expire.',
+    roles: ['Administrator'],
+    reply: { status: 200, schema: Type.Null() },
+    refusals: ['CoreObjectNotFound', 'IdentityIsLive', 'StaleVersion'],
+    run: ({ path: { id }, caller }) => deleted(erasePersonalData(caller.tenantId, id, deps)),
   })
 
 const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route[] => [
