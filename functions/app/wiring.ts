@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import { cosmosConnectorAuditTrail } from '../../shared/cosmos/connectors/connector-audit-trail.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connectors/connector-object-store.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connectors/connector-store.ts'
 import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
@@ -9,6 +10,7 @@ import { cosmosJobStore } from '../../shared/cosmos/jobs/job-store.ts'
 import { cosmosCriteriaHistory, cosmosJoinedHistory } from '../../shared/cosmos/members/member-history-store.ts'
 import { cosmosMembershipStore } from '../../shared/cosmos/members/membership-store.ts'
 import { cosmosSavedRowsStore } from '../../shared/cosmos/members/saved-rows-store.ts'
+import { cosmosPersonalDataStore } from '../../shared/cosmos/personal-data-store.ts'
 import { cosmosJoinedMembers } from '../../shared/cosmos/requests/joined-member-store.ts'
 import { cosmosCoreObjectAudits } from '../../shared/cosmos/tenants/core-object-audit-store.ts'
 import { storedCursorKeys } from '../../shared/cosmos/tenants/cursor-key-store.ts'
@@ -117,6 +119,8 @@ export function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
   const objects = cosmosConnectorObjectStore(container('connectorObjects'))
   return {
     connectors,
+    connectorAudit: cosmosConnectorAuditTrail(container('connectors')),
+    personalData: cosmosPersonalDataStore(container, nowMs),
     connectorQuota: new TenantQuota({
       what: 'connectors',
       limitCount: limits.connectors,

@@ -1,17 +1,21 @@
 import { Type } from 'typebox'
 import {
   Connector,
-  type ConnectorDependencies,
   ConnectorUpdate,
-  createConnector,
-  deleteConnector,
   ListedConnector,
-  listConnectors,
   NewConnector,
   requireConnector,
-  updateConnector,
 } from '../../shared/domain/connectors/connector.ts'
+import { ConnectorAuditEntry, listConnectorAudit } from '../../shared/domain/connectors/connector-audit.ts'
+import {
+  type ConnectorDependencies,
+  createConnector,
+  deleteConnector,
+  listConnectors,
+  updateConnector,
+} from '../../shared/domain/connectors/manage-connectors.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
+import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { created, deleted, ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
@@ -29,10 +33,17 @@ export function connectorReadRoutes(deps: ConnectorDependencies): RouteGroup {
 }
 
 /** Connectors and their data. */
-export function connectorRoutes(deps: ConnectorDependencies & ConnectorDataDependencies): RouteGroup {
+export function connectorRoutes(
+  deps: ConnectorDependencies & ConnectorDataDependencies & { readonly cursors: OpenCursors },
+): RouteGroup {
   return {
     prefix: PREFIXES.connectors,
-    routes: [...readingRoutes(deps), ...managingRoutes(deps), ...connectorDataRoutes(deps, PREFIXES.connectors)],
+    routes: [
+      ...readingRoutes(deps),
+      auditRoute(deps),
+      ...managingRoutes(deps),
+      ...connectorDataRoutes(deps, PREFIXES.connectors),
+    ],
   }
 }
 
@@ -56,6 +67,23 @@ const readingRoutes = (deps: ConnectorDependencies): Route[] => [
   }),
 ]
 
+const auditRoute = (deps: ConnectorDependencies & { readonly cursors: OpenCursors }): Route =>
+  route('GET', '/{id}/audit', {
+    operationId: 'listConnectorAudit',
+    summary: 'List what was done to a connector',
+    description:
+      'Returns a page of the changes of the settings of a connector, the newest first. Entries are kept for good, also ' +
+      'those of a deleted connector. Changes by versions of the service without this audit are not in it.',
+    roles: READERS,
+    query: PageQuery,
+    reply: { status: 200, schema: Type.Array(ConnectorAuditEntry), paged: true },
+    refusals: ['ConnectorNotFound', 'InvalidCursor'],
+    run: ({ path: { id }, query, caller: { tenantId } }) =>
+      pagedResult(query, [tenantId, 'connector audit', id], deps.cursors, (after, size) =>
+        listConnectorAudit(tenantId, id, { after, size }, deps),
+      ),
+  })
+
 const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   route('POST', '/', {
     operationId: 'createConnector',
@@ -67,6 +95,7 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
       'identities with those of other connectors, and with `bindsAccounts` it decides who is signed in with an account. ' +
       'Create a connector only for a source that may decide this.',
     roles: MANAGERS,
+    identity: 'optional',
     body: NewConnector,
     reply: { status: 201, schema: Guid },
     refusals: ['QuotaExceeded'],
@@ -78,6 +107,7 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
     summary: 'Update a connector',
     description: 'Omitted members keep their values.',
     roles: MANAGERS,
+    identity: 'optional',
     body: ConnectorUpdate,
     reply: { status: 200, schema: Connector, versioned: true },
     refusals: ['ConnectorNotFound', 'PreconditionFailed', 'StaleVersion'],
@@ -91,6 +121,7 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
       'A connector with live objects cannot be deleted. Repeat the request to complete an interrupted deletion. Of two ' +
       'concurrent deletions, one returns 404.',
     roles: MANAGERS,
+    identity: 'optional',
     reply: { status: 200, schema: Type.Null() },
     refusals: ['ConnectorNotFound', 'ConnectorInUse', 'PreconditionFailed', 'StaleVersion'],
     run: async ({ path: { id }, ifMatch, caller }) => deleted(deleteConnector(id, ifMatch, caller, deps)),

@@ -4,6 +4,10 @@ import {
   AccountConflict,
   accountConflicts,
 } from '../../shared/domain/connectors/account-claims.ts'
+import { erasePersonalData, type PersonalDataStore } from '../../shared/domain/connectors/erase-personal-data.ts'
+import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
+import type { CoreObjectWriter } from '../../shared/domain/connectors/merge-writes.ts'
+import { readIdentityChanges } from '../../shared/domain/connectors/read-identity-changes.ts'
 import { IdentitySource, readSources, type SourceDependencies } from '../../shared/domain/connectors/read-sources.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { coreObjectDtoSchema } from '../../shared/domain/core/core-object-dto.ts'
@@ -22,15 +26,16 @@ import {
 } from '../../shared/domain/object-access/read-core-objects.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
-import { CoreObjectPageQuery, pagedResult } from '../../shared/http/paging.ts'
-import { ok, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
+import { CoreObjectPageQuery, PageQuery, pagedResult } from '../../shared/http/paging.ts'
+import { deleted, ok, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { PREFIXES } from './prefixes.ts'
 
 export type CoreObjectRouteDependencies = CoreObjectDependencies &
   SourceDependencies & {
-    readonly coreObjects: AccountClaimReader
+    readonly coreObjects: AccountClaimReader & Pick<CoreObjectWriter, 'mergedOfIds'>
+    readonly personalData: PersonalDataStore
     readonly cursors: OpenCursors
   }
 
@@ -75,6 +80,8 @@ export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup 
       deprecatedRelationships(deps),
       accountConflictsRoute(deps),
       sourcesRoute(deps),
+      identityAuditRoute(deps),
+      erasureRoute(deps),
     ],
   }
 }
@@ -104,6 +111,41 @@ const sourcesRoute = (deps: CoreObjectRouteDependencies): Route =>
     reply: { status: 200, schema: Type.Array(IdentitySource) },
     refusals: ['CoreObjectNotFound'],
     run: async ({ path, caller }) => ok(await readSources(caller.tenantId, path.id, deps)),
+  })
+
+const identityAuditRoute = (deps: CoreObjectRouteDependencies): Route =>
+  route('GET', '/identities/{id}/audit', {
+    operationId: 'listIdentityAudit',
+    summary: 'List how an identity came about',
+    description:
+      'Returns a page of the last 100 changes of what the identity consists of, the newest first: which connectors have ' +
+      'contributed to it, and when it held a directory account. Also of a deleted identity, as long as it can be ' +
+      'restored. Changes by versions of the service without this audit are not in it.',
+    roles: FULL_ACCESS_ROLES,
+    query: PageQuery,
+    reply: { status: 200, schema: Type.Array(IdentityChange), paged: true },
+    refusals: ['CoreObjectNotFound', 'InvalidCursor'],
+    run: ({ path: { id }, query, caller: { tenantId } }) =>
+      pagedResult(query, [tenantId, 'identity audit', id], deps.cursors, (after, size) =>
+        readIdentityChanges(tenantId, id, { after, size }, deps),
+      ),
+  })
+
+const erasureRoute = (deps: CoreObjectRouteDependencies): Route =>
+  route('DELETE', '/identities/{id}/personal-data', {
+    operationId: 'erasePersonalData',
+    summary: 'Erase the personal data of a deleted identity',
+    description:
+      'Erases all texts of the identity and of the deleted connector objects that it was merged from: name, contact, ' +
+      'national identity number and custom attributes. Erases all notes of people on its membership requests, ' +
+      'and its own notes on those of others; and its number, addresses and telephone numbers from the audit. ' +
+      'Ids stay, and so do conditions of collections that are in force. An identity that is created again gets its id ' +
+      'back, and none of these data. Repeat the request to complete an interrupted one. Backups of the database contain ' +
+      'the data until they expire.',
+    roles: ['Administrator'],
+    reply: { status: 200, schema: Type.Null() },
+    refusals: ['CoreObjectNotFound', 'IdentityIsLive', 'StaleVersion'],
+    run: ({ path: { id }, caller }) => deleted(erasePersonalData(caller.tenantId, id, deps)),
   })
 
 const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route[] => [

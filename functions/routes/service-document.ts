@@ -13,7 +13,9 @@ import { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
 import { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
 import { Connector, ConnectorUpdate, ListedConnector, NewConnector } from '../../shared/domain/connectors/connector.ts'
+import { ConnectorAuditEntry } from '../../shared/domain/connectors/connector-audit.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
+import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
 import { LinkSettingsChange, LinkSettingsDto } from '../../shared/domain/group-links/link-settings.ts'
@@ -210,6 +212,8 @@ const NAMED_SCHEMAS: NamedSchemas = {
   SeveralOrgUnits: OrgUnitIdsBody,
 
   IdentitySource,
+  IdentityChange,
+  ConnectorAuditEntry,
   Connector,
   ListedConnector,
   NewConnector,

@@ -66,6 +66,7 @@ var containers = [
     ]
     excludedPaths: [
       { path: '/contributors/*' }
+      { path: '/changes/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: [

@@ -5,7 +5,7 @@ import { compareCreation, creationPosition, readPageByCreation } from './creatio
 import { documentParser } from './document-parser.ts'
 
 /** A record in the partition of what it tells of. Queries for other documents name properties that it lacks. */
-type AuditDocument = {
+export type AuditDocument = {
   readonly id: string
   readonly tenantId: string
   readonly auditOf: string
@@ -23,10 +23,13 @@ const parse = documentParser<AuditDocument>(
 /** Creates the document of a record, if there is one, in the transaction of the change. */
 export function auditOperations(record: AuditRecord | undefined): OperationInput[] {
   if (record === undefined) return []
-  const { id, tenantId, subject, at, ...entry } = record
-  const document: AuditDocument = { id, tenantId, auditOf: subject, createdAt: at, entry: JSON.stringify(entry) }
   // The unique key of container `links` allows one document per tenant without a value.
-  return [{ operationType: 'Create', resourceBody: { ...document, directoryGroupId: id } }]
+  return [{ operationType: 'Create', resourceBody: { ...auditDocument(record), directoryGroupId: record.id } }]
+}
+
+/** Returns the stored form of a record. */
+export function auditDocument({ id, tenantId, subject, at, ...entry }: AuditRecord): AuditDocument {
+  return { id, tenantId, auditOf: subject, createdAt: at, entry: JSON.stringify(entry) }
 }
 
 /** Records of a page: each can have two versions of a condition, together 200 KB. */
@@ -51,7 +54,8 @@ export function cosmosAuditTrail(containers: readonly Container[]): AuditTrail {
   }
 }
 
-function recordOf(document: AuditDocument): AuditRecord {
+/** Returns the record in a document. @throws Error when it is not a valid one. */
+export function recordOf(document: AuditDocument): AuditRecord {
   const { id, tenantId, auditOf: subject, createdAt: at, entry } = parse(document)
   return {
     id,

@@ -45,7 +45,7 @@ export const CONTAINERS = [
       ['/search/orgUnit/name', '/search/orgUnit/text'],
       ['/search/relationship/name', '/search/relationship/text'],
     ],
-    unindexed: ['/contributors/*'],
+    unindexed: ['/contributors/*', '/changes/*'],
   },
   { id: 'connectors', partitionKey: '/tenantId' },
   {

@@ -100,6 +100,7 @@ export const REFUSALS = {
     message: 'The core objects of the tenant do not fit into the memory for rows',
   },
   ObjectNotFound: { kind: 'missing', message: 'The object does not exist' },
+  IdentityIsLive: { kind: 'conflict', message: 'Personal data of an identity can be erased only after it is deleted' },
   CoreObjectNotFound: { kind: 'missing', message: 'The object does not exist' },
 
   // Collections

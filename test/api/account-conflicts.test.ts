@@ -175,6 +175,23 @@ describe('two identities with one account', () => {
     }
   })
 
+  it('join people no more once a connector binds none: they are split, and joined again, without new data', async () => {
+    const { tenant, hr, accounts } = await hrAndDirectory()
+    const payroll = await tenant.addConnector('Payroll', {})
+    await hr.batch(upsert('identity', 'h1', { nin: '1', directoryObjectId: ACCOUNT }))
+    await payroll.batch(upsert('identity', 'p1', { directoryObjectId: ACCOUNT, displayName: 'Payroll' }))
+    assert.deepEqual(await accounts(), { h1: ACCOUNT })
+    const path = `${CONNECTORS}/${payroll.id}`
+    for (const [bindsAccounts, expected] of [
+      [false, { h1: ACCOUNT, p1: undefined }],
+      [true, { h1: ACCOUNT }],
+    ] as const) {
+      assert.equal((await tenant.admin('PUT', path, { bindsAccounts })).status, 200)
+      await service.audit()
+      assert.deepEqual(await accounts(), expected)
+    }
+  })
+
   it('are listed for readers of all core objects only', async () => {
     const { tenant } = await hrAndDirectory()
     for (const [caller, status] of [

@@ -110,4 +110,40 @@ describe('connectors', () => {
       assert.equal(status, expected, `${method} ${path}`)
     }
   })
+
+  it('list who changed their settings and how, the newest first, also after they are deleted', async () => {
+    const tenant = await newTenant(service)
+    const { admin } = tenant
+    const clientId = randomUUID()
+    const id = (await admin('POST', CONNECTORS, { name: 'HR', clientId })).body.data as string
+    const path = `${CONNECTORS}/${id}`
+    await admin('PUT', path, { name: 'People', bindsAccounts: false })
+    await admin('PUT', path, { name: 'People' })
+    await admin('DELETE', path)
+    const entries = (await admin('GET', `${path}/audit`)).body.data as Record<string, unknown>[]
+    const settings = { clientId, softDeletionDays: 90, enabled: true }
+    assert.deepEqual(
+      entries.map(({ action, before, after }) => ({ action, before, after })),
+      [
+        { action: 'Deleted', before: { name: 'People', bindsAccounts: false, ...settings }, after: {} },
+        {
+          action: 'Updated',
+          before: { name: 'HR', bindsAccounts: true },
+          after: { name: 'People', bindsAccounts: false },
+        },
+        { action: 'Created', before: {}, after: { name: 'HR', bindsAccounts: true, ...settings } },
+      ],
+    )
+    for (const { actorId, at } of entries) {
+      assert.match(String(actorId), /^[0-9a-f-]{36}$/)
+      assert.match(String(at), /^20/)
+    }
+    const first = await admin('GET', `${path}/audit?pageSize=2`)
+    const rest = await admin('GET', `${path}/audit?pageSize=2&nextCursor=${first.body.nextCursor}`)
+    assert.deepEqual([...first.body.data, ...rest.body.data], entries)
+    assert.equal((await admin('GET', `${CONNECTORS}/${randomUUID()}/audit`)).status, 404)
+    assert.equal((await (await newTenant(service)).admin('GET', `${path}/audit`)).status, 404)
+    const reader = service.as(user(tenant.tenantId, randomUUID(), 'User'))
+    assert.equal((await reader('GET', `${path}/audit`)).status, 403)
+  })
 })

@@ -23,6 +23,7 @@ const NOT_FOR_PEOPLE = [
   'IdempotencyKeyInvalid',
   'IdempotencyKeyReused',
   'IdempotencyKeyInUse',
+  'IdentityIsLive',
   'ConnectorInUse',
   'ConnectorDisabled',
   'ConnectorObjectNotFound',

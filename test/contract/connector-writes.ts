@@ -1,6 +1,6 @@
 import type { Overrides } from '../../functions/app/service.ts'
-import type { ConnectorDependencies } from '../../shared/domain/connectors/connector.ts'
 import type { ConnectorObjectStore } from '../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorDependencies } from '../../shared/domain/connectors/manage-connectors.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
 import { builtService } from '../api/built-service.ts'
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
 import { coreObjectsToAudit } from '../../shared/domain/connectors/audit-scope.ts'
-import { updateConnector } from '../../shared/domain/connectors/connector.ts'
+import { updateConnector } from '../../shared/domain/connectors/manage-connectors.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { builtService } from '../api/built-service.ts'
@@ -29,6 +30,8 @@ const post = (externalId: string, holder: string): ObjectWrite => {
   const data = { identity: { externalId: holder } }
   return { operation: 'upsert', objectType: 'relationship', externalId, data }
 }
+
+const caller = { kind: 'application', objectId: randomUUID(), clientId: undefined, roles: new Set<never>() } as const
 
 /** A service that ends before its call of the database of this number. */
 function mortal(callsLeft: number) {
@@ -167,12 +170,6 @@ describe('The daily audit', () => {
     nowMs += 2 * HOUR_MS
     await tenant.audit()
     nowMs += 2 * HOUR_MS
-    const caller = {
-      kind: 'application',
-      objectId: randomUUID(),
-      clientId: undefined,
-      roles: new Set<never>(),
-    } as const
     const [connector = assert.fail()] = tenant.connectors
     await updateConnector(
       connector.id,
@@ -186,6 +183,27 @@ describe('The daily audit', () => {
       (await tenant.stored()).map(({ attributes }) => attributes),
       [{}],
     )
+  })
+
+  it('splits people that an account joined once their connector binds none, wherever it is interrupted', async () => {
+    let isInterrupted = true
+    for (let callCount = 1; isInterrupted; callCount += 1) {
+      const tenant = await newTenant(2)
+      const { tenantId } = tenant
+      const account = { directoryObjectId: accountOf('1') }
+      await tenant.write([person('h', { nin: '1', ...account })])
+      await tenant.write([person('p', account)], 1)
+      const [, connector = assert.fail()] = tenant.connectors
+      await updateConnector(connector.id, { bindsAccounts: false }, undefined, { ...caller, tenantId }, deps)
+      const batch = { tenantId, after: '0', beganAtMs: nowMs }
+      isInterrupted = await auditCoreObjects(batch, mortal(callCount)).then(
+        () => false,
+        () => true,
+      )
+      await auditCoreObjects(batch, deps)
+      const accounts = (await tenant.stored()).map(({ attributes }) => attributes.directoryObjectId)
+      assert.deepEqual(accounts.sort(), [account.directoryObjectId, undefined], `after ${callCount} calls`)
+    }
   })
 
   it('compares everything after more than 5,000 changes', async () => {

@@ -4,7 +4,9 @@ import type {
   ListedConnector,
   NewConnector,
 } from '../../../shared/domain/connectors/connector.ts'
+import type { ConnectorAuditEntry } from '../../../shared/domain/connectors/connector-audit.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
+import type { IdentityChange } from '../../../shared/domain/connectors/identity-change.ts'
 import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { GroupLinkDto, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
@@ -178,6 +180,16 @@ const IDENTITY_SOURCE: IdentitySource = {
   used: ['displayName'],
 }
 
+const IDENTITY_CHANGE: IdentityChange = { at: UPDATED_AT, action: 'Merged', connectorId: CONNECTOR_ID }
+
+const CONNECTOR_AUDIT_ENTRY: ConnectorAuditEntry = {
+  at: UPDATED_AT,
+  actorId: ADMINISTRATOR_ID,
+  action: 'Updated',
+  before: { bindsAccounts: true },
+  after: { bindsAccounts: false },
+}
+
 /** Examples of core objects, connectors, group links and sync jobs, by component name. */
 export const CORE_DATA_EXAMPLES = {
   AccountConflict: { directoryObjectId: ACCOUNT_ID, holderId: IDENTITY_ID, claimantIds: [MANAGER_ID] },
@@ -187,6 +199,8 @@ export const CORE_DATA_EXAMPLES = {
   Several: { ids: [IDENTITY_ID] },
   SeveralOrgUnits: { ids: [ORG_UNIT_ID], includeParents: true },
   IdentitySource: IDENTITY_SOURCE,
+  IdentityChange: IDENTITY_CHANGE,
+  ConnectorAuditEntry: CONNECTOR_AUDIT_ENTRY,
   Connector: CONNECTOR,
   ListedConnector: LISTED_CONNECTOR,
   NewConnector: NEW_CONNECTOR,

@@ -1,6 +1,8 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import { byCreation, Connector, type ConnectorStore } from '../../domain/connectors/connector.ts'
+import type { AuditRecord } from '../../domain/history/audit.ts'
+import { type AuditDocument, auditDocument, recordOf } from '../audit-trail.ts'
 import { batchedDocumentReads } from '../batched-reads.ts'
 import { cachedLists } from '../cached-lists.ts'
 import { documentParser } from '../document-parser.ts'
@@ -11,6 +13,14 @@ const parse = documentParser<Connector>('connector', Type.Object(Connector.prope
 /** One stored before `bindsAccounts` existed has its default. */
 const connector = (document: Stored<Connector>): Connector => parse(Object.assign({ bindsAccounts: true }, document))
 
+type ConnectorDocument = Connector & { readonly lastChange?: AuditDocument }
+
+const documentOf = (tenantId: string, connector: Connector, change: AuditRecord | undefined) => ({
+  ...connector,
+  tenantId,
+  ...(change !== undefined && { lastChange: auditDocument(change) }),
+})
+
 /** A connector in memory, at most about. */
 const CONNECTOR_BYTES = 1_000
 /** Of 10,000 connectors. A tenant has a few. */
@@ -18,7 +28,7 @@ const CACHED_BYTES = 10_000 * CONNECTOR_BYTES
 
 /** Container `connectors`, partition key `/tenantId`. */
 export function cosmosConnectorStore(container: Container): ConnectorStore {
-  const read = batchedDocumentReads<Connector>(container)
+  const read = batchedDocumentReads<ConnectorDocument>(container)
   return {
     list: cachedLists(container, {
       maxBytes: CACHED_BYTES,
@@ -29,15 +39,17 @@ export function cosmosConnectorStore(container: Container): ConnectorStore {
     }),
     async find(tenantId, id) {
       const document = await read(tenantId, id)
-      return document && { value: connector(document), version: document._etag }
+      if (document === undefined) return undefined
+      const lastChange = document.lastChange && recordOf(document.lastChange)
+      return { value: connector(document), version: document._etag, lastChange }
     },
-    async add(tenantId, connector) {
-      await container.items.create({ ...connector, tenantId })
+    async add(tenantId, connector, change) {
+      await container.items.create(documentOf(tenantId, connector, change))
     },
-    async replace(tenantId, connector, version) {
+    async replace(tenantId, connector, version, change) {
       const { resource } = await container
         .item(connector.id, tenantId)
-        .replace({ ...connector, tenantId }, ifVersion(version))
+        .replace(documentOf(tenantId, connector, change), ifVersion(version))
         .catch(refuse({ 404: 'ConnectorNotFound', 412: 'StaleVersion' }))
       if (resource === undefined) throw new Error(`The database returned no document for connector ${connector.id}`)
       return { value: connector, version: resource._etag }

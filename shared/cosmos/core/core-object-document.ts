@@ -22,6 +22,8 @@ export const parseCoreObject = documentParser<MergedCoreObject>(
     accountSinceMs: Type.Optional(Type.Number()),
     mergedInto: Type.Optional(Type.String()),
     restored: Type.Optional(Type.Literal(true)),
+    /** Not checked each, as attributes are not. */
+    changes: Type.Optional(Type.Array(Type.Object({}))),
   }),
 )
 

@@ -32,7 +32,7 @@ function claimedAccount(object: MergedCoreObject | undefined): string | undefine
 }
 
 /** The account that a live identity holds. */
-function heldAccount(object: MergedCoreObject | undefined): string | undefined {
+export function heldAccount(object: MergedCoreObject | undefined): string | undefined {
   return object?.claimedAccount === undefined ? claimedAccount(object) : undefined
 }
 

@@ -3,6 +3,7 @@ import { type CoreObjectAudits, coreObjectsToAudit } from './audit-scope.ts'
 import { type Connector, SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
 import { rulesOf } from './connector-rules.ts'
 import { mergeCoreObjects } from './merge-core-objects.ts'
+import { placeAgain } from './place-again.ts'
 import { enqueueDelayedEvaluation, type WriteDependencies } from './write-objects.ts'
 
 /** Core objects compared together. */
@@ -25,7 +26,8 @@ export type AuditPosition = {
  * interrupted writes. So the daily audit compares what was written since the last one; all core objects at least every
  * 84 days, in case a difference has another cause. Writes no core object where nothing differs.
  *
- * A complete audit goes through the ids in batches, each of which enqueues the next one. Safe to repeat, and beside
+ * A complete audit also joins and splits people by the present settings of their connectors: `placeAgain`. It goes
+ * through the ids in batches, each of which enqueues the next one. Safe to repeat, and beside
  * concurrent writes.
  */
 export async function auditCoreObjects(position: AuditPosition, deps: AuditDependencies): Promise<void> {
@@ -55,6 +57,7 @@ async function auditAll(
   let repairedCount = 0
   do {
     const { ids, continueAfter } = await nextIds(tenantId, position, deps)
+    repairedCount += await placeAgain(tenantId, ids, connectors, deps)
     repairedCount += await compare(tenantId, ids, connectors, deps)
     checkedCount += ids.length
     position = continueAfter

@@ -50,23 +50,37 @@ function withoutAccount({ directoryObjectId: _ignored, ...data }: ConnectorObjec
   return data
 }
 
-/** Returns the core objects to which the former contributors of others have moved, by the id of the other. */
-export async function movedContributors(
+/** Returns the contributors that live identities have lost since they were written, as far as these are stored. */
+export async function formerContributors(
   tenantId: string,
-  left: readonly MergedCoreObject[],
+  stored: readonly MergedCoreObject[],
+  live: ReadonlyMap<string, readonly LiveContribution[]>,
   objects: ContributionReader,
-): Promise<ReadonlyMap<string, string>> {
-  const identities = left.filter(({ objectType }) => objectType === 'identity')
-  if (identities.length === 0) return new Map()
-  const named = identities.flatMap(({ contributors }) => contributors)
-  const live = (await objects.ofIds(tenantId, named))
-    .map(({ value }) => value)
-    .filter(({ deletedAtMs }) => deletedAtMs === undefined)
-  const coreObjectOf = new Map(live.map(({ id, coreObjectId }) => [id, coreObjectId]))
+): Promise<ReadonlyMap<string, ConnectorObject>> {
+  const ids = stored.flatMap(({ id, objectType, deleted, contributors }) => {
+    if (deleted || objectType !== 'identity') return []
+    const present = new Set((live.get(id) ?? []).map(({ object }) => object.id))
+    return contributors.filter((contributor) => !present.has(contributor))
+  })
+  if (ids.length === 0) return new Map()
+  return new Map((await objects.ofIds(tenantId, ids)).map(({ value }) => [value.id, value]))
+}
+
+/**
+ * Returns the core objects to which the former contributors of others have moved, by the id of the other.
+ * @param left Core objects without live contributions.
+ */
+export function movedContributors(
+  left: readonly MergedCoreObject[],
+  former: ReadonlyMap<string, ConnectorObject>,
+): ReadonlyMap<string, string> {
   return new Map(
-    identities.flatMap(({ id, contributors }) => {
-      const successor = contributors.map((contributor) => coreObjectOf.get(contributor)).find((at) => at !== undefined)
+    left.flatMap(({ id, contributors }) => {
+      const live = contributors.flatMap((contributor) => former.get(contributor) ?? []).filter(isLive)
+      const successor = live[0]?.coreObjectId
       return successor === undefined || successor === id ? [] : [[id, successor] as const]
     }),
   )
 }
+
+const isLive = ({ deletedAtMs }: ConnectorObject): boolean => deletedAtMs === undefined

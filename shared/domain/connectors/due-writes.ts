@@ -1,9 +1,11 @@
 import { type CooperativeScheduler, flatMapTask } from '../../kernel/cooperative-scheduler.ts'
 import type { Log } from '../../kernel/log.ts'
+import { toTimestamp } from '../../kernel/timestamp.ts'
 import { accountsReleased, accountsTaken, assignAccounts, type CoreObjectChange, claimants } from './account-claims.ts'
 import type { ConnectorObjectStore } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { liveContributions, movedContributors } from './contributions.ts'
+import { formerContributors, liveContributions, movedContributors } from './contributions.ts'
+import { withIdentityChanges } from './identity-changes.ts'
 import type { CoreObjectWriter, DueWrite } from './merge-writes.ts'
 import {
   type Contribution,
@@ -58,8 +60,12 @@ export async function dueWrites(
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
   const live = await liveContributions(tenantId, coreObjectIds, rules, objects)
   const storedById = new Map(stored.map((each) => [each.value.id, each]))
-  const left = stored.map(({ value }) => value).filter(({ id, deleted }) => !deleted && !live.has(id))
-  const moved = await movedContributors(tenantId, left, objects)
+  const before = stored.map(({ value }) => value)
+  const former = await formerContributors(tenantId, before, live, objects)
+  const moved = movedContributors(
+    before.filter(({ id, deleted }) => !deleted && !live.has(id)),
+    former,
+  )
   const merging = flatMapTask(coreObjectIds, (id): CoreObjectChange[] => {
     const before = storedById.get(id)
     const contributions = (live.get(id) ?? []).map(({ contribution }) => contribution)
@@ -74,11 +80,17 @@ export async function dueWrites(
   })
   const changes = await scheduler.run(merging)
   const claims = await coreObjects.claimsTo(tenantId, accountsTaken(changes, contested))
-  const comparing = flatMapTask(assignAccounts(changes, claims, nowMs()), (object): DueWrite[] => {
+  const mergedAtMs = nowMs()
+  const comparing = flatMapTask(assignAccounts(changes, claims, mergedAtMs), (object): DueWrite[] => {
     const stored = storedById.get(object.id)
     const before = stored?.value
     if (before !== undefined && !fed.has(object.id) && isSameCoreObject(before, object)) return []
-    return [{ object: withFormerState(object, before, nowMs()), version: stored?.version, before }]
+    const contributors = live.get(object.id) ?? []
+    const connectorOf = (id: string) =>
+      (contributors.find((each) => each.object.id === id)?.object ?? former.get(id))?.connectorId
+    const known = { connectorOf, live: contributors.map(({ contribution }) => contribution) }
+    const changed = withIdentityChanges(object, before, known, toTimestamp(mergedAtMs))
+    return [{ object: withFormerState(changed, before, mergedAtMs), version: stored?.version, before }]
   })
   return scheduler.run(comparing)
 }

@@ -1,6 +1,7 @@
 import type { Attributes, AttributeValue, CoreObject, ObjectType, Reference } from '../core/core-object.ts'
 import { attributeDefinition } from '../core/core-object.ts'
 import type { ObjectData } from './connector-object.ts'
+import type { IdentityChange } from './identity-change.ts'
 
 /** A core object as merged, without the write time that the store adds. */
 export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
@@ -20,6 +21,8 @@ export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
   readonly mergedInto?: string
   /** Set in a live object that was deleted before. */
   readonly restored?: true
+  /** Of an identity: its last changes, oldest first. */
+  readonly changes?: readonly IdentityChange[]
 }
 
 /** The attributes that one connector contributes to a core object. */

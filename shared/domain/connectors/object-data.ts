@@ -103,9 +103,10 @@ function checkString(value: unknown, name: string): Checked {
   if (count > STRING_LIMIT_COUNT) {
     return fault('InvalidLength', `${name} has ${count} characters; the maximum is ${STRING_LIMIT_COUNT}`)
   }
+  if (isBlank(value)) return { value: undefined }
   if (hasControls(value)) return fault('InvalidValue', `${name} contains a control character`)
   if (!value.isWellFormed()) return fault('InvalidValue', `${name} contains an unpaired surrogate`)
-  return { value: isBlank(value) ? undefined : value }
+  return { value }
 }
 
 function isBlank(value: unknown): boolean {

@@ -94,7 +94,7 @@ async function writeAndMerge(
 
 const isValid = ({ outcome }: WriteDecision): boolean => outcome.outcome !== 'refused'
 
-type WriteScope = {
+export type WriteScope = {
   readonly tenantId: string
   readonly connector: Connector
   readonly rules: ConnectorRules
@@ -102,12 +102,13 @@ type WriteScope = {
   readonly hasOthers: boolean
 }
 
-function writeScope(tenantId: string, connector: Connector, connectors: readonly Connector[]): WriteScope {
+/** Returns what the writes of one connector have in common. */
+export function writeScope(tenantId: string, connector: Connector, connectors: readonly Connector[]): WriteScope {
   return { tenantId, connector, rules: rulesOf(connectors), hasOthers: connectors.length > 1 }
 }
 
 /** Returns the decision that was written for each item, in order; undefined for an item that always conflicted. */
-async function writeWithRetries(
+export async function writeWithRetries(
   scope: WriteScope,
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,

@@ -31,6 +31,12 @@ export function coreDataProvocations(service: CoreDataService) {
   return {
     InvalidCursor: () => as(`${CORE}/identities?nextCursor=v1_x`),
     CoreObjectNotFound: () => as(`${CORE}/identities/${randomUUID()}`),
+    async IdentityIsLive() {
+      const { admin, connector } = await connected()
+      await connector.batch({ op: 'upsert', objectType: 'identity', externalId: 'a', data: {} })
+      const [{ id }] = (await admin('GET', `${CORE}/identities`)).body.data
+      return provoked(await admin('DELETE', `${CORE}/identities/${id}/personal-data`))
+    },
     ConnectorNotFound: () => as(`${CONNECTORS}/${randomUUID()}`),
     async ConnectorInUse() {
       const { admin, connector, add } = await connected()

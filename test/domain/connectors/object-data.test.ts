@@ -52,6 +52,8 @@ describe('data of a connector object', () => {
     ['identity', { 'custom/a': 'x'.repeat(2001) }, 'InvalidLength', '/data/custom~1a'],
     ['identity', { displayName: 'x'.repeat(2001) }, 'InvalidLength', '/data/displayName'],
     ['identity', { displayName: 'a\ud800' }, 'InvalidValue', '/data/displayName'],
+    ['identity', { nin: '02029012345\t' }, 'InvalidValue', '/data/nin'],
+    ['identity', { nin: '\n02029012345' }, 'InvalidValue', '/data/nin'],
     ['identity', { displayName: 7 }, 'InvalidType', '/data/displayName'],
     ['identity', { directoryOnPremisesSyncEnabled: 'true' }, 'InvalidType', '/data/directoryOnPremisesSyncEnabled'],
     ['identity', { directoryObjectId: 'x' }, 'InvalidId', '/data/directoryObjectId'],

@@ -3,8 +3,12 @@ import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/ap
 /** Conditions as costly as the limits allow, and a tenant to evaluate them on. */
 
 const LEAF_COUNT = 500
+/** With functions 16 deep, so many leaves fit into the 128 KB of a condition. */
+const FUNCTION_LEAF_COUNT = 320
 const DEPTH = 16
 const IN_COUNT = 1000
+/** Beside 500 leaves, so many lists of so many entries fit into it. */
+const LIST_COUNT = 9
 const FUNCTION_COUNT = 16
 
 const leaf = (operator: string, value: unknown, field = 'identityDisplayName') => {
@@ -33,12 +37,20 @@ function tree(leafOf: (index: number) => object, depthCount = DEPTH, leafCount =
 
 export const HOSTILE_CONDITIONS: Readonly<Record<string, object>> = {
   'leaves that search every text': tree((index) => leaf('Contains', `nowhere ${index}`)),
-  'functions 16 deep, different in each leaf': tree((index) => leaf('Contains', 'nowhere', nestedFunctions(index))),
-  'functions 16 deep, the same in each leaf': tree((index) => leaf('Contains', `no ${index}`, nestedFunctions(1))),
+  'functions 16 deep, different in each leaf': tree(
+    (index) => leaf('Contains', 'nowhere', nestedFunctions(index)),
+    DEPTH,
+    FUNCTION_LEAF_COUNT,
+  ),
+  'functions 16 deep, the same in each leaf': tree(
+    (index) => leaf('Contains', `no ${index}`, nestedFunctions(1)),
+    DEPTH,
+    FUNCTION_LEAF_COUNT,
+  ),
   'lists of a thousand entries': tree((index) =>
     leaf(
       'In',
-      index < 20 ? Array.from({ length: IN_COUNT }, (_, entry) => `${index} ${entry}`) : ['nobody'],
+      index < LIST_COUNT ? Array.from({ length: IN_COUNT }, (_, entry) => `${index} ${entry}`) : ['nobody'],
       'ToUpper(identityDisplayName)',
     ),
   ),

@@ -1,0 +1,132 @@
+import type { Container, JSONObject, SqlQuerySpec } from '@azure/cosmos'
+import {
+  identityIsLive,
+  type PersonalDataStore,
+  withoutPersonalTexts,
+  withoutTexts,
+} from '../domain/connectors/erase-personal-data.ts'
+import { withoutNotesOf } from '../domain/membership-requests/without-notes.ts'
+import { chunk } from '../kernel/chunk.ts'
+import { Refusal } from '../kernel/refusals.ts'
+import type { AuditDocument } from './audit-trail.ts'
+import type { ContainerId } from './containers.ts'
+import type { CoreObjectDocument } from './core/core-object-document.ts'
+import { OPERATIONS_PER_BATCH_COUNT, queryAll, queryDocuments, type Stored, sqlParameters } from './documents.ts'
+import { savedRowsPartition } from './members/saved-rows-store.ts'
+import { parseRequest, type RequestDocument, requestDocument } from './requests/request-document.ts'
+import { writeVersioned } from './versioned-writes.ts'
+
+type Deleted = { readonly objectType: 'identity'; readonly data: Readonly<Record<string, unknown>> }
+
+/** Documents read together: of up to 200 KB each, so few that a response is parsed in some milliseconds. */
+const DOCUMENTS_PER_PAGE_COUNT = 20
+const ATTEMPTS_AT_MOST_COUNT = 20
+
+/** The containers with audit records. */
+const AUDITED = ['collections', 'links', 'jobs'] as const satisfies readonly ContainerId[]
+
+/** Rewrites documents of several containers, and leaves their expiry as it is. */
+export function cosmosPersonalDataStore(
+  container: (id: ContainerId) => Container,
+  nowMs: () => number,
+): PersonalDataStore {
+  const rewrite = rewriter(nowMs)
+  return {
+    async eraseNotes(tenantId, identityId) {
+      const about = ['c.requesterId = @id', 'c.submittedBy = @id', 'ARRAY_CONTAINS(c.deciders, @id)']
+      for (const condition of about) {
+        const query = `SELECT * FROM c WHERE ${condition} AND c.type = 'request'`
+        await rewrite<RequestDocument>(
+          container('requests'),
+          tenantId,
+          asking(query, { id: identityId }),
+          (document) => {
+            const request = parseRequest(document)
+            const erased = withoutNotesOf(identityId, request)
+            const isSame = JSON.stringify(erased) === JSON.stringify(request)
+            return isSame ? document : { ...document, ...requestDocument(erased) }
+          },
+        )
+      }
+    },
+    async eraseAudit(tenantId, identityId, texts) {
+      const erased = new Set(texts)
+      const sought = [...texts, identityId].map((text) => JSON.stringify(text))
+      // No index finds a part of a text, so all records are read.
+      const query = { query: 'SELECT * FROM c WHERE IS_DEFINED(c.auditOf)' }
+      for (const id of AUDITED) {
+        await rewrite<AuditDocument>(container(id), tenantId, query, (document) => {
+          if (!sought.some((text) => document.entry.includes(text))) return document
+          const entry = withoutPersonalTexts(JSON.parse(document.entry), identityId, erased)
+          return { ...document, entry: JSON.stringify(entry) }
+        })
+      }
+    },
+    async deleteSavedRows(tenantId) {
+      const [members, partition] = [container('members'), savedRowsPartition(tenantId)]
+      const ids = await queryAll<string>(members, partition, { query: 'SELECT VALUE c.id FROM c' })
+      for (const some of chunk(ids, OPERATIONS_PER_BATCH_COUNT)) {
+        // One that another instance has deleted or replaced meanwhile is gone as well.
+        await Promise.all(some.map((id) => members.item(id, partition).delete().catch(ignoreMissing)))
+      }
+    },
+    async eraseConnectorObjects(tenantId, identityId) {
+      const query =
+        "SELECT * FROM c WHERE c.coreObjectId = @id AND IS_DEFINED(c.deletedAtMs) AND c.objectType = 'identity'"
+      await rewrite<Deleted>(container('connectorObjects'), tenantId, asking(query, { id: identityId }), (document) => {
+        return { ...document, data: withoutTexts(document.objectType, document.data) }
+      })
+    },
+    async eraseCoreObjects(tenantId, identityId) {
+      for (const property of ['c.mergedInto', 'c.id']) {
+        const spec = asking(`SELECT * FROM c WHERE ${property} = @id`, { id: identityId })
+        await rewrite<CoreObjectDocument>(container('coreObjects'), tenantId, spec, (document) => {
+          if (!document.deleted) throw identityIsLive(identityId)
+          return { ...document, attributes: withoutTexts(document.objectType, document.attributes) }
+        })
+      }
+    },
+  }
+}
+
+const asking = (query: string, parameters: Readonly<Record<string, string>>): SqlQuerySpec => ({
+  query,
+  parameters: sqlParameters(parameters),
+})
+
+function ignoreMissing(error: unknown): void {
+  if ((error as { code?: unknown }).code !== 404) throw error
+}
+
+/** Rewrites the documents that a query finds, where that changes them. Reads those again that others have changed. */
+function rewriter(nowMs: () => number) {
+  return async <T extends object>(
+    container: Container,
+    partition: string,
+    query: SqlQuerySpec,
+    change: (document: Stored<T>) => object,
+  ): Promise<void> => {
+    for (let attempt = 0; attempt < ATTEMPTS_AT_MOST_COUNT; attempt += 1) {
+      let hasConflicts = false
+      const options = { maxItemCount: DOCUMENTS_PER_PAGE_COUNT }
+      for await (const documents of queryDocuments<Stored<T>>(container, partition, query, options)) {
+        const writes = documents.flatMap((document) => {
+          const changed = change(document)
+          if (JSON.stringify(changed) === JSON.stringify(document)) return []
+          return [{ document: withExpiry(document, changed, nowMs()), version: document._etag }]
+        })
+        hasConflicts ||= (await writeVersioned(container, partition, writes)).size > 0
+      }
+      if (!hasConflicts) return
+    }
+    throw new Refusal('StaleVersion', 'What is to be erased was changed concurrently')
+  }
+}
+
+/** A time to live counts from the last write: what is left of it is written. */
+function withExpiry(before: Stored<object>, changed: object, nowMs: number): JSONObject & { id: string } {
+  const { ttl } = before as { ttl?: number }
+  const leftS = ttl === undefined ? undefined : Math.max(1, ttl - Math.max(0, Math.floor(nowMs / 1000) - before._ts))
+  const members = Object.entries(changed).filter(([name]) => !name.startsWith('_'))
+  return { ...Object.fromEntries(members), id: before.id, ...(leftS !== undefined && { ttl: leftS }) }
+}

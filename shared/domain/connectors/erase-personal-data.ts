@@ -1,0 +1,103 @@
+import { Refusal } from '../../kernel/refusals.ts'
+import { type AttributeKind, attributeDefinition, type ObjectType } from '../core/core-object.ts'
+import type { CoreObjectWriter } from './merge-writes.ts'
+import type { MergedCoreObject } from './merged-core-object.ts'
+
+/** What the stores keep of a person besides ids. Each call finds what is left, and can be repeated. */
+export interface PersonalDataStore {
+  /** Erases the notes on the requests of an identity, and its own notes on those of others. */
+  eraseNotes(tenantId: string, identityId: string): Promise<void>
+  /** Erases these texts, and the notes of this actor, from audit records of collections, links and held removals. */
+  eraseAudit(tenantId: string, identityId: string, texts: readonly string[]): Promise<void>
+  /** Deletes the saved rows of the tenant. They are made again from the core objects. */
+  deleteSavedRows(tenantId: string): Promise<void>
+  /** Erases the texts of the deleted connector objects of an identity. */
+  eraseConnectorObjects(tenantId: string, identityId: string): Promise<void>
+  /**
+   * Erases the texts of a deleted identity, and of those that were merged into it.
+   * @throws Refusal `IdentityIsLive` when it was restored meanwhile.
+   */
+  eraseCoreObjects(tenantId: string, identityId: string): Promise<void>
+}
+
+type ErasureDependencies = {
+  readonly coreObjects: Pick<CoreObjectWriter, 'mergedOfIds'>
+  readonly personalData: PersonalDataStore
+}
+
+/** Attributes that identify one person, where they stand in conditions. A name can be that of several people. */
+const IDENTIFYING = [
+  'nin',
+  'email',
+  'privateEmail',
+  'mobile',
+  'privateMobile',
+  'directoryUserPrincipalName',
+  'directoryOnPremisesSamAccountName',
+] as const
+
+/**
+ * Erases name, contact, national identity number and notes of a deleted identity, and leaves ids. Repeating an
+ * interrupted call completes it: the identity's own texts, by which others are found, go last.
+ * @throws Refusal `CoreObjectNotFound`, `IdentityIsLive`.
+ */
+export async function erasePersonalData(
+  tenantId: string,
+  identityId: string,
+  { coreObjects, personalData }: ErasureDependencies,
+): Promise<void> {
+  const [found] = await coreObjects.mergedOfIds(tenantId, [identityId])
+  if (found?.value.objectType !== 'identity') {
+    throw new Refusal('CoreObjectNotFound', `There is no identity ${identityId}`, 'id')
+  }
+  if (!found.value.deleted) throw identityIsLive(identityId)
+  await personalData.eraseNotes(tenantId, identityId)
+  await personalData.eraseAudit(tenantId, identityId, identifyingTexts(found.value))
+  await personalData.deleteSavedRows(tenantId)
+  await personalData.eraseConnectorObjects(tenantId, identityId)
+  await personalData.eraseCoreObjects(tenantId, identityId)
+}
+
+export const identityIsLive = (identityId: string): Refusal =>
+  new Refusal('IdentityIsLive', `Identity ${identityId} is not deleted`)
+
+function identifyingTexts({ attributes }: MergedCoreObject): string[] {
+  return IDENTIFYING.flatMap((name) => {
+    const text = attributes[name]
+    return typeof text === 'string' ? [text] : []
+  })
+}
+
+const TEXT_KINDS: ReadonlySet<AttributeKind> = new Set<AttributeKind>(['string', 'date'])
+
+/** Returns attributes without texts: ids, references and flags stay. */
+export function withoutTexts<T>(
+  objectType: ObjectType,
+  attributes: Readonly<Record<string, T>>,
+): Readonly<Record<string, T>> {
+  return Object.fromEntries(
+    Object.entries(attributes).filter(([name]) => {
+      const kind = attributeDefinition(objectType, name)?.kind
+      return kind !== undefined && !TEXT_KINDS.has(kind)
+    }),
+  )
+}
+
+/** Returns an audit record without these texts, wherever one is a whole value, and without the notes of the actor. */
+export function withoutPersonalTexts(
+  entry: { readonly actorId?: unknown },
+  identityId: string,
+  texts: ReadonlySet<string>,
+): unknown {
+  const isOwn = entry.actorId === identityId
+  const erased = (value: unknown, name?: string): unknown => {
+    if (typeof value === 'string') return texts.has(value) || (isOwn && name === 'notes') ? ERASED : value
+    if (Array.isArray(value)) return value.map((each) => erased(each))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, erased(each, key)]))
+  }
+  return erased(entry)
+}
+
+/** In place of a text that was erased. */
+const ERASED = 'erased'

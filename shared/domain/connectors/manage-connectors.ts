@@ -1,0 +1,170 @@
+import type { KnownCaller } from '../../kernel/caller.ts'
+import type { MessageQueue } from '../../kernel/messages.ts'
+import { Refusal } from '../../kernel/refusals.ts'
+import type { TenantQuota } from '../../kernel/tenant-quota.ts'
+import { toSecondsTimestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import type { AuditRecord } from '../history/audit.ts'
+import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
+import {
+  type Connector,
+  type ConnectorStore,
+  type ConnectorUpdate,
+  type ListedConnector,
+  type NewConnector,
+  newConnector,
+  requireConnector,
+} from './connector.ts'
+import { auditOfConnector, type ConnectorAuditTrail } from './connector-audit.ts'
+import type { ConnectorObjectStore, DeriveId } from './connector-object.ts'
+
+export type ConnectorDependencies = {
+  readonly connectors: ConnectorStore
+  readonly connectorQuota: TenantQuota
+  readonly objects: Pick<ConnectorObjectStore, 'hasLive' | 'open' | 'version' | 'close' | 'lastDeliveriesS'>
+  readonly connectorAudit: ConnectorAuditTrail
+  readonly messageQueue: MessageQueue
+  readonly deriveId: DeriveId
+  newId(): string
+  nowMs(): number
+}
+
+/** All connectors of a tenant, oldest first, with the times of their last deliveries. */
+export async function listConnectors(
+  tenantId: string,
+  { connectors, objects }: Pick<ConnectorDependencies, 'connectors' | 'objects'>,
+): Promise<ListedConnector[]> {
+  const [all, lastDeliveriesS] = await Promise.all([connectors.list(tenantId), objects.lastDeliveriesS(tenantId)])
+  return all.map((connector) => {
+    const lastS = lastDeliveriesS.get(connector.id)
+    return { ...connector, lastDeliveredAt: lastS === undefined ? null : toSecondsTimestamp(lastS) }
+  })
+}
+
+/** Returns the time of the next connector's creation, in milliseconds: later than that of every other connector. */
+function nextCreationMs(existing: readonly Connector[], nowMs: number): number {
+  return Math.max(nowMs, ...existing.map(({ createdAt }) => Date.parse(createdAt) + 1))
+}
+
+/**
+ * Creates a connector. The attributes of every connector created earlier take precedence over its attributes.
+ * @throws Refusal `QuotaExceeded`.
+ */
+export async function createConnector(
+  input: NewConnector,
+  caller: KnownCaller,
+  deps: ConnectorDependencies,
+  creation: Creation = singleAttempt(deps),
+): Promise<Connector> {
+  const id = creation.newId()
+  const earlier = await findFromEarlierAttempt(creation, () => deps.connectors.find(caller.tenantId, id))
+  if (earlier !== undefined) return earlier.value
+  return deps.connectorQuota.adding(caller.tenantId, () => addConnector(id, input, caller, deps))
+}
+
+async function addConnector(
+  id: string,
+  input: NewConnector,
+  caller: KnownCaller,
+  deps: ConnectorDependencies,
+): Promise<Connector> {
+  const existing = await deps.connectors.list(caller.tenantId)
+  const connector = newConnector(input, {
+    id,
+    createdBy: caller.objectId,
+    createdAt: toTimestamp(nextCreationMs(existing, deps.nowMs())),
+  })
+  // Otherwise the first write would open the space and need a second attempt.
+  await deps.objects.open(caller.tenantId, id)
+  const change = auditOfConnector(undefined, connector, caller, { id: deps.newId(), nowMs: deps.nowMs() })
+  await deps.connectors.add(caller.tenantId, connector, change)
+  await keep(change, deps)
+  return connector
+}
+
+/** Within a minute, together with the time that merging takes. */
+const MERGED_AGAIN_AFTER_MS = 30_000
+
+/** Before all others. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+
+/** Merges all core objects of the tenant under its present rules, in batches: see `auditCoreObjects`. */
+async function mergeAgain(tenantId: string, { messageQueue, newId, nowMs }: ConnectorDependencies, delayMs = 0) {
+  const message = { tenantId, after: FIRST_ID, beganAtMs: nowMs() }
+  await messageQueue.enqueue({ queue: 'audits', message }, { id: `${tenantId}:rules:${newId()}`, delayMs })
+}
+
+/** @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `StaleVersion`. */
+export async function updateConnector(
+  id: string,
+  update: ConnectorUpdate,
+  ifMatch: string | undefined,
+  caller: KnownCaller,
+  deps: ConnectorDependencies,
+): Promise<Versioned<Connector>> {
+  const { value, version, lastChange } = await requireConnector(caller.tenantId, id, deps.connectors)
+  requireIfMatch(version, ifMatch)
+  const updated = { ...value, ...update, updatedAt: toTimestamp(deps.nowMs()) }
+  await keep(lastChange, deps)
+  if (updated.bindsAccounts === value.bindsAccounts) return replace(value, updated, version, caller, deps)
+  // Also after a crash between the two, which a repeated request would not notice.
+  await mergeAgain(caller.tenantId, deps, MERGED_AGAIN_AFTER_MS)
+  const replaced = await replace(value, updated, version, caller, deps)
+  await mergeAgain(caller.tenantId, deps)
+  return replaced
+}
+
+async function replace(
+  before: Connector,
+  after: Connector,
+  version: string,
+  caller: KnownCaller,
+  deps: ConnectorDependencies,
+): Promise<Versioned<Connector>> {
+  const change = auditOfConnector(before, after, caller, { id: deps.newId(), nowMs: deps.nowMs() })
+  const replaced = await deps.connectors.replace(caller.tenantId, after, version, change)
+  await keep(change, deps)
+  return replaced
+}
+
+async function keep(change: AuditRecord | undefined, { connectorAudit }: ConnectorDependencies): Promise<void> {
+  if (change !== undefined) await connectorAudit.keep(change)
+}
+
+/**
+ * Deletes a connector without live objects. Of several concurrent deletions, one succeeds. Repeating an interrupted
+ * deletion completes it.
+ * @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `ConnectorInUse`, `StaleVersion`.
+ */
+export async function deleteConnector(
+  id: string,
+  ifMatch: string | undefined,
+  caller: KnownCaller,
+  deps: ConnectorDependencies,
+): Promise<void> {
+  const { tenantId } = caller
+  await retryOnConflict(async () => {
+    const { version } = await requireConnector(tenantId, id, deps.connectors)
+    requireIfMatch(version, ifMatch)
+    if (await deps.objects.open(tenantId, id)) await closeEmptySpace(tenantId, id, deps)
+  })
+  // A concurrent update of the connector does not prevent the deletion.
+  await retryOnConflict(async () => {
+    const { value, version, lastChange } = await requireConnector(tenantId, id, deps.connectors)
+    await keep(lastChange, deps)
+    // Of several attempts to delete it, the first one is the change.
+    const change = { id: deps.deriveId('connector deletion', tenantId, id), nowMs: deps.nowMs() }
+    await keep(auditOfConnector(value, undefined, caller, change), deps)
+    await deps.connectors.remove(tenantId, id, version)
+  })
+}
+
+/** Closes the space, after which no object can be added and the deletion is certain. */
+async function closeEmptySpace(tenantId: string, id: string, { objects }: ConnectorDependencies): Promise<void> {
+  // Read before the check for live objects, so that a concurrent write invalidates this version.
+  const spaceVersion = await objects.version(tenantId, id)
+  if (await objects.hasLive(tenantId, id)) {
+    throw new Refusal('ConnectorInUse', `Connector ${id} has live objects`)
+  }
+  if (spaceVersion !== undefined) await objects.close(tenantId, id, spaceVersion)
+}

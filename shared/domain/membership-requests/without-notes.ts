@@ -1,0 +1,16 @@
+import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
+import type { MembershipRequest } from './membership-request.ts'
+
+/**
+ * Returns a request without the notes that are personal data of an identity: all those of people on its own requests,
+ * and those that it wrote on the requests of others. Notes of the service itself stay.
+ */
+export function withoutNotesOf(identityId: string, request: MembershipRequest): MembershipRequest {
+  const isPersonal = (actorId: string): boolean =>
+    actorId === identityId || (request.requesterId === identityId && actorId !== SYSTEM_ACTOR)
+  const lifecycle = request.lifecycle.map((entry) => {
+    const { notes: _notes, ...rest } = entry
+    return isPersonal(entry.actorId) ? rest : entry
+  })
+  return { ...request, lifecycle, notes: isPersonal(request.submittedBy) ? null : request.notes }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { auditDocument } from '../../shared/cosmos/audit-trail.ts'
+import { CONTAINERS } from '../../shared/cosmos/containers.ts'
+import { savedRowsPartition } from '../../shared/cosmos/members/saved-rows-store.ts'
+import type { Collection } from '../../shared/domain/collections/collection.ts'
+import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
+import { erasePersonalData } from '../../shared/domain/connectors/erase-personal-data.ts'
+import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
+import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
+import { type MembershipRequest, newRequest } from '../../shared/domain/membership-requests/membership-request.ts'
+import { builtService } from '../api/built-service.ts'
+import { directDatabase } from './direct-database.ts'
+import { startDirectAccount } from './local-database.ts'
+import { newSourceTenant } from './source-tenant.ts'
+
+const NOW_MS = Date.parse('2030-01-15T01:00:00Z')
+const AT = '2030-01-15T01:00:00.000Z'
+const ACCOUNT = '0a0a0a0a-0000-4000-8000-000000000001'
+/** What is erased. Each text is of this person alone. */
+const SECRETS = ['Erasable Name', '02029012345', 'erasable@example.org', 'Erasable note', 'Erasable custom']
+
+const { cosmos, container } = await startDirectAccount(() => NOW_MS)
+cosmos.unref()
+const parts = { nowMs: () => NOW_MS, elapsedMs: () => NOW_MS }
+const { connectors: deps, requests } = builtService(container, parts)
+
+/** A service that ends before its call of the database of this number. */
+function mortal(callsLeft: number) {
+  let left = callsLeft
+  const around = <T>(call: () => Promise<T>): Promise<T> => {
+    left -= 1
+    return left < 0 ? Promise.reject(new Error('The process died')) : call()
+  }
+  return builtService(directDatabase(cosmos, around), parts).connectors
+}
+
+/** All documents of a tenant, as text. */
+async function everything(tenantId: string): Promise<string> {
+  const found = CONTAINERS.flatMap(({ id }) =>
+    [tenantId, savedRowsPartition(tenantId)].map(async (partitionKey) => {
+      const page = await container(id).items.query('SELECT * FROM c', { partitionKey }).fetchNext()
+      return page.resources
+    }),
+  )
+  return JSON.stringify(await Promise.all(found))
+}
+
+const data = {
+  displayName: 'Erasable Name',
+  nin: '02029012345',
+  email: 'erasable@example.org',
+  directoryObjectId: ACCOUNT,
+  'custom/title': 'Erasable custom',
+}
+
+/** A tenant with a deleted person, whose texts stand wherever they can, and with another person. */
+async function tenantWithDeleted() {
+  const { tenantId, connectors } = await newSourceTenant([randomUUID()], deps)
+  const [connector = assert.fail()] = connectors
+  const write = (...writes: readonly ObjectWrite[]) => writeObjects(tenantId, connector, writes, deps)
+  const person = (externalId: string, more: ObjectData): ObjectWrite => {
+    return { operation: 'upsert', objectType: 'identity', externalId, data: more }
+  }
+  await write(person('other', { displayName: 'Other Name' }))
+  const [other = assert.fail()] = (await deps.coreObjects.page(tenantId, 'identity', undefined, 10)).items
+  await write(person('erasable', data))
+  const all = (await deps.coreObjects.page(tenantId, 'identity', undefined, 10)).items
+  const { id = assert.fail() } = all.find((each) => each.id !== other.id) ?? {}
+  await write({ operation: 'delete', objectType: 'identity', externalId: 'erasable' })
+  const collection = { tenantId, id: randomUUID(), objectType: 'Identity' } as Collection
+  const requested = (requesterId: string, submittedBy: string, notes: string): MembershipRequest => {
+    const names = { id: randomUUID(), requesterId, submittedBy, relationshipId: null, notes }
+    return newRequest({ ...names, collection, status: 'PendingApproval', at: AT })
+  }
+  await requests.requests.save([
+    { after: requested(id, other.id, 'Erasable note by another') },
+    { after: requested(other.id, id, 'Erasable note about another') },
+  ])
+  const record = { id: randomUUID(), tenantId, subject: randomUUID(), at: AT, action: 'Updated', linkId: null } as const
+  const condition = { conditions: [{ id: 'identityNin', operator: 'In', value: ['02029012345', '1'] }] }
+  await container('collections').items.create(
+    auditDocument({ ...record, actorId: other.id, before: { condition }, after: { name: 'Nurses' } }),
+  )
+  const held = { ...record, id: randomUUID(), action: 'RemovalsApproved', actorId: id } as const
+  await container('links').items.create({
+    ...auditDocument({ ...held, before: {}, after: { notes: 'Erasable note on a plan' } }),
+    directoryGroupId: held.id,
+  })
+  const membersOf = savedRowsPartition(tenantId)
+  await container('members').items.create({ id: 'chunk:0', membersOf, packedRows: 'Erasable Name' })
+  return { tenantId, id, write, person }
+}
+
+describe('Erasing the personal data of a deleted identity', () => {
+  it('leaves none of its texts in any container, and its ids, wherever an earlier attempt was interrupted', async () => {
+    let isInterrupted = true
+    for (let callCount = 0; isInterrupted; callCount += 1) {
+      const { tenantId, id } = await tenantWithDeleted()
+      const before = await everything(tenantId)
+      for (const secret of SECRETS) assert.ok(before.includes(secret), secret)
+      isInterrupted = await erasePersonalData(tenantId, id, mortal(callCount)).then(
+        () => false,
+        () => true,
+      )
+      await erasePersonalData(tenantId, id, deps)
+      const after = await everything(tenantId)
+      for (const secret of SECRETS) assert.ok(!after.includes(secret), `${secret} after ${callCount} calls`)
+      for (const kept of [id, ACCOUNT, 'Other Name', 'Nurses']) assert.ok(after.includes(kept), kept)
+    }
+  })
+
+  it('keeps the expiry, and writes nothing when it is repeated', async () => {
+    const { tenantId, id } = await tenantWithDeleted()
+    const [before] = await requests.deletedObjects.ofIds(tenantId, [id])
+    await erasePersonalData(tenantId, id, deps)
+    const [after] = await requests.deletedObjects.ofIds(tenantId, [id])
+    assert.ok(before?.expiresAtMs !== undefined)
+    assert.equal(after?.expiresAtMs, before.expiresAtMs)
+    const erased = await everything(tenantId)
+    await erasePersonalData(tenantId, id, deps)
+    assert.equal(await everything(tenantId), erased)
+  })
+
+  it('brings back the id with a new object of the same name, and not the data', async () => {
+    const { tenantId, id, write, person } = await tenantWithDeleted()
+    await erasePersonalData(tenantId, id, deps)
+    await write(person('erasable', { displayName: 'New Name' }))
+    assert.deepEqual((await deps.coreObjects.find(tenantId, 'identity', id))?.attributes, { displayName: 'New Name' })
+    await assert.rejects(erasePersonalData(tenantId, id, deps), { code: 'IdentityIsLive' })
+    await assert.rejects(erasePersonalData(tenantId, randomUUID(), deps), { code: 'CoreObjectNotFound' })
+  })
+})
