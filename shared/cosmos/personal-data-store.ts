@@ -20,7 +20,7 @@ type Deleted = { readonly objectType: 'identity'; readonly data: Readonly<Record
 
 /** Documents read together: of up to 200 KB each, so few that a response is parsed in some milliseconds. */
 const DOCUMENTS_PER_PAGE_COUNT = 20
-const ATTEMPTS_AT_MOST_COUNT = 20
+const MAX_ATTEMPTS_COUNT = 20
 
 /** The containers with audit records. */
 const AUDITED = ['collections', 'links', 'jobs'] as const satisfies readonly ContainerId[]
@@ -106,7 +106,7 @@ function rewriter(nowMs: () => number) {
     query: SqlQuerySpec,
     change: (document: Stored<T>) => object,
   ): Promise<void> => {
-    for (let attempt = 0; attempt < ATTEMPTS_AT_MOST_COUNT; attempt += 1) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS_COUNT; attempt += 1) {
       let hasConflicts = false
       const options = { maxItemCount: DOCUMENTS_PER_PAGE_COUNT }
       for await (const documents of queryDocuments<Stored<T>>(container, partition, query, options)) {
