@@ -34,7 +34,7 @@ describe('The scale model', () => {
   it('computes the cost of a month by its formulas', () => {
     const { perMonth } = forecast(MEASURED, WORKLOAD)
     assert.equal(perMonth.requestUnits, 730 * (10 * (2010 + 20 + 1 + 5 + 10 + 10 + 5 * 100 + 60 * 5) + 60 * 3))
-    assert.equal(perMonth.busOperations, 730 * 10 * (51 + 1 + 5 * 2) * 4)
+    assert.equal(perMonth.busOperations, 730 * 10 * (51 + 1 + 5 * 2) * 3)
     assert.equal(perMonth.directoryCalls, 730 * 10 * (100 + 5))
   })
 
