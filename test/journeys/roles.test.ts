@@ -43,6 +43,7 @@ const CORE_OBJECTS: Gate = {
   passed: ['admin', 'coreAdmin', 'manager', 'employee', 'colleague', 'approver', 'newcomer', 'operator'],
 }
 const ALL_CORE_OBJECTS: Gate = { passed: ['admin', 'coreAdmin', 'operator'] }
+const ERASURE: Gate = { passed: ['admin', 'coreAdmin'], isForUsersOnly: true }
 const CONNECTORS: Gate = { passed: ['admin', 'coreAdmin', 'operator'] }
 const CONNECTOR_DATA_READ: Gate = { passed: ['admin', 'coreAdmin', 'connector'] }
 const CONNECTOR_DATA_WRITE: Gate = { passed: ['connector'] }
@@ -116,10 +117,12 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/relationships/identity/{identityId}'],
   [ALL_CORE_OBJECTS, 200, 'GET /iamcore/beta/sync/coreobjects/account-conflicts'],
   [ALL_CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/identities/{id}/sources'],
+  [ALL_CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/identities/{id}/audit'],
+  [ERASURE, 400, 'DELETE /iamcore/beta/sync/coreobjects/identities/{id}/personal-data'],
   [CONNECTORS, 200, 'GET /iamcore/sync/connectors, GET /iamcore/beta/sync/connectors'],
   [CONNECTORS, 400, 'GET /iamcore/sync/connectors/{id}, GET /iamcore/beta/sync/connectors/{id}'],
   [CONNECTORS, 400, 'POST /iamcore/beta/sync/connectors, PUT /iamcore/beta/sync/connectors/{id}'],
-  [CONNECTORS, 400, 'DELETE /iamcore/beta/sync/connectors/{id}'],
+  [CONNECTORS, 400, 'DELETE /iamcore/beta/sync/connectors/{id}, GET /iamcore/beta/sync/connectors/{id}/audit'],
   [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/data'],
   [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/data/{objectType}/{externalId}'],
   [CONNECTOR_DATA_WRITE, 400, 'POST /iamcore/beta/sync/connectors/{id}/data'],
