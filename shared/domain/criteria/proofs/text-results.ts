@@ -15,9 +15,12 @@ type Reader = {
  * the automata of all leaves reach together. Undefined when the budget is used up.
  */
 export function possibleTextResults(leaves: readonly CheckedLeaf[], budget: Budget): Set<number> | undefined {
-  if (budget.stepCount < 0) return undefined
+  const texts = leaves.flatMap(({ values }) => values.map(String))
+  const length = texts.reduce((sum, text) => sum + text.length, 0)
+  budget.stepCount -= length
+  if (budget.stepCount < 0 || length > MAX_TEXT_LENGTH) return undefined
   const readers = leaves.map(readerOf)
-  const alphabet = alphabetOf(leaves.flatMap(({ values }) => values.map(String)))
+  const alphabet = alphabetOf(texts)
   const found = new Set<number>()
   const seen = new Set<string>()
   const open = [readers.map(({ start }) => start)]
@@ -40,6 +43,9 @@ export function possibleTextResults(leaves: readonly CheckedLeaf[], budget: Budg
   }
   return found
 }
+
+/** Characters of all texts together: states fit into the characters of a key. Longer ones exceed the budget as well. */
+const MAX_TEXT_LENGTH = 10_000
 
 /** States of automata from which no text comes back have numbers below 0. */
 const NEGATIVE_STATES_COUNT = 2
@@ -86,13 +92,19 @@ function readerOf({ operator, values }: CheckedLeaf): Reader {
 function patternReader(pattern: readonly number[], isKept: boolean): Reader {
   const { length } = pattern
   const borders = bordersOf(pattern)
+  // After a mismatch, a border that continues with the same point fails as well. Without these, few are left to try.
+  const fallbacks = [-1]
+  for (let at = 1; at < length; at += 1) {
+    const border = borders[at] as number
+    fallbacks.push(pattern[border] === pattern[at] ? (fallbacks[border] as number) : border)
+  }
   return {
     start: 0,
     next(state, point) {
       if (isKept && state === length) return length
       let matched = state === length ? (borders[length] as number) : state
-      while (matched > 0 && pattern[matched] !== point) matched = borders[matched] as number
-      return pattern[matched] === point ? matched + 1 : 0
+      while (matched >= 0 && pattern[matched] !== point) matched = fallbacks[matched] as number
+      return matched + 1
     },
     holds: (state) => state === length,
   }
