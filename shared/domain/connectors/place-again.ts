@@ -6,8 +6,8 @@ import { type WriteDependencies, writeScope, writeWithRetries } from './write-ob
 /**
  * Assigns the live identities of these core objects that name an account to core objects again, with those connected to
  * them: which connectors bind accounts may have changed since they were written. People who were one only by an account
- * that does not count any more become several, and the other way round. Safe to repeat: an interrupted call is completed
- * by the next one.
+ * that does not count any more become several, and the other way round. Safe to repeat: the daily audit merges what an
+ * interrupted call has written.
  * @returns The number of identities that have moved.
  */
 export async function placeAgain(
@@ -28,9 +28,9 @@ export async function placeAgain(
     const own = byConnector.get(connector.id) ?? []
     const scope = writeScope(tenantId, connector, connectors)
     const written = await writeWithRetries(scope, own.map(rejoin), deps)
-    const decisions = written.filter((decision) => decision !== undefined)
-    await mergeAffected(scope, decisions, deps)
-    movedCount += decisions.filter(({ writes }) => writes.length > 0).length
+    const moved = written.flatMap((decision) => (decision?.writes.length ? [decision] : []))
+    await mergeAffected(scope, moved, deps)
+    movedCount += moved.length
   }
   return movedCount
 }
