@@ -37,6 +37,7 @@ const parse = documentParser<ConnectorObject>(
     formerCoreObjectIds: Type.Optional(Strings),
     movedIdentities: Type.Optional(Type.Array(Type.Object({ id: Type.String(), coreObjectIds: Strings }))),
     references: Type.Record(Type.String(), Type.Union([Type.String(), Strings])),
+    createdAtMs: Type.Optional(Type.Number()),
     deletedAtMs: Type.Optional(Type.Number()),
   }),
 )

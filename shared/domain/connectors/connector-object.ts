@@ -45,6 +45,8 @@ export type ConnectorObject = {
   readonly movedIdentities?: readonly MovedIdentity[]
   /** Ids of the connector objects that the references name, by attribute, whether or not these exist. */
   readonly references: ReferenceIds
+  /** Time of the first write; absent for an object that a version without this attribute wrote first. */
+  readonly createdAtMs?: number
   /** Time of the soft deletion; absent for a live object. */
   readonly deletedAtMs?: number
 }

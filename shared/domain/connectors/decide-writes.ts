@@ -81,7 +81,10 @@ export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDec
   const references = referenceIds({ objectType, connectorId }, data, derive)
   const fault = objectType === 'orgUnit' ? parentFault(id, parentIn(references), context.parentOf) : undefined
   if (fault !== undefined) return refused(fault)
-  return placement({ id, connectorId, objectType, externalId, data, references }, stored, live !== undefined, context)
+  const createdAtMs = stored === undefined ? context.nowMs : stored.value.createdAtMs
+  const object = { id, connectorId, objectType, externalId, data, references }
+  const written = { ...object, ...(createdAtMs !== undefined && { createdAtMs }) }
+  return placement(written, stored, live !== undefined, context)
 }
 
 function deletion({ value, version }: Versioned<ConnectorObject>, context: WriteContext): WriteDecision {

@@ -69,15 +69,17 @@ export class IdentityResolver {
 
   /**
    * Marks an identity as deleted. When no other carries its core object, and the connector has exactly one live identity
-   * with the same join key, that one is the same person under a new external id and takes over the core object.
+   * with the same join key, that one is the same person under a new external id and takes over the core object, unless
+   * it is the older one.
    * @returns The identities that move to another core object because of it.
    */
   remove(deleted: ConnectorObject): readonly ConnectorObject[] {
     const connected = this.#connectedTo([deleted])
     this.#put(deleted)
     const { coreObjectId } = deleted
-    const renamed = this.#isCarried(coreObjectId) ? undefined : this.#onlyLiveLike(deleted)
-    return this.#assign(connected, undefined, renamed && { id: renamed.id, coreObjectId })
+    const other = this.#isCarried(coreObjectId) ? undefined : this.#onlyLiveLike(deleted)
+    const isRenamed = other !== undefined && createdAtMs(other) >= createdAtMs(deleted)
+    return this.#assign(connected, undefined, isRenamed ? { id: other.id, coreObjectId } : undefined)
   }
 
   /**
@@ -209,6 +211,8 @@ function isTooLarge(person: readonly Identity[], rules: ConnectorRules): boolean
   const oldestFirst = person.toSorted((one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId))
   return exceedsCoreObject(Object.assign({}, ...oldestFirst.toReversed().map(({ data }) => data)))
 }
+
+const createdAtMs = (identity: Identity): number => identity.createdAtMs ?? 0
 
 const isLive = ({ deletedAtMs }: Identity): boolean => deletedAtMs === undefined
 

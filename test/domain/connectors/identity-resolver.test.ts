@@ -105,10 +105,19 @@ describe('identities of one person', () => {
 })
 
 const DELETED_AT_MS = Date.parse('2030-01-01T00:00:00Z')
-type Stored = Keys & { readonly core: string; readonly deletedAtMs?: number; readonly type?: 'relationship' }
-const object = (id: string, { core, deletedAtMs, type = 'identity' as never, ...data }: Stored): ConnectorObject => ({
+type Stored = Keys & {
+  readonly core: string
+  readonly createdAtMs?: number
+  readonly deletedAtMs?: number
+  readonly type?: 'relationship'
+}
+const object = (
+  id: string,
+  { core, createdAtMs, deletedAtMs, type = 'identity' as never, ...data }: Stored,
+): ConnectorObject => ({
   ...identity(id, data),
   ...{ objectType: type, externalId: id, references: {}, coreObjectId: core },
+  ...(createdAtMs === undefined ? {} : { createdAtMs }),
   ...(deletedAtMs === undefined ? {} : { deletedAtMs }),
 })
 
@@ -318,17 +327,18 @@ describe('The core object of an identity', () => {
   for (const [claim, others, expected] of [
     [
       'is that of the deleted one when one other of the connector has its key',
-      { 'oldest b': { nin: '1', core: 'of b' } },
+      { 'oldest b': { nin: '1', core: 'of b', createdAtMs: 2 } },
       { 'oldest b': 'of a' },
     ],
     [
       'is that of the deleted one for all of the person that has its key',
       {
-        'oldest b': { directoryObjectId: 'x', core: 'of b' },
+        'oldest b': { directoryObjectId: 'x', core: 'of b', createdAtMs: 3 },
         'middle c': { directoryObjectId: 'x', core: 'of b' },
       },
       { 'oldest b': 'of a', 'middle c': 'of a' },
     ],
+    ['stays when the other with its key is older', { 'oldest b': { nin: '1', core: 'of b', createdAtMs: 1 } }, {}],
     [
       'stays when two others of the connector have the key of the deleted one',
       { 'oldest b': { nin: '1', core: 'of b' }, 'oldest c': { nin: '1', core: 'of c' } },
@@ -341,7 +351,7 @@ describe('The core object of an identity', () => {
     ],
   ] as const) {
     it(claim, () => {
-      const deleted = { nin: '1', directoryObjectId: 'x', core: 'of a' }
+      const deleted = { nin: '1', directoryObjectId: 'x', core: 'of a', createdAtMs: 2 }
       const resolver = resolverOf({ 'oldest a': deleted, ...others })
       const movers = resolver.remove(object('oldest a', { ...deleted, deletedAtMs: DELETED_AT_MS }))
       assert.deepEqual(coreObjects(movers), expected)
