@@ -39,6 +39,9 @@ export async function openAccountWorld(options: WorldOptions = {}) {
   }
 
   const write = (source: Connector, ...writes: ObjectWrite[]) => writeObjects(TENANT, source, writes, writing)
+  /** As in a tenant that has no other source. */
+  const writeAsOnly = (source: Connector, ...writes: ObjectWrite[]) =>
+    writeObjects(TENANT, source, writes, writing, [source])
 
   /** The same through another instance of the service. */
   const writeThrough = ({ connectors }: Pick<Service, 'connectors'>, source: Connector, ...writes: ObjectWrite[]) =>
@@ -134,6 +137,7 @@ export async function openAccountWorld(options: WorldOptions = {}) {
     coreObjects: writing.coreObjects,
     newSource,
     write,
+    writeAsOnly,
     writeThrough,
     coldProcess,
     followed,

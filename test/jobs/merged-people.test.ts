@@ -93,8 +93,13 @@ describe('The groups of a person whose HR system gives a new external id', () =>
     'with the deletion last': (old: Write, renamed: Write) => [[renamed, gone('identity', old.externalId)]],
     'in two batches': (old: Write, renamed: Write) => [[renamed], [gone('identity', old.externalId)]],
   }
-  for (const [order, batches] of Object.entries(cases)) {
+  const all = Object.entries(cases).flatMap(([order, batches]) => [
+    [order, batches, false] as const,
+    [`${order}, in a tenant without another source`, batches, true] as const,
+  ])
+  for (const [order, batches, isOnly] of all) {
     it(`keep the account all the time, ${order}`, async () => {
+      const write = isOnly ? world.writeAsOnly : world.write
       const hr = await world.newSource()
       const account = newAccount()
       const data = { displayName: `Cy ${account}`, directoryObjectId: account, nin: account }
@@ -106,7 +111,7 @@ describe('The groups of a person whose HR system gives a new external id', () =>
       for (const group of groups) assert.deepEqual([...(await world.membersOf(group))], [account])
       world.server.clearRequests()
       for (const batch of batches(old, identity('renamed cy', data))) {
-        await world.write(hr, ...batch)
+        await write(hr, ...batch)
         await world.followed()
       }
       assert.equal(await world.coreIdOf(hr, 'identity', 'renamed cy'), coreId)

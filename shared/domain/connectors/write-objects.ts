@@ -6,8 +6,13 @@ import { Refusal, type RefusalEntry, refusalEntry } from '../../kernel/refusals.
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import { connectedIdentities } from './connected-identities.ts'
 import type { Connector, ConnectorStore } from './connector.ts'
-import type { ConnectorObjectStore } from './connector-object.ts'
-import { connectorObjectId, type DeriveId, ownCoreObjectId } from './connector-object.ts'
+import {
+  type ConnectorObject,
+  type ConnectorObjectStore,
+  connectorObjectId,
+  type DeriveId,
+  ownCoreObjectId,
+} from './connector-object.ts'
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
 import type { CustomAttributeRegister } from './custom-attribute-names.ts'
 import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
@@ -214,15 +219,16 @@ async function readContext(
   const found = await deps.objects.ofIds(tenantId, ids)
   const parents = await readAncestors(tenantId, connectorId, writes, deps)
   const stored = new Map(found.map((object) => [object.value.id, object]))
-  // With a single connector, no identities can join.
-  const connected = hasOthers ? await connectedIdentities(tenantId, ids, writes, found, deps) : []
+  // With a single connector, no identities can join. One that appears or goes can be a person under a new external id.
+  const canJoin = hasOthers || writes.some((write, index) => appearsOrGoes(write, stored.get(ids[index] ?? '')?.value))
+  const connected = canJoin ? await connectedIdentities(tenantId, ids, writes, found, deps) : []
   const known = new Map([...connected, ...found].map((object) => [object.value.id, object]))
   const identities = [...known.values()].map(({ value }) => value).filter(({ objectType }) => objectType === 'identity')
   const ownCoreId = (id: string) => ownCoreObjectId(id, deps.deriveId)
   return {
     connectorId,
     stored,
-    identityResolver: hasOthers
+    identityResolver: canJoin
       ? new IdentityResolver(identities, { rules, newId: deps.newId, ownCoreObjectId: ownCoreId })
       : undefined,
     before: (id) => known.get(id),
@@ -231,6 +237,11 @@ async function readContext(
     derive: deps.deriveId,
     nowMs: deps.nowMs(),
   }
+}
+
+function appearsOrGoes({ objectType, operation }: ObjectWrite, stored: ConnectorObject | undefined): boolean {
+  const isLive = stored !== undefined && stored.deletedAtMs === undefined
+  return objectType === 'identity' && isLive === (operation === 'delete')
 }
 
 /** A failure is only logged: the objects are written, and the sweep enqueues the evaluation. */
