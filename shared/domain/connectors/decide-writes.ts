@@ -93,7 +93,8 @@ function deletion({ value, version }: Versioned<ConnectorObject>, context: Write
   const others = moverWrites(movers, context)
   return {
     outcome: { outcome: 'deleted', id: value.id },
-    writes: [{ object: withMoved(object, value, others.moved), version }, ...others.writes],
+    // Last: a repetition of an interrupted deletion finds the object live, with nobody left to move.
+    writes: [...others.writes, { object: withMoved(object, value, others.moved), version }],
     coreObjects: [stubOf(value, value.coreObjectId), ...others.coreObjects],
     retargeted: [value, ...movers],
     possiblyStale: [...possiblyStaleOf(value), ...others.possiblyStale],
