@@ -157,6 +157,8 @@ var containers = [
       { path: '/removalWindow/*' }
       { path: '/unseenAdditions/*' }
       { path: '/unresolved/*' }
+      { path: '/withoutAccount/*' }
+      { path: '/acceptedWithoutAccount/*' }
       { path: '/entry/?' }
       { path: '/"_etag"/?' }
     ]

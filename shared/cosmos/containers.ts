@@ -73,7 +73,16 @@ export const CONTAINERS = [
     partitionKey: '/tenantId',
     defaultTtlS: -1,
     uniqueKeys: [['/directoryGroupId']],
-    unindexed: ['/lease/*', '/recentWrites/*', '/removalWindow/*', '/unseenAdditions/*', '/unresolved/*', '/entry/?'],
+    unindexed: [
+      '/lease/*',
+      '/recentWrites/*',
+      '/removalWindow/*',
+      '/unseenAdditions/*',
+      '/unresolved/*',
+      '/withoutAccount/*',
+      '/acceptedWithoutAccount/*',
+      '/entry/?',
+    ],
   },
   {
     id: 'jobs',

@@ -113,6 +113,9 @@ const LINK: GroupLinkDto = {
   lastSyncOutcome: 'Succeeded',
   directoryGroupDisplayName: 'All nurses',
   heldRemovals: null,
+  acceptedWithoutAccount: [],
+  syncState: 'InSync',
+  pausedBy: null,
 }
 
 const SETTINGS: LinkSettingsDto = {
@@ -241,5 +244,5 @@ export const CORE_DATA_RESPONSES = {
   createConnectorObject: CONNECTOR_OBJECT_ID,
   updateConnector: { ...CONNECTOR, enabled: false },
   createGroupLink: LINK_ID,
-  setGroupLinkState: { ...LINK, state: 'Disabled' },
+  setGroupLinkState: { ...LINK, state: 'Disabled', syncState: 'Disabled' },
 }

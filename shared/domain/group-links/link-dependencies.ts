@@ -14,6 +14,7 @@ import type { LinkSettings, LinkSettingsStore } from './link-settings.ts'
 import type { AccountHolders, RemovalPlanStore } from './removal-plan.ts'
 import type { SweepRecord } from './swept-jobs.ts'
 import type { SyncJob } from './sync-job.ts'
+import type { SyncState } from './sync-state.ts'
 
 /** What links must have. Undefined: any value. */
 export type LinkFilter = Partial<
@@ -21,6 +22,8 @@ export type LinkFilter = Partial<
     readonly lastSyncOutcome: SyncOutcome
     /** Whether the removal guard holds removals of the link. */
     readonly held: boolean
+    readonly syncState: SyncState
+    readonly needsAttention: boolean
   }
 >
 
@@ -122,11 +125,22 @@ export function minuteOfTenant(tenantId: string): number {
   return hash % MINUTES_PER_HOUR
 }
 
-/** The directory accounts of a collection's members. Each account once, in lower case. */
-export type CollectionAccounts = {
-  readonly accounts: ReadonlySet<string>
-  /** Members without an account. While it is above zero, no member is removed from a group. */
+/** Members without a directory account. */
+type MembersWithoutAccount = {
+  /** Those that the link does not accept. While it is above zero, no member is removed from a group. */
   readonly withoutAccountCount: number
+  /** The identities of the first of them; null for a position that no identity holds. Undefined when unknown. */
+  readonly withoutAccountIds?: readonly (string | null)[] | undefined
+  /** The members among those that the link accepts without an account, with the accounts that they have. */
+  readonly accepted?: AcceptedMembers | undefined
+}
+
+/** Accounts by identity; null for an identity without one. */
+export type AcceptedMembers = ReadonlyMap<string, string | null>
+
+/** The directory accounts of a collection's members. Each account once, in lower case. */
+export type CollectionAccounts = MembersWithoutAccount & {
+  readonly accounts: ReadonlySet<string>
   /** Increases with every change of the membership. */
   readonly membershipVersion: number
   /** False while the condition has changed and its members could not be evaluated yet. */
@@ -137,11 +151,10 @@ export type CollectionAccounts = {
  * The net change since an earlier version: no account is in both lists. A member that left and came back is in `added`,
  * because a write that was not recorded may have removed it in between.
  */
-export type AccountChanges = {
+export type AccountChanges = MembersWithoutAccount & {
   readonly added: readonly string[]
   /** Accounts that no remaining member has. */
   readonly removed: readonly string[]
-  readonly withoutAccountCount: number
   /** Accounts of all members now. */
   readonly accountCount: number
   /** The version after these changes. Later changes are not included, even if they were made during the read. */
@@ -174,10 +187,17 @@ export interface LinkedCollections {
   findCircle(
     link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'directoryGroupId'>,
   ): Promise<readonly string[] | undefined>
-  /** The current accounts. Evaluates a collection that was never evaluated, or not since its condition changed. */
-  accountsOf(tenantId: string, collectionId: string): Promise<CollectionAccounts>
+  /**
+   * The current accounts. Evaluates a collection that was never evaluated, or not since its condition changed.
+   * @param accepted Identities that the link accepts without an account; none by default.
+   */
+  accountsOf(tenantId: string, collectionId: string, accepted?: readonly string[]): Promise<CollectionAccounts>
   /** The same; undefined when the collection does not exist. */
-  findAccounts(tenantId: string, collectionId: string): Promise<CollectionAccounts | undefined>
+  findAccounts(
+    tenantId: string,
+    collectionId: string,
+    accepted?: readonly string[],
+  ): Promise<CollectionAccounts | undefined>
   /**
    * The current membership versions of these collections. One that does not exist, or was never evaluated, is left out.
    */
@@ -198,7 +218,7 @@ export interface LinkedCollections {
    * comparison is needed then.
    */
   changesSince(
-    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs'>,
+    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs' | 'acceptedWithoutAccount'>,
     membershipVersion: number,
   ): Promise<AccountChanges | undefined>
 }
