@@ -1,10 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
-import type { GroupLink } from './group-link.ts'
 import type { AccountHolder } from './removal-plan.ts'
 
 /** Members that a paused link names. Its count has all of them. */
-export const PAUSING_SHOWN_COUNT = 20
+const PAUSING_SHOWN_COUNT = 20
 
 const PausingMember = Closed({
   identityId: Described(Nullable(Guid), 'The identity; null for a position that no identity holds, or when unknown.'),
@@ -39,7 +38,12 @@ export const WithoutAccount = Type.Object({
 })
 export type WithoutAccount = Readonly<Static<typeof WithoutAccount>>
 
-type PausableLink = Pick<GroupLink, 'skippedCount' | 'unresolved' | 'withoutAccount' | 'acceptedWithoutAccount'>
+type PausableLink = {
+  readonly skippedCount: number | null
+  readonly unresolved: readonly string[]
+  readonly withoutAccount: WithoutAccount | null
+  readonly acceptedWithoutAccount: readonly string[]
+}
 
 /** The names of identities by id, and the holders of accounts: those that `pausingIds` asks for. */
 export type PausingNames = {

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
 import { Described, OneOf } from '../../kernel/schema.ts'
-import type { GroupLink } from './group-link.ts'
-import { openAccounts } from './removal-window.ts'
+import { openAccounts, type RemovalWindow } from './removal-window.ts'
 
 export const SyncState = Described(
   OneOf(['InSync', 'Pending', 'Failed', 'RemovalsHeld', 'RemovalsPaused', 'Disabled']),
@@ -12,6 +11,21 @@ export const SyncState = Described(
 )
 export type SyncState = Static<typeof SyncState>
 
+/** What decides the state of a link: members of its record. */
+type LinkRecord = {
+  readonly state: 'Enabled' | 'Disabled'
+  readonly lastSyncOutcome: 'Succeeded' | 'Failed' | null
+  readonly heldRemovals: object | null
+  readonly skippedCount: number | null
+  readonly appliedMembershipVersion: number | null
+  readonly accountsChangedAtMs: number | null
+  readonly lease: object | null
+  readonly changesPending: boolean
+  readonly removalsDeferred: boolean
+  readonly isBehind: boolean
+  readonly removalWindow: RemovalWindow
+}
+
 /** States that need the attention of a person. */
 const ATTENTION_STATES: ReadonlySet<SyncState> = new Set(['Failed', 'RemovalsHeld', 'RemovalsPaused'])
 
@@ -19,7 +33,7 @@ const ATTENTION_STATES: ReadonlySet<SyncState> = new Set(['Failed', 'RemovalsHel
  * The state of a link, from its record alone: two records of a link, before and after a write, show whether the write
  * changed the state.
  */
-export function syncStateOf(link: GroupLink): SyncState {
+export function syncStateOf(link: LinkRecord): SyncState {
   if (link.state === 'Disabled') return 'Disabled'
   if (link.skippedCount !== null && link.skippedCount > 0) return 'RemovalsPaused'
   if (link.heldRemovals !== null) return 'RemovalsHeld'
@@ -28,7 +42,7 @@ export function syncStateOf(link: GroupLink): SyncState {
 }
 
 /** Whether the group is not known to have what the collection had when the link was last written. */
-function isPending(link: GroupLink): boolean {
+function isPending(link: LinkRecord): boolean {
   return (
     link.appliedMembershipVersion === null ||
     link.skippedCount === null ||
@@ -42,6 +56,6 @@ function isPending(link: GroupLink): boolean {
 }
 
 /** Whether a person has to look at a link. */
-export function needsAttention(link: GroupLink): boolean {
+export function needsAttention(link: LinkRecord): boolean {
   return ATTENTION_STATES.has(syncStateOf(link))
 }
