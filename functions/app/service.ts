@@ -88,6 +88,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     typeof coreData & { readonly auditTrail: AuditTrail } = {
     auditTrail,
     linkStore,
+    directory: parts.directory,
     linkSettings,
     removalPlans,
     planIds: signed.planIds,

@@ -175,6 +175,9 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
       'identity in a collection of relationships, all its positions. A sensitive value that the caller may not read is ' +
       '`hidden`. A caller with the role `User` can specify their own identity and positions; any other object is not ' +
       'found. When the data of the tenant is not in memory, the response waits until it is loaded.\n\n' +
+      'Where the object stands in linked groups is what the directory says now, asked once for all groups. It can lag ' +
+      'behind its writes by some minutes. `since` and `cause` are those of the newest entry of the history that added a ' +
+      'member.\n\n' +
       'A page has at most 20 rows, and fewer where the response would exceed 2 MB; `rowCount` is the number of all rows. ' +
       'Of an `actual` list that alone is too long for that, the first 20 entries are returned.',
     roles: EXPLANATION_READERS,

@@ -122,6 +122,8 @@ const EXPLANATION: Explanation = {
     },
   ],
   request: null,
+  since: UPDATED_AT,
+  cause: 'ObjectChanged',
   links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, directoryObjectId: ACCOUNT_ID, state: 'Written' }],
 }
 const HISTORY_ENTRY: HistoryEntry = {
