@@ -9,8 +9,10 @@ import {
   NewGroupLink,
   SyncOutcome,
 } from '../../shared/domain/group-links/group-link.ts'
+import { JobChangeDto } from '../../shared/domain/group-links/job-changes.ts'
 import { getLink } from '../../shared/domain/group-links/lease.ts'
 import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import { listJobChanges } from '../../shared/domain/group-links/list-job-changes.ts'
 import {
   deleteLink,
   getLinkOfCollection,
@@ -262,6 +264,21 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
     reply: { status: 200, schema: SyncJobDto },
     refusals: ['SyncJobNotFound'],
     run: async ({ path: { id }, caller }) => ok(await getSyncJob(caller.tenantId, id, deps)),
+  }),
+  route('GET', '/sync-jobs/{id}/changes', {
+    operationId: 'listSyncJobChanges',
+    summary: 'List the members that a sync job has added and removed',
+    description:
+      'Returns a page of the members that the job has added to the group and removed from it so far, in the order of the ' +
+      'writes. They are kept as long as the job. A member that the job has both added and removed is listed for each.',
+    roles: READERS,
+    query: PageQuery,
+    reply: { status: 200, schema: Type.Array(JobChangeDto), paged: true },
+    refusals: ['SyncJobNotFound', 'InvalidCursor'],
+    run: ({ path: { id }, query, caller: { tenantId } }) =>
+      pagedResult(query, [tenantId, 'sync-job-changes', id], deps.cursors, (after, size) =>
+        listJobChanges(tenantId, id, { after, size }, deps),
+      ),
   }),
 ]
 

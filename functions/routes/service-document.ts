@@ -18,6 +18,7 @@ import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-obj
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
+import { JobChangeDto } from '../../shared/domain/group-links/job-changes.ts'
 import { LinkSettingsChange, LinkSettingsDto } from '../../shared/domain/group-links/link-settings.ts'
 import { QueuedSync } from '../../shared/domain/group-links/manage-links.ts'
 import {
@@ -195,6 +196,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   GroupLinkPreview: LinkPreview,
   LinkableGroup,
   SyncJob: SyncJobDto,
+  SyncJobChange: JobChangeDto,
   QueuedSync,
   LinkSettings: LinkSettingsDto,
   LinkSettingsChange,

@@ -177,6 +177,8 @@ var containers = [
       { path: '/approvalNotes/?' }
       { path: '/entry/?' }
       { path: '/packedLinks/?' }
+      { path: '/packedAdded/?' }
+      { path: '/packedRemoved/?' }
       { path: '/skippedCounts/*' }
       { path: '/"_etag"/?' }
     ]

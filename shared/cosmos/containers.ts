@@ -95,6 +95,8 @@ export const CONTAINERS = [
       '/approvalNotes/?',
       '/entry/?',
       '/packedLinks/?',
+      '/packedAdded/?',
+      '/packedRemoved/?',
       '/skippedCounts/*',
     ],
   },

@@ -63,6 +63,7 @@ export function memoryStores(): MemoryStores {
       }),
       add: async (job) => void (jobs.find(job.id) ?? jobs.add(job)),
       replace: async (job, version) => jobs.replace(job, version),
+      changes: async () => ({ items: [] }),
       page: async () => ({ items: oldestFirst(jobs.all()).map(({ value }) => value) }),
       unfinishedOf: async (_tenantId, linkId) =>
         oldestFirst(unfinished().filter(({ value }) => value.linkId === linkId)),

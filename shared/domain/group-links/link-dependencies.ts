@@ -10,6 +10,7 @@ import type { AuditRecord } from '../history/audit.ts'
 import type { MemberChangeCause } from '../history/member-history.ts'
 import type { Directory } from './directory.ts'
 import type { GroupLink, SyncOutcome } from './group-link.ts'
+import type { JobChange, JobChanges } from './job-changes.ts'
 import type { LinkSettings, LinkSettingsStore } from './link-settings.ts'
 import type { AccountHolders, RemovalPlanStore } from './removal-plan.ts'
 import type { SweepRecord } from './swept-jobs.ts'
@@ -92,8 +93,14 @@ export interface JobStore {
   find(tenantId: string, jobId: string): Promise<Versioned<SyncJob> | undefined>
   /** Leaves an existing job of this id unchanged. @param audit Written in the same transaction. */
   add(job: SyncJob, audit?: AuditRecord): Promise<void>
-  /** @throws Refusal `StaleVersion` when `version` is no longer current, `SyncJobNotFound` when the job has expired. */
-  replace(job: SyncJob, version: string): Promise<Versioned<SyncJob>>
+  /**
+   * @param changes Accounts that the job has written since it was last saved. They are stored in the same transaction,
+   * as record number `changeRecordCount` of the job.
+   * @throws Refusal `StaleVersion` when `version` is no longer current, `SyncJobNotFound` when the job has expired.
+   */
+  replace(job: SyncJob, version: string, changes?: JobChanges): Promise<Versioned<SyncJob>>
+  /** A page of what a job has written, in the order of the writes. Empty for a job that is not stored. */
+  changes(tenantId: string, jobId: string, after: string | undefined, size: number): Promise<Page<JobChange>>
   /** A page of the jobs that match the filter, newest first. */
   page(tenantId: string, filter: JobFilter, after: string | undefined, size: number): Promise<Page<SyncJob>>
   /** Queued and running jobs of a link, oldest first. */
@@ -213,6 +220,10 @@ export interface LinkedCollections {
   ): Promise<ReadonlyMap<string, number>>
   /** Why the members with these accounts have left a link's collection, as far as its history is kept. */
   removalCauses(link: Pick<GroupLink, 'tenantId' | 'collectionId'>, accounts: readonly string[]): Promise<RemovalCauses>
+  /** The newest change of the members of a link's collection that the link has not applied; null without one. */
+  newestChange(
+    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'appliedMembershipVersion'>,
+  ): Promise<RemovalCauses['newest']>
   /**
    * The changes of a link's collection after a version. Undefined when the history does not reach back to it: a full
    * comparison is needed then.

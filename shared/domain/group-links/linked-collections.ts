@@ -65,6 +65,17 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       return (await collections.find(tenantId, collectionId)) !== undefined
     },
     findCircle: (link) => findCircleOfLink(link, deps),
+    async newestChange({ tenantId, collectionId, appliedMembershipVersion }) {
+      const kind = (await collections.find(tenantId, collectionId))?.value.kind
+      if (kind === undefined) return null
+      const range = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
+      for await (const [newest] of deps.history[kind].newestFirst(tenantId, collectionId, range)) {
+        if (newest === undefined) continue
+        const { cause, actorId, atMs, membershipVersion } = newest
+        return membershipVersion > (appliedMembershipVersion ?? 0) ? { kind: cause, actorId, atMs } : null
+      }
+      return null
+    },
     removalCauses: (link, accounts) => removalCausesOf(link, accounts, deps),
     async changesSince({ tenantId, collectionId, comparedAtMs, acceptedWithoutAccount }, membershipVersion) {
       const collection = await existing(tenantId, collectionId, deps)

@@ -9,7 +9,7 @@ import type { JobFilter, JobStore, LinkDependencies, LinkFilter, LinkStore, Tena
 import { endQueuedJobs, queueJob } from './queue-job.ts'
 import { pausingIds } from './removal-pause.ts'
 import type { AccountHolders } from './removal-plan.ts'
-import { SERVICE_ORIGIN, type SyncJobDto, toSyncJobDto } from './sync-job.ts'
+import { SERVICE_ORIGIN, type SyncJob, type SyncJobDto, toSyncJobDto } from './sync-job.ts'
 
 /** A page of the links that match the filter, oldest first. */
 export async function listLinks(
@@ -69,17 +69,35 @@ export async function listSyncJobs(
   filter: JobFilter,
   after: string | undefined,
   size: number,
-  { jobs }: { jobs: JobStore },
+  { jobs, accountHolders }: ShownJobDependencies,
 ): Promise<Page<SyncJobDto>> {
   const page = await jobs.page(tenantId, filter, after, size)
-  return { ...page, items: page.items.map(toSyncJobDto) }
+  return { ...page, items: await shownJobs(tenantId, page.items, accountHolders) }
+}
+
+type ShownJobDependencies = { readonly jobs: JobStore; readonly accountHolders: AccountHolders }
+
+/** Jobs as callers see them, with the names of the people who requested them. */
+async function shownJobs(
+  tenantId: string,
+  jobs: readonly SyncJob[],
+  accountHolders: AccountHolders,
+): Promise<SyncJobDto[]> {
+  const requesters = new Set(jobs.flatMap(({ requestedBy }) => requestedBy ?? []))
+  const holders = await accountHolders.ofAccounts(tenantId, [...requesters])
+  return jobs.map((job) => toSyncJobDto(job, holders.get(job.requestedBy ?? '')?.displayName ?? null))
 }
 
 /** @throws Refusal `SyncJobNotFound`. */
-export async function getSyncJob(tenantId: string, jobId: string, { jobs }: { jobs: JobStore }): Promise<SyncJobDto> {
+export async function getSyncJob(
+  tenantId: string,
+  jobId: string,
+  { jobs, accountHolders }: ShownJobDependencies,
+): Promise<SyncJobDto> {
   const found = await jobs.find(tenantId, jobId)
   if (found === undefined) throw new Refusal('SyncJobNotFound', `The sync job ${jobId} does not exist.`)
-  return toSyncJobDto(found.value)
+  const [shown] = await shownJobs(tenantId, [found.value], accountHolders)
+  return shown as SyncJobDto
 }
 
 type LinkTarget = LinkActor & {

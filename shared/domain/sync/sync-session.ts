@@ -178,6 +178,7 @@ export class SyncSession {
     }
     const progress = progressOfStep(job, step, outcome, this.#job.earlier, this.#accepted)
     this.#group.record.write(step, outcome, progress)
+    this.#job.wrote(progress)
     return progress.job
   }
 
@@ -220,7 +221,9 @@ export class SyncSession {
     const next = afterFailedRun(job, failure, { delaysS: retryDelaysS, jitter: random(), nowMs: endMs })
     if (next.completedAt === null) return this.#end(next, () => ({ isBehind: true }))
     const outcome = { lastSyncedAt: toTimestamp(endMs), lastSyncOutcome: 'Failed' } as const
-    return this.#end({ ...next, ...(await finalCounts(job, directory)) }, () => outcome)
+    const { changes, ...counts } = await finalCounts(job, directory)
+    this.#job.wrote(changes)
+    return this.#end({ ...next, ...counts }, () => outcome)
   }
 
   /**
