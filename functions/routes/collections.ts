@@ -179,7 +179,8 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
       'behind its writes by some minutes. `since` and `cause` are those of the newest entry of the history that added a ' +
       'member.\n\n' +
       'A page has at most 20 rows, and fewer where the response would exceed 2 MB; `rowCount` is the number of all rows. ' +
-      'Of an `actual` list that alone is too long for that, the first 20 entries are returned.',
+      'Of a list in `actual` or `compared` the first 100 entries are returned, and of a text the first 500 characters, ' +
+      'with `…` behind them when there are more.',
     roles: EXPLANATION_READERS,
     identity: { exempt: COLLECTION_READERS },
     query: ExplainQuery,
