@@ -35,6 +35,7 @@ import { ExplainedCondition, Explanation } from '../../shared/domain/insight/exp
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
+import { PlannedPeopleQuery } from '../../shared/domain/insight/planned-people.ts'
 import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
 import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
 import { JoinPolicyDto, JoinPolicyInput } from '../../shared/domain/membership-requests/join-policy.ts'
@@ -170,6 +171,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   CriteriaCollection: CriteriaCollectionDto,
   NewCriteriaCollection,
   CriteriaCollectionUpdate,
+  PlannedPeopleQuery,
   CriteriaPreviewRequest: PreviewRequest,
   CriteriaPreview: PreviewReply,
   TenantSchemas,

@@ -13,7 +13,7 @@ const RUNS_COUNT = 2
 
 setFlagsFromString('--max-old-space-size=1024')
 
-const world = await openWorld({ seed: directorySeed(ACCOUNTS_COUNT) })
+const world = await openWorld({ seed: directorySeed(ACCOUNTS_COUNT), sharesClock: true })
 const accounts = users(0, ACCOUNTS_COUNT)
 const { jobs } = world.deps
 const withoutRecord: typeof jobs = {
@@ -30,7 +30,7 @@ async function timed(store: typeof jobs): Promise<{ seconds: number; recorded: n
   await world.drain({ ...world.deps, jobs: store, budget })
   const seconds = (performance.now() - startMs) / 1000
   const [job] = await world.jobsOf(collectionId)
-  if (job?.added !== ACCOUNTS_COUNT) throw new Error(`The job has added ${job?.added} accounts`)
+  if (job?.added !== ACCOUNTS_COUNT) throw new Error(`The job has added ${job?.added} accounts: ${JSON.stringify(job)}`)
   let recorded = 0
   for (let after: string | undefined = ''; after !== undefined; ) {
     const page = await jobs.changes(job.tenantId, job.id, after === '' ? undefined : after, 10_000)

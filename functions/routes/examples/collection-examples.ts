@@ -171,7 +171,7 @@ const CHANGE_PLAN: ChangePlan = {
   planId: 'p1_Vb0hZqLwX2sYk5mJt8cRr3nUe7aGdQfO1iPxS9vTzAw',
   expiresAt: UPDATED_AT,
   collections: [{ collectionId: CRITERIA_COLLECTION_ID, name: 'Nurses', added: 3, removed: 40 }],
-  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, toAdd: 3, toRemove: 38, wouldHold: true }],
+  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, toAdd: 3, toRemove: 38, pausedRemovals: 0, wouldHold: true }],
   requests: { becomeEligible: 3, loseEligibility: 1 },
   warnings: [
     {
@@ -294,6 +294,7 @@ export const COLLECTION_EXAMPLES = {
   CriteriaCollection: CRITERIA_COLLECTION,
   NewCriteriaCollection: NEW_CRITERIA_COLLECTION,
   CriteriaCollectionUpdate: CRITERIA_UPDATE,
+  PlannedPeopleQuery: { ...CRITERIA_UPDATE, collectionId: CRITERIA_COLLECTION_ID, change: 'added' },
   CriteriaPreviewRequest: PREVIEW,
   CriteriaPreview: PREVIEW_REPLY,
   ChangePlan: CHANGE_PLAN,
