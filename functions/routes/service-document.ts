@@ -35,6 +35,7 @@ import { ExplainedCondition, Explanation } from '../../shared/domain/insight/exp
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
+import { MembershipDto } from '../../shared/domain/insight/list-memberships.ts'
 import { PlannedPeopleQuery } from '../../shared/domain/insight/planned-people.ts'
 import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
 import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
@@ -157,6 +158,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Collection: CollectionDto,
   CollectionResults,
   Member: MemberDto,
+  Membership: MembershipDto,
   Explanation,
   AuditEntry,
   HistoryEntry,

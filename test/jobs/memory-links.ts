@@ -41,6 +41,7 @@ export function memoryStores(): MemoryStores {
         return found && { ...found, settings: settings.get(SETTINGS_ID).value }
       },
       ofCollection: async (_tenantId, id) => links.all().filter(({ value }) => value.collectionId === id),
+      ofCollections: async () => [],
       ofGroup: async (_tenantId, id) => links.all().find(({ value }) => value.directoryGroupId === id),
       ofTenant: async () => links.all(),
       ofGroups: async () => links.all().map(({ value }) => value),

@@ -14,6 +14,7 @@ import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
+import type { MembershipDto } from '../../../shared/domain/insight/list-memberships.ts'
 import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type {
   JoinableCollectionDto,
@@ -88,6 +89,16 @@ const MEMBER: MemberDto = {
   title: 'Nurse',
   orgUnitName: 'Northern Nursing Home',
   hasAccount: true,
+}
+const MEMBERSHIP: MembershipDto = {
+  collectionId: CRITERIA_COLLECTION_ID,
+  collectionName: 'Nurses',
+  objectType: 'Relationship',
+  relationshipId: RELATIONSHIP_ID,
+  since: UPDATED_AT,
+  cause: 'ObjectChanged',
+  actorId: 'system',
+  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, displayName: 'All nurses', state: 'Written' }],
 }
 /** A nurse who is a member by her title alone. */
 const EXPLANATION: Explanation = {
@@ -285,6 +296,7 @@ export const COLLECTION_EXAMPLES = {
   Collection: COLLECTION,
   CollectionResults: RESULTS,
   Member: MEMBER,
+  Membership: MEMBERSHIP,
   Explanation: EXPLANATION,
   AuditEntry: AUDIT_ENTRY,
   HistoryEntry: HISTORY_ENTRY,

@@ -6,6 +6,7 @@ import { DEFAULT_LINK_SETTINGS, LinkSettings, type LinkSettingsStore } from '../
 import { EMPTY_WINDOW } from '../../domain/group-links/removal-window.ts'
 import { needsAttention, type SyncState, syncStateOf } from '../../domain/group-links/sync-state.ts'
 import type { AuditRecord } from '../../domain/history/audit.ts'
+import { chunk } from '../../kernel/chunk.ts'
 import { filteredPage } from '../../kernel/filtered-page.ts'
 import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import { type Page, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
@@ -52,6 +53,9 @@ const NO_FORMER_LINK: FormerLink = { removalWindow: EMPTY_WINDOW, recentWrites: 
 const SETTINGS_ID = 'settings'
 
 const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, { fourEyes: false })
+
+/** Few enough for the index. */
+const COLLECTIONS_PER_QUERY_COUNT = 1_000
 
 /** The version of default settings that are not stored. */
 const NOT_STORED = ''
@@ -106,6 +110,13 @@ export function cosmosLinkStore(links: Container): LinkStore {
         query: 'SELECT * FROM c WHERE c.collectionId = @collectionId',
         parameters: [{ name: '@collectionId', value: collectionId }],
       })
+    },
+    async ofCollections(tenantId, collectionIds) {
+      const query = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.collectionId)'
+      const found = chunk(collectionIds, COLLECTIONS_PER_QUERY_COUNT).map((ids) =>
+        inTenant(tenantId, { query, parameters: [{ name: '@ids', value: [...ids] }] }),
+      )
+      return (await Promise.all(found)).flat().map(({ value }) => value)
     },
     async ofGroup(tenantId, directoryGroupId) {
       const [link] = await inTenant(tenantId, {

@@ -41,6 +41,8 @@ export interface LinkStore {
   findWithSettings(tenantId: string, linkId: string): Promise<LinkWithSettings | undefined>
   /** The links of a collection, oldest first. */
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
+  /** The links of these collections, oldest first. */
+  ofCollections(tenantId: string, collectionIds: readonly string[]): Promise<GroupLink[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>
   ofTenant(tenantId: string): Promise<Versioned<GroupLink>[]>
   /** The number of links of a tenant. */
