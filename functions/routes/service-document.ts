@@ -34,8 +34,14 @@ import { ExplainedCondition, Explanation } from '../../shared/domain/insight/exp
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
-import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
-import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
+import { RequestDecision, RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
+import {
+  AddedMembers,
+  MemberAddition,
+  MemberChange,
+  RemovedMembers,
+} from '../../shared/domain/membership-requests/direct-members.ts'
+import { MembershipExtension } from '../../shared/domain/membership-requests/extend-membership.ts'
 import { JoinPolicyDto, JoinPolicyInput } from '../../shared/domain/membership-requests/join-policy.ts'
 import {
   JoinableCollectionDto,
@@ -180,13 +186,15 @@ const NAMED_SCHEMAS: NamedSchemas = {
   JoinPolicy: JoinPolicyDto,
   JoinPolicyInput,
   MemberChange,
+  MemberAddition,
   AddedMembers,
   RemovedMembers,
   MembershipRequest: MembershipRequestDto,
-  // Also the body of approving and rejecting.
   RequestInput: Submission,
   RequestInputOnBehalf: SubmissionOnBehalf,
+  RequestDecision,
   RequestWithdrawal,
+  MembershipExtension,
 
   GroupLink: GroupLinkDto,
   NewGroupLink,

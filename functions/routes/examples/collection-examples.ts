@@ -252,6 +252,8 @@ const REQUEST: MembershipRequestDto = {
   ],
   collectionName: 'First aiders',
   requesterName: 'Kari Nordmann',
+  endsAt: '2027-02-11T00:00:00.000+00:00',
+  extension: null,
   relationshipTitle: 'Nurse',
   submittedByName: 'Kari Nordmann',
 }
@@ -277,6 +279,17 @@ const ended = (status: MembershipRequestDto['status'], actorId: string): Members
   lifecycle: [...REQUEST.lifecycle, { status, actorId, at: UPDATED_AT }],
 })
 
+/** The extension of a membership, which waits for the manager. */
+const EXTENDED: MembershipRequestDto = {
+  ...ended('Joined', MANAGER_ID),
+  extension: {
+    endsAt: '2028-02-11T00:00:00.000+00:00',
+    requestedBy: IDENTITY_ID,
+    requestedAt: UPDATED_AT,
+    currentGate: { order: 1, type: 'Manager', approverCount: 1 },
+  },
+}
+
 /** Examples of collections and requests, by component name. */
 export const COLLECTION_EXAMPLES = {
   Guid: CRITERIA_COLLECTION_ID,
@@ -301,10 +314,13 @@ export const COLLECTION_EXAMPLES = {
   NewJoinableCollection: NEW_JOINABLE_COLLECTION,
   JoinableCollectionUpdate: JOINABLE_UPDATE,
   MemberChange: { coreIdentityIds: [IDENTITY_ID] },
+  MemberAddition: { coreIdentityIds: [IDENTITY_ID], endsAt: '2027-02-11' },
   AddedMembers: { added: 1, alreadyMembers: 0 },
   RemovedMembers: { removed: 1, notMembers: 0 },
   MembershipRequest: REQUEST,
-  RequestInput: { notes: 'I took the course', relationshipId: RELATIONSHIP_ID },
+  RequestInput: { notes: 'I took the course', relationshipId: RELATIONSHIP_ID, endsAt: '2027-02-11' },
+  RequestDecision: { notes: 'Welcome' },
+  MembershipExtension: { endsAt: '2028-02-11', notes: 'I took the course again' },
   RequestInputOnBehalf: { notes: 'She took the course', requesterId: IDENTITY_ID },
   RequestWithdrawal: {},
 }
@@ -334,4 +350,5 @@ export const COLLECTION_RESPONSES = {
   rejectRequest: ended('Rejected', MANAGER_ID),
   cancelRequest: ended('Cancelled', IDENTITY_ID),
   leaveRequest: ended('Left', IDENTITY_ID),
+  extendMembership: EXTENDED,
 }

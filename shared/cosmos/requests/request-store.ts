@@ -23,7 +23,7 @@ const KEYS_PER_QUERY_COUNT = 2000
 /** Selects an outline from a slot document. */
 const OUTLINE =
   'c.requestId AS id, c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, ' +
-  'c.state AS status, c.policyVersion'
+  'c.state AS status, c.policyVersion, c.extensionPolicyVersion'
 
 const WAITING =
   'c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, c.awaits AS reviewKey'
@@ -99,7 +99,7 @@ export function cosmosRequestStore(requests: Container, options: HistoryOptions)
     },
     async allWaitingIn(tenantId, collectionId) {
       const found = await find<Stored<RequestDocument>>(tenantId, '*', {
-        where: "c.collectionId = @collectionId AND c.status = 'PendingApproval'",
+        where: "c.collectionId = @collectionId AND (c.status = 'PendingApproval' OR IS_DEFINED(c.extension))",
         parameters: { collectionId },
       })
       return found.map(versionedRequest)
@@ -117,6 +117,20 @@ export function cosmosRequestStore(requests: Container, options: HistoryOptions)
       const where = 'c.restorableUntilMs > @nowMs'
       const found = await find<Stored<RequestDocument>>(tenantId, '*', { where, parameters: { nowMs } })
       return found.map(versionedRequest)
+    },
+    async due(tenantId, untilMs, atMostCount) {
+      const where = 'c.dueAtMs <= @untilMs'
+      const found = await find<Stored<RequestDocument>>(tenantId, `TOP ${atMostCount} *`, {
+        where,
+        parameters: { untilMs },
+      })
+      return found.map(versionedRequest)
+    },
+    async dueTimes(tenantId, untilMs) {
+      return find<number>(tenantId, 'DISTINCT VALUE c.dueAtMs', {
+        where: 'c.dueAtMs <= @untilMs',
+        parameters: { untilMs },
+      })
     },
     async liveOutlines(tenantId) {
       const rows = await find<RequestOutline>(tenantId, OUTLINE, { where: "c.type = 'slot'", parameters: {} })

@@ -115,10 +115,15 @@ async function factsOfApproval(
   return { mayDecide: () => true, approverCount: (at) => counter(at, request), isEligible: eligible }
 }
 
-async function requireVisibleRequest(
+/**
+ * @param alsoVisible Whether the viewer may see a request that they would not see otherwise.
+ * @throws Refusal `CollectionNotFound`; `RequestNotFound`, also for a request that the viewer may not see.
+ */
+export async function requireVisibleRequest(
   { tenantId, collectionId, requestId }: RequestName,
   { identityId, seesAll }: Viewer,
   deps: RequestDependencies,
+  alsoVisible: (request: MembershipRequest, orgChart: OrgChart) => boolean = () => false,
 ): Promise<VisibleRequest> {
   const [orgChart, foundCollection] = await Promise.all([
     freshOrgChart(tenantId, deps),
@@ -137,6 +142,7 @@ async function requireVisibleRequest(
     (seesAll ||
       mayDecide ||
       involves(request.value, identityId) ||
+      alsoVisible(request.value, orgChart) ||
       (await couldDecide(identityId, request.value, collection, orgChart, deps)))
   if (!isVisible) {
     throw new Refusal('RequestNotFound', `There is no request ${requestId} in collection ${collectionId}`)
@@ -181,6 +187,7 @@ function requirePositionOfRequest(
   )
 }
 
-function refusalMessage(code: RefusalCode, { id, status }: MembershipRequest): string {
+/** The message of a refusal, with the request. */
+export function refusalMessage(code: RefusalCode, { id, status }: MembershipRequest): string {
   return code === 'InvalidRequestState' ? `Request ${id} is ${status}` : `${REFUSALS[code].message} (request ${id})`
 }

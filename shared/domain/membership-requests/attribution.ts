@@ -9,6 +9,7 @@ export const SYSTEM_NOTES = {
   handedOver: 'The position was handed over to another person',
   restored: 'The person or the position was restored',
   merged: 'Merged',
+  expired: 'Expired',
 } as const
 
 /** The cause of a member that was removed, by the note of the system that ended the request. */
@@ -17,6 +18,7 @@ const CAUSE_BY_NOTE: Readonly<Record<string, MemberChangeCause>> = {
   [SYSTEM_NOTES.handedOver]: 'ObjectChanged',
   [SYSTEM_NOTES.restored]: 'ObjectChanged',
   [SYSTEM_NOTES.merged]: 'Merged',
+  [SYSTEM_NOTES.expired]: 'Expired',
 }
 
 /** Why a change of a request adds or removes a member. */

@@ -17,6 +17,31 @@ const MAX_GATES = 20
 const MAX_APPROVERS = 200
 const MAX_COLLECTIONS = 200
 
+/** The limits of time, and what a rejection needs. Absent: no limit, and no reason. */
+const LIMITS = {
+  maxDays: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 3650,
+      description:
+        'Days for which a membership lasts at most, counted from its grant or from the call that extends it. Absent: no ' +
+        'limit. A change affects no membership that exists.',
+    }),
+  ),
+  requestDays: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      description:
+        'Days after which a request that is not decided is cancelled by `system` with the note `Expired`. Absent: no limit. ' +
+        'Extensions wait until the membership ends.',
+    }),
+  ),
+  rejectionNeedsReason: Type.Optional(
+    Type.Boolean({ description: 'Whether a rejection must have `notes`. Absent: false.' }),
+  ),
+}
+
 /** A join policy as callers send it. `checkJoinPolicy` checks the rules that the schema cannot express. */
 export const JoinPolicyInput = Type.Object({
   approvalRequired: Type.Boolean(),
@@ -47,6 +72,7 @@ export const JoinPolicyInput = Type.Object({
       ),
     }),
   ),
+  ...LIMITS,
 })
 export type JoinPolicyInput = Static<typeof JoinPolicyInput>
 
@@ -64,7 +90,19 @@ export const JoinPolicyDto = Closed({
     }),
   ),
   joinableBy: Closed({ collectionIds: Type.Array(Guid) }),
+  ...LIMITS,
 })
+
+type PolicyLimits = Readonly<Static<Type.TObject<typeof LIMITS>>>
+
+/** These members of a policy, without those that are absent. */
+export function limitsOf({ maxDays, requestDays, rejectionNeedsReason }: PolicyLimits): PolicyLimits {
+  return {
+    ...(maxDays === undefined ? {} : { maxDays }),
+    ...(requestDays === undefined ? {} : { requestDays }),
+    ...(rejectionNeedsReason === undefined ? {} : { rejectionNeedsReason }),
+  }
+}
 
 export type ApprovalGate = {
   readonly order: number
@@ -73,7 +111,7 @@ export type ApprovalGate = {
   readonly approvers: readonly string[]
 }
 
-export type JoinPolicy = {
+export type JoinPolicy = PolicyLimits & {
   readonly approvalRequired: boolean
   readonly approvalGates: readonly ApprovalGate[]
   /** Members of any of these collections may submit requests; every identity when the list is empty. */
@@ -139,6 +177,7 @@ export function checkJoinPolicy(given: JoinPolicyInput, pointer = '/joinPolicy')
       approvalRequired: given.approvalRequired,
       approvalGates: gates.map(normalizedGate).sort((one, other) => one.order - other.order),
       joinableBy: { collectionIds: [...new Set(collectionIds)] },
+      ...limitsOf(given),
     },
     faults,
     references: policyReferences(given, pointer),

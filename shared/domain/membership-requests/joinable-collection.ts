@@ -23,6 +23,7 @@ import {
   checkJoinPolicy,
   JoinPolicyDto,
   JoinPolicyInput,
+  limitsOf,
   type PolicyReference,
   policyOf,
   policyReferences,
@@ -43,13 +44,14 @@ export const JoinableCollectionDto = Closed({ ...CollectionDto.properties, joinP
 export type JoinableCollectionDto = Static<typeof JoinableCollectionDto>
 
 export function toJoinableCollectionDto(collection: Collection): JoinableCollectionDto {
-  const { approvalRequired, approvalGates, joinableBy } = policyOf(collection)
+  const { approvalRequired, approvalGates, joinableBy, ...limits } = policyOf(collection)
   return {
     ...toCollectionDto(collection),
     joinPolicy: {
       approvalRequired,
       approvalGates: approvalGates.map((gate) => ({ ...gate, approvers: [...gate.approvers] })),
       joinableBy: { collectionIds: [...joinableBy.collectionIds] },
+      ...limitsOf(limits),
     },
   }
 }

@@ -117,7 +117,9 @@ export class RequestReconciler implements ChangeReconciler {
 
   /** Moves waiting requests that another version of their policy has placed. */
   async #moveMisplaced(tenantId: string, outlines: readonly RequestOutline[]): Promise<void> {
-    const waiting = outlines.filter(({ status }) => status === 'PendingApproval')
+    const isWaiting = ({ status, extensionPolicyVersion }: RequestOutline) =>
+      status === 'PendingApproval' || extensionPolicyVersion !== undefined
+    const waiting = outlines.filter(isWaiting)
     if (waiting.length === 0) return
     const joinables = await this.#deps.collections.list(tenantId, 'joinable')
     const byCollection = Map.groupBy(waiting, ({ collectionId }) => collectionId)
