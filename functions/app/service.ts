@@ -5,6 +5,7 @@ import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/co
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/links/link-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/links/removal-plan-store.ts'
+import { cosmosDeputyStore } from '../../shared/cosmos/requests/deputy-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/requests/request-store.ts'
 import { cosmosDerivedState } from '../../shared/cosmos/tenants/derived-state.ts'
 import { cosmosEvaluationInputs } from '../../shared/cosmos/tenants/evaluation-inputs.ts'
@@ -100,6 +101,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     requests: withDeadlineMessages(requestStore, collections),
     membershipResolver: liveMembershipResolver(collections),
     deletedObjects,
+    deputies: cosmosDeputyStore(container('requests'), nowMs),
   }
   const evaluator = new TenantEvaluator({
     ...collections,

@@ -31,6 +31,7 @@ import {
   StatusQuery,
   viewerOf,
 } from './collection-contract.ts'
+import { deputyRoutes } from './deputies.ts'
 import { ownRequestRoutes } from './own-requests.ts'
 
 const SUBMIT_REFUSALS: readonly RefusalCode[] = [
@@ -60,6 +61,7 @@ export const membershipRequestRoutes = (group: string, deps: RequestRouteDepende
   ...readRoutes(deps),
   ...actionRoutes(deps),
   ...ownRequestRoutes(deps),
+  ...deputyRoutes(deps),
 ]
 
 const submitRoutes = (group: string, deps: RequestRouteDependencies): readonly Route[] => [
@@ -161,7 +163,9 @@ const actionRoutes = (deps: RequestRouteDependencies): readonly Route[] => {
       },
     })
   const decision = RequestDecision
-  const approvers = 'Approvers cannot decide their own requests.'
+  const approvers =
+    'Approvers cannot decide their own requests. Deputies decide for those whom they represent, but neither their own ' +
+    'requests nor those of the person represented.'
   const deciding: readonly RefusalCode[] = ['SelfApproval', 'NotCurrentApprover']
   const rejecting: readonly RefusalCode[] = ['NotesRequired', ...deciding]
   return [
@@ -191,11 +195,11 @@ const extendRoute = (deps: RequestRouteDependencies): Route =>
     summary: 'Extend a membership',
     description:
       'Asks for a later end of a membership that has one. The requester, their manager and writers of collections can do ' +
-      'this; for others it is refused with `NotRequester`, or not found. With `maxDays`, the end is at most so many days ' +
-      'from now. Without approval gates, the end is changed at once. With gates, the extension waits at them as a request ' +
-      'does, whoever asks for it: `status` stays `Joined`, and `extension` has the end and the gate until it is decided by ' +
+      'this; for others it is refused with `NotRequester`, or not found. With `maxDays`, the end is at most that number ' +
+      'of days from now. Without approval gates, the end is changed at once. With gates, the extension waits at them as a request ' +
+      'does, for managers and writers too: `status` stays `Joined`, and `extension` has the end and the gate until it is decided by ' +
       'approve and reject. A membership whose extension waits at its end stays for up to 14 days longer, but not longer ' +
-      'than the extension would last. An extension of somebody who is no longer eligible is dropped at the next gate, with ' +
+      'than the extension would last. When the requester is no longer eligible, the extension is dropped at the next gate, with ' +
       'an entry `Cancelled` by `system` with the note `NotEligible`.',
     roles: [...new Set([...PERSON_ROLES, ...COLLECTION_WRITERS])],
     identity: { exempt: COLLECTION_WRITERS },

@@ -48,6 +48,7 @@ import {
   JoinableCollectionUpdate,
   NewJoinableCollection,
 } from '../../shared/domain/membership-requests/joinable-collection.ts'
+import { DeputyDto, DeputyInput } from '../../shared/domain/membership-requests/manage-deputy.ts'
 import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-requests/submit-request.ts'
 import { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
@@ -71,6 +72,7 @@ import {
   ReplacementBody,
 } from './connector-data.ts'
 import { CORE_OBJECT_SCHEMAS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
+import { DecisionResult, Decisions } from './deputies.ts'
 import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
 import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
 import { GroupLinkChange } from './group-link.ts'
@@ -195,6 +197,10 @@ const NAMED_SCHEMAS: NamedSchemas = {
   RequestDecision,
   RequestWithdrawal,
   MembershipExtension,
+  Deputy: DeputyDto,
+  DeputyInput,
+  Decisions,
+  DecisionResult,
 
   GroupLink: GroupLinkDto,
   NewGroupLink,

@@ -20,6 +20,7 @@ import type {
   JoinableCollectionUpdate,
   NewJoinableCollection,
 } from '../../../shared/domain/membership-requests/joinable-collection.ts'
+import type { DeputyDto } from '../../../shared/domain/membership-requests/manage-deputy.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import type { CallerDto } from '../../../shared/domain/object-access/read-caller.ts'
 import {
@@ -206,10 +207,13 @@ const SCHEMAS: TenantSchemas = {
 const POLICY = {
   approvalRequired: true,
   approvalGates: [
-    { order: 1, type: 'Manager' },
+    { order: 1, type: 'Manager', fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] } },
     { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
   ],
   joinableBy: { collectionIds: [CRITERIA_COLLECTION_ID] },
+  maxDays: 365,
+  requestDays: 30,
+  rejectionNeedsReason: true,
 } satisfies JoinPolicyInput
 const FIRST_AIDERS = { objectType: 'Relationship', name: 'First aiders' } as const
 const NEW_JOINABLE_COLLECTION: NewJoinableCollection = { ...FIRST_AIDERS, joinPolicy: POLICY }
@@ -229,7 +233,12 @@ const JOINABLE_COLLECTION: JoinableCollectionDto = {
   joinPolicy: {
     ...POLICY,
     approvalGates: [
-      { order: 1, type: 'Manager', approvers: [] },
+      {
+        order: 1,
+        type: 'Manager',
+        approvers: [],
+        fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] },
+      },
       { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
     ],
   },
@@ -290,6 +299,14 @@ const EXTENDED: MembershipRequestDto = {
   },
 }
 
+const DEPUTY: DeputyDto = {
+  identityId: MANAGER_ID,
+  deputyId: IDENTITY_ID,
+  deputyName: 'Kari Nordmann',
+  from: '2026-07-01T00:00:00.000+00:00',
+  until: '2026-08-01T00:00:00.000+00:00',
+}
+
 /** Examples of collections and requests, by component name. */
 export const COLLECTION_EXAMPLES = {
   Guid: CRITERIA_COLLECTION_ID,
@@ -320,6 +337,15 @@ export const COLLECTION_EXAMPLES = {
   MembershipRequest: REQUEST,
   RequestInput: { notes: 'I took the course', relationshipId: RELATIONSHIP_ID, endsAt: '2027-02-11' },
   RequestDecision: { notes: 'Welcome' },
+  Deputy: DEPUTY,
+  DeputyInput: { deputyId: IDENTITY_ID, from: '2026-07-01', until: '2026-08-01' },
+  Decisions: {
+    decisions: [
+      { collectionId: JOINABLE_COLLECTION_ID, requestId: REQUEST_ID, decision: 'Approve' },
+      { collectionId: JOINABLE_COLLECTION_ID, requestId: LINK_ID, decision: 'Reject', notes: 'The course is full' },
+    ],
+  },
+  DecisionResult: { index: 0, status: 200 },
   MembershipExtension: { endsAt: '2028-02-11', notes: 'I took the course again' },
   RequestInputOnBehalf: { notes: 'She took the course', requesterId: IDENTITY_ID },
   RequestWithdrawal: {},
@@ -351,4 +377,13 @@ export const COLLECTION_RESPONSES = {
   cancelRequest: ended('Cancelled', IDENTITY_ID),
   leaveRequest: ended('Left', IDENTITY_ID),
   extendMembership: EXTENDED,
+  getDeputy: DEPUTY,
+  decideRequests: [
+    { index: 0, status: 200 },
+    {
+      index: 1,
+      status: 409,
+      errors: [{ code: 'InvalidRequestState', message: `Request ${LINK_ID} is Rejected` }],
+    },
+  ],
 }

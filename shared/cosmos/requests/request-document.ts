@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
 import { dueAtMs } from '../../domain/membership-requests/ends.ts'
+import { waitingPart } from '../../domain/membership-requests/extension.ts'
 import { GateType } from '../../domain/membership-requests/join-policy.ts'
 import {
   CurrentGate,
   decidersOf,
   endedKeyOf,
+  gateKey,
   type MembershipRequest,
   REQUEST_PROPERTIES,
   reviewKeyOf,
@@ -25,6 +27,8 @@ export type RequestDocument = MembershipRequest & {
    */
   readonly endedKey?: string
   readonly deciders: readonly string[]
+  /** Where it waits for a manager: the key under which those find it who decide as the fallback of the gate. */
+  readonly fallbackKey?: string
   /** When the service ends the request by itself; absent when it never does. */
   readonly dueAtMs?: number
 }
@@ -76,12 +80,14 @@ export function requestDocument(request: MembershipRequest): RequestDocument {
   const reviewKey = reviewKeyOf(request)
   const endedKey = endedKeyOf(request)
   const dueMs = dueAtMs(request)
+  const gate = waitingPart(request)?.currentGate
   return {
     ...request,
     type: 'request',
     deciders: decidersOf(request),
     ...(reviewKey === null ? {} : { reviewKey }),
     ...(endedKey === null ? {} : { endedKey }),
+    ...(gate?.type === 'Manager' ? { fallbackKey: gateKey(request.collectionId, gate.order) } : {}),
     ...(dueMs === undefined ? {} : { dueAtMs: dueMs }),
   }
 }

@@ -1,6 +1,10 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
-import { LIVE_STATUSES, type MembershipRequest } from '../../domain/membership-requests/membership-request.ts'
+import {
+  LIVE_STATUSES,
+  type MembershipRequest,
+  subjectOfKey,
+} from '../../domain/membership-requests/membership-request.ts'
 import type {
   RequestListQuery,
   RequestOutline,
@@ -150,7 +154,7 @@ export function cosmosRequestStore(requests: Container, options: HistoryOptions)
 }
 
 function waitingIn(collectionId: string): Query {
-  const where = 'ARRAY_CONTAINS(@keys, c.reviewKey) AND c.collectionId = @collectionId'
+  const where = `(${WAITS_UNDER}) AND c.collectionId = @collectionId`
   return { where, parameters: { collectionId } }
 }
 
@@ -169,12 +173,15 @@ function listed(
 ): Query {
   const { conditions, parameters } = matching({ collectionId, requesterId, status }, LISTED)
   const where = ["c.type = 'request'", ...conditions]
-  if (waitingUnder !== undefined) where.push('ARRAY_CONTAINS(@keys, c.reviewKey)')
+  if (waitingUnder !== undefined) where.push(`(${WAITS_UNDER})`)
   if (reader !== undefined) where.push(`(${READABLE})`)
-  const who = reader === undefined ? {} : { identityId: reader.identityId }
+  const reports = keys.flatMap((key) => subjectOfKey(key) ?? [])
+  const who = reader === undefined ? {} : { identityId: reader.identityId, reports }
   const given = waitingUnder === undefined && reader === undefined ? {} : { keys }
   return { where: where.join(' AND '), parameters: { ...parameters, ...who, ...given } }
 }
+
+const WAITS_UNDER = 'ARRAY_CONTAINS(@keys, c.reviewKey) OR ARRAY_CONTAINS(@keys, c.fallbackKey)'
 
 const LISTED = {
   collectionId: 'c.collectionId = @collectionId',
@@ -184,7 +191,7 @@ const LISTED = {
 
 const READABLE =
   'c.requesterId = @identityId OR c.submittedBy = @identityId OR ARRAY_CONTAINS(c.deciders, @identityId) OR ' +
-  'ARRAY_CONTAINS(@keys, c.reviewKey) OR ARRAY_CONTAINS(@keys, c.endedKey)'
+  `${WAITS_UNDER} OR ARRAY_CONTAINS(@keys, c.endedKey) OR ARRAY_CONTAINS(@reports, c.requesterId)`
 
 /** The first requests of several pages that start at the same position, each request once. */
 function mergedPage(

@@ -9,6 +9,7 @@ import { waitingPart } from './extension.ts'
 import { type AppliedPolicy, gatesOf, policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
 import {
+  approverSources,
   freshOrgChart,
   notifyMembershipChanges,
   type RequestDependencies,
@@ -71,7 +72,7 @@ async function applyPolicyOnce(
   const orgChart = await freshOrgChart(collection.tenantId, deps)
   const { tenantId } = collection
   const [counter, isEligibleNow] = await Promise.all([
-    approverCounter(tenantId, gatesOf(policy), orgChart, deps.membershipResolver),
+    approverCounter(tenantId, gatesOf(policy), approverSources(orgChart, deps)),
     eligibleIdentities(tenantId, policy, orgChart, deps),
   ])
   const factsOf = (request: MembershipRequest) =>

@@ -1,12 +1,12 @@
 import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { approvalAt, approvalsOf, gateAfterApproval, remainingGates } from './approvals.ts'
-import { SYSTEM_NOTES } from './attribution.ts'
 import { deadlineOf, isOverdue } from './ends.ts'
 import { askedExtension, waitingPart, withDecidedExtension } from './extension.ts'
 import { type AppliedPolicy, type ApprovalGate, gatesOf } from './join-policy.ts'
 import { LIVE_STATUSES, type MembershipRequest, OPEN_STATUSES, type RequestStatus } from './membership-request.ts'
 import { type Step as RequestStep, withFinalStatus, withMembership, withStatus } from './request-step.ts'
+import { SYSTEM_NOTES } from './system-notes.ts'
 
 /** The actor of an action: the id recorded in the lifecycle, and the core identity that the rules apply to. */
 export type Actor = { readonly id: string; readonly identityId: string | undefined }

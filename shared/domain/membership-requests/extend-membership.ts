@@ -8,9 +8,9 @@ import { approverCounter } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
 import { isEligible } from './eligibility.ts'
 import { allowedEnd, DateInput, futureEndMs } from './ends.ts'
-import { gatesOf, policyOf } from './join-policy.ts'
+import { type ApprovalGate, gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, type MembershipRequestDto, Notes } from './membership-request.ts'
-import type { RequestDependencies } from './request-dependencies.ts'
+import { approverSources, type RequestDependencies } from './request-dependencies.ts'
 import { toMembershipRequestDto } from './request-names.ts'
 
 /** Body of extend. */
@@ -43,14 +43,14 @@ export async function extendMembership(
   const policy = policyOf(collection)
   const end = allowedEnd(endMs, policy, deps.nowMs())
   const [counter, eligible] = await Promise.all([
-    approverCounter(name.tenantId, gatesOf(policy).slice(0, 1), orgChart, deps.membershipResolver),
+    approverCounter(name.tenantId, gatesOf(policy).slice(0, 1), approverSources(orgChart, deps)),
     isEligible(request.value, policy, orgChart, deps),
   ])
   const mayExtend =
     isWriter || request.value.requesterId === identityId || isManager(identityId, request.value, orgChart)
   const facts = {
     mayDecide: () => false,
-    approverCount: (gate: Parameters<typeof counter>[0]) => counter(gate, request.value),
+    approverCount: (gate: ApprovalGate) => counter(gate, request.value),
     isEligible: eligible,
     mayExtend,
   }

@@ -13,6 +13,11 @@ export function waitingPart(request: MembershipRequest): MembershipRequest | und
   return { ...rest, status: 'PendingApproval', currentGate, approvals, policyVersion, endsAt }
 }
 
+/** Since when the request, or its extension, waits at its gate, in milliseconds; for one that has ended, at its last gate. */
+export function waitingSinceMs({ lifecycle, createdAt }: Pick<MembershipRequest, 'lifecycle' | 'createdAt'>): number {
+  return Date.parse(lifecycle.findLast(({ status }) => status === 'PendingApproval')?.at ?? createdAt)
+}
+
 /** The extension that a caller asks for, in the form of a new request. */
 export function askedExtension(request: MembershipRequest, endsAt: string): MembershipRequest {
   const { extension: _extension, ...rest } = request

@@ -49,7 +49,11 @@ export function toJoinableCollectionDto(collection: Collection): JoinableCollect
     ...toCollectionDto(collection),
     joinPolicy: {
       approvalRequired,
-      approvalGates: approvalGates.map((gate) => ({ ...gate, approvers: [...gate.approvers] })),
+      approvalGates: approvalGates.map(({ fallback, ...gate }) => ({
+        ...gate,
+        approvers: [...gate.approvers],
+        ...(fallback === undefined ? {} : { fallback: { ...fallback, approvers: [...fallback.approvers] } }),
+      })),
       joinableBy: { collectionIds: [...joinableBy.collectionIds] },
       ...limitsOf(limits),
     },

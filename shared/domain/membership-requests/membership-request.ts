@@ -205,6 +205,11 @@ export function subjectKey(requesterId: string): string {
   return `subject:${requesterId}`
 }
 
+/** Returns the identity of a key of `subjectKey`; undefined for other keys. */
+export function subjectOfKey(reviewKey: string): string | undefined {
+  return isManagerKey(reviewKey) ? reviewKey.slice('subject:'.length) : undefined
+}
+
 /** Whether the requests under a review key wait for a manager rather than for approvers that the policy names. */
 export function isManagerKey(reviewKey: string): boolean {
   return reviewKey.startsWith('subject:')

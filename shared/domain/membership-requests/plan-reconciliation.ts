@@ -2,11 +2,11 @@ import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
-import { SYSTEM_NOTES } from './attribution.ts'
 import { laterEnd } from './ends.ts'
 import { isLive, type MembershipRequest, slotOf } from './membership-request.ts'
 import type { ObjectStatuses } from './object-statuses.ts'
 import type { RequestChange } from './request-dependencies.ts'
+import { SYSTEM_NOTES } from './system-notes.ts'
 
 type CollectionType = Pick<Collection, 'id' | 'objectType'>
 

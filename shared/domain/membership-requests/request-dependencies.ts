@@ -3,6 +3,8 @@ import { type CollectionDependencies, notifyEvaluation } from '../collections/co
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { Attribution } from '../history/member-history.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
+import type { ApproverSources } from './approvers.ts'
+import type { DeputyStore } from './deputies.ts'
 import type { MembershipRequest, RequestStatus } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
 
@@ -100,6 +102,7 @@ export type RequestDependencies = CollectionDependencies & {
   readonly requests: RequestStore
   readonly membershipResolver: MembershipResolver
   readonly deletedObjects: DeletedCoreObjects
+  readonly deputies: DeputyStore
 }
 
 /** A caller with a core identity. */
@@ -111,6 +114,14 @@ export async function freshOrgChart(
   deps: Pick<CollectionDependencies, 'snapshots' | 'nowMs'>,
 ): Promise<OrgChart> {
   return new OrgChart(await deps.snapshots.fresh(tenantId), deps.nowMs())
+}
+
+/** What tells who may decide now, by this org chart. */
+export function approverSources(
+  orgChart: OrgChart,
+  { membershipResolver, nowMs }: Pick<RequestDependencies, 'membershipResolver' | 'nowMs'>,
+): ApproverSources {
+  return { orgChart, membershipResolver, nowMs: nowMs() }
 }
 
 /**

@@ -16,6 +16,7 @@ import { type ApprovalGate, gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, type MembershipRequestDto, Notes, newRequest } from './membership-request.ts'
 import { endOrphaned } from './reconcile-requests.ts'
 import {
+  approverSources,
   freshOrgChart,
   notifyMembershipChanges,
   type Person,
@@ -178,7 +179,7 @@ async function saveRequest(
   await requireNoLiveRequest(request, deps)
   if (!(await isEligible(request, policy, orgChart, deps))) throw notEligible(collection.id)
   const firstGates = gatesOf(policy).slice(0, 1)
-  const counter = await approverCounter(tenantId, firstGates, orgChart, deps.membershipResolver)
+  const counter = await approverCounter(tenantId, firstGates, approverSources(orgChart, deps))
   for (const gate of firstGates) if (counter(gate, request) === 0) throw noApprover(gate, request)
   const decision = decideRequest(
     request,
