@@ -30,21 +30,30 @@ import {
 } from '../../shared/domain/group-links/removal-plan.ts'
 import { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
 import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
+import { AttentionDto } from '../../shared/domain/insight/attention.ts'
 import { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
+import { CollectionVersion } from '../../shared/domain/insight/collection-versions.ts'
 import { ExplainedCondition, Explanation } from '../../shared/domain/insight/explain-membership.ts'
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
 import { MembershipDto } from '../../shared/domain/insight/list-memberships.ts'
 import { PlannedPeopleQuery } from '../../shared/domain/insight/planned-people.ts'
-import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
-import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
+import { RequestDecision, RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
+import {
+  AddedMembers,
+  MemberAddition,
+  MemberChange,
+  RemovedMembers,
+} from '../../shared/domain/membership-requests/direct-members.ts'
+import { MembershipExtension } from '../../shared/domain/membership-requests/extend-membership.ts'
 import { JoinPolicyDto, JoinPolicyInput } from '../../shared/domain/membership-requests/join-policy.ts'
 import {
   JoinableCollectionDto,
   JoinableCollectionUpdate,
   NewJoinableCollection,
 } from '../../shared/domain/membership-requests/joinable-collection.ts'
+import { DeputyDto, DeputyInput } from '../../shared/domain/membership-requests/manage-deputy.ts'
 import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-requests/submit-request.ts'
 import { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
@@ -68,6 +77,7 @@ import {
   ReplacementBody,
 } from './connector-data.ts'
 import { CORE_OBJECT_SCHEMAS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
+import { DecisionResult, Decisions } from './deputies.ts'
 import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
 import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
 import { GroupLinkChange } from './group-link.ts'
@@ -158,6 +168,8 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Collection: CollectionDto,
   CollectionResults,
   Member: MemberDto,
+  Attention: AttentionDto,
+  CollectionVersion,
   Membership: MembershipDto,
   Explanation,
   AuditEntry,
@@ -185,13 +197,19 @@ const NAMED_SCHEMAS: NamedSchemas = {
   JoinPolicy: JoinPolicyDto,
   JoinPolicyInput,
   MemberChange,
+  MemberAddition,
   AddedMembers,
   RemovedMembers,
   MembershipRequest: MembershipRequestDto,
-  // Also the body of approving and rejecting.
   RequestInput: Submission,
   RequestInputOnBehalf: SubmissionOnBehalf,
+  RequestDecision,
   RequestWithdrawal,
+  MembershipExtension,
+  Deputy: DeputyDto,
+  DeputyInput,
+  Decisions,
+  DecisionResult,
 
   GroupLink: GroupLinkDto,
   NewGroupLink,

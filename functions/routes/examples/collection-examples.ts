@@ -11,6 +11,7 @@ import type { MemberDto } from '../../../shared/domain/collections/list-members.
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
+import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
@@ -21,6 +22,7 @@ import type {
   JoinableCollectionUpdate,
   NewJoinableCollection,
 } from '../../../shared/domain/membership-requests/joinable-collection.ts'
+import type { DeputyDto } from '../../../shared/domain/membership-requests/manage-deputy.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import type { CallerDto } from '../../../shared/domain/object-access/read-caller.ts'
 import {
@@ -42,6 +44,7 @@ import {
 const END_DATE = { id: 'relationshipEndDate', field: 'relationshipEndDate' }
 
 /** Nurses and head nurses whose relationship has not ended. */
+const VERSION_ID = '5d7f9b1c-3e5a-4c7d-9f1b-2a4c6e8d0b13'
 const CONDITION: WireGroup = {
   groupOperator: 'AND',
   conditions: [
@@ -98,6 +101,7 @@ const MEMBERSHIP: MembershipDto = {
   since: UPDATED_AT,
   cause: 'ObjectChanged',
   actorId: 'system',
+  endsAt: null,
   links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, displayName: 'All nurses', state: 'Written' }],
 }
 /** A nurse who is a member by her title alone. */
@@ -135,6 +139,7 @@ const EXPLANATION: Explanation = {
   request: null,
   since: UPDATED_AT,
   cause: 'ObjectChanged',
+  until: null,
   links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, directoryObjectId: ACCOUNT_ID, state: 'Written' }],
 }
 const HISTORY_ENTRY: HistoryEntry = {
@@ -151,9 +156,22 @@ const AUDIT_ENTRY: AuditEntry = {
   at: UPDATED_AT,
   actorId: MANAGER_ID,
   action: 'Updated',
+  version: VERSION_ID,
   linkId: null,
   before: { name: 'Nurse' },
   after: { name: 'Nurses' },
+}
+const COLLECTION_VERSION: CollectionVersion = {
+  collectionId: CRITERIA_COLLECTION_ID,
+  version: VERSION_ID,
+  at: UPDATED_AT,
+  actorId: MANAGER_ID,
+  objectType: 'Relationship',
+  name: 'Nurses',
+  description: null,
+  metadata: { tags: [], attributes: {} },
+  condition: CONDITION,
+  joinPolicy: null,
 }
 const CALLER: CallerDto = {
   tenantId: TENANT_ID,
@@ -219,10 +237,13 @@ const SCHEMAS: TenantSchemas = {
 const POLICY = {
   approvalRequired: true,
   approvalGates: [
-    { order: 1, type: 'Manager' },
+    { order: 1, type: 'Manager', fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] } },
     { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
   ],
   joinableBy: { collectionIds: [CRITERIA_COLLECTION_ID] },
+  maxDays: 365,
+  requestDays: 30,
+  rejectionNeedsReason: true,
 } satisfies JoinPolicyInput
 const FIRST_AIDERS = { objectType: 'Relationship', name: 'First aiders' } as const
 const NEW_JOINABLE_COLLECTION: NewJoinableCollection = { ...FIRST_AIDERS, joinPolicy: POLICY }
@@ -242,7 +263,12 @@ const JOINABLE_COLLECTION: JoinableCollectionDto = {
   joinPolicy: {
     ...POLICY,
     approvalGates: [
-      { order: 1, type: 'Manager', approvers: [] },
+      {
+        order: 1,
+        type: 'Manager',
+        approvers: [],
+        fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] },
+      },
       { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
     ],
   },
@@ -265,6 +291,8 @@ const REQUEST: MembershipRequestDto = {
   ],
   collectionName: 'First aiders',
   requesterName: 'Kari Nordmann',
+  endsAt: '2027-02-11T00:00:00.000+00:00',
+  extension: null,
   relationshipTitle: 'Nurse',
   submittedByName: 'Kari Nordmann',
 }
@@ -290,12 +318,33 @@ const ended = (status: MembershipRequestDto['status'], actorId: string): Members
   lifecycle: [...REQUEST.lifecycle, { status, actorId, at: UPDATED_AT }],
 })
 
+/** The extension of a membership, which waits for the manager. */
+const EXTENDED: MembershipRequestDto = {
+  ...ended('Joined', MANAGER_ID),
+  extension: {
+    endsAt: '2028-02-11T00:00:00.000+00:00',
+    requestedBy: IDENTITY_ID,
+    requestedAt: UPDATED_AT,
+    currentGate: { order: 1, type: 'Manager', approverCount: 1 },
+  },
+}
+
+const DEPUTY: DeputyDto = {
+  identityId: MANAGER_ID,
+  deputyId: IDENTITY_ID,
+  deputyName: 'Kari Nordmann',
+  from: '2026-07-01T00:00:00.000+00:00',
+  until: '2026-08-01T00:00:00.000+00:00',
+}
+
 /** Examples of collections and requests, by component name. */
 export const COLLECTION_EXAMPLES = {
   Guid: CRITERIA_COLLECTION_ID,
   Collection: COLLECTION,
   CollectionResults: RESULTS,
   Member: MEMBER,
+  Attention: { failedLinks: 0, pausedLinks: 2, heldRemovals: 1, accountConflicts: null, toDecide: 3, ending: 0 },
+  CollectionVersion: COLLECTION_VERSION,
   Membership: MEMBERSHIP,
   Explanation: EXPLANATION,
   AuditEntry: AUDIT_ENTRY,
@@ -316,10 +365,22 @@ export const COLLECTION_EXAMPLES = {
   NewJoinableCollection: NEW_JOINABLE_COLLECTION,
   JoinableCollectionUpdate: JOINABLE_UPDATE,
   MemberChange: { coreIdentityIds: [IDENTITY_ID] },
+  MemberAddition: { coreIdentityIds: [IDENTITY_ID], endsAt: '2027-02-11' },
   AddedMembers: { added: 1, alreadyMembers: 0 },
   RemovedMembers: { removed: 1, notMembers: 0 },
   MembershipRequest: REQUEST,
-  RequestInput: { notes: 'I took the course', relationshipId: RELATIONSHIP_ID },
+  RequestInput: { notes: 'I took the course', relationshipId: RELATIONSHIP_ID, endsAt: '2027-02-11' },
+  RequestDecision: { notes: 'Welcome' },
+  Deputy: DEPUTY,
+  DeputyInput: { deputyId: IDENTITY_ID, from: '2026-07-01', until: '2026-08-01' },
+  Decisions: {
+    decisions: [
+      { collectionId: JOINABLE_COLLECTION_ID, requestId: REQUEST_ID, decision: 'Approve' },
+      { collectionId: JOINABLE_COLLECTION_ID, requestId: LINK_ID, decision: 'Reject', notes: 'The course is full' },
+    ],
+  },
+  DecisionResult: { index: 0, status: 200 },
+  MembershipExtension: { endsAt: '2028-02-11', notes: 'I took the course again' },
   RequestInputOnBehalf: { notes: 'She took the course', requesterId: IDENTITY_ID },
   RequestWithdrawal: {},
 }
@@ -349,4 +410,14 @@ export const COLLECTION_RESPONSES = {
   rejectRequest: ended('Rejected', MANAGER_ID),
   cancelRequest: ended('Cancelled', IDENTITY_ID),
   leaveRequest: ended('Left', IDENTITY_ID),
+  extendMembership: EXTENDED,
+  getDeputy: DEPUTY,
+  decideRequests: [
+    { index: 0, status: 200 },
+    {
+      index: 1,
+      status: 409,
+      errors: [{ code: 'InvalidRequestState', message: `Request ${LINK_ID} is Rejected` }],
+    },
+  ],
 }

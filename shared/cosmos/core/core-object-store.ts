@@ -3,7 +3,7 @@ import type { AccountClaim } from '../../domain/connectors/account-claims.ts'
 import type { CoreObjectWrite, CoreObjectWriter } from '../../domain/connectors/merge-writes.ts'
 import type { MergedCoreObject } from '../../domain/connectors/merged-core-object.ts'
 import type { CoreObject } from '../../domain/core/core-object.ts'
-import type { CoreObjectReader, DeletedCoreObjects } from '../../domain/core/core-object-store.ts'
+import type { CoreObjectReader, DeletedCoreObjects, MissingAttribute } from '../../domain/core/core-object-store.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { batchedDocumentReads, readFew } from '../batched-reads.ts'
 import {
@@ -74,9 +74,9 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
         (object) => object.objectType === objectType,
       )
     },
-    async page(tenantId, objectType, after, size) {
+    async page(tenantId, objectType, after, size, missing) {
       const page = await readPage<CoreObjectDocument>(container, tenantId, {
-        where: 'c.objectType = @objectType AND c.deleted = false',
+        where: ['c.objectType = @objectType AND c.deleted = false', ...withoutAttribute(missing)].join(' AND '),
         parameters: [{ name: '@objectType', value: objectType }],
         after,
         size,
@@ -90,6 +90,11 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
     search: (tenantId, objectType, text, among, limit) =>
       matchingCoreObjects(container, tenantId, { objectType, text, among, limit }),
   }
+}
+
+/** An attribute without a value is not stored. */
+function withoutAttribute(missing: MissingAttribute | undefined): string[] {
+  return missing === undefined ? [] : [`NOT IS_DEFINED(c.attributes.${missing})`]
 }
 
 type ClaimRow = { readonly id: string; readonly held?: string; readonly claimed?: string; readonly sinceMs?: number }

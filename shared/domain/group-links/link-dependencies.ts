@@ -41,6 +41,8 @@ export interface LinkStore {
   findWithSettings(tenantId: string, linkId: string): Promise<LinkWithSettings | undefined>
   /** The links of a collection, oldest first. */
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
+  /** The enabled links that need attention, and links whose removals are held. */
+  attention(tenantId: string): Promise<readonly { readonly syncState: SyncState; readonly isHeld: boolean }[]>
   /** The links of these collections, oldest first. */
   ofCollections(tenantId: string, collectionIds: readonly string[]): Promise<GroupLink[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>
@@ -82,6 +84,8 @@ export type BegunSweep = {
   readonly readUntilS: number | undefined
   /** What evaluations had covered by the last sweep, if it found none due. */
   readonly evaluated: EvaluatedUntil | undefined
+  /** When a sweep last looked for ends of memberships; undefined before the first time. */
+  readonly deadlinesReadAtMs?: number | undefined
   /**
    * Records the end of the sweep. Each of its links has a job from then on, which is found and listed like a stored
    * one. Two sweeps that begin in the same minute are one.
