@@ -18,6 +18,7 @@ import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-obj
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
+import { JobChangeDto } from '../../shared/domain/group-links/job-changes.ts'
 import { LinkSettingsChange, LinkSettingsDto } from '../../shared/domain/group-links/link-settings.ts'
 import { QueuedSync } from '../../shared/domain/group-links/manage-links.ts'
 import {
@@ -34,6 +35,8 @@ import { ExplainedCondition, Explanation } from '../../shared/domain/insight/exp
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
+import { MembershipDto } from '../../shared/domain/insight/list-memberships.ts'
+import { PlannedPeopleQuery } from '../../shared/domain/insight/planned-people.ts'
 import { RequestDecision, RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
 import {
   AddedMembers,
@@ -163,6 +166,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Collection: CollectionDto,
   CollectionResults,
   Member: MemberDto,
+  Membership: MembershipDto,
   Explanation,
   AuditEntry,
   HistoryEntry,
@@ -177,6 +181,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   CriteriaCollection: CriteriaCollectionDto,
   NewCriteriaCollection,
   CriteriaCollectionUpdate,
+  PlannedPeopleQuery,
   CriteriaPreviewRequest: PreviewRequest,
   CriteriaPreview: PreviewReply,
   TenantSchemas,
@@ -209,6 +214,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   GroupLinkPreview: LinkPreview,
   LinkableGroup,
   SyncJob: SyncJobDto,
+  SyncJobChange: JobChangeDto,
   QueuedSync,
   LinkSettings: LinkSettingsDto,
   LinkSettingsChange,
