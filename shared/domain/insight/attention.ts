@@ -55,7 +55,7 @@ export async function readAttention(
     identityId === undefined ? null : countAwaiting({ tenantId, identityId }, deps),
     identityId === undefined ? null : countEnding(tenantId, identityId, deps),
   ])
-  const ofState = (state: string) => links && links.filter(({ syncState }) => syncState === state).length
+  const ofState = (state: string) => links?.filter(({ syncState }) => syncState === state).length
   return {
     failedLinks: ofState('Failed') ?? null,
     pausedLinks: ofState('RemovalsPaused') ?? null,
