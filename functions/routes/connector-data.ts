@@ -61,6 +61,7 @@ const ATTRIBUTE_LIMITS =
 
 const WRITE_REFUSALS = ['ConnectorNotFound', 'NotThisConnector', 'ConnectorDisabled'] as const
 const DATA_REFUSALS = [
+  'ConnectorSupplementsOnly',
   'UnknownAttribute',
   'TooManyAttributes',
   'QuotaExceeded',

@@ -83,6 +83,10 @@ export const REFUSALS = {
     message: 'The connector already has an object with this type and external id',
   },
   NotThisConnector: { kind: 'forbidden', message: "Only the connector's own application can access its data" },
+  ConnectorSupplementsOnly: {
+    kind: 'forbidden',
+    message: 'A connector with the authority Supplement has no org units and relationships',
+  },
   TooManyAttributes: {
     kind: 'invalid',
     message: 'The tenant has the maximum number of different custom attributes for this object type',

@@ -12,6 +12,8 @@ const CONNECTOR = {
   clientId: ID,
   softDeletionDays: 90,
   bindsAccounts: true,
+  authority: 'Full',
+  joinOn: ['nin', 'directoryObjectId'],
   enabled: true,
   createdAt: '2030-01-01T00:00:00.000+00:00',
   createdBy: ID,

@@ -79,11 +79,13 @@ const NEW_CONNECTOR = {
   softDeletionDays: 90,
   enabled: true,
   bindsAccounts: true,
+  authority: 'Full',
 } satisfies NewConnector
 const CONNECTOR_UPDATE: ConnectorUpdate = { enabled: false }
 const CONNECTOR: Connector = {
   id: CONNECTOR_ID,
   ...NEW_CONNECTOR,
+  joinOn: ['nin', 'directoryObjectId'],
   createdAt: CREATED_AT,
   createdBy: MANAGER_ID,
   updatedAt: UPDATED_AT,

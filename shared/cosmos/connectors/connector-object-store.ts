@@ -100,12 +100,11 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       return rows.map(parseTargetRow).map(referenceTarget)
     },
     ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),
-    async identitiesByKeys(tenantId, nins, directoryObjectIds) {
-      const [byNin, byDirectoryObjectId] = await Promise.all([
-        whereIn(tenantId, 'c.data.nin', nins),
-        whereIn(tenantId, 'c.data.directoryObjectId', directoryObjectIds),
-      ])
-      return [...new Map([...byNin, ...byDirectoryObjectId].map((found) => [found.value.id, found])).values()]
+    async identitiesByKeys(tenantId, values) {
+      const found = await Promise.all(
+        [...values].map(([key, some]) => whereIn(tenantId, joinKeyProperty(key), storedForms(key, some))),
+      )
+      return [...new Map(found.flat().map((each) => [each.value.id, each])).values()]
     },
     coreObjectIds: (tenantId, after, size) =>
       readValues(container, tenantId, { property: 'c.coreObjectId', where: LIVE, after, size }),
@@ -156,6 +155,16 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     },
   }
 }
+
+/** Join keys that are looked for as they were sent. Others are stored folded as well. */
+const AS_SENT = ['nin', 'directoryObjectId']
+
+const joinKeyProperty = (key: string): string =>
+  AS_SENT.includes(key) ? `c.data.${key}` : `c.foldedKeys[${JSON.stringify(key)}]`
+
+/** National identity numbers with letters are written in capitals, or not. */
+const storedForms = (key: string, values: readonly string[]): string[] =>
+  key === 'nin' ? [...new Set(values.flatMap((value) => [value, value.toUpperCase()]))] : [...values]
 
 /** Returns the core object ids of live objects whose reference `name` contains one of the ids. */
 async function referrers(

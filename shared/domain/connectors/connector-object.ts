@@ -141,11 +141,10 @@ export interface ConnectorObjectStore {
   referenceTargets(tenantId: string, ids: readonly string[]): Promise<ReferenceTarget[]>
   /** Returns the objects that contribute to one of these core objects, or did before they were soft-deleted. */
   ofCoreObjects(tenantId: string, coreObjectIds: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
-  /** Returns identities with one of these national identity numbers or directory object ids, soft-deleted ones included. */
+  /** Returns identities with one of these folded values of a join key, by key, soft-deleted ones included. */
   identitiesByKeys(
     tenantId: string,
-    nins: readonly string[],
-    directoryObjectIds: readonly string[],
+    values: ReadonlyMap<string, readonly string[]>,
   ): Promise<Versioned<StoredConnectorObject>[]>
   /** Returns the core object ids of the next `size` live objects, in ascending order. An id can occur several times. */
   coreObjectIds(tenantId: string, after: string | undefined, size: number): Promise<string[]>

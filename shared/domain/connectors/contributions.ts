@@ -7,7 +7,10 @@ type LiveContribution = { readonly object: ConnectorObject; readonly contributio
 
 type ContributionReader = Pick<ConnectorObjectStore, 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
 
-/** Returns the live contributions by core object, those of the oldest connector first. */
+/**
+ * Returns the live contributions by core object, in the order in which they take precedence. Supplementing connectors
+ * contribute to identities that others carry, and to nothing else.
+ */
 export async function liveContributions(
   tenantId: string,
   coreObjectIds: readonly string[],
@@ -15,7 +18,14 @@ export async function liveContributions(
   objects: ContributionReader,
 ): Promise<ReadonlyMap<string, readonly LiveContribution[]>> {
   const found = await objects.ofCoreObjects(tenantId, coreObjectIds)
-  const live = found.map(({ value }) => value).filter(({ deletedAtMs }) => deletedAtMs === undefined)
+  const existing = found.map(({ value }) => value).filter(isLive)
+  const carried = new Set(
+    existing.flatMap(({ connectorId, coreObjectId }) => (rules.supplements(connectorId) ? [] : [coreObjectId])),
+  )
+  const live = existing.filter(
+    ({ connectorId, objectType, coreObjectId }) =>
+      !rules.supplements(connectorId) || (objectType === 'identity' && carried.has(coreObjectId)),
+  )
   live.sort(
     (one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId) || (one.id < other.id ? -1 : 1),
   )
@@ -40,13 +50,18 @@ async function coreObjectResolver(
 function contributionOf(object: ConnectorObject, rules: ConnectorRules, coreObjectOf: CoreObjectOf): Contribution {
   const { id, connectorId, objectType, externalId, references } = object
   const isUnbound = objectType === 'identity' && !rules.bindsAccounts(connectorId)
-  const data = isUnbound ? withoutAccount(object.data) : object.data
+  const bound = isUnbound ? withoutAccount(object.data) : object.data
+  const data = rules.supplements(connectorId) ? withoutPosition(bound) : bound
   const referred = (name: string): readonly string[] => [references[name] ?? []].flat()
   const resolve = (name: string) => referred(name).flatMap((target) => coreObjectOf(target) ?? [])
   return { connectorObjectId: id, objectType, externalId, data, resolve }
 }
 
 function withoutAccount({ directoryObjectId: _ignored, ...data }: ConnectorObject['data']): ConnectorObject['data'] {
+  return data
+}
+
+function withoutPosition({ primaryRelationship: _ignored, ...data }: ConnectorObject['data']): ConnectorObject['data'] {
   return data
 }
 
@@ -73,10 +88,12 @@ export async function formerContributors(
 export function movedContributors(
   left: readonly MergedCoreObject[],
   former: ReadonlyMap<string, ConnectorObject>,
+  rules: ConnectorRules,
 ): ReadonlyMap<string, string> {
+  const isCarrier = (object: ConnectorObject): boolean => isLive(object) && !rules.supplements(object.connectorId)
   return new Map(
     left.flatMap(({ id, contributors }) => {
-      const live = contributors.flatMap((contributor) => former.get(contributor) ?? []).filter(isLive)
+      const live = contributors.flatMap((contributor) => former.get(contributor) ?? []).filter(isCarrier)
       const successor = live[0]?.coreObjectId
       return successor === undefined || successor === id ? [] : [[id, successor] as const]
     }),

@@ -9,12 +9,14 @@ import {
   ownCoreObjectId,
   referenceIds,
 } from './connector-object.ts'
+import type { ConnectorRules } from './connector-rules.ts'
 import {
   inCoreObject,
   movedIdentities,
   type PossiblyStaleObject,
   possiblyStaleOf,
   stubOf,
+  successorOf,
   withMoved,
 } from './former-core-objects.ts'
 import type { IdentityResolver, Placement } from './identity-resolver.ts'
@@ -30,6 +32,7 @@ export type ItemOutcome =
 /** The state that a decision is based on. */
 export type WriteContext = {
   readonly connectorId: string
+  readonly rules: ConnectorRules
   /** The stored objects that the items name, by id. */
   readonly stored: ReadonlyMap<string, Versioned<ConnectorObject>>
   /** Resolves the identities connected to those of the items; undefined when the tenant has no other connector. */
@@ -63,11 +66,11 @@ export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDec
   if (isConditional && live !== undefined && !isMatch(live.version, write.ifMatch)) return changedSince(write)
   switch (write.operation) {
     case 'delete':
-      return live === undefined ? notFound(write, stored?.value) : deletion(live, context)
+      return live === undefined ? notFound(write, context.rules, stored?.value) : deletion(live, context)
     case 'rejoin':
-      return live === undefined ? notFound(write) : placement(live.value, live, true, context)
+      return live === undefined ? notFound(write, context.rules) : placement(live.value, live, true, context)
     case 'replace':
-      if (live === undefined) return notFound(write)
+      if (live === undefined) return notFound(write, context.rules)
       break
     case 'create':
       if (live !== undefined) return exists(write)
@@ -76,6 +79,9 @@ export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDec
       if (live !== undefined && !isSameData(live.value, write.data)) return exists(write)
       break
     case 'upsert':
+  }
+  if (write.objectType !== 'identity' && context.rules.supplements(connectorId)) {
+    return refused(refusalEntry('ConnectorSupplementsOnly'))
   }
   const { objectType, externalId, data } = write
   const references = referenceIds({ objectType, connectorId }, data, derive)
@@ -97,7 +103,7 @@ function deletion({ value, version }: Versioned<ConnectorObject>, context: Write
     writes: [...others.writes, { object: withMoved(object, value, others.moved), version }],
     coreObjects: [stubOf(value, value.coreObjectId), ...others.coreObjects],
     retargeted: [value, ...movers],
-    possiblyStale: [...possiblyStaleOf(value), ...others.possiblyStale],
+    possiblyStale: [...possiblyStaleOf(value, context.rules), ...others.possiblyStale],
   }
 }
 
@@ -123,7 +129,7 @@ function placement(
       writes: [],
       coreObjects: [],
       retargeted: [],
-      possiblyStale: possiblyStaleOf(before),
+      possiblyStale: possiblyStaleOf(before, context.rules),
     }
   }
   const others = moverWrites(movers, context)
@@ -135,11 +141,11 @@ function placement(
     ],
     coreObjects: [
       stubOf(object, coreObjectId),
-      ...(former === undefined ? [] : [stubOf(object, former, coreObjectId)]),
+      ...(former === undefined ? [] : [stubOf(object, former, successorOf(object, coreObjectId, context.rules))]),
       ...others.coreObjects,
     ],
     retargeted: [...(isRetargeted ? [object] : []), ...movers],
-    possiblyStale: [...(before === undefined ? [] : possiblyStaleOf(before)), ...others.possiblyStale],
+    possiblyStale: [...(before === undefined ? [] : possiblyStaleOf(before, context.rules)), ...others.possiblyStale],
   }
 }
 
@@ -173,9 +179,9 @@ function moverWrites(
     coreObjects: movers.flatMap((object, index) =>
       [object.coreObjectId, before[index]?.value.coreObjectId ?? []]
         .flat()
-        .map((id) => stubOf(object, id, object.coreObjectId)),
+        .map((id) => stubOf(object, id, successorOf(object, object.coreObjectId, context.rules))),
     ),
-    possiblyStale: before.flatMap((each) => (each === undefined ? [] : possiblyStaleOf(each.value))),
+    possiblyStale: before.flatMap((each) => (each === undefined ? [] : possiblyStaleOf(each.value, context.rules))),
   }
 }
 
@@ -198,9 +204,9 @@ function exists(write: ObjectWrite): WriteDecision {
 }
 
 /** @param deleted The soft-deleted object of the same names, if any. */
-function notFound(write: ObjectWrite, deleted?: ConnectorObject): WriteDecision {
+function notFound(write: ObjectWrite, rules: ConnectorRules, deleted?: ConnectorObject): WriteDecision {
   const refusal = refused(refusalEntry('ConnectorObjectNotFound', `There is no object ${nameOf(write)}`))
-  return deleted === undefined ? refusal : { ...refusal, possiblyStale: possiblyStaleOf(deleted) }
+  return deleted === undefined ? refusal : { ...refusal, possiblyStale: possiblyStaleOf(deleted, rules) }
 }
 
 function refused(entry: RefusalEntry): WriteDecision {

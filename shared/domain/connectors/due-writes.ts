@@ -65,12 +65,22 @@ export async function dueWrites(
   const moved = movedContributors(
     before.filter(({ id, deleted }) => !deleted && !live.has(id)),
     former,
+    rules,
   )
   const merging = flatMapTask(coreObjectIds, (id): CoreObjectChange[] => {
     const before = storedById.get(id)
-    const contributions = (live.get(id) ?? []).map(({ contribution }) => contribution)
+    const all = live.get(id) ?? []
+    const contributions = all.map(({ contribution }) => contribution)
     const mergedInto = mergedIntoById.get(id) ?? moved.get(id) ?? before?.value.mergedInto
-    const after = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id), mergedInto)
+    const merged = (some: readonly Contribution[]) =>
+      mergedOrDeleted(id, some, before?.value ?? stubs.get(id), mergedInto)
+    const whole = merged(contributions)
+    const carriers = all.flatMap(({ object, contribution }) =>
+      rules.supplements(object.connectorId) ? [] : [contribution],
+    )
+    const isReduced =
+      whole !== undefined && carriers.length < contributions.length && exceedsCoreObject(whole.attributes)
+    const after = isReduced ? merged(carriers) : whole
     if (after !== undefined && contributions.length > 1 && exceedsCoreObject(after.attributes)) {
       // Concurrent writes of several connectors do not see each other. The object stays as it is stored.
       log.error('core-objects.too-large', undefined, { tenantId, coreObjectId: id })

@@ -106,13 +106,17 @@ export async function updateConnector(
   requireIfMatch(version, ifMatch)
   const updated = { ...value, ...update, updatedAt: toTimestamp(deps.nowMs()) }
   await keep(lastChange, deps)
-  if (updated.bindsAccounts === value.bindsAccounts) return replace(value, updated, version, caller, deps)
+  if (!changesMerging(value, updated)) return replace(value, updated, version, caller, deps)
   // Also after a crash between the two, which a repeated request would not notice.
   await mergeAgain(caller.tenantId, deps, MERGED_AGAIN_AFTER_MS)
   const replaced = await replace(value, updated, version, caller, deps)
   await mergeAgain(caller.tenantId, deps)
   return replaced
 }
+
+/** Whether the change of settings can join, split or change core objects. */
+const changesMerging = (before: Connector, after: Connector): boolean =>
+  before.bindsAccounts !== after.bindsAccounts || before.authority !== after.authority
 
 async function replace(
   before: Connector,

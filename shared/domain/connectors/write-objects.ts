@@ -17,7 +17,7 @@ import { type ConnectorRules, rulesOf } from './connector-rules.ts'
 import type { CustomAttributeRegister } from './custom-attribute-names.ts'
 import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
 import { IdentityResolver } from './identity-resolver.ts'
-import { joinKeys } from './join-keys.ts'
+import { joinKeyValues } from './join-keys.ts'
 import { mergeAffected } from './merge-affected.ts'
 import type { CoreObjectWriter } from './merge-writes.ts'
 import type { ObjectWrite } from './object-input.ts'
@@ -83,7 +83,7 @@ async function writeAndMerge(
   const written = await writeWithRetries(before, writes, deps)
   // Two connectors can write the same person concurrently without seeing each other. Reading again after the write
   // ensures that the later one joins them. The other connector may have been created after this call began.
-  const again = rejoins(writes, written)
+  const again = rejoins(writes, written, before.rules)
   const isComplete = before.hasOthers || again.length === 0
   const scope = isComplete ? before : writeScope(tenantId, connector, await deps.connectors.list(tenantId))
   const rejoined = scope.hasOthers ? await writeWithRetries(scope, again, deps) : []
@@ -177,11 +177,14 @@ const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
 })
 
 /** Returns a `rejoin` for each written identity that has a join key. */
-function rejoins(writes: readonly ObjectWrite[], written: readonly (WriteDecision | undefined)[]): ObjectWrite[] {
+function rejoins(
+  writes: readonly ObjectWrite[],
+  written: readonly (WriteDecision | undefined)[],
+  rules: ConnectorRules,
+): ObjectWrite[] {
   return writes.flatMap((write, index) => {
     if (write.operation === 'delete' || write.objectType !== 'identity') return []
-    const { nin, directoryObjectId } = joinKeys(write.data)
-    const isJoinable = nin !== undefined || directoryObjectId !== undefined
+    const isJoinable = joinKeyValues(write.data, rules).length > 0
     const isWritten = (written[index]?.writes.length ?? 0) > 0
     return isJoinable && isWritten ? [{ ...write, operation: 'rejoin' as const }] : []
   })
@@ -221,12 +224,13 @@ async function readContext(
   const stored = new Map(found.map((object) => [object.value.id, object]))
   // With a single connector, no identities can join. One that appears or goes can be a person under a new external id.
   const canJoin = hasOthers || writes.some((write, index) => appearsOrGoes(write, stored.get(ids[index] ?? '')?.value))
-  const connected = canJoin ? await connectedIdentities(tenantId, ids, writes, found, deps) : []
+  const connected = canJoin ? await connectedIdentities(tenantId, ids, writes, found, rules, deps) : []
   const known = new Map([...connected, ...found].map((object) => [object.value.id, object]))
   const identities = [...known.values()].map(({ value }) => value).filter(({ objectType }) => objectType === 'identity')
   const ownCoreId = (id: string) => ownCoreObjectId(id, deps.deriveId)
   return {
     connectorId,
+    rules,
     stored,
     identityResolver: canJoin
       ? new IdentityResolver(identities, { rules, newId: deps.newId, ownCoreObjectId: ownCoreId })

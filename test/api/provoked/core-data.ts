@@ -76,6 +76,10 @@ export function coreDataProvocations(service: CoreDataService) {
       const body = { objectType: 'identity', externalId: 'c', data: { nin: '1', ...values('c') } }
       return provoked(await send('POST', data, body))
     },
+    async ConnectorSupplementsOnly() {
+      const { add } = await connected({ authority: 'Supplement' })
+      return add('orgUnit', 'a', {})
+    },
     async TooManyAttributes() {
       const { add, connector } = await connected()
       const named = (from: number) =>
