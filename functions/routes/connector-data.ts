@@ -107,6 +107,9 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
       'Processes up to 1000 upserts and deletions. Each item succeeds or fails separately; the results are in the order ' +
       'of the items. When the connector is deleted meanwhile, the remaining items are refused with `ConnectorNotFound`. ' +
       'A body in which one object has more than 10,000 members is refused with `InvalidJson`. ' +
+      'An upsert with `previousExternalId` renames the object of that name, live or deleted: it keeps its core object, and ' +
+      'references to the former name follow, in stored data too. Without such an object, it is an ordinary upsert. When both ' +
+      'names have a live object, the item is refused with `ExternalIdInUse`. The former name is free for another object. ' +
       'Of two changes that would together make an org unit its own ancestor, the later one is refused. ' +
       ATTRIBUTE_LIMITS,
     roles: CONNECTOR_WRITERS,
@@ -114,7 +117,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     bodyLimitBytes: BATCH_LIMIT_BYTES,
     itemsFailAlone: true,
     reply: { status: 200, schema: Type.Array(BatchItemResult) },
-    refusals: [...WRITE_REFUSALS, ...DATA_REFUSALS, 'DuplicateItem', 'ConnectorObjectNotFound'],
+    refusals: [...WRITE_REFUSALS, ...DATA_REFUSALS, 'DuplicateItem', 'ConnectorObjectNotFound', 'ExternalIdInUse'],
     run: async ({ path: { id }, body, caller }) =>
       ok((await writeConnectorBatch(id, body.items, caller, deps)).map(batchItemResult)),
   }),

@@ -11,6 +11,7 @@ export type SpaceItem = {
   readonly op: 'upsert' | 'delete'
   readonly objectType: ObjectType
   readonly externalId: string
+  readonly previousExternalId?: string
   readonly data?: Readonly<Record<string, unknown>>
 }
 

@@ -1,3 +1,4 @@
+import { ATTRIBUTES, CUSTOM_ATTRIBUTE_PREFIX, OBJECT_TYPES } from '../../shared/domain/core/core-object.ts'
 import { chunkWithin } from '../../shared/kernel/chunk.ts'
 import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import type { ConnectorSpace, SpaceObject } from './connector-space.ts'
@@ -39,6 +40,7 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
   printPlan(plan, options, say)
   if (options.isDryRun) {
     printInvalidLines(plan.invalidLines, say)
+    printAttributes(plan.invalidLines, say)
     return plan.invalidLines.length > 0 ? 1 : 0
   }
   await confirmDeletions(plan, present, options, around)
@@ -47,6 +49,7 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
   progress.end()
   const invalidLines = [...plan.invalidLines, ...outcome.invalidLines].sort(byPosition)
   printInvalidLines(invalidLines, say)
+  printAttributes(invalidLines, say)
   for (const failure of outcome.failedDeletions) say(`Not deleted: ${failure}`)
   const failedCount = invalidLines.length + outcome.failedDeletions.length
   const writtenCount = outcome.sentCount - outcome.invalidLines.length - outcome.failedDeletions.length
@@ -108,6 +111,15 @@ async function confirmDeletions(
 function printInvalidLines(lines: readonly InvalidLine[], say: (line: string) => void): void {
   for (const { file, line, reason } of lines.slice(0, INVALID_LINES_SHOWN_COUNT)) say(`${file}:${line}: ${reason}`)
   if (lines.length > INVALID_LINES_SHOWN_COUNT) say(`... and ${lines.length - INVALID_LINES_SHOWN_COUNT} more`)
+}
+
+/** The attributes of the object types of which a line has an unknown one. */
+function printAttributes(lines: readonly InvalidLine[], say: (line: string) => void): void {
+  for (const objectType of OBJECT_TYPES) {
+    if (!lines.some(({ reason }) => reason.includes(`${objectType} has no attribute`))) continue
+    const names = [...Object.keys(ATTRIBUTES[objectType]), `${CUSTOM_ATTRIBUTE_PREFIX}<name>`]
+    say(`Attributes of ${objectType}: ${names.join(', ')}`)
+  }
 }
 
 const byPosition = (first: InvalidLine, second: InvalidLine): number =>

@@ -37,12 +37,20 @@ const parse = documentParser<ConnectorObject>(
     formerCoreObjectIds: Type.Optional(Strings),
     movedIdentities: Type.Optional(Type.Array(Type.Object({ id: Type.String(), coreObjectIds: Strings }))),
     references: Type.Record(Type.String(), Type.Union([Type.String(), Strings])),
+    formerIds: Type.Optional(Strings),
+    renamedTo: Type.Optional(Type.String()),
     createdAtMs: Type.Optional(Type.Number()),
     deletedAtMs: Type.Optional(Type.Number()),
   }),
 )
 
-type ReferenceTargetRow = { id: string; coreObjectId: string; deletedAtMs?: number; parent?: string | undefined }
+type ReferenceTargetRow = {
+  id: string
+  coreObjectId: string
+  deletedAtMs?: number
+  renamedTo?: string
+  parent?: string | undefined
+}
 
 const parseTargetRow = documentParser<ReferenceTargetRow>(
   'reference target',
@@ -50,6 +58,7 @@ const parseTargetRow = documentParser<ReferenceTargetRow>(
     id: Type.String(),
     coreObjectId: Type.String(),
     deletedAtMs: Type.Optional(Type.Number()),
+    renamedTo: Type.Optional(Type.String()),
     parent: Type.Optional(Type.String()),
   }),
 )
@@ -94,7 +103,7 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
           return referenceTarget({ ...target, parent: parentIn(references) })
         })
       }
-      const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`
+      const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c.renamedTo, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`
       const parameters = [{ name: '@ids', value: [...ids] }]
       const rows = await queryAll<ReferenceTargetRow>(container, tenantId, { query, parameters })
       return rows.map(parseTargetRow).map(referenceTarget)
@@ -114,6 +123,19 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
         [...names].map(([name, isList]) => referrers(container, tenantId, name, isList, ids)),
       )
       return [...new Set(found.flat())]
+    },
+    async referringTo(tenantId, objectType, ids) {
+      const own = REFERENCES.filter(({ to }) => to === objectType)
+      const found = await Promise.all(
+        own.map(async ({ of, name, isList }) => {
+          const property = `c["references"].${name}`
+          if (!isList) return whereIn(tenantId, property, ids, [LIVE])
+          const wanted = new Set(ids)
+          const some = await whereIn(tenantId, 'c.objectType', [of], [`IS_DEFINED(${property})`, LIVE])
+          return some.filter(({ value }) => [value.references[name] ?? []].flat().some((id) => wanted.has(id)))
+        }),
+      )
+      return [...new Map(found.flat().map((each) => [each.value.id, each])).values()]
     },
     write: ({ tenantId, connectorId, softDeletionDays }, writes) =>
       writeVersioned(
@@ -187,18 +209,23 @@ async function referrers(
   return rows.filter((row) => row.ids.some((id) => wanted.has(id))).map(({ coreObjectId }) => coreObjectId)
 }
 
-function referenceTarget({ id, coreObjectId, deletedAtMs, parent }: ReferenceTargetRow): ReferenceTarget {
-  return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent }
+function referenceTarget({ id, coreObjectId, deletedAtMs, renamedTo, parent }: ReferenceTargetRow): ReferenceTarget {
+  return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent, renamedTo }
 }
 
 function documentWrite(
   tenantId: string,
-  { object, version }: ConnectorObjectWrite,
+  { object, version, formerName }: ConnectorObjectWrite,
   softDeletionDays: number,
 ): VersionedWrite {
-  const expiry = object.deletedAtMs === undefined ? {} : { ttl: softDeletionDays * DAY_S }
-  const document: Document = { ...parse(object), tenantId, ...expiry }
-  return { document: document as unknown as VersionedWrite['document'], version }
+  // What is left under a former name stays for as long as the core object that is derived from it can exist.
+  const expires = object.deletedAtMs !== undefined && object.renamedTo === undefined
+  const document: Document = { ...parse(object), tenantId, ...(expires && { ttl: softDeletionDays * DAY_S }) }
+  return {
+    document: document as unknown as VersionedWrite['document'],
+    version,
+    ...(formerName && { companion: documentWrite(tenantId, formerName, softDeletionDays) }),
+  }
 }
 
 function versioned(document: Stored<Document>): Versioned<StoredConnectorObject> {

@@ -45,6 +45,13 @@ export type ConnectorObject = {
   readonly movedIdentities?: readonly MovedIdentity[]
   /** Ids of the connector objects that the references name, by attribute, whether or not these exist. */
   readonly references: ReferenceIds
+  /** Ids that the object had under former external ids; absent when it was never renamed. */
+  readonly formerIds?: readonly string[]
+  /**
+   * In what is left under a former external id: the id of the renamed object. The name is free: an object that gets it
+   * has the core object that is named here.
+   */
+  readonly renamedTo?: string
   /** Time of the first write; absent for an object that a version without this attribute wrote first. */
   readonly createdAtMs?: number
   /** Time of the soft deletion; absent for a live object. */
@@ -117,10 +124,19 @@ export type ReferenceTarget = {
   readonly isLive: boolean
   /** The parent that an org unit names, which need not exist. */
   readonly parentId: string | undefined
+  /** The id of the object that had this name and has another one now. */
+  readonly renamedTo?: string | undefined
 }
 
-/** A write of a connector object, with the version it replaces. Without a version, the object must be new. */
-export type ConnectorObjectWrite = { readonly object: ConnectorObject; readonly version: string | undefined }
+/**
+ * A write of a connector object, with the version it replaces. Without a version, the object must be new. What it leaves
+ * under its former name is written in the same transaction.
+ */
+export type ConnectorObjectWrite = {
+  readonly object: ConnectorObject
+  readonly version: string | undefined
+  readonly formerName?: { readonly object: ConnectorObject; readonly version: string }
+}
 
 /** The connector space to write to. */
 type Space = {
@@ -150,6 +166,12 @@ export interface ConnectorObjectStore {
   coreObjectIds(tenantId: string, after: string | undefined, size: number): Promise<string[]>
   /** Returns the core object ids of the live objects that refer to one of these objects, all of the given type. */
   coreObjectsReferringTo(tenantId: string, objectType: ObjectType, ids: readonly string[]): Promise<string[]>
+  /** Returns the live objects that refer to one of these objects, all of the given type. */
+  referringTo(
+    tenantId: string,
+    objectType: ObjectType,
+    ids: readonly string[],
+  ): Promise<Versioned<StoredConnectorObject>[]>
   /** Opens a space unless it is open. @returns False when the space is closed. */
   open(tenantId: string, connectorId: string): Promise<boolean>
   /** Returns the version of an open space, which changes with every write; undefined when the space is not open. */

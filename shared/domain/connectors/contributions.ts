@@ -1,4 +1,4 @@
-import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
+import type { ConnectorObject, ConnectorObjectStore, ReferenceTarget } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import type { Contribution, MergedCoreObject } from './merged-core-object.ts'
 
@@ -41,10 +41,21 @@ async function coreObjectResolver(
   contributors: readonly ConnectorObject[],
   objects: ContributionReader,
 ): Promise<CoreObjectOf> {
-  const ids = new Set(contributors.flatMap(({ references }) => Object.values(references).flat()))
-  const targets = await objects.referenceTargets(tenantId, [...ids])
-  const live = new Map(targets.filter(({ isLive }) => isLive).map(({ id, coreObjectId }) => [id, coreObjectId]))
-  return (id) => live.get(id)
+  const found = new Map<string, ReferenceTarget>()
+  let ids = new Set(contributors.flatMap(({ references }) => Object.values(references).flat()))
+  // References to a former name lead to the object that had it.
+  while (ids.size > 0) {
+    const targets = await objects.referenceTargets(tenantId, [...ids])
+    for (const target of targets) found.set(target.id, target)
+    ids = new Set(
+      targets.flatMap(({ renamedTo = '' }) => (renamedTo === '' || found.has(renamedTo) ? [] : [renamedTo])),
+    )
+  }
+  return (id) => {
+    let target = found.get(id)
+    while (target?.renamedTo !== undefined) target = found.get(target.renamedTo)
+    return target?.isLive ? target.coreObjectId : undefined
+  }
 }
 
 function contributionOf(object: ConnectorObject, rules: ConnectorRules, coreObjectOf: CoreObjectOf): Contribution {

@@ -6,7 +6,7 @@ import { areOtherPeople, foldedKey, hasJoiningValue, type JoinKeyValue, joinKeyV
 type Joinable = Pick<ConnectorObject, 'id' | 'connectorId' | 'data'> & { readonly coreObjectId?: string }
 
 /** Identities with one value of a join key that stay apart, because it does not say which of them are one person. */
-export type JoinConflict<T> = { readonly key: string; readonly value: string; readonly identities: readonly T[] }
+type JoinConflict<T> = { readonly key: string; readonly value: string; readonly identities: readonly T[] }
 
 export type People<T> = {
   /** Each person's identities, those of connectors of full authority first, each by the age of its connector. */
@@ -67,7 +67,7 @@ export function groupByPerson<T extends Joinable>(
   return { people, unmatched, conflicts }
 }
 
-export const byAge =
+const byAge =
   ({ rankOf }: ConnectorRules) =>
   (one: Pick<Joinable, 'id' | 'connectorId'>, other: Pick<Joinable, 'id' | 'connectorId'>): number =>
     rankOf(one.connectorId) - rankOf(other.connectorId) || (one.id < other.id ? -1 : 1)

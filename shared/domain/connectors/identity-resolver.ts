@@ -48,10 +48,14 @@ export class IdentityResolver {
     for (const identity of identities) this.#put(identity)
   }
 
-  /** Adds or replaces an identity and assigns its core object. */
-  place(written: WrittenIdentity): Placement {
-    const before = this.#identities.get(written.id)
+  /**
+   * Adds or replaces an identity and assigns its core object.
+   * @param formerId The id that it had under its former name.
+   */
+  place(written: WrittenIdentity, formerId?: string): Placement {
+    const before = this.#identities.get(formerId ?? written.id)
     this.#replaced.length = 0
+    if (formerId !== undefined) this.#put(formerId)
     const connected = before === undefined ? [] : this.#connectedTo([before])
     this.#put(before?.coreObjectId === undefined ? written : { ...written, coreObjectId: before.coreObjectId })
     const changed = this.#assign(
@@ -181,10 +185,13 @@ export class IdentityResolver {
     return []
   }
 
-  /** Returns the core object derived from the identity's id, or a new one when another identity claims that. */
-  #newCoreObject({ id }: Identity): string {
+  /**
+   * Returns the core object derived from the identity's id, or a new one when another identity claims that, or may have
+   * had it under this name.
+   */
+  #newCoreObject({ id, formerIds }: Identity): string {
     const own = this.#deps.ownCoreObjectId(id)
-    return this.#withKey(claimOf(own)).size === 0 ? own : this.#deps.newId()
+    return formerIds === undefined && this.#withKey(claimOf(own)).size === 0 ? own : this.#deps.newId()
   }
 
   /** Returns the ids of all live identities connected to the starts by shared keys or core objects, directly or not. */

@@ -16,6 +16,7 @@ import {
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
 import type { CustomAttributeRegister } from './custom-attribute-names.ts'
 import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
+import { followRenames } from './follow-renames.ts'
 import { IdentityResolver } from './identity-resolver.ts'
 import { joinKeyValues } from './join-keys.ts'
 import { mergeAffected } from './merge-affected.ts'
@@ -90,6 +91,8 @@ async function writeAndMerge(
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
   const hasWritten = decisions.some((decision) => decision.writes.length > 0)
   const hasMerged = await mergeAffected(scope, decisions, deps)
+  // Afterwards, so that what refers to a renamed object is merged only if that object has moved.
+  await followRenames(tenantId, connector, decisions, deps)
   if (hasMerged || hasWritten) await enqueueDelayedEvaluation(tenantId, deps)
   // Last, because a failure to record the time must not keep repaired core objects from being evaluated.
   if (hasWritten) deps.unchangedDeliveries.noteChanges(tenantId, connector.id)
@@ -186,7 +189,8 @@ function rejoins(
     if (write.operation === 'delete' || write.objectType !== 'identity') return []
     const isJoinable = joinKeyValues(write.data, rules).length > 0
     const isWritten = (written[index]?.writes.length ?? 0) > 0
-    return isJoinable && isWritten ? [{ ...write, operation: 'rejoin' as const }] : []
+    const { previousExternalId: _former, ...names } = write
+    return isJoinable && isWritten ? [{ ...names, operation: 'rejoin' as const }] : []
   })
 }
 
@@ -218,8 +222,9 @@ async function readContext(
   deps: WriteDependencies,
 ): Promise<MutableContext> {
   const ids = writes.map((write) => connectorObjectId({ ...write, connectorId }, deps.deriveId))
+  const formerIds = writes.flatMap((write) => formerIdOf(write, connectorId, deps.deriveId) ?? [])
   // An unchanged or missing object is not written, so no version exposes a stale read. What is read next is as current.
-  const found = await deps.objects.ofIds(tenantId, ids)
+  const found = await deps.objects.ofIds(tenantId, [...ids, ...formerIds])
   const parents = await readAncestors(tenantId, connectorId, writes, deps)
   const stored = new Map(found.map((object) => [object.value.id, object]))
   // With a single connector, no identities can join. One that appears or goes can be a person under a new external id.
@@ -239,8 +244,14 @@ async function readContext(
     parents,
     parentOf: (id) => parents.get(id),
     derive: deps.deriveId,
+    newId: deps.newId,
     nowMs: deps.nowMs(),
   }
+}
+
+function formerIdOf(write: ObjectWrite, connectorId: string, derive: DeriveId): string | undefined {
+  const externalId = write.operation === 'upsert' ? write.previousExternalId : undefined
+  return externalId === undefined ? undefined : connectorObjectId({ ...write, externalId, connectorId }, derive)
 }
 
 function appearsOrGoes({ objectType, operation }: ObjectWrite, stored: ConnectorObject | undefined): boolean {
