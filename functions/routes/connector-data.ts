@@ -22,7 +22,7 @@ import { httpStatusOf, type RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { deleted, ok, okVersioned, type Route, route } from '../../shared/http/route.ts'
-import { Closed, Guid } from '../../shared/kernel/schema.ts'
+import { Closed, Described, Guid } from '../../shared/kernel/schema.ts'
 
 export type ConnectorDataDependencies = WriteDependencies & { readonly cursors: OpenCursors }
 
@@ -48,6 +48,12 @@ export const BatchItemResult = Closed({
   index: Type.Integer(),
   status: Type.Integer(),
   id: Type.Optional(Guid),
+  warnings: Type.Optional(
+    Described(
+      Type.Array(Closed({ code: Type.Literal('ReferenceUnresolved'), target: Type.String() })),
+      'References of the object to objects that do not exist or are deleted, after the whole batch.',
+    ),
+  ),
   errors: Type.Optional(
     Type.Array(Closed({ code: Type.String(), message: Type.String(), target: Type.Optional(Type.String()) })),
   ),
@@ -173,7 +179,10 @@ function created(id: string, place: string, names: { objectType: string; externa
 const ITEM_STATUS = { created: 201, updated: 200, unchanged: 200, deleted: 200 } as const
 
 function batchItemResult(outcome: ItemOutcome, index: number) {
-  if (outcome.outcome !== 'refused') return { index, status: ITEM_STATUS[outcome.outcome], id: outcome.id }
+  if (outcome.outcome !== 'refused') {
+    const { id, warnings } = outcome
+    return { index, status: ITEM_STATUS[outcome.outcome], id, ...(warnings && { warnings: [...warnings] }) }
+  }
   const [first] = outcome.errors
   return { index, status: first === undefined ? 500 : httpStatusOf(first), errors: outcome.errors }
 }

@@ -19,6 +19,7 @@ type ItemResult = {
   readonly index: number
   readonly status: number
   readonly errors?: readonly { readonly message: string }[]
+  readonly warnings?: readonly { readonly target: string }[]
 }
 
 export type ConnectorSpace = {

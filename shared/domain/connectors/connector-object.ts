@@ -138,6 +138,17 @@ export type ConnectorObjectWrite = {
   readonly formerName?: { readonly object: ConnectorObject; readonly version: string }
 }
 
+/** Live objects of a connector by type, and its references that lead to no object. */
+export type SpaceCounts = Readonly<Record<ObjectType, number>> & { readonly unresolved: number }
+
+/** What connectors have delivered, by their ids. */
+export type TenantDeliveries = {
+  /** When each last sent data, in seconds since 1970. Writes and recorded deliveries count. */
+  readonly lastS: ReadonlyMap<string, number>
+  /** The counts that are known. */
+  readonly counts: ReadonlyMap<string, SpaceCounts>
+}
+
 /** The connector space to write to. */
 type Space = {
   readonly tenantId: string
@@ -178,10 +189,8 @@ export interface ConnectorObjectStore {
   version(tenantId: string, connectorId: string): Promise<string | undefined>
   /** Records that a connector has sent data, without changing any. Does nothing for a space that is not open. */
   recordDelivery(tenantId: string, connectorId: string): Promise<void>
-  /**
-   * Returns when each connector last sent data, in seconds since 1970, by its id. Writes and recorded deliveries count.
-   */
-  lastDeliveriesS(tenantId: string): Promise<ReadonlyMap<string, number>>
+  /** Returns what the connectors of a tenant have delivered. */
+  deliveries(tenantId: string): Promise<TenantDeliveries>
   /** Closes a space. @throws Refusal `StaleVersion` when the space was written after `version` was read. */
   close(tenantId: string, connectorId: string, version: string): Promise<void>
   /**

@@ -38,6 +38,7 @@ const JoinOn = Described(
   ),
   'The join keys, in the order in which they decide (default `nin`, `directoryObjectId`).',
 )
+const ExpectedIntervalHours = Type.Integer({ minimum: 1, maximum: 720 })
 const SoftDeletionDays = Type.Integer({ minimum: 1, maximum: SOFT_DELETION_LIMIT_DAYS })
 
 /** A source of core objects, with its own connector space. */
@@ -53,23 +54,16 @@ export const Connector = Closed({
   bindsAccounts: BindsAccounts,
   authority: Authority,
   joinOn: JoinOn,
+  expectedIntervalHours: Described(
+    Nullable(ExpectedIntervalHours),
+    'The hours within which the connector is expected to send data; null (default) for no expectation.',
+  ),
   createdAt: Timestamp,
   /** Directory object id of the creator. */
   createdBy: Guid,
   updatedAt: Timestamp,
 })
 export type Connector = Static<typeof Connector>
-
-/** A connector in a list. A single connector has no such time, because it changes without a new version. */
-export const ListedConnector = Closed({
-  ...Connector.properties,
-  lastDeliveredAt: Described(
-    Nullable(Timestamp),
-    'When the connector last sent data, in whole seconds; null if it never did. While it sends only data that are ' +
-      'stored already, the time can be up to ten minutes too old.',
-  ),
-})
-export type ListedConnector = Static<typeof ListedConnector>
 
 export const NewConnector = Type.Object({
   name: Name,
@@ -78,6 +72,7 @@ export const NewConnector = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
   bindsAccounts: Type.Optional(BindsAccounts),
   authority: Type.Optional(Authority),
+  expectedIntervalHours: Type.Optional(Type.Union([ExpectedIntervalHours, Type.Null()], { default: null })),
 })
 export type NewConnector = Static<typeof NewConnector>
 
@@ -86,10 +81,11 @@ export const ConnectorUpdate = Type.Partial(NewConnector)
 export type ConnectorUpdate = Static<typeof ConnectorUpdate>
 
 /** Settings of a connector that says nothing of them, or that was stored before they existed. */
-export const CONNECTOR_DEFAULTS: Pick<Connector, 'bindsAccounts' | 'authority' | 'joinOn'> = {
+export const CONNECTOR_DEFAULTS: Pick<Connector, 'bindsAccounts' | 'authority' | 'joinOn' | 'expectedIntervalHours'> = {
   bindsAccounts: true,
   authority: 'Full',
   joinOn: ['nin', 'directoryObjectId'],
+  expectedIntervalHours: null,
 }
 
 type ConnectorCreation = { readonly id: string; readonly createdBy: string; readonly createdAt: string }
@@ -105,6 +101,7 @@ export function newConnector(input: NewConnector, { id, createdBy, createdAt }: 
     ...CONNECTOR_DEFAULTS,
     ...(input.bindsAccounts !== undefined && { bindsAccounts: input.bindsAccounts }),
     ...(input.authority !== undefined && { authority: input.authority }),
+    ...(input.expectedIntervalHours !== undefined && { expectedIntervalHours: input.expectedIntervalHours }),
     createdAt,
     createdBy,
     updatedAt: createdAt,

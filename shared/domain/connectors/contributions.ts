@@ -1,9 +1,14 @@
 import type { ConnectorObject, ConnectorObjectStore, ReferenceTarget } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import type { Contribution, MergedCoreObject } from './merged-core-object.ts'
+import { type PlacedReference, unresolvedReferences } from './unresolved-references.ts'
 
 /** A live contributor of a core object, with what it contributes. */
-type LiveContribution = { readonly object: ConnectorObject; readonly contribution: Contribution }
+type LiveContribution = {
+  readonly object: ConnectorObject
+  readonly contribution: Contribution
+  readonly unresolved: readonly PlacedReference[]
+}
 
 type ContributionReader = Pick<ConnectorObjectStore, 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
 
@@ -29,18 +34,22 @@ export async function liveContributions(
   live.sort(
     (one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId) || (one.id < other.id ? -1 : 1),
   )
-  const coreObjectOf = await coreObjectResolver(tenantId, live, objects)
-  const contributions = live.map((object) => ({ object, contribution: contributionOf(object, rules, coreObjectOf) }))
+  const targetOf = await targetResolver(tenantId, live, objects)
+  const contributions = live.map((object) => ({
+    object,
+    contribution: contributionOf(object, rules, (id) => targetOf(id).coreObjectId),
+    unresolved: rules.supplements(object.connectorId) ? [] : unresolvedReferences(object, targetOf),
+  }))
   return Map.groupBy(contributions, ({ object }) => object.coreObjectId)
 }
 
 type CoreObjectOf = (connectorObjectId: string) => string | undefined
 
-async function coreObjectResolver(
+async function targetResolver(
   tenantId: string,
   contributors: readonly ConnectorObject[],
   objects: ContributionReader,
-): Promise<CoreObjectOf> {
+): Promise<(id: string) => { readonly coreObjectId: string | undefined; readonly isDeleted: boolean }> {
   const found = new Map<string, ReferenceTarget>()
   let ids = new Set(contributors.flatMap(({ references }) => Object.values(references).flat()))
   // References to a former name lead to the object that had it.
@@ -54,7 +63,10 @@ async function coreObjectResolver(
   return (id) => {
     let target = found.get(id)
     while (target?.renamedTo !== undefined) target = found.get(target.renamedTo)
-    return target?.isLive ? target.coreObjectId : undefined
+    return {
+      coreObjectId: target?.isLive ? target.coreObjectId : undefined,
+      isDeleted: target !== undefined && !target.isLive,
+    }
   }
 }
 

@@ -26,8 +26,15 @@ import { type ParentOf, parentFault, parentIn } from './org-tree.ts'
 
 /** The outcome of one item. `id` is the id of the connector object. */
 export type ItemOutcome =
-  | { readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted'; readonly id: string }
+  | {
+      readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted'
+      readonly id: string
+      readonly warnings?: readonly ItemWarning[]
+    }
   | { readonly outcome: 'refused'; readonly errors: readonly RefusalEntry[] }
+
+/** What an item that was written lacks. `target` is a pointer into the item. */
+export type ItemWarning = { readonly code: 'ReferenceUnresolved'; readonly target: string }
 
 /** The state that a decision is based on. */
 export type WriteContext = {
@@ -46,7 +53,7 @@ export type WriteContext = {
 }
 
 /** An object with another name than before. */
-export type Renamed = Pick<ConnectorObject, 'objectType' | 'externalId'> & { readonly formerId: string }
+type Renamed = Pick<ConnectorObject, 'objectType' | 'externalId'> & { readonly formerId: string }
 
 export type WriteDecision = {
   readonly outcome: ItemOutcome

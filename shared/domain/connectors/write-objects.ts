@@ -23,13 +23,15 @@ import { mergeAffected } from './merge-affected.ts'
 import type { CoreObjectWriter } from './merge-writes.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { parentOfLive, readAncestors } from './org-tree.ts'
+import { applyCounts, CountChanges, type CountDependencies, forgetCounts } from './space-counts.ts'
 import type { UnchangedDeliveries } from './unchanged-deliveries.ts'
+import type { PlacedReference, UnresolvedReferenceReader } from './unresolved-references.ts'
 import { limitRefusals } from './write-limits.ts'
 
-export type WriteDependencies = {
+export type WriteDependencies = CountDependencies & {
   readonly connectors: ConnectorStore
   readonly objects: ConnectorObjectStore
-  readonly coreObjects: CoreObjectWriter
+  readonly coreObjects: CoreObjectWriter & UnresolvedReferenceReader
   readonly customAttributes: CustomAttributeRegister
   readonly connectorObjectQuota: TenantQuota
   readonly unchangedDeliveries: UnchangedDeliveries
@@ -70,7 +72,10 @@ export async function writeObjects(
     return await writeAndMerge(writeScope(tenantId, connector, connectors), writes, deps)
   } catch (fault) {
     // Some objects may be written. When the caller repeats the request, they are unchanged and enqueue nothing.
-    if (!(fault instanceof Refusal)) await enqueueDelayedEvaluation(tenantId, deps)
+    if (!(fault instanceof Refusal)) {
+      await enqueueDelayedEvaluation(tenantId, deps)
+      await forgetCounts(tenantId, connector.id, deps)
+    }
     throw fault
   }
 }
@@ -90,14 +95,41 @@ async function writeAndMerge(
   const rejoined = scope.hasOthers ? await writeWithRetries(scope, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
   const hasWritten = decisions.some((decision) => decision.writes.length > 0)
-  const hasMerged = await mergeAffected(scope, decisions, deps)
+  const countChanges = countsOf(connector.id, writes, written)
+  const unresolved = new Map<string, readonly PlacedReference[]>()
+  const onContribution = (id: string, found: readonly PlacedReference[]) => void unresolved.set(id, found)
+  const hasMerged = await mergeAffected(scope, decisions, { ...deps, countChanges, onContribution })
   // Afterwards, so that what refers to a renamed object is merged only if that object has moved.
   await followRenames(tenantId, connector, decisions, deps)
   if (hasMerged || hasWritten) await enqueueDelayedEvaluation(tenantId, deps)
+  await applyCounts(tenantId, countChanges, deps)
   // Last, because a failure to record the time must not keep repaired core objects from being evaluated.
   if (hasWritten) deps.unchangedDeliveries.noteChanges(tenantId, connector.id)
   else if (decisions.some(isValid)) await deps.unchangedDeliveries.record(tenantId, connector.id)
-  return written.map((decision) => decision?.outcome ?? refused(refusalEntry('StaleVersion')))
+  return written.map((decision) => withWarnings(decision?.outcome ?? refused(refusalEntry('StaleVersion')), unresolved))
+}
+
+/** The live objects that the batch adds and removes. */
+function countsOf(
+  connectorId: string,
+  writes: readonly ObjectWrite[],
+  written: readonly (WriteDecision | undefined)[],
+): CountChanges {
+  const changes = new CountChanges()
+  for (const [index, { objectType }] of writes.entries()) {
+    const outcome = written[index]?.outcome.outcome
+    if (outcome === 'created') changes.add(connectorId, objectType, 1)
+    if (outcome === 'deleted') changes.add(connectorId, objectType, -1)
+  }
+  return changes
+}
+
+/** Warns of references that lead nowhere, which what the batch brings no longer does. */
+function withWarnings(outcome: ItemOutcome, unresolved: ReadonlyMap<string, readonly PlacedReference[]>): ItemOutcome {
+  if (outcome.outcome === 'refused' || outcome.outcome === 'deleted') return outcome
+  const found = unresolved.get(outcome.id) ?? []
+  if (found.length === 0) return outcome
+  return { ...outcome, warnings: found.map(({ pointer }) => ({ code: 'ReferenceUnresolved', target: pointer })) }
 }
 
 const isValid = ({ outcome }: WriteDecision): boolean => outcome.outcome !== 'refused'

@@ -25,7 +25,7 @@ type MembersInRows = {
   readonly rows: RowSnapshot
 }
 
-/** The accounts of members, each once, and the number of members without one. */
+/** The accounts of members, each once, and the number of members without one. Vacant positions are nobody. */
 type MemberAccounts = { readonly accounts: ReadonlySet<string>; readonly withoutAccountCount: number }
 
 /** The accounts of these members. @throws Error when objects of the collection's type have no accounts. */
@@ -40,8 +40,9 @@ function* accountsTask({ collection, ids, rows }: MembersInRows): Task<MemberAcc
   for (const [index, id] of ids.entries()) {
     if (index % IDS_PER_STEP_COUNT === 0) yield
     const account = rows.accountOf(holder, id)
-    if (account === undefined) withoutAccountCount += 1
-    else accounts.add(account)
+    if (account !== undefined) accounts.add(account)
+    // A vacant position is nobody, who needs no account.
+    else if (holder === 'identity' || !rows.isVacant(id)) withoutAccountCount += 1
   }
   return { accounts, withoutAccountCount }
 }
