@@ -20,6 +20,7 @@ import { IdentityChange } from '../../shared/domain/connectors/identity-change.t
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
 import { ListedReference } from '../../shared/domain/connectors/unresolved-references.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
+import { JobChangeDto } from '../../shared/domain/group-links/job-changes.ts'
 import { LinkSettingsChange, LinkSettingsDto } from '../../shared/domain/group-links/link-settings.ts'
 import { QueuedSync } from '../../shared/domain/group-links/manage-links.ts'
 import {
@@ -36,14 +37,23 @@ import { ExplainedCondition, Explanation } from '../../shared/domain/insight/exp
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
-import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
-import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
+import { MembershipDto } from '../../shared/domain/insight/list-memberships.ts'
+import { PlannedPeopleQuery } from '../../shared/domain/insight/planned-people.ts'
+import { RequestDecision, RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
+import {
+  AddedMembers,
+  MemberAddition,
+  MemberChange,
+  RemovedMembers,
+} from '../../shared/domain/membership-requests/direct-members.ts'
+import { MembershipExtension } from '../../shared/domain/membership-requests/extend-membership.ts'
 import { JoinPolicyDto, JoinPolicyInput } from '../../shared/domain/membership-requests/join-policy.ts'
 import {
   JoinableCollectionDto,
   JoinableCollectionUpdate,
   NewJoinableCollection,
 } from '../../shared/domain/membership-requests/joinable-collection.ts'
+import { DeputyDto, DeputyInput } from '../../shared/domain/membership-requests/manage-deputy.ts'
 import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-requests/submit-request.ts'
 import { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
@@ -67,6 +77,7 @@ import {
   ReplacementBody,
 } from './connector-data.ts'
 import { CORE_OBJECT_SCHEMAS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
+import { DecisionResult, Decisions } from './deputies.ts'
 import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
 import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
 import { GroupLinkChange } from './group-link.ts'
@@ -157,6 +168,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Collection: CollectionDto,
   CollectionResults,
   Member: MemberDto,
+  Membership: MembershipDto,
   Explanation,
   AuditEntry,
   HistoryEntry,
@@ -171,6 +183,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   CriteriaCollection: CriteriaCollectionDto,
   NewCriteriaCollection,
   CriteriaCollectionUpdate,
+  PlannedPeopleQuery,
   CriteriaPreviewRequest: PreviewRequest,
   CriteriaPreview: PreviewReply,
   TenantSchemas,
@@ -182,13 +195,19 @@ const NAMED_SCHEMAS: NamedSchemas = {
   JoinPolicy: JoinPolicyDto,
   JoinPolicyInput,
   MemberChange,
+  MemberAddition,
   AddedMembers,
   RemovedMembers,
   MembershipRequest: MembershipRequestDto,
-  // Also the body of approving and rejecting.
   RequestInput: Submission,
   RequestInputOnBehalf: SubmissionOnBehalf,
+  RequestDecision,
   RequestWithdrawal,
+  MembershipExtension,
+  Deputy: DeputyDto,
+  DeputyInput,
+  Decisions,
+  DecisionResult,
 
   GroupLink: GroupLinkDto,
   NewGroupLink,
@@ -197,6 +216,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   GroupLinkPreview: LinkPreview,
   LinkableGroup,
   SyncJob: SyncJobDto,
+  SyncJobChange: JobChangeDto,
   QueuedSync,
   LinkSettings: LinkSettingsDto,
   LinkSettingsChange,

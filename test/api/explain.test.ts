@@ -61,6 +61,8 @@ describe('the explanation of a criteria collection', () => {
       evaluatedAt: '2030-06-01T08:00:00.000+00:00',
       rowCount: 1,
       request: null,
+      since: '2030-06-01T08:00:00.000+00:00',
+      cause: 'DefinitionChanged',
       links: [],
     })
     const [row] = rows
@@ -108,6 +110,31 @@ describe('the explanation of a criteria collection', () => {
     )
     const other = `/collections/beta/${id}/explain?objectId=${holder.identityId}&pageSize=21`
     assert.equal((await world.call(world.admin, 'GET', other)).status, 400)
+  })
+
+  it('shows the first entries of long lists and the first characters of long texts: no row alone exceeds 2 MB', async () => {
+    const world = await joinableWorld()
+    const person = await world.person(['User'], { displayName: 'Kari' })
+    const deputies = Array.from({ length: 150 }, () => ({ objectId: person.identityId }))
+    const others = await Promise.all(deputies.map(() => world.put('identity', { displayName: 'Ola' })))
+    const unit = await world.put('orgUnit', {
+      displayName: 'å'.repeat(256),
+      'custom/motto': 'å'.repeat(2000),
+      deputies: others.map((objectId) => ({ objectId })),
+    })
+    const motto = (index: number) =>
+      leaf('orgUnitCustom/motto', index % 2 === 0 ? 'NotContains' : 'Contains', `${index}`)
+    const leaves = Array.from({ length: 499 }, (_, index) => motto(index))
+    const id = await world.criteria(
+      'OrgUnit',
+      group('OR', leaf('orgUnitDeputies', 'Contains', others[7] ?? ''), ...leaves),
+    )
+    const { status, data } = await explain(world, id, unit)
+    assert.equal(status, 200)
+    const [first, second] = data.rows[0]?.condition.conditions ?? []
+    assert.deepEqual((first as { actual?: unknown }).actual, [...others].sort().slice(0, 100))
+    assert.equal((second as { actual?: unknown }).actual, `${'å'.repeat(500)}…`)
+    assert.ok(Buffer.byteLength(JSON.stringify(data)) < 2 * 1024 * 1024)
   })
 
   it('tells soon from now: the stored members are compared with what the condition says', async () => {
@@ -266,6 +293,13 @@ describe('the links of an explanation', () => {
       [await link({}), 'new'],
       [await link({ appliedMembershipVersion: 2, state: 'Disabled' }), 'disabled'],
     ])
+    const groupOf = async (name: string) => {
+      const all = await links.ofCollection(world.tenantId, collectionId)
+      return all.find(({ value }) => names.get(value.id) === name)?.value.directoryGroupId ?? ''
+    }
+    world.directoryGroups.set(member.account, new Set([await groupOf('applied')]))
+    world.directoryGroups.set(added.account, new Set())
+    world.directoryGroups.set(stranger.account, new Set())
     await join(added.identityId)
     const states = async (objectId: string) => {
       const { data } = await explain(world, collectionId, objectId)
@@ -276,15 +310,22 @@ describe('the links of an explanation', () => {
     assert.deepEqual(await states(nobody), { applied: 'NoAccount', new: 'NoAccount', disabled: 'NoAccount' })
     const outside = { applied: 'NotInGroup', new: 'NotInGroup', disabled: 'LinkDisabled' }
     assert.deepEqual(await states(stranger.identityId), outside)
+    world.directoryGroups.set(stranger.account, new Set([await groupOf('new')]))
+    assert.deepEqual(await states(stranger.identityId), { ...outside, new: 'InGroupByOthers' })
+    world.directoryGroups.delete(added.account)
+    const unknown = { applied: 'NoAccount', new: 'NoAccount', disabled: 'LinkDisabled' }
+    assert.deepEqual(await states(added.identityId), unknown)
     const body = { coreIdentityIds: [member.identityId] }
     await world.call(world.admin, 'DELETE', `/collections-joinable/beta/${collectionId}/results/members`, body)
-    assert.equal((await states(member.identityId)).applied, 'Pending')
+    assert.equal((await states(member.identityId)).applied, 'InGroupRemovalPending')
+    assert.equal((await states(member.identityId)).new, 'NotInGroup')
     const planId = randomUUID()
     await world.deps.removalPlans.save({ tenantId: world.tenantId, planId }, [member.account])
     const createdAt = '2030-06-01T08:00:00.000+00:00'
     const counts = { count: 1, limit: 0, removedInWindow: 0, groupSize: 2 }
     const heldRemovals = { planId, reason: 'TooMany', ...counts, createdAt, storedAtMs: world.nowMs() }
     names.set(await link({ appliedMembershipVersion: 2, heldRemovals }), 'held')
+    world.directoryGroups.set(member.account, new Set([await groupOf('held')]))
     assert.equal((await states(member.identityId)).held, 'Held')
     assert.equal((await states(stranger.identityId)).held, 'NotInGroup')
     const { links: accounts } = (await explain(world, collectionId, member.identityId)).data

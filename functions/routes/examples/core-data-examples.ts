@@ -6,6 +6,7 @@ import type { IdentityChange } from '../../../shared/domain/connectors/identity-
 import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { GroupLinkDto, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
+import type { JobChangeDto } from '../../../shared/domain/group-links/job-changes.ts'
 import type { LinkSettingsDto } from '../../../shared/domain/group-links/link-settings.ts'
 import type { HeldRemovalsDto } from '../../../shared/domain/group-links/removal-plan.ts'
 import type { LinkableGroup } from '../../../shared/domain/group-links/search-groups.ts'
@@ -113,6 +114,9 @@ const LINK: GroupLinkDto = {
   lastSyncOutcome: 'Succeeded',
   directoryGroupDisplayName: 'All nurses',
   heldRemovals: null,
+  acceptedWithoutAccount: [],
+  syncState: 'InSync',
+  pausedBy: null,
 }
 
 const SETTINGS: LinkSettingsDto = {
@@ -170,6 +174,16 @@ const JOB: SyncJobDto = {
   requestedBy: ADMINISTRATOR_ID,
   approvedPlanId: null,
   approvedBy: null,
+  cause: null,
+  requestedByName: 'Kari Nordmann',
+}
+
+const JOB_CHANGE: JobChangeDto = {
+  change: 'Added',
+  directoryObjectId: ACCOUNT_ID,
+  identityId: IDENTITY_ID,
+  displayName: 'Kari Nordmann',
+  at: UPDATED_AT,
 }
 
 const IDENTITY_SOURCE: IdentitySource = {
@@ -225,6 +239,7 @@ export const CORE_DATA_EXAMPLES = {
   GroupLinkPreviewRequest: PREVIEW_INPUT,
   LinkableGroup: LINKABLE_GROUP,
   SyncJob: JOB,
+  SyncJobChange: JOB_CHANGE,
   QueuedSync: { jobId: JOB_ID, jobIds: [JOB_ID] },
   LinkSettings: SETTINGS,
   LinkSettingsChange: { removalGuard: { percent: 20 } },
@@ -244,5 +259,5 @@ export const CORE_DATA_RESPONSES = {
   createConnectorObject: CONNECTOR_OBJECT_ID,
   updateConnector: { ...CONNECTOR, enabled: false },
   createGroupLink: LINK_ID,
-  setGroupLinkState: { ...LINK, state: 'Disabled' },
+  setGroupLinkState: { ...LINK, state: 'Disabled', syncState: 'Disabled' },
 }
