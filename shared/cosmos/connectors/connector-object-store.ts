@@ -165,10 +165,12 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       })
       return { ...page, items: page.items.map(storedObject) }
     },
-    /** Includes the few guards: without a filter, the database need not look at each document. */
+    /** All documents without the few that describe spaces: the database need not look at each object for that. */
     async count(tenantId) {
-      const [count = 0] = await queryAll<number>(container, tenantId, { query: 'SELECT VALUE COUNT(1) FROM c' })
-      return count
+      const queries = ['SELECT VALUE COUNT(1) FROM c', 'SELECT VALUE COUNT(1) FROM c WHERE c.hasDeliveries = true']
+      const counts = await Promise.all(queries.map((query) => queryAll<number>(container, tenantId, { query })))
+      const [[all = 0] = [], [others = 0] = []] = counts
+      return all - others
     },
     async hasLive(tenantId, connectorId) {
       const query = `SELECT TOP 1 c.id FROM c WHERE c.connectorId = @connectorId AND ${LIVE}`
