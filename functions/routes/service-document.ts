@@ -12,11 +12,13 @@ import { FrequentValue } from '../../shared/domain/collections/frequent-values.t
 import { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
 import { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
-import { Connector, ConnectorUpdate, ListedConnector, NewConnector } from '../../shared/domain/connectors/connector.ts'
+import { ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorAuditEntry } from '../../shared/domain/connectors/connector-audit.ts'
+import { ConnectorRecord } from '../../shared/domain/connectors/connector-health.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
+import { ListedReference } from '../../shared/domain/connectors/unresolved-references.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
 import { JobChangeDto } from '../../shared/domain/group-links/job-changes.ts'
 import { LinkSettingsChange, LinkSettingsDto } from '../../shared/domain/group-links/link-settings.ts'
@@ -243,8 +245,8 @@ const NAMED_SCHEMAS: NamedSchemas = {
   IdentitySource,
   IdentityChange,
   ConnectorAuditEntry,
-  Connector,
-  ListedConnector,
+  Connector: ConnectorRecord,
+  ListedReference,
   NewConnector,
   ConnectorUpdate,
   ConnectorObject: ConnectorObjectDto,
