@@ -12,11 +12,13 @@ import { FrequentValue } from '../../shared/domain/collections/frequent-values.t
 import { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
 import { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
-import { Connector, ConnectorUpdate, ListedConnector, NewConnector } from '../../shared/domain/connectors/connector.ts'
+import { ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorAuditEntry } from '../../shared/domain/connectors/connector-audit.ts'
+import { ConnectorRecord } from '../../shared/domain/connectors/connector-health.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
+import { ListedReference } from '../../shared/domain/connectors/unresolved-references.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
 import { JobChangeDto } from '../../shared/domain/group-links/job-changes.ts'
 import { LinkSettingsChange, LinkSettingsDto } from '../../shared/domain/group-links/link-settings.ts'
@@ -81,7 +83,7 @@ import { DecisionResult, Decisions } from './deputies.ts'
 import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
 import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
 import { GroupLinkChange } from './group-link.ts'
-import { DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
+import { CONDITIONS_PAGE_PATH, DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
 
 export const SERVICE_TITLE = 'Collections, Group Link and Core Objects'
 
@@ -99,7 +101,9 @@ const TAGS: ApiDescription['tags'] = {
   'collections/beta': { name: 'Collections', description: 'Collections of both kinds, and their members.' },
   'collections-criteria/beta': {
     name: 'Criteria collections',
-    description: 'Collections whose members are the objects that satisfy a condition.',
+    description:
+      'Collections whose members are the objects that satisfy a condition. The language of conditions, with examples: ' +
+      '`/docs/conditions`.',
   },
   'collections-joinable/beta': {
     name: 'Joinable collections and membership requests',
@@ -133,6 +137,13 @@ const FILES: readonly FileOperation[] = [
     path: REFERENCE_PAGE_PATH,
     operationId: 'readReferencePage',
     summary: 'Get the reference page',
+    contentType: 'text/html',
+    schema: { type: 'string' },
+  },
+  {
+    path: CONDITIONS_PAGE_PATH,
+    operationId: 'readConditionsPage',
+    summary: 'Get the page about the language of conditions',
     contentType: 'text/html',
     schema: { type: 'string' },
   },
@@ -238,8 +249,8 @@ const NAMED_SCHEMAS: NamedSchemas = {
   IdentitySource,
   IdentityChange,
   ConnectorAuditEntry,
-  Connector,
-  ListedConnector,
+  Connector: ConnectorRecord,
+  ListedReference,
   NewConnector,
   ConnectorUpdate,
   ConnectorObject: ConnectorObjectDto,

@@ -39,13 +39,14 @@ export const CONTAINERS = [
       '/externalId',
       '/accountChangedAtMs',
       '/claimedAccount',
+      '/unresolvedIn',
     ],
     searched: [
       ['/search/identity/name', '/search/identity/text'],
       ['/search/orgUnit/name', '/search/orgUnit/text'],
       ['/search/relationship/name', '/search/relationship/text'],
     ],
-    unindexed: ['/contributors/*', '/changes/*'],
+    unindexed: ['/contributors/*', '/changes/*', '/unresolved/*'],
   },
   { id: 'connectors', partitionKey: '/tenantId' },
   {

@@ -1,10 +1,6 @@
-import type {
-  Connector,
-  ConnectorUpdate,
-  ListedConnector,
-  NewConnector,
-} from '../../../shared/domain/connectors/connector.ts'
+import type { ConnectorUpdate, NewConnector } from '../../../shared/domain/connectors/connector.ts'
 import type { ConnectorAuditEntry } from '../../../shared/domain/connectors/connector-audit.ts'
+import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
 import type { IdentityChange } from '../../../shared/domain/connectors/identity-change.ts'
 import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
@@ -80,17 +76,21 @@ const NEW_CONNECTOR = {
   softDeletionDays: 90,
   enabled: true,
   bindsAccounts: true,
+  authority: 'Full',
 } satisfies NewConnector
 const CONNECTOR_UPDATE: ConnectorUpdate = { enabled: false }
-const CONNECTOR: Connector = {
+const CONNECTOR: ConnectorRecord = {
   id: CONNECTOR_ID,
   ...NEW_CONNECTOR,
+  joinOn: ['nin', 'directoryObjectId'],
+  expectedIntervalHours: 24,
+  lastDeliveredAt: LAST_UPDATED,
+  objectCounts: { identity: 812, orgUnit: 45, relationship: 930 },
+  health: 'Unresolved',
   createdAt: CREATED_AT,
   createdBy: MANAGER_ID,
   updatedAt: UPDATED_AT,
 }
-
-const LISTED_CONNECTOR: ListedConnector = { ...CONNECTOR, lastDeliveredAt: LAST_UPDATED }
 
 const DATA = { ...POSITION, identity: { externalId: 'employee-4711' }, orgUnit: { externalId: 'unit-12' } }
 const NAMES = { externalId: 'position-4711-1', objectType: 'relationship' } as const
@@ -216,7 +216,7 @@ export const CORE_DATA_EXAMPLES = {
   IdentityChange: IDENTITY_CHANGE,
   ConnectorAuditEntry: CONNECTOR_AUDIT_ENTRY,
   Connector: CONNECTOR,
-  ListedConnector: LISTED_CONNECTOR,
+  ListedReference: { ...NAMES, attribute: 'identity', reference: 'employee-4711' },
   NewConnector: NEW_CONNECTOR,
   ConnectorUpdate: CONNECTOR_UPDATE,
   ConnectorObject: CONNECTOR_OBJECT,
@@ -224,11 +224,14 @@ export const CORE_DATA_EXAMPLES = {
   ConnectorObjectReplacement: { data: { ...DATA, title: 'Head Nurse' } },
   Batch: {
     items: [
-      { op: 'upsert', ...NAMES, data: DATA },
+      { op: 'upsert', ...NAMES, previousExternalId: 'position-0815', data: DATA },
       { op: 'delete', objectType: 'identity', externalId: 'employee-0815' },
     ],
   },
-  BatchItemResult: { index: 0, status: 201, id: CONNECTOR_OBJECT_ID },
+  BatchItemResult: {
+    ...{ index: 0, status: 201, id: CONNECTOR_OBJECT_ID },
+    warnings: [{ code: 'ReferenceUnresolved', target: '/items/0/data/identity' }],
+  },
   GroupLink: LINK,
   NewGroupLink: NEW_LINK,
   GroupLinkChange: { state: 'Disabled' },

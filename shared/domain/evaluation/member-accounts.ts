@@ -25,7 +25,7 @@ type MembersInRows = {
   readonly rows: RowSnapshot
 }
 
-/** The accounts of members, each once, and the members without one. */
+/** The accounts of members, each once, and the members without one. Vacant positions are nobody. */
 type MemberAccounts = {
   readonly accounts: ReadonlySet<string>
   /** Without those that are accepted. */
@@ -62,6 +62,7 @@ function* accountsTask(
   const withoutAccountIds: (string | null)[] = []
   let withoutAccountCount = 0
   const identityOf = (id: string): string | null => (holder === 'identity' ? id : (rows.holderOf(id) ?? null))
+  const isVacant = (id: string): boolean => holder === 'relationship' && rows.isVacant(id)
   for (const [index, id] of ids.entries()) {
     if (index % IDS_PER_STEP_COUNT === 0) yield
     const account = rows.accountOf(holder, id)
@@ -69,7 +70,7 @@ function* accountsTask(
     if (account !== undefined && acceptedIds.size === 0) continue
     const identityId = identityOf(id)
     if (identityId !== null && acceptedIds.has(identityId)) accepted.set(identityId, account ?? null)
-    else if (account === undefined) {
+    else if (account === undefined && !isVacant(id)) {
       withoutAccountCount += 1
       if (withoutAccountIds.length < NAMED_COUNT) withoutAccountIds.push(identityId)
     }
