@@ -17,7 +17,7 @@ import {
 } from '../../shared/domain/collections/read-collections.ts'
 import type { AccountClaimReader } from '../../shared/domain/connectors/account-claims.ts'
 import type { CoreObjectReader } from '../../shared/domain/core/core-object-store.ts'
-import { AttentionDto, readAttention } from '../../shared/domain/insight/attention.ts'
+import { type AttentionDependencies, AttentionDto, readAttention } from '../../shared/domain/insight/attention.ts'
 import {
   type ExplainDependencies,
   Explanation,
@@ -46,14 +46,15 @@ import {
   SearchQuery,
 } from './collection-contract.ts'
 import { type HistoryRouteDependencies, historyRoutes } from './collection-history.ts'
+import { CONNECTOR_READERS } from './connectors.ts'
 import { PREFIXES } from './prefixes.ts'
 
 export type CollectionRouteDependencies = RequestRouteDependencies &
   ExplainDependencies &
-  ListMembershipsDependencies & { readonly coreObjects: CoreObjectReader & AccountClaimReader } & Pick<
-    HistoryRouteDependencies,
-    'auditTrail'
-  >
+  ListMembershipsDependencies &
+  Pick<AttentionDependencies, 'connectorFigures'> & {
+    readonly coreObjects: CoreObjectReader & AccountClaimReader
+  } & Pick<HistoryRouteDependencies, 'auditTrail'>
 
 /** A `User` can ask about themselves. */
 const EXPLANATION_READERS: readonly Role[] = ['User', ...COLLECTION_READERS]
@@ -108,7 +109,12 @@ const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
     identity: 'optional',
     reply: { status: 200, schema: AttentionDto },
     run: async ({ caller, identityId }) =>
-      ok(await readAttention({ caller, identityId, linkReaders: COLLECTION_READERS }, deps)),
+      ok(
+        await readAttention(
+          { caller, identityId, linkReaders: COLLECTION_READERS, connectorReaders: CONNECTOR_READERS },
+          deps,
+        ),
+      ),
   }),
   route('GET', '/member-of', {
     operationId: 'listOwnCollectionsOfBothKinds',

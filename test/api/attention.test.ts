@@ -44,12 +44,19 @@ describe('what needs attention', () => {
       { failedLinks: 1, pausedLinks: 2, heldRemovals: 1 },
       { failedLinks: null, pausedLinks: null, heldRemovals: null },
     ]
+    const unread = { lateConnectors: null, unresolvedReferences: null }
     const nobody = { toDecide: null, ending: null }
-    assert.deepEqual(await read(world.writer), { ...links, accountConflicts: null, ...nobody })
-    assert.deepEqual(await read(boss.token), { ...none, accountConflicts: null, toDecide: 1, ending: 1 })
-    assert.deepEqual(await read(kari.token), { ...none, accountConflicts: null, toDecide: 0, ending: 0 })
+    assert.deepEqual(await read(world.writer), { ...links, ...unread, accountConflicts: null, ...nobody })
+    assert.deepEqual(await read(boss.token), { ...none, ...unread, accountConflicts: null, toDecide: 1, ending: 1 })
+    assert.deepEqual(await read(kari.token), { ...none, ...unread, accountConflicts: null, toDecide: 0, ending: 0 })
     const all = world.caller('user', ['Administrator'])
-    assert.deepEqual(await read(all), { ...none, accountConflicts: 0, ...nobody })
+    assert.deepEqual(await read(all), {
+      ...none,
+      lateConnectors: 0,
+      unresolvedReferences: 0,
+      accountConflicts: 0,
+      ...nobody,
+    })
   })
 
   it('costs as much as there is to attend to', async () => {

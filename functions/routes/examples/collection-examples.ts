@@ -10,6 +10,7 @@ import type { FrequentValue } from '../../../shared/domain/collections/frequent-
 import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
+import type { AttentionDto } from '../../../shared/domain/insight/attention.ts'
 import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
 import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
@@ -160,6 +161,16 @@ const AUDIT_ENTRY: AuditEntry = {
   linkId: null,
   before: { name: 'Nurse' },
   after: { name: 'Nurses' },
+}
+const ATTENTION: AttentionDto = {
+  failedLinks: 0,
+  pausedLinks: 2,
+  heldRemovals: 1,
+  lateConnectors: null,
+  unresolvedReferences: null,
+  accountConflicts: null,
+  toDecide: 3,
+  ending: 0,
 }
 const COLLECTION_VERSION: CollectionVersion = {
   collectionId: CRITERIA_COLLECTION_ID,
@@ -343,7 +354,7 @@ export const COLLECTION_EXAMPLES = {
   Collection: COLLECTION,
   CollectionResults: RESULTS,
   Member: MEMBER,
-  Attention: { failedLinks: 0, pausedLinks: 2, heldRemovals: 1, accountConflicts: null, toDecide: 3, ending: 0 },
+  Attention: ATTENTION,
   CollectionVersion: COLLECTION_VERSION,
   Membership: MEMBERSHIP,
   Explanation: EXPLANATION,

@@ -14,6 +14,10 @@ export const AttentionDto = Closed({
   failedLinks: Counted('Group links with `syncState` `Failed`. Null for a caller who may not read group links.'),
   pausedLinks: Counted('Group links with `syncState` `RemovalsPaused`; null as `failedLinks`.'),
   heldRemovals: Counted('Enabled group links with `heldRemovals`; null as `failedLinks`.'),
+  lateConnectors: Counted('Connectors with `health` `Late`. Null for a caller who may not read connectors.'),
+  unresolvedReferences: Counted(
+    'References of the objects of connectors that lead to no object; null as `lateConnectors`.',
+  ),
   accountConflicts: Counted(
     'Directory accounts that several identities claim. Null for a caller who may not read all core objects.',
   ),
@@ -30,6 +34,7 @@ const ENDING_MS = 7 * 24 * 60 * 60 * 1000
 export type AttentionDependencies = RequestDependencies & {
   readonly linkStore: LinkStore
   readonly coreObjects: Pick<AccountClaimReader, 'unmetClaims'>
+  connectorFigures(tenantId: string): Promise<{ readonly lateCount: number; readonly unresolvedCount: number }>
 }
 
 type Asker = {
@@ -37,6 +42,7 @@ type Asker = {
   /** The caller's own identity; undefined for an application, and for a user whom no identity has. */
   readonly identityId: string | undefined
   readonly linkReaders: readonly Role[]
+  readonly connectorReaders: readonly Role[]
 }
 
 /**
@@ -44,13 +50,14 @@ type Asker = {
  * whatever the tenant has besides.
  */
 export async function readAttention(
-  { caller, identityId, linkReaders }: Asker,
+  { caller, identityId, linkReaders, connectorReaders }: Asker,
   deps: AttentionDependencies,
 ): Promise<AttentionDto> {
   const { tenantId } = caller
-  const readsLinks = linkReaders.some((role) => caller.roles.has(role))
-  const [links, claims, toDecide, ending] = await Promise.all([
-    readsLinks ? deps.linkStore.attention(tenantId) : undefined,
+  const reads = (roles: readonly Role[]) => roles.some((role) => caller.roles.has(role))
+  const [links, connectors, claims, toDecide, ending] = await Promise.all([
+    reads(linkReaders) ? deps.linkStore.attention(tenantId) : undefined,
+    reads(connectorReaders) ? deps.connectorFigures(tenantId) : undefined,
     hasFullAccess(caller) ? deps.coreObjects.unmetClaims(tenantId) : undefined,
     identityId === undefined ? null : countAwaiting({ tenantId, identityId }, deps),
     identityId === undefined ? null : countEnding(tenantId, identityId, deps),
@@ -60,6 +67,8 @@ export async function readAttention(
     failedLinks: ofState('Failed') ?? null,
     pausedLinks: ofState('RemovalsPaused') ?? null,
     heldRemovals: links?.filter(({ isHeld }) => isHeld).length ?? null,
+    lateConnectors: connectors?.lateCount ?? null,
+    unresolvedReferences: connectors?.unresolvedCount ?? null,
     accountConflicts: claims === undefined ? null : new Set(claims.map((claim) => claim.directoryObjectId)).size,
     toDecide,
     ending,
