@@ -99,6 +99,7 @@ const MEMBERSHIP: MembershipDto = {
   since: UPDATED_AT,
   cause: 'ObjectChanged',
   actorId: 'system',
+  endsAt: null,
   links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, displayName: 'All nurses', state: 'Written' }],
 }
 /** A nurse who is a member by her title alone. */
@@ -136,6 +137,7 @@ const EXPLANATION: Explanation = {
   request: null,
   since: UPDATED_AT,
   cause: 'ObjectChanged',
+  until: null,
   links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, directoryObjectId: ACCOUNT_ID, state: 'Written' }],
 }
 const HISTORY_ENTRY: HistoryEntry = {
