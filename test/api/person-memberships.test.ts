@@ -38,7 +38,7 @@ describe('the memberships of a person', () => {
     assert.equal(typeof actorId, 'string')
     assert.deepEqual(first, {
       ...{ collectionId: named, collectionName: 'Staff', objectType: 'Identity', relationshipId: null },
-      ...{ since: early, cause: 'DefinitionChanged', links: [] },
+      ...{ since: early, cause: 'DefinitionChanged', endsAt: null, links: [] },
     })
     assert.equal(byId.get(nurses)?.relationshipId, job)
     const joined = byId.get(choir)
