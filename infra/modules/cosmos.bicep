@@ -63,10 +63,12 @@ var containers = [
       { path: '/externalId/?' }
       { path: '/accountChangedAtMs/?' }
       { path: '/claimedAccount/?' }
+      { path: '/unresolvedIn/?' }
     ]
     excludedPaths: [
       { path: '/contributors/*' }
       { path: '/changes/*' }
+      { path: '/unresolved/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: [
@@ -93,9 +95,16 @@ var containers = [
       { path: '/*' }
       { path: '/data/nin/?' }
       { path: '/data/directoryObjectId/?' }
+      { path: '/foldedKeys/email/?' }
+      { path: '/foldedKeys/employeeNumber/?' }
+      { path: '/foldedKeys/directoryUserPrincipalName/?' }
+      { path: '/hasConflicts/?' }
     ]
     excludedPaths: [
       { path: '/data/*' }
+      { path: '/conflictKeys/*' }
+      { path: '/formerIds/*' }
+      { path: '/counts/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

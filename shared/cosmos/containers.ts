@@ -53,8 +53,15 @@ export const CONTAINERS = [
     id: 'connectorObjects',
     partitionKey: '/tenantId',
     defaultTtlS: -1,
-    indexed: ['/data/nin', '/data/directoryObjectId'],
-    unindexed: ['/data/*'],
+    indexed: [
+      '/data/nin',
+      '/data/directoryObjectId',
+      '/foldedKeys/email',
+      '/foldedKeys/employeeNumber',
+      '/foldedKeys/directoryUserPrincipalName',
+      '/hasConflicts',
+    ],
+    unindexed: ['/data/*', '/conflictKeys/*', '/formerIds/*', '/counts/*'],
   },
   { id: 'collections', partitionKey: '/tenantId', unindexed: ['/definition/?', '/description/?', '/entry/?'] },
   {

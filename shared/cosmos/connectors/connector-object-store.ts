@@ -1,6 +1,7 @@
 import type { Container, SqlParameter } from '@azure/cosmos'
 import { Type } from 'typebox'
 import {
+  type ConflictingIdentity,
   type ConnectorObject,
   type ConnectorObjectStore,
   type ConnectorObjectWrite,
@@ -9,6 +10,7 @@ import {
   type ReferenceTarget,
   type StoredConnectorObject,
 } from '../../domain/connectors/connector-object.ts'
+import { KEYS_AS_SENT } from '../../domain/connectors/join-keys.ts'
 import { parentIn } from '../../domain/connectors/org-tree.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { readFew } from '../batched-reads.ts'
@@ -37,6 +39,8 @@ const parse = documentParser<ConnectorObject>(
     formerCoreObjectIds: Type.Optional(Strings),
     movedIdentities: Type.Optional(Type.Array(Type.Object({ id: Type.String(), coreObjectIds: Strings }))),
     references: Type.Record(Type.String(), Type.Union([Type.String(), Strings])),
+    foldedKeys: Type.Optional(Type.Record(Type.String(), Type.String())),
+    conflictKeys: Type.Optional(Strings),
     formerIds: Type.Optional(Strings),
     renamedTo: Type.Optional(Type.String()),
     createdAtMs: Type.Optional(Type.Number()),
@@ -124,6 +128,25 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       )
       return [...new Set(found.flat())]
     },
+    conflicting(tenantId) {
+      const query = `SELECT c.connectorId, c.coreObjectId, c.conflictKeys FROM c WHERE c.hasConflicts = true AND ${LIVE}`
+      return queryAll<ConflictingIdentity>(container, tenantId, { query })
+    },
+    async *joiningIdentities(tenantId, joinKeys) {
+      const names = [...new Set([...joinKeys, 'nin', 'directoryObjectId'])]
+      const members = names.map((name, index) => `c.data[${JSON.stringify(name)}] AS k${index}`).join(', ')
+      const query = `SELECT c.id, c.connectorId, c.coreObjectId, ${members} FROM c WHERE c.objectType = 'identity' AND ${LIVE}`
+      const options = { maxItemCount: JOINING_PER_PAGE_COUNT }
+      for await (const rows of queryDocuments<Record<string, string>>(container, tenantId, { query }, options)) {
+        yield rows.map(({ id = '', connectorId = '', coreObjectId = '', ...values }) => {
+          const data = names.flatMap((name, index) => {
+            const value = values[`k${index}`]
+            return value === undefined ? [] : [[name, value] as const]
+          })
+          return { id, connectorId, coreObjectId, data: Object.fromEntries(data) }
+        })
+      }
+    },
     async referringTo(tenantId, objectType, ids) {
       const own = REFERENCES.filter(({ to }) => to === objectType)
       const found = await Promise.all(
@@ -180,11 +203,13 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
   }
 }
 
-/** Join keys that are looked for as they were sent. Others are stored folded as well. */
-const AS_SENT = ['nin', 'directoryObjectId']
+/** Small rows, so that a page is parsed within a few milliseconds. */
+const JOINING_PER_PAGE_COUNT = 2000
 
-const joinKeyProperty = (key: string): string =>
-  AS_SENT.includes(key) ? `c.data.${key}` : `c.foldedKeys[${JSON.stringify(key)}]`
+function joinKeyProperty(key: string): string {
+  if (KEYS_AS_SENT.includes(key)) return `c.data.${key}`
+  return key.includes('/') ? `c.foldedKeys[${JSON.stringify(key)}]` : `c.foldedKeys.${key}`
+}
 
 /** National identity numbers with letters are written in capitals, or not. */
 const storedForms = (key: string, values: readonly string[]): string[] =>
@@ -222,7 +247,9 @@ function documentWrite(
 ): VersionedWrite {
   // What is left under a former name stays for as long as the core object that is derived from it can exist.
   const expires = object.deletedAtMs !== undefined && object.renamedTo === undefined
-  const document: Document = { ...parse(object), tenantId, ...(expires && { ttl: softDeletionDays * DAY_S }) }
+  const isConflict = object.conflictKeys !== undefined
+  const marks = { tenantId, ...(isConflict && { hasConflicts: true }) }
+  const document: Document = { ...parse(object), ...marks, ...(expires && { ttl: softDeletionDays * DAY_S }) }
   return {
     document: document as unknown as VersionedWrite['document'],
     version,

@@ -1,6 +1,6 @@
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { groupByPerson } from './group-by-person.ts'
+import { groupByPerson, type People } from './group-by-person.ts'
 import { areOtherPeople, joinKeysInOrder, rekeyingKeysOf } from './join-keys.ts'
 import { exceedsCoreObject } from './merged-core-object.ts'
 
@@ -11,6 +11,8 @@ export type WrittenIdentity = Omit<ConnectorObject, 'coreObjectId'>
 export type Placement = {
   readonly coreObjectId: string
   readonly movers: readonly ConnectorObject[]
+  /** The written identity's keys that others share without being one person with it; undefined when there are none. */
+  readonly conflictKeys: readonly string[] | undefined
   /** Whether the identities of the person together are too large for one core object. */
   readonly isTooLarge: boolean
   /** Leaves all identities as they were before. */
@@ -62,7 +64,7 @@ export class IdentityResolver {
       [written.id, ...connected],
       before !== undefined && isLive(before) ? undefined : written.id,
     )
-    const { coreObjectId } = this.#identities.get(written.id) as ConnectorObject
+    const { coreObjectId, conflictKeys } = this.#identities.get(written.id) as ConnectorObject
     const sharing = this.#identitiesWith(this.#withKey(`core ${coreObjectId}`))
     // What supplements a person never makes the data of those who carry it too large.
     const person = this.#carries(written as Identity) ? sharing.filter((each) => this.#carries(each)) : sharing
@@ -71,7 +73,7 @@ export class IdentityResolver {
       for (const [id, former] of replaced.toReversed()) this.#put(former ?? id)
     }
     const movers = changed.filter(({ id }) => id !== written.id)
-    return { coreObjectId, movers, isTooLarge: isTooLarge(person, this.#deps.rules), undo }
+    return { coreObjectId, movers, conflictKeys, isTooLarge: isTooLarge(person, this.#deps.rules), undo }
   }
 
   /**
@@ -101,7 +103,7 @@ export class IdentityResolver {
   ): ConnectorObject[] {
     const starts = this.#identitiesWith(ids)
     const identities = [...new Set([...starts, ...this.#identitiesWith(this.#connectedTo(starts))])].filter(isLive)
-    const { people, unmatched } = groupByPerson(identities, this.#deps.rules, returning)
+    const { people, unmatched, conflicts } = groupByPerson(identities, this.#deps.rules, returning)
     const taken = new Set<string | undefined>()
     const assignments = people.map((person) => {
       const carriers = person.filter((each) => this.#carries(each))
@@ -125,7 +127,25 @@ export class IdentityResolver {
       const isFree = coreObjectId !== undefined && !this.#isCarried(coreObjectId)
       changed.push(...this.#move([identity], isFree ? coreObjectId : this.#newCoreObject(identity)))
     }
-    return changed
+    const marked = this.#markConflicts(identities, conflicts)
+    const changedIds = new Set([...changed, ...marked].map(({ id }) => id))
+    return [...changedIds].map((id) => this.#identities.get(id) as ConnectorObject)
+  }
+
+  /** @returns The identities whose conflicts have changed. */
+  #markConflicts(identities: readonly Identity[], conflicts: People<Identity>['conflicts']): Identity[] {
+    const keysOf = new Map<string, string[]>()
+    for (const { key, value, identities: some } of conflicts) {
+      for (const { id } of some) keysOf.set(id, [...(keysOf.get(id) ?? []), `${key} ${value}`])
+    }
+    return identities.flatMap(({ id }) => {
+      const { conflictKeys: before, ...identity } = this.#identities.get(id) as Identity
+      const after = keysOf.get(id)
+      if (JSON.stringify(before) === JSON.stringify(after)) return []
+      const marked = { ...identity, ...(after && { conflictKeys: after }) }
+      this.#put(marked)
+      return [marked]
+    })
   }
 
   /** Assigns the person to a core object. @returns The identities that move. */

@@ -6,7 +6,7 @@ import { mergeAffected } from './merge-affected.ts'
 import { type WriteDependencies, writeScope, writeWithRetries } from './write-objects.ts'
 
 /**
- * Assigns the live identities of these core objects that have a join key to core objects again, with those connected to
+ * Assigns the live identities of these core objects that have a join key, or belong to others, to core objects again, with those connected to
  * them: the connectors' authority, and by what they join, may have changed since they were written. People who were one
  * only by what does not count any more become several, and the other way round. Safe to repeat: the daily audit merges what an
  * interrupted call has written.
@@ -18,13 +18,17 @@ export async function placeAgain(
   connectors: readonly Connector[],
   deps: WriteDependencies,
 ): Promise<number> {
-  // With a single connector, no identities can join.
-  if (connectors.length < 2 || coreObjectIds.length === 0) return 0
+  if (coreObjectIds.length === 0) return 0
   const found = await deps.objects.ofCoreObjects(tenantId, coreObjectIds)
   const rules = rulesOf(connectors)
-  const joinable = found
-    .map(({ value }) => value)
-    .filter((object) => isLiveIdentity(object) && joinKeyValues(object.data, rules).length > 0)
+  const live = found.map(({ value }) => value).filter(isLiveIdentity)
+  const together = Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
+  const joinable = live.filter(
+    ({ data, coreObjectId, foldedKeys }) =>
+      joinKeyValues(data, rules).length > 0 ||
+      foldedKeys !== undefined ||
+      (together.get(coreObjectId)?.length ?? 0) > 1,
+  )
   const byConnector = Map.groupBy(joinable, ({ connectorId }) => connectorId)
   let movedCount = 0
   for (const connector of connectors) {

@@ -130,6 +130,11 @@ describe('The core object of an identity', () => {
       Object.entries(stored).map(([id, each]) => object(id, each)),
       { rules: RULES, ownCoreObjectId: (id) => `own of ${id}`, newId: () => 'new' },
     )
+  /** Others only share more or fewer keys. */
+  const isMove =
+    (stored: Readonly<Record<string, Stored>>) =>
+    ({ id, coreObjectId }: ConnectorObject): boolean =>
+      stored[id]?.core !== coreObjectId
   const coreObjects = (moved: readonly ConnectorObject[]) =>
     Object.fromEntries(moved.map(({ id, coreObjectId }) => [id, coreObjectId]))
 
@@ -313,7 +318,7 @@ describe('The core object of an identity', () => {
     it(claim, () => {
       const { coreObjectId: _none, ...written } = object(id, { ...data, core: '' })
       const { coreObjectId, movers } = resolverOf(stored).place(written)
-      const moved = coreObjects(movers)
+      const moved = coreObjects(movers.filter(isMove(stored)))
       assert.equal(Object.hasOwn(moved, id), false)
       assert.deepEqual({ ...moved, [id]: coreObjectId }, expected)
     })
@@ -357,9 +362,25 @@ describe('The core object of an identity', () => {
       const deleted = { nin: '1', directoryObjectId: 'x', core: 'of a', createdAtMs: 2 }
       const resolver = resolverOf({ 'oldest a': deleted, ...others })
       const movers = resolver.remove(object('oldest a', { ...deleted, deletedAtMs: DELETED_AT_MS }))
-      assert.deepEqual(coreObjects(movers), expected)
+      assert.deepEqual(coreObjects(movers.filter(isMove(others))), expected)
     })
   }
+
+  it('comes with the keys that others share, which change with these', () => {
+    const resolver = resolverOf({ 'oldest a': { nin: '1', core: 'of a' }, 'oldest b': { nin: '2', core: 'of b' } })
+    const { coreObjectId: _none, ...written } = object('oldest b', { nin: '1', core: '' })
+    const shared = resolver.place(written)
+    assert.deepEqual(shared.conflictKeys, ['nin 1'])
+    assert.deepEqual(
+      shared.movers.map(({ id, conflictKeys }) => [id, conflictKeys]),
+      [['oldest a', ['nin 1']]],
+    )
+    const movers = resolver.remove(object('oldest b', { nin: '1', core: 'of b', deletedAtMs: DELETED_AT_MS }))
+    assert.deepEqual(
+      movers.map(({ id, conflictKeys }) => [id, conflictKeys]),
+      [['oldest a', undefined]],
+    )
+  })
 
   const placing = (stored: Readonly<Record<string, Stored>>) => {
     const resolver = resolverOf(stored)
