@@ -92,7 +92,7 @@ const unresolvedRoute = (deps: ConnectorDataDependencies): Route =>
       "Returns a page of the references of the connector's objects to objects that do not exist or are deleted. They " +
       'resolve when the objects arrive. Of one object, at most 200 are listed. A relationship whose `identity` leads ' +
       'nowhere counts as a person without a directory account; one without an `identity`, or whose identity is deleted, is ' +
-      'a vacancy, which is nobody.',
+      'a vacancy, which needs none.',
     roles: READERS,
     query: PageQuery,
     reply: { status: 200, schema: Type.Array(ListedReference), paged: true },

@@ -68,7 +68,6 @@ var containers = [
     excludedPaths: [
       { path: '/contributors/*' }
       { path: '/changes/*' }
-      { path: '/unresolved/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: [
@@ -102,9 +101,7 @@ var containers = [
     ]
     excludedPaths: [
       { path: '/data/*' }
-      { path: '/conflictKeys/*' }
       { path: '/formerIds/*' }
-      { path: '/counts/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []
@@ -165,7 +162,6 @@ var containers = [
       { path: '/recentWrites/*' }
       { path: '/removalWindow/*' }
       { path: '/unseenAdditions/*' }
-      { path: '/unresolved/*' }
       { path: '/withoutAccount/*' }
       { path: '/acceptedWithoutAccount/*' }
       { path: '/entry/?' }
@@ -180,7 +176,6 @@ var containers = [
     uniqueKeys: []
     includedPaths: [{ path: '/*' }]
     excludedPaths: [
-      { path: '/unresolved/*' }
       { path: '/journal/*' }
       { path: '/error/?' }
       { path: '/approvalNotes/?' }

@@ -46,7 +46,7 @@ export const CONTAINERS = [
       ['/search/orgUnit/name', '/search/orgUnit/text'],
       ['/search/relationship/name', '/search/relationship/text'],
     ],
-    unindexed: ['/contributors/*', '/changes/*', '/unresolved/*'],
+    unindexed: ['/contributors/*', '/changes/*'],
   },
   { id: 'connectors', partitionKey: '/tenantId' },
   {
@@ -61,7 +61,7 @@ export const CONTAINERS = [
       '/foldedKeys/directoryUserPrincipalName',
       '/hasConflicts',
     ],
-    unindexed: ['/data/*', '/conflictKeys/*', '/formerIds/*', '/counts/*'],
+    unindexed: ['/data/*', '/formerIds/*'],
   },
   { id: 'collections', partitionKey: '/tenantId', unindexed: ['/definition/?', '/description/?', '/entry/?'] },
   {

@@ -20,7 +20,12 @@ import { readPage, readValues } from '../keyset-page.ts'
 import { type VersionedWrite, writeInChain, writeVersioned } from '../versioned-writes.ts'
 import { connectorSpaces, requireOpen, treeGuard } from './connector-spaces.ts'
 
-type Document = ConnectorObject & { readonly tenantId: string; readonly ttl?: number }
+type Document = ConnectorObject & {
+  readonly tenantId: string
+  readonly ttl?: number
+  /** Set in one with `conflictKeys`. */
+  readonly hasConflicts?: true
+}
 
 const DAY_S = 24 * 60 * 60
 const LIVE = 'NOT IS_DEFINED(c.deletedAtMs)'
@@ -39,6 +44,7 @@ const parse = documentParser<ConnectorObject>(
     formerCoreObjectIds: Type.Optional(Strings),
     movedIdentities: Type.Optional(Type.Array(Type.Object({ id: Type.String(), coreObjectIds: Strings }))),
     references: Type.Record(Type.String(), Type.Union([Type.String(), Strings])),
+    continuedIn: Type.Optional(Type.String()),
     foldedKeys: Type.Optional(Type.Record(Type.String(), Type.String())),
     conflictKeys: Type.Optional(Strings),
     formerIds: Type.Optional(Strings),
@@ -133,17 +139,13 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       return queryAll<ConflictingIdentity>(container, tenantId, { query })
     },
     async *joiningIdentities(tenantId, joinKeys) {
-      const names = [...new Set([...joinKeys, 'nin', 'directoryObjectId'])]
-      const members = names.map((name, index) => `c.data[${JSON.stringify(name)}] AS k${index}`).join(', ')
-      const query = `SELECT c.id, c.connectorId, c.coreObjectId, ${members} FROM c WHERE c.objectType = 'identity' AND ${LIVE}`
-      const options = { maxItemCount: JOINING_PER_PAGE_COUNT }
-      for await (const rows of queryDocuments<Record<string, string>>(container, tenantId, { query }, options)) {
-        yield rows.map(({ id = '', connectorId = '', coreObjectId = '', ...values }) => {
-          const data = names.flatMap((name, index) => {
-            const value = values[`k${index}`]
-            return value === undefined ? [] : [[name, value] as const]
-          })
-          return { id, connectorId, coreObjectId, data: Object.fromEntries(data) }
+      const names = [...new Set([...joinKeys, ...KEYS_AS_SENT])]
+      const query = `SELECT * FROM c WHERE c.objectType = 'identity' AND ${LIVE}`
+      const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
+      for await (const documents of queryDocuments<Stored<Document>>(container, tenantId, { query }, options)) {
+        yield documents.map(({ id, connectorId, coreObjectId, data }) => {
+          const keys = names.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]] as const]))
+          return { id, connectorId, coreObjectId, data: Object.fromEntries(keys) }
         })
       }
     },
@@ -203,13 +205,13 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
   }
 }
 
-/** Small rows, so that a page is parsed within a few milliseconds. */
-const JOINING_PER_PAGE_COUNT = 2000
-
-function joinKeyProperty(key: string): string {
-  if (KEYS_AS_SENT.includes(key)) return `c.data.${key}`
-  return key.includes('/') ? `c.foldedKeys[${JSON.stringify(key)}]` : `c.foldedKeys.${key}`
+const SENT_KEYS: Readonly<Record<string, string>> = {
+  nin: 'c.data.nin',
+  directoryObjectId: 'c.data.directoryObjectId',
 }
+
+const joinKeyProperty = (key: string): string =>
+  SENT_KEYS[key] ?? (key.includes('/') ? `c.foldedKeys[${JSON.stringify(key)}]` : `c.foldedKeys.${key}`)
 
 /** National identity numbers with letters are written in capitals, or not. */
 const storedForms = (key: string, values: readonly string[]): string[] =>
@@ -248,7 +250,7 @@ function documentWrite(
   // What is left under a former name stays for as long as the core object that is derived from it can exist.
   const expires = object.deletedAtMs !== undefined && object.renamedTo === undefined
   const isConflict = object.conflictKeys !== undefined
-  const marks = { tenantId, ...(isConflict && { hasConflicts: true }) }
+  const marks = { tenantId, ...(isConflict && { hasConflicts: true as const }) }
   const document: Document = { ...parse(object), ...marks, ...(expires && { ttl: softDeletionDays * DAY_S }) }
   return {
     document: document as unknown as VersionedWrite['document'],

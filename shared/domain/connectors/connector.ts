@@ -39,7 +39,7 @@ const JoinOn = Described(
   'The attributes by which identities join those of other connectors, in the order in which they decide: `nin`, ' +
     '`directoryObjectId`, `directoryUserPrincipalName`, `email`, `employeeNumber` and `custom/<name>` (default `nin`, ' +
     '`directoryObjectId`). Texts compare as in searches. A key counts between two identities when the connector of either ' +
-    'lists it. The first key with a value on both sides decides, if it finds exactly one; otherwise nobody joins, and ' +
+    'lists it. The first key with a value on both sides decides, if it finds exactly one; otherwise none join, and ' +
     '`/coreobjects/duplicates` lists them. Two different `nin` are never one person. Who has joined stays while a key ' +
     'agrees. By the same keys, a deleted identity continues in another one of its connector. A change takes effect within a ' +
     'minute, as one of `bindsAccounts` does; `POST /connectors/{id}/plan` tells before whom it would concern.',

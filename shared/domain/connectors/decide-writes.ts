@@ -189,14 +189,16 @@ function withoutKeys({ foldedKeys: _folded, conflictKeys: _conflicts, ...object 
 
 function deletion({ value, version }: Versioned<ConnectorObject>, context: WriteContext): WriteDecision {
   const { conflictKeys: _conflicts, ...kept } = value
-  const object = { ...kept, deletedAtMs: context.nowMs }
-  const movers = value.objectType === 'identity' ? (context.identityResolver?.remove(object) ?? []) : []
+  const deleted = { ...kept, deletedAtMs: context.nowMs }
+  const removal = value.objectType === 'identity' ? context.identityResolver?.remove(deleted) : undefined
+  const { movers, continuedIn } = removal ?? { movers: [] }
+  const object = { ...deleted, ...(continuedIn !== undefined && { continuedIn }) }
   const others = moverWrites(movers, context)
   return {
     outcome: { outcome: 'deleted', id: value.id },
     // Last: a repetition of an interrupted deletion finds the object live, with nobody left to move.
     writes: [...others.writes, { object: withMoved(object, value, others.moved), version }],
-    coreObjects: [stubOf(value, value.coreObjectId), ...others.coreObjects],
+    coreObjects: [stubOf(value, value.coreObjectId, continuedIn), ...others.coreObjects],
     retargeted: [value, ...others.retargeted].flatMap(namesOf),
     possiblyStale: [...possiblyStaleOf(value, context.rules), ...others.possiblyStale],
   }

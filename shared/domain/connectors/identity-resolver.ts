@@ -77,18 +77,22 @@ export class IdentityResolver {
   }
 
   /**
-   * Marks an identity as deleted. When no other carries its core object, and the connector has exactly one live identity
-   * with the same join key, that one is the same person under a new external id and takes over the core object, unless
-   * it is the older one.
-   * @returns The identities that move to another core object because of it.
+   * Marks an identity as deleted. When the connector has exactly one live identity with the same join key, that one is the
+   * same person under a new external id. The core object of the older of the two stays.
+   * @returns The identities that move to another core object because of it, and the core object in which that of the
+   * deleted one continues, if no other identity carries it.
    */
-  remove(deleted: ConnectorObject): readonly ConnectorObject[] {
+  remove(deleted: ConnectorObject): { readonly movers: readonly ConnectorObject[]; readonly continuedIn?: string } {
     const connected = this.#connectedTo([deleted])
     this.#put(deleted)
     const { coreObjectId } = deleted
-    const other = this.#isCarried(coreObjectId) ? undefined : this.#onlyLiveLike(deleted)
-    const isRenamed = other !== undefined && createdAtMs(other) >= createdAtMs(deleted)
-    return this.#assign(connected, undefined, isRenamed ? { id: other.id, coreObjectId } : undefined)
+    const other = this.#carries(deleted) ? this.#onlyLiveLike(deleted) : undefined
+    const isOlder = other !== undefined && createdAtMs(other) < createdAtMs(deleted)
+    const renamed = other === undefined || isOlder ? undefined : { id: other.id, coreObjectId }
+    const movers = this.#assign(connected, undefined, renamed)
+    const remaining = other && this.#identities.get(other.id)?.coreObjectId
+    const isContinued = remaining !== undefined && remaining !== coreObjectId && !this.#isCarried(coreObjectId)
+    return { movers, ...(isContinued && isOlder && { continuedIn: remaining }) }
   }
 
   /**
@@ -113,7 +117,8 @@ export class IdentityResolver {
           !taken.has(each.coreObjectId) &&
           (each.id !== returning || !this.#isHeldByOthers(each.coreObjectId, person)),
       )?.coreObjectId
-      const isRenamed = carriers.some(({ id }) => id === renamed?.id)
+      const isRenamed =
+        carriers.some(({ id }) => id === renamed?.id) && !this.#isHeldByOthers(renamed?.coreObjectId, person)
       const kept = isRenamed ? renamed?.coreObjectId : (own ?? this.#formerCoreObject(carriers, returning))
       taken.add(kept)
       return { person, kept }
@@ -160,7 +165,7 @@ export class IdentityResolver {
     return !this.#deps.rules.supplements(connectorId)
   }
 
-  #isHeldByOthers(coreObjectId: string, person: readonly Identity[]): boolean {
+  #isHeldByOthers(coreObjectId: string | undefined, person: readonly Identity[]): boolean {
     const own = new Set(person.map(({ id }) => id))
     return this.#carriersOf(coreObjectId).some(({ id }) => !own.has(id))
   }
@@ -184,7 +189,7 @@ export class IdentityResolver {
     return this.#carriersOf(coreObjectId).length > 0
   }
 
-  #carriersOf(coreObjectId: string): Identity[] {
+  #carriersOf(coreObjectId: string | undefined): Identity[] {
     return this.#identitiesWith(this.#withKey(`core ${coreObjectId}`)).filter((each) => this.#carries(each))
   }
 

@@ -1,7 +1,7 @@
 import type { Connector } from './connector.ts'
 import type { ConnectorObject } from './connector-object.ts'
 import { rulesOf } from './connector-rules.ts'
-import { joinKeyValues } from './join-keys.ts'
+import { joinKeyValues, KEYS_AS_SENT } from './join-keys.ts'
 import { mergeAffected } from './merge-affected.ts'
 import { type WriteDependencies, writeScope, writeWithRetries } from './write-objects.ts'
 
@@ -18,7 +18,10 @@ export async function placeAgain(
   connectors: readonly Connector[],
   deps: WriteDependencies,
 ): Promise<number> {
-  if (coreObjectIds.length === 0) return 0
+  const { joinKeys } = rulesOf(connectors)
+  // The identities of a single connector do not join, but those with other keys are found by these.
+  const isAlone = connectors.length < 2 && joinKeys.every((key) => KEYS_AS_SENT.includes(key))
+  if (isAlone || coreObjectIds.length === 0) return 0
   const found = await deps.objects.ofCoreObjects(tenantId, coreObjectIds)
   const rules = rulesOf(connectors)
   const live = found.map(({ value }) => value).filter(isLiveIdentity)

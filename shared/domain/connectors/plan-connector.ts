@@ -12,7 +12,7 @@ const Count = Type.Integer({ minimum: 0 })
 /** What new settings of a connector would do to identities. */
 export const ConnectorPlan = Closed({
   merged: Described(Count, 'Identities that would become part of another one.'),
-  split: Described(Count, 'Identities of which a part would become another one.'),
+  split: Described(Count, 'Identities that would become several.'),
   losingAccount: Described(Count, 'Identities that would no longer have their account, or another one.'),
   gainingAccount: Described(Count, 'Identities that would have an account, or another one.'),
   added: Described(Count, 'Identities that would exist again.'),

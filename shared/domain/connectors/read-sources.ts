@@ -20,7 +20,7 @@ export const IdentitySource = Closed({
   ),
   joinedBy: Described(
     Nullable(Type.String()),
-    'The join key by which it is one person with a source listed before it; null for the first, and for one that joined ' +
+    'The join key that makes it one person with a source listed before it; null for the first, and for one that joined ' +
       'through a later source.',
   ),
   used: Described(
