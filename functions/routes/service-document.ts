@@ -83,7 +83,7 @@ import { DecisionResult, Decisions } from './deputies.ts'
 import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
 import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
 import { GroupLinkChange } from './group-link.ts'
-import { DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
+import { CONDITIONS_PAGE_PATH, DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
 
 export const SERVICE_TITLE = 'Collections, Group Link and Core Objects'
 
@@ -101,7 +101,9 @@ const TAGS: ApiDescription['tags'] = {
   'collections/beta': { name: 'Collections', description: 'Collections of both kinds, and their members.' },
   'collections-criteria/beta': {
     name: 'Criteria collections',
-    description: 'Collections whose members are the objects that satisfy a condition.',
+    description:
+      'Collections whose members are the objects that satisfy a condition. The language of conditions, with examples: ' +
+      '`/docs/conditions`.',
   },
   'collections-joinable/beta': {
     name: 'Joinable collections and membership requests',
@@ -135,6 +137,13 @@ const FILES: readonly FileOperation[] = [
     path: REFERENCE_PAGE_PATH,
     operationId: 'readReferencePage',
     summary: 'Get the reference page',
+    contentType: 'text/html',
+    schema: { type: 'string' },
+  },
+  {
+    path: CONDITIONS_PAGE_PATH,
+    operationId: 'readConditionsPage',
+    summary: 'Get the page about the language of conditions',
     contentType: 'text/html',
     schema: { type: 'string' },
   },
