@@ -162,6 +162,7 @@ var containers = [
       { path: '/recentWrites/*' }
       { path: '/removalWindow/*' }
       { path: '/unseenAdditions/*' }
+      { path: '/unresolved/*' }
       { path: '/withoutAccount/*' }
       { path: '/acceptedWithoutAccount/*' }
       { path: '/entry/?' }
@@ -176,6 +177,7 @@ var containers = [
     uniqueKeys: []
     includedPaths: [{ path: '/*' }]
     excludedPaths: [
+      { path: '/unresolved/*' }
       { path: '/journal/*' }
       { path: '/error/?' }
       { path: '/approvalNotes/?' }
