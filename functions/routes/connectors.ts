@@ -11,6 +11,7 @@ import {
   updateConnector,
   withDeliveries,
 } from '../../shared/domain/connectors/manage-connectors.ts'
+import { ConnectorPlan, planConnector } from '../../shared/domain/connectors/plan-connector.ts'
 import { ListedReference, listUnresolved } from '../../shared/domain/connectors/unresolved-references.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
@@ -40,6 +41,7 @@ export function connectorRoutes(
       ...readingRoutes(deps),
       auditRoute(deps),
       unresolvedRoute(deps),
+      planRoute(deps),
       ...managingRoutes(deps),
       ...connectorDataRoutes(deps, PREFIXES.connectors),
     ],
@@ -90,7 +92,7 @@ const unresolvedRoute = (deps: ConnectorDataDependencies): Route =>
       "Returns a page of the references of the connector's objects to objects that do not exist or are deleted. They " +
       'resolve when the objects arrive. Of one object, at most 200 are listed. A relationship whose `identity` leads ' +
       'nowhere counts as a person without a directory account; one without an `identity`, or whose identity is deleted, is ' +
-      'a vacancy, which is nobody.',
+      'a vacancy, which needs none.',
     roles: CONNECTOR_READERS,
     query: PageQuery,
     reply: { status: 200, schema: Type.Array(ListedReference), paged: true },
@@ -99,6 +101,20 @@ const unresolvedRoute = (deps: ConnectorDataDependencies): Route =>
       pagedResult(query, [tenantId, 'unresolved references', id], deps.cursors, (after, size) =>
         listUnresolved(tenantId, id, { after, size }, deps),
       ),
+  })
+
+const planRoute = (deps: ConnectorDataDependencies): Route =>
+  route('POST', '/{id}/plan', {
+    operationId: 'planConnector',
+    summary: 'Plan a change of a connector',
+    description:
+      'Returns how many identities a change of `joinOn`, `bindsAccounts` or `authority` would merge, split, add or remove, ' +
+      'and how many would lose or gain an account. Changes nothing. Reads all identities of the tenant.',
+    roles: MANAGERS,
+    body: ConnectorUpdate,
+    reply: { status: 200, schema: ConnectorPlan },
+    refusals: ['ConnectorNotFound'],
+    run: async ({ path: { id }, body, caller: { tenantId } }) => ok(await planConnector(tenantId, id, body, deps)),
   })
 
 const managingRoutes = (deps: ConnectorDependencies): Route[] => [

@@ -4,6 +4,7 @@ import {
   AccountConflict,
   accountConflicts,
 } from '../../shared/domain/connectors/account-claims.ts'
+import { Duplicate, listDuplicates } from '../../shared/domain/connectors/duplicates.ts'
 import { erasePersonalData, type PersonalDataStore } from '../../shared/domain/connectors/erase-personal-data.ts'
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
 import type { CoreObjectWriter } from '../../shared/domain/connectors/merge-writes.ts'
@@ -95,6 +96,7 @@ export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup 
       ...routesOf('relationship', deps),
       deprecatedRelationships(deps),
       accountConflictsRoute(deps),
+      duplicatesRoute(deps),
       sourcesRoute(deps),
       identityAuditRoute(deps),
       erasureRoute(deps),
@@ -113,6 +115,19 @@ const accountConflictsRoute = ({ coreObjects }: CoreObjectRouteDependencies): Ro
     reply: { status: 200, schema: Type.Array(AccountConflict) },
     refusals: [],
     run: async ({ caller }) => ok(await accountConflicts(caller.tenantId, coreObjects)),
+  })
+
+const duplicatesRoute = (deps: CoreObjectRouteDependencies): Route =>
+  route('GET', '/duplicates', {
+    operationId: 'listDuplicates',
+    summary: 'List identities that may be one person',
+    description:
+      'Identities with the same value of a join key that are not joined: several of one connector have it, or several ' +
+      'people with different `nin` beside one without. They stay apart until the data are clear.',
+    roles: FULL_ACCESS_ROLES,
+    reply: { status: 200, schema: Type.Array(Duplicate) },
+    refusals: [],
+    run: async ({ caller }) => ok(await listDuplicates(caller.tenantId, deps)),
   })
 
 const sourcesRoute = (deps: CoreObjectRouteDependencies): Route =>

@@ -16,7 +16,9 @@ import { ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/co
 import { ConnectorAuditEntry } from '../../shared/domain/connectors/connector-audit.ts'
 import { ConnectorRecord } from '../../shared/domain/connectors/connector-health.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
+import { Duplicate } from '../../shared/domain/connectors/duplicates.ts'
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
+import { ConnectorPlan } from '../../shared/domain/connectors/plan-connector.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
 import { ListedReference } from '../../shared/domain/connectors/unresolved-references.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
@@ -251,6 +253,8 @@ const NAMED_SCHEMAS: NamedSchemas = {
   ConnectorAuditEntry,
   Connector: ConnectorRecord,
   ListedReference,
+  ConnectorPlan,
+  Duplicate,
   NewConnector,
   ConnectorUpdate,
   ConnectorObject: ConnectorObjectDto,

@@ -123,7 +123,7 @@ function printWarnings(warnings: readonly InvalidLine[], say: (line: string) => 
   if (warnings.length > WARNINGS_SHOWN_COUNT) say(`... and ${warnings.length - WARNINGS_SHOWN_COUNT} more`)
 }
 
-/** The attributes of the object types of which a line has an unknown one. */
+/** Prints the attributes of each object type for which a line has an unknown one. */
 function printAttributes(lines: readonly InvalidLine[], say: (line: string) => void): void {
   for (const objectType of OBJECT_TYPES) {
     if (!lines.some(({ reason }) => reason.includes(`${objectType} has no attribute`))) continue

@@ -63,6 +63,7 @@ var containers = [
       { path: '/externalId/?' }
       { path: '/accountChangedAtMs/?' }
       { path: '/claimedAccount/?' }
+      { path: '/unresolvedIn/?' }
     ]
     excludedPaths: [
       { path: '/contributors/*' }
@@ -93,9 +94,14 @@ var containers = [
       { path: '/*' }
       { path: '/data/nin/?' }
       { path: '/data/directoryObjectId/?' }
+      { path: '/foldedKeys/email/?' }
+      { path: '/foldedKeys/employeeNumber/?' }
+      { path: '/foldedKeys/directoryUserPrincipalName/?' }
+      { path: '/hasConflicts/?' }
     ]
     excludedPaths: [
       { path: '/data/*' }
+      { path: '/formerIds/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

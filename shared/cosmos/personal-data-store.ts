@@ -16,7 +16,11 @@ import { savedRowsPartition } from './members/saved-rows-store.ts'
 import { parseRequest, type RequestDocument, requestDocument } from './requests/request-document.ts'
 import { writeVersioned } from './versioned-writes.ts'
 
-type Deleted = { readonly objectType: 'identity'; readonly data: Readonly<Record<string, unknown>> }
+type Deleted = {
+  readonly objectType: 'identity'
+  readonly data: Readonly<Record<string, unknown>>
+  readonly foldedKeys?: unknown
+}
 
 /** Documents read together: of up to 200 KB each, so few that a response is parsed in some milliseconds. */
 const DOCUMENTS_PER_PAGE_COUNT = 20
@@ -74,7 +78,8 @@ export function cosmosPersonalDataStore(
       const query =
         "SELECT * FROM c WHERE c.coreObjectId = @id AND IS_DEFINED(c.deletedAtMs) AND c.objectType = 'identity'"
       await rewrite<Deleted>(container('connectorObjects'), tenantId, asking(query, { id: identityId }), (document) => {
-        return { ...document, data: withoutTexts(document.objectType, document.data) }
+        const { foldedKeys: _keys, ...others } = document
+        return { ...others, data: withoutTexts(document.objectType, document.data) }
       })
     },
     async eraseCoreObjects(tenantId, identityId) {

@@ -45,6 +45,7 @@ describe('the sources of an identity', () => {
           'custom/shift': 'night',
           primaryRelationship: { externalId: 'r1' },
         },
+        joinedBy: null,
         used: ['custom/shift', 'displayName', 'nin', 'primaryRelationship'],
       },
       {
@@ -52,6 +53,7 @@ describe('the sources of an identity', () => {
         connectorName: 'Directory',
         externalId: 'd1',
         attributes: { nin: '47', displayName: 'Kari N', email: 'kari@example.org', directoryObjectId: account },
+        joinedBy: 'nin',
         used: ['directoryObjectId', 'email'],
       },
     ])

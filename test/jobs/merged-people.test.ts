@@ -136,6 +136,29 @@ describe('The groups of a person whose HR system gives a new external id', () =>
     assert.deepEqual([...(await world.membersOf(group))], [account])
   })
 
+  for (const hasDirectory of [false, true]) {
+    it(`keep both people's memberships when the younger record goes${hasDirectory ? ', with another source' : ''}`, async () => {
+      const [hr, directory] = [await world.newSource(), await world.newSource()]
+      const account = newAccount()
+      const data = { nin: account, ...(!hasDirectory && { directoryObjectId: account }) }
+      await world.write(hr, identity('fay', data))
+      if (hasDirectory) await world.write(directory, identity('fay', { nin: account, directoryObjectId: account }))
+      const first = await world.coreIdOf(hr, 'identity', 'fay')
+      await world.clock.sleep(1)
+      await world.write(hr, identity('young fay', data))
+      const second = await world.coreIdOf(hr, 'identity', 'young fay')
+      assert.notEqual(second, first)
+      const groups = await Promise.all([first, second].map(async (id) => world.linkedGroup(await world.joinable([id]))))
+      world.server.clearRequests()
+      await world.write(hr, gone('identity', 'young fay'))
+      await world.followed()
+      assert.equal(removalsSent(), 0)
+      for (const group of groups) assert.deepEqual([...(await world.membersOf(group))], [account])
+      assert.equal((await world.coldProcess().requests.requests.liveOf(TENANT, second)).length, 0)
+      assert.equal((await world.coldProcess().requests.requests.liveOf(TENANT, first)).length, 2)
+    })
+  }
+
   it('lose it when two others of the HR system have its key', async () => {
     const hr = await world.newSource()
     const account = newAccount()

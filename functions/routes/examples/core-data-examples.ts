@@ -77,12 +77,12 @@ const NEW_CONNECTOR = {
   enabled: true,
   bindsAccounts: true,
   authority: 'Full',
+  joinOn: ['nin', 'directoryObjectId', 'email'],
 } satisfies NewConnector
 const CONNECTOR_UPDATE: ConnectorUpdate = { enabled: false }
 const CONNECTOR: ConnectorRecord = {
   id: CONNECTOR_ID,
   ...NEW_CONNECTOR,
-  joinOn: ['nin', 'directoryObjectId'],
   expectedIntervalHours: 24,
   lastDeliveredAt: LAST_UPDATED,
   objectCounts: { identity: 812, orgUnit: 45, relationship: 930 },
@@ -192,6 +192,7 @@ const IDENTITY_SOURCE: IdentitySource = {
   externalId: 'employee-4711',
   attributes: { displayName: 'Kari Nordmann', email: 'kari@example.org' },
   used: ['displayName'],
+  joinedBy: 'nin',
 }
 
 const IDENTITY_CHANGE: IdentityChange = { at: UPDATED_AT, action: 'Merged', connectorId: CONNECTOR_ID }
@@ -206,6 +207,7 @@ const CONNECTOR_AUDIT_ENTRY: ConnectorAuditEntry = {
 
 /** Examples of core objects, connectors, group links and sync jobs, by component name. */
 export const CORE_DATA_EXAMPLES = {
+  Duplicate: { key: 'email', value: 'kari@example.org', identityIds: [IDENTITY_ID, MANAGER_ID] },
   AccountConflict: { directoryObjectId: ACCOUNT_ID, holderId: IDENTITY_ID, claimantIds: [MANAGER_ID] },
   Identity: IDENTITY,
   OrgUnit: ORG_UNIT,
@@ -216,6 +218,7 @@ export const CORE_DATA_EXAMPLES = {
   IdentityChange: IDENTITY_CHANGE,
   ConnectorAuditEntry: CONNECTOR_AUDIT_ENTRY,
   Connector: CONNECTOR,
+  ConnectorPlan: { merged: 25, split: 0, losingAccount: 0, gainingAccount: 25, added: 0, removed: 0 },
   ListedReference: { ...NAMES, attribute: 'identity', reference: 'employee-4711' },
   NewConnector: NEW_CONNECTOR,
   ConnectorUpdate: CONNECTOR_UPDATE,

@@ -1,6 +1,7 @@
 import type { Container, SqlParameter } from '@azure/cosmos'
 import { Type } from 'typebox'
 import {
+  type ConflictingIdentity,
   type ConnectorObject,
   type ConnectorObjectStore,
   type ConnectorObjectWrite,
@@ -9,6 +10,7 @@ import {
   type ReferenceTarget,
   type StoredConnectorObject,
 } from '../../domain/connectors/connector-object.ts'
+import { KEYS_AS_SENT } from '../../domain/connectors/join-keys.ts'
 import { parentIn } from '../../domain/connectors/org-tree.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { readFew } from '../batched-reads.ts'
@@ -18,7 +20,12 @@ import { readPage, readValues } from '../keyset-page.ts'
 import { type VersionedWrite, writeInChain, writeVersioned } from '../versioned-writes.ts'
 import { connectorSpaces, requireOpen, treeGuard } from './connector-spaces.ts'
 
-type Document = ConnectorObject & { readonly tenantId: string; readonly ttl?: number }
+type Document = ConnectorObject & {
+  readonly tenantId: string
+  readonly ttl?: number
+  /** Set in one with `conflictKeys`. */
+  readonly hasConflicts?: true
+}
 
 const DAY_S = 24 * 60 * 60
 const LIVE = 'NOT IS_DEFINED(c.deletedAtMs)'
@@ -37,6 +44,9 @@ const parse = documentParser<ConnectorObject>(
     formerCoreObjectIds: Type.Optional(Strings),
     movedIdentities: Type.Optional(Type.Array(Type.Object({ id: Type.String(), coreObjectIds: Strings }))),
     references: Type.Record(Type.String(), Type.Union([Type.String(), Strings])),
+    continuedIn: Type.Optional(Type.String()),
+    foldedKeys: Type.Optional(Type.Record(Type.String(), Type.String())),
+    conflictKeys: Type.Optional(Strings),
     formerIds: Type.Optional(Strings),
     renamedTo: Type.Optional(Type.String()),
     createdAtMs: Type.Optional(Type.Number()),
@@ -124,6 +134,21 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       )
       return [...new Set(found.flat())]
     },
+    conflicting(tenantId) {
+      const query = `SELECT c.connectorId, c.coreObjectId, c.conflictKeys FROM c WHERE c.hasConflicts = true AND ${LIVE}`
+      return queryAll<ConflictingIdentity>(container, tenantId, { query })
+    },
+    async *joiningIdentities(tenantId, joinKeys) {
+      const names = [...new Set([...joinKeys, ...KEYS_AS_SENT])]
+      const query = `SELECT * FROM c WHERE c.objectType = 'identity' AND ${LIVE}`
+      const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
+      for await (const documents of queryDocuments<Stored<Document>>(container, tenantId, { query }, options)) {
+        yield documents.map(({ id, connectorId, coreObjectId, data }) => {
+          const keys = names.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]] as const]))
+          return { id, connectorId, coreObjectId, data: Object.fromEntries(keys) }
+        })
+      }
+    },
     async referringTo(tenantId, objectType, ids) {
       const own = REFERENCES.filter(({ to }) => to === objectType)
       const found = await Promise.all(
@@ -180,11 +205,13 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
   }
 }
 
-/** Join keys that are looked for as they were sent. Others are stored folded as well. */
-const AS_SENT = ['nin', 'directoryObjectId']
+const SENT_KEYS: Readonly<Record<string, string>> = {
+  nin: 'c.data.nin',
+  directoryObjectId: 'c.data.directoryObjectId',
+}
 
 const joinKeyProperty = (key: string): string =>
-  AS_SENT.includes(key) ? `c.data.${key}` : `c.foldedKeys[${JSON.stringify(key)}]`
+  SENT_KEYS[key] ?? (key.includes('/') ? `c.foldedKeys[${JSON.stringify(key)}]` : `c.foldedKeys.${key}`)
 
 /** National identity numbers with letters are written in capitals, or not. */
 const storedForms = (key: string, values: readonly string[]): string[] =>
@@ -222,7 +249,9 @@ function documentWrite(
 ): VersionedWrite {
   // What is left under a former name stays for as long as the core object that is derived from it can exist.
   const expires = object.deletedAtMs !== undefined && object.renamedTo === undefined
-  const document: Document = { ...parse(object), tenantId, ...(expires && { ttl: softDeletionDays * DAY_S }) }
+  const isConflict = object.conflictKeys !== undefined
+  const marks = { tenantId, ...(isConflict && { hasConflicts: true as const }) }
+  const document: Document = { ...parse(object), ...marks, ...(expires && { ttl: softDeletionDays * DAY_S }) }
   return {
     document: document as unknown as VersionedWrite['document'],
     version,

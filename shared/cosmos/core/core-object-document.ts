@@ -5,7 +5,9 @@ import type { CoreObject } from '../../domain/core/core-object.ts'
 import { documentParser, StoredAttributes } from '../document-parser.ts'
 import type { Stored } from '../documents.ts'
 
-export type CoreObjectDocument = Stored<MergedCoreObject & { readonly tenantId: string; readonly ttl?: number }>
+export type CoreObjectDocument = Stored<
+  MergedCoreObject & { readonly tenantId: string; readonly ttl?: number; readonly unresolvedIn?: string }
+>
 
 /** Returns the merged object of a stored document. */
 export const parseCoreObject = documentParser<MergedCoreObject>(

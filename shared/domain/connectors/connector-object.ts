@@ -45,6 +45,12 @@ export type ConnectorObject = {
   readonly movedIdentities?: readonly MovedIdentity[]
   /** Ids of the connector objects that the references name, by attribute, whether or not these exist. */
   readonly references: ReferenceIds
+  /** Of an identity: folded values of the tenant's join keys, those excepted by which the data are looked up as sent. */
+  readonly foldedKeys?: Readonly<Record<string, string>>
+  /** Of an identity: join keys that others share without being one person with it, `<key> <value>`, in their order. */
+  readonly conflictKeys?: readonly string[]
+  /** Of a deleted identity: the core object of the same person, who has another external id in its connector. */
+  readonly continuedIn?: string
   /** Ids that the object had under former external ids; absent when it was never renamed. */
   readonly formerIds?: readonly string[]
   /**
@@ -128,6 +134,14 @@ export type ReferenceTarget = {
   readonly renamedTo?: string | undefined
 }
 
+/** What is known of an identity that shares a join key with others. */
+export type ConflictingIdentity = Pick<ConnectorObject, 'connectorId' | 'coreObjectId'> & {
+  readonly conflictKeys: readonly string[]
+}
+
+/** What says who an identity is: the data are those of the join keys and of the account. */
+export type JoiningIdentity = Pick<ConnectorObject, 'id' | 'connectorId' | 'coreObjectId' | 'data'>
+
 /**
  * A write of a connector object, with the version it replaces. Without a version, the object must be new. What it leaves
  * under its former name is written in the same transaction.
@@ -183,6 +197,10 @@ export interface ConnectorObjectStore {
     objectType: ObjectType,
     ids: readonly string[],
   ): Promise<Versioned<StoredConnectorObject>[]>
+  /** Returns the live identities with `conflictKeys`. */
+  conflicting(tenantId: string): Promise<ConflictingIdentity[]>
+  /** Returns all live identities with their join keys. */
+  joiningIdentities(tenantId: string, joinKeys: readonly string[]): AsyncIterable<readonly JoiningIdentity[]>
   /** Opens a space unless it is open. @returns False when the space is closed. */
   open(tenantId: string, connectorId: string): Promise<boolean>
   /** Returns the version of an open space, which changes with every write; undefined when the space is not open. */

@@ -36,7 +36,13 @@ const JoinOn = Described(
     }),
     { minItems: 1, maxItems: 10, uniqueItems: true },
   ),
-  'The join keys, in the order in which they decide (default `nin`, `directoryObjectId`).',
+  'The attributes by which identities join those of other connectors, in the order in which they decide: `nin`, ' +
+    '`directoryObjectId`, `directoryUserPrincipalName`, `email`, `employeeNumber` and `custom/<name>` (default `nin`, ' +
+    '`directoryObjectId`). Texts compare as in searches. A key counts between two identities when the connector of either ' +
+    'lists it. The first key with a value on both sides decides, if it finds exactly one; otherwise none join, and ' +
+    '`/coreobjects/duplicates` lists them. Two different `nin` are never one person. Who has joined stays while a key ' +
+    'agrees. By the same keys, a deleted identity continues in another one of its connector. A change takes effect within a ' +
+    'minute, as one of `bindsAccounts` does; `POST /connectors/{id}/plan` tells before whom it would concern.',
 )
 const ExpectedIntervalHours = Type.Integer({ minimum: 1, maximum: 720 })
 const SoftDeletionDays = Type.Integer({ minimum: 1, maximum: SOFT_DELETION_LIMIT_DAYS })
@@ -72,6 +78,7 @@ export const NewConnector = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
   bindsAccounts: Type.Optional(BindsAccounts),
   authority: Type.Optional(Authority),
+  joinOn: Type.Optional(JoinOn),
   expectedIntervalHours: Type.Optional(Type.Union([ExpectedIntervalHours, Type.Null()], { default: null })),
 })
 export type NewConnector = Static<typeof NewConnector>
@@ -101,6 +108,7 @@ export function newConnector(input: NewConnector, { id, createdBy, createdAt }: 
     ...CONNECTOR_DEFAULTS,
     ...(input.bindsAccounts !== undefined && { bindsAccounts: input.bindsAccounts }),
     ...(input.authority !== undefined && { authority: input.authority }),
+    ...(input.joinOn !== undefined && { joinOn: input.joinOn }),
     ...(input.expectedIntervalHours !== undefined && { expectedIntervalHours: input.expectedIntervalHours }),
     createdAt,
     createdBy,

@@ -116,8 +116,8 @@ export function movedContributors(
   const isCarrier = (object: ConnectorObject): boolean => isLive(object) && !rules.supplements(object.connectorId)
   return new Map(
     left.flatMap(({ id, contributors }) => {
-      const live = contributors.flatMap((contributor) => former.get(contributor) ?? []).filter(isCarrier)
-      const successor = live[0]?.coreObjectId
+      const known = contributors.flatMap((contributor) => former.get(contributor) ?? [])
+      const successor = known.find(isCarrier)?.coreObjectId ?? known.find(({ continuedIn }) => continuedIn)?.continuedIn
       return successor === undefined || successor === id ? [] : [[id, successor] as const]
     }),
   )

@@ -20,6 +20,7 @@ import {
   withMoved,
 } from './former-core-objects.ts'
 import type { IdentityResolver, Placement } from './identity-resolver.ts'
+import { storedFoldedKeys } from './join-keys.ts'
 import type { CoreObjectStub } from './merged-core-object.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { type ParentOf, parentFault, parentIn } from './org-tree.ts'
@@ -81,7 +82,9 @@ export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDec
     case 'delete':
       return live === undefined ? notFound(write, context.rules, stored?.value) : deletion(live, context)
     case 'rejoin':
-      return live === undefined ? notFound(write, context.rules) : placement(live.value, live, true, context)
+      return live === undefined
+        ? notFound(write, context.rules)
+        : placement(withoutKeys(live.value), live, true, context)
     case 'replace':
       if (live === undefined) return notFound(write, context.rules)
       break
@@ -179,16 +182,24 @@ function renaming(
 const namesOf = ({ id, objectType, formerIds = [] }: Pick<ConnectorObject, 'id' | 'objectType' | 'formerIds'>) =>
   [id, ...formerIds].map((each) => ({ id: each, objectType }))
 
+/** Its keys are determined again. */
+function withoutKeys({ foldedKeys: _folded, conflictKeys: _conflicts, ...object }: ConnectorObject): ConnectorObject {
+  return object
+}
+
 function deletion({ value, version }: Versioned<ConnectorObject>, context: WriteContext): WriteDecision {
-  const object = { ...value, deletedAtMs: context.nowMs }
-  const movers = value.objectType === 'identity' ? (context.identityResolver?.remove(object) ?? []) : []
+  const { conflictKeys: _conflicts, ...kept } = value
+  const deleted = { ...kept, deletedAtMs: context.nowMs }
+  const removal = value.objectType === 'identity' ? context.identityResolver?.remove(deleted) : undefined
+  const { movers, continuedIn } = removal ?? { movers: [] }
+  const object = { ...deleted, ...(continuedIn !== undefined && { continuedIn }) }
   const others = moverWrites(movers, context)
   return {
     outcome: { outcome: 'deleted', id: value.id },
     // Last: a repetition of an interrupted deletion finds the object live, with nobody left to move.
     writes: [...others.writes, { object: withMoved(object, value, others.moved), version }],
-    coreObjects: [stubOf(value, value.coreObjectId), ...others.coreObjects],
-    retargeted: [value, ...movers].flatMap(namesOf),
+    coreObjects: [stubOf(value, value.coreObjectId, continuedIn), ...others.coreObjects],
+    retargeted: [value, ...others.retargeted].flatMap(namesOf),
     possiblyStale: [...possiblyStaleOf(value, context.rules), ...others.possiblyStale],
   }
 }
@@ -204,16 +215,18 @@ function placement(
   const { id } = object
   const before = stored?.value
   const former = before?.coreObjectId
-  const { coreObjectId, movers, isTooLarge, undo } = coreObjectFor(object, former, context, formerId)
+  const { coreObjectId, movers, conflictKeys, isTooLarge, undo } = coreObjectFor(object, before, context, formerId)
   if (isTooLarge) {
     undo()
     return refused(refusalEntry('ObjectTooLarge'))
   }
   const isRetargeted = !isLive || coreObjectId !== former
+  const keys = { ...joiningKeys(object, context), ...(conflictKeys && { conflictKeys }) }
   if (
     before !== undefined &&
     !isRetargeted &&
     movers.length === 0 &&
+    isSameKeys(before, keys) &&
     isSameData(before, object.data) &&
     before.id === id
   ) {
@@ -229,7 +242,10 @@ function placement(
   return {
     outcome: { outcome: isLive ? 'updated' : 'created', id },
     writes: [
-      { object: withMoved(inCoreObject(object, coreObjectId, before), before, others.moved), version: stored?.version },
+      {
+        object: withMoved(inCoreObject({ ...object, ...keys }, coreObjectId, before), before, others.moved),
+        version: stored?.version,
+      },
       ...others.writes,
     ],
     coreObjects: [
@@ -237,47 +253,66 @@ function placement(
       ...(former === undefined ? [] : [stubOf(object, former, successorOf(object, coreObjectId, context.rules))]),
       ...others.coreObjects,
     ],
-    retargeted: [...(isRetargeted ? [object] : []), ...movers].flatMap(namesOf),
+    retargeted: [...(isRetargeted ? [object] : []), ...others.retargeted].flatMap(namesOf),
     possiblyStale: [...(before === undefined ? [] : possiblyStaleOf(before, context.rules)), ...others.possiblyStale],
   }
 }
 
 function coreObjectFor(
   object: Omit<ConnectorObject, 'coreObjectId'>,
-  current: string | undefined,
+  before: ConnectorObject | undefined,
   { identityResolver, derive }: WriteContext,
   formerId: string | undefined,
 ): Placement {
   const isAlone = object.objectType !== 'identity' || identityResolver === undefined
   return isAlone
     ? {
-        coreObjectId: current ?? ownCoreObjectId(object.id, derive),
+        coreObjectId: before?.coreObjectId ?? ownCoreObjectId(object.id, derive),
         movers: [],
+        conflictKeys: before?.conflictKeys,
         isTooLarge: false,
         undo: () => undefined,
       }
     : identityResolver.place(object, formerId)
 }
 
-function moverWrites(
-  movers: readonly ConnectorObject[],
-  context: WriteContext,
-): Pick<WriteDecision, 'writes' | 'coreObjects' | 'possiblyStale'> & { readonly moved: readonly MovedIdentity[] } {
+function moverWrites(movers: readonly ConnectorObject[], context: WriteContext): MoverWrites {
   const before = movers.map(({ id }) => context.before(id))
+  // Others have only a conflict more or less, which changes no core object.
+  const isMoving = movers.map((object, index) => object.coreObjectId !== before[index]?.value.coreObjectId)
+  const moving = movers.filter((_object, index) => isMoving[index])
+  const left = before.filter((_stored, index) => isMoving[index])
   return {
-    moved: movedIdentities(movers, before),
+    moved: movedIdentities(moving, left),
+    retargeted: moving,
     writes: movers.map((object, index) => ({
       object: inCoreObject(object, object.coreObjectId, before[index]?.value),
       version: before[index]?.version,
     })),
-    coreObjects: movers.flatMap((object, index) =>
-      [object.coreObjectId, before[index]?.value.coreObjectId ?? []]
+    coreObjects: moving.flatMap((object, index) =>
+      [object.coreObjectId, left[index]?.value.coreObjectId ?? []]
         .flat()
         .map((id) => stubOf(object, id, successorOf(object, object.coreObjectId, context.rules))),
     ),
-    possiblyStale: before.flatMap((each) => (each === undefined ? [] : possiblyStaleOf(each.value, context.rules))),
+    possiblyStale: left.flatMap((each) => (each === undefined ? [] : possiblyStaleOf(each.value, context.rules))),
   }
 }
+
+type MoverWrites = Pick<WriteDecision, 'writes' | 'coreObjects' | 'possiblyStale'> & {
+  readonly moved: readonly MovedIdentity[]
+  readonly retargeted: readonly ConnectorObject[]
+}
+
+/** What is stored of an identity's join keys, by which others find it. */
+function joiningKeys({ objectType, data }: Omit<ConnectorObject, 'coreObjectId'>, { rules }: WriteContext) {
+  const foldedKeys = objectType === 'identity' ? storedFoldedKeys(data, rules) : undefined
+  return foldedKeys === undefined ? {} : { foldedKeys }
+}
+
+type StoredKeys = Pick<ConnectorObject, 'foldedKeys' | 'conflictKeys'>
+
+const isSameKeys = (one: StoredKeys, other: StoredKeys): boolean =>
+  JSON.stringify([one.foldedKeys, one.conflictKeys]) === JSON.stringify([other.foldedKeys, other.conflictKeys])
 
 function isSameData({ data }: ConnectorObject, other: ConnectorObject['data']): boolean {
   return canonical(data) === canonical(other)

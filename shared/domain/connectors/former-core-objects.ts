@@ -76,7 +76,7 @@ export function inCoreObject(
  */
 export function possiblyStaleOf(object: ConnectorObject, rules: ConnectorRules): PossiblyStaleObject[] {
   const { id, objectType, deletedAtMs, movedIdentities: moved = [] } = object
-  const current = deletedAtMs === undefined ? successorOf(object, object.coreObjectId, rules) : undefined
+  const current = deletedAtMs === undefined ? successorOf(object, object.coreObjectId, rules) : object.continuedIn
   const own = { id, objectType, coreObjects: coreObjectsOf(object).map((former) => stubOf(object, former, current)) }
   const others = moved.map((identity) => ({
     id: identity.id,

@@ -6,6 +6,7 @@ const IDENTITY_ACTIONS = [
   'Created',
   'Merged',
   'Split',
+  'Rekeyed',
   'Deleted',
   'Restored',
   'AccountBound',
@@ -20,7 +21,8 @@ export const IdentityChange = Closed({
     OneOf(IDENTITY_ACTIONS),
     '`Merged`: an object of the connector has joined the identity, or, as its last entry, the identity was merged into ' +
       'another one. `Split`: an object of the connector does not belong to the identity any more, because it is that of ' +
-      'another person or was deleted, and others remain. `AccountBound` and `AccountReleased`: the identity holds a ' +
+      'another person or was deleted, and others remain. `Rekeyed`: another object of the connector takes the place of one, or ' +
+      'has another external id. `AccountBound` and `AccountReleased`: the identity holds a ' +
       'directory account, or does not hold it any more.',
   ),
   connectorId: Described(

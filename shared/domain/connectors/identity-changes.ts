@@ -48,11 +48,33 @@ function changedContributors(
   }
   const joined = object.contributors.filter((id) => !former.includes(id))
   const [first, ...others] = wasLive ? [undefined, ...joined] : joined
+  const isRekeyed = first !== undefined && before !== undefined && before.externalId !== object.externalId
+  const replaced = replacements(joined, left, connectorOf)
   return [
     ...(first === undefined ? [] : [[before === undefined ? 'Created' : 'Restored', connectorOf(first)] as const]),
-    ...others.flatMap((id) => (id === undefined ? [] : [['Merged', connectorOf(id)] as const])),
-    ...left.map((id) => ['Split', connectorOf(id)] as const),
+    ...(isRekeyed ? [['Rekeyed', connectorOf(first)] as const] : []),
+    ...[...replaced.keys()].map((id) => ['Rekeyed', connectorOf(id)] as const),
+    ...others.flatMap((id) => (id === undefined || replaced.has(id) ? [] : [['Merged', connectorOf(id)] as const])),
+    ...left.filter((id) => ![...replaced.values()].includes(id)).map((id) => ['Split', connectorOf(id)] as const),
   ]
+}
+
+/** The contributors that have joined in the place of one of the same connector, with that one. */
+function replacements(
+  joined: readonly string[],
+  left: readonly string[],
+  connectorOf: Contributors['connectorOf'],
+): ReadonlyMap<string, string> {
+  const replaced = new Map<string, string>()
+  for (const id of joined) {
+    const taken = new Set(replaced.values())
+    const connectorId = connectorOf(id)
+    const former = left.find(
+      (each) => !taken.has(each) && connectorId !== undefined && connectorOf(each) === connectorId,
+    )
+    if (former !== undefined) replaced.set(id, former)
+  }
+  return replaced
 }
 
 function changedAccount(

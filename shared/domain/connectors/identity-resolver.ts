@@ -1,6 +1,6 @@
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { groupByPerson } from './group-by-person.ts'
+import { groupByPerson, type People } from './group-by-person.ts'
 import { areOtherPeople, joinKeysInOrder, rekeyingKeysOf } from './join-keys.ts'
 import { exceedsCoreObject } from './merged-core-object.ts'
 
@@ -11,6 +11,8 @@ export type WrittenIdentity = Omit<ConnectorObject, 'coreObjectId'>
 export type Placement = {
   readonly coreObjectId: string
   readonly movers: readonly ConnectorObject[]
+  /** The written identity's keys that others share without being one person with it; undefined when there are none. */
+  readonly conflictKeys: readonly string[] | undefined
   /** Whether the identities of the person together are too large for one core object. */
   readonly isTooLarge: boolean
   /** Leaves all identities as they were before. */
@@ -62,7 +64,7 @@ export class IdentityResolver {
       [written.id, ...connected],
       before !== undefined && isLive(before) ? undefined : written.id,
     )
-    const { coreObjectId } = this.#identities.get(written.id) as ConnectorObject
+    const { coreObjectId, conflictKeys } = this.#identities.get(written.id) as ConnectorObject
     const sharing = this.#identitiesWith(this.#withKey(`core ${coreObjectId}`))
     // What supplements a person never makes the data of those who carry it too large.
     const person = this.#carries(written as Identity) ? sharing.filter((each) => this.#carries(each)) : sharing
@@ -71,22 +73,26 @@ export class IdentityResolver {
       for (const [id, former] of replaced.toReversed()) this.#put(former ?? id)
     }
     const movers = changed.filter(({ id }) => id !== written.id)
-    return { coreObjectId, movers, isTooLarge: isTooLarge(person, this.#deps.rules), undo }
+    return { coreObjectId, movers, conflictKeys, isTooLarge: isTooLarge(person, this.#deps.rules), undo }
   }
 
   /**
-   * Marks an identity as deleted. When no other carries its core object, and the connector has exactly one live identity
-   * with the same join key, that one is the same person under a new external id and takes over the core object, unless
-   * it is the older one.
-   * @returns The identities that move to another core object because of it.
+   * Marks an identity as deleted. When the connector has exactly one live identity with the same join key, that one is the
+   * same person under a new external id. The core object of the older of the two stays.
+   * @returns The identities that move to another core object because of it, and the core object in which that of the
+   * deleted one continues, if no other identity carries it.
    */
-  remove(deleted: ConnectorObject): readonly ConnectorObject[] {
+  remove(deleted: ConnectorObject): { readonly movers: readonly ConnectorObject[]; readonly continuedIn?: string } {
     const connected = this.#connectedTo([deleted])
     this.#put(deleted)
     const { coreObjectId } = deleted
-    const other = this.#isCarried(coreObjectId) ? undefined : this.#onlyLiveLike(deleted)
-    const isRenamed = other !== undefined && createdAtMs(other) >= createdAtMs(deleted)
-    return this.#assign(connected, undefined, isRenamed ? { id: other.id, coreObjectId } : undefined)
+    const other = this.#carries(deleted) ? this.#onlyLiveLike(deleted) : undefined
+    const isOlder = other !== undefined && createdAtMs(other) < createdAtMs(deleted)
+    const renamed = other === undefined || isOlder ? undefined : { id: other.id, coreObjectId }
+    const movers = this.#assign(connected, undefined, renamed)
+    const remaining = other && this.#identities.get(other.id)?.coreObjectId
+    const isContinued = remaining !== undefined && remaining !== coreObjectId && !this.#isCarried(coreObjectId)
+    return { movers, ...(isContinued && isOlder && { continuedIn: remaining }) }
   }
 
   /**
@@ -101,7 +107,7 @@ export class IdentityResolver {
   ): ConnectorObject[] {
     const starts = this.#identitiesWith(ids)
     const identities = [...new Set([...starts, ...this.#identitiesWith(this.#connectedTo(starts))])].filter(isLive)
-    const { people, unmatched } = groupByPerson(identities, this.#deps.rules, returning)
+    const { people, unmatched, conflicts } = groupByPerson(identities, this.#deps.rules, returning)
     const taken = new Set<string | undefined>()
     const assignments = people.map((person) => {
       const carriers = person.filter((each) => this.#carries(each))
@@ -111,7 +117,8 @@ export class IdentityResolver {
           !taken.has(each.coreObjectId) &&
           (each.id !== returning || !this.#isHeldByOthers(each.coreObjectId, person)),
       )?.coreObjectId
-      const isRenamed = carriers.some(({ id }) => id === renamed?.id)
+      const isRenamed =
+        carriers.some(({ id }) => id === renamed?.id) && !this.#isHeldByOthers(renamed?.coreObjectId, person)
       const kept = isRenamed ? renamed?.coreObjectId : (own ?? this.#formerCoreObject(carriers, returning))
       taken.add(kept)
       return { person, kept }
@@ -125,7 +132,25 @@ export class IdentityResolver {
       const isFree = coreObjectId !== undefined && !this.#isCarried(coreObjectId)
       changed.push(...this.#move([identity], isFree ? coreObjectId : this.#newCoreObject(identity)))
     }
-    return changed
+    const marked = this.#markConflicts(identities, conflicts)
+    const changedIds = new Set([...changed, ...marked].map(({ id }) => id))
+    return [...changedIds].map((id) => this.#identities.get(id) as ConnectorObject)
+  }
+
+  /** @returns The identities whose conflicts have changed. */
+  #markConflicts(identities: readonly Identity[], conflicts: People<Identity>['conflicts']): Identity[] {
+    const keysOf = new Map<string, string[]>()
+    for (const { key, value, identities: some } of conflicts) {
+      for (const { id } of some) keysOf.set(id, [...(keysOf.get(id) ?? []), `${key} ${value}`])
+    }
+    return identities.flatMap(({ id }) => {
+      const { conflictKeys: before, ...identity } = this.#identities.get(id) as Identity
+      const after = keysOf.get(id)
+      if (JSON.stringify(before) === JSON.stringify(after)) return []
+      const marked = { ...identity, ...(after && { conflictKeys: after }) }
+      this.#put(marked)
+      return [marked]
+    })
   }
 
   /** Assigns the person to a core object. @returns The identities that move. */
@@ -140,7 +165,7 @@ export class IdentityResolver {
     return !this.#deps.rules.supplements(connectorId)
   }
 
-  #isHeldByOthers(coreObjectId: string, person: readonly Identity[]): boolean {
+  #isHeldByOthers(coreObjectId: string | undefined, person: readonly Identity[]): boolean {
     const own = new Set(person.map(({ id }) => id))
     return this.#carriersOf(coreObjectId).some(({ id }) => !own.has(id))
   }
@@ -164,7 +189,7 @@ export class IdentityResolver {
     return this.#carriersOf(coreObjectId).length > 0
   }
 
-  #carriersOf(coreObjectId: string): Identity[] {
+  #carriersOf(coreObjectId: string | undefined): Identity[] {
     return this.#identitiesWith(this.#withKey(`core ${coreObjectId}`)).filter((each) => this.#carries(each))
   }
 

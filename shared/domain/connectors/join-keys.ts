@@ -40,6 +40,18 @@ export function rekeyingKeysOf({ connectorId, data }: WithKeys, rules: Connector
 
 const textOf = ({ key, value }: JoinKeyValue): string => `${key} ${value}`
 
+/** Join keys whose values are looked up as they were sent: identities have had them since before others existed. */
+export const KEYS_AS_SENT: readonly string[] = ['nin', ACCOUNT]
+
+/** The folded values of the other join keys, as stored with an identity; undefined when it has none. */
+export function storedFoldedKeys(
+  data: ObjectData,
+  rules: ConnectorRules,
+): Readonly<Record<string, string>> | undefined {
+  const found = joinKeyValues(data, rules).filter(({ key }) => !KEYS_AS_SENT.includes(key))
+  return found.length === 0 ? undefined : Object.fromEntries(found.map(({ key, value }) => [key, value]))
+}
+
 /** Two different `nin` are two people, whichever other key they share. */
 export function areOtherPeople(one: WithKeys, other: WithKeys): boolean {
   const [first, second] = [foldedKey(one.data, 'nin'), foldedKey(other.data, 'nin')]
@@ -49,4 +61,14 @@ export function areOtherPeople(one: WithKeys, other: WithKeys): boolean {
 /** Whether the identity's value of this key can join it with others. An account that is not bound still finds one. */
 export function hasJoiningValue({ connectorId }: WithKeys, key: string, rules: ConnectorRules): boolean {
   return key !== ACCOUNT || rules.bindsAccounts(connectorId) || rules.supplements(connectorId)
+}
+
+/** Whether this key says that two identities of different connectors are one person. */
+export function joins(one: WithKeys, other: WithKeys, key: string, rules: ConnectorRules): boolean {
+  const [first, second] = [one, other].map((each) =>
+    hasJoiningValue(each, key, rules) ? foldedKey(each.data, key) : undefined,
+  )
+  if (first === undefined || first !== second || one.connectorId === other.connectorId) return false
+  if (rules.supplements(one.connectorId) && rules.supplements(other.connectorId)) return false
+  return (rules.joinsOn(one.connectorId, key) || rules.joinsOn(other.connectorId, key)) && !areOtherPeople(one, other)
 }

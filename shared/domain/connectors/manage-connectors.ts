@@ -163,7 +163,9 @@ export async function updateConnector(
 
 /** Whether the change of settings can join, split or change core objects. */
 const changesMerging = (before: Connector, after: Connector): boolean =>
-  before.bindsAccounts !== after.bindsAccounts || before.authority !== after.authority
+  before.bindsAccounts !== after.bindsAccounts ||
+  before.authority !== after.authority ||
+  JSON.stringify(before.joinOn) !== JSON.stringify(after.joinOn)
 
 async function replace(
   before: Connector,

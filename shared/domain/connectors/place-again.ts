@@ -1,12 +1,12 @@
 import type { Connector } from './connector.ts'
 import type { ConnectorObject } from './connector-object.ts'
 import { rulesOf } from './connector-rules.ts'
-import { joinKeyValues } from './join-keys.ts'
+import { joinKeyValues, KEYS_AS_SENT } from './join-keys.ts'
 import { mergeAffected } from './merge-affected.ts'
 import { type WriteDependencies, writeScope, writeWithRetries } from './write-objects.ts'
 
 /**
- * Assigns the live identities of these core objects that have a join key to core objects again, with those connected to
+ * Assigns the live identities of these core objects that have a join key, or belong to others, to core objects again, with those connected to
  * them: the connectors' authority, and by what they join, may have changed since they were written. People who were one
  * only by what does not count any more become several, and the other way round. Safe to repeat: the daily audit merges what an
  * interrupted call has written.
@@ -18,13 +18,20 @@ export async function placeAgain(
   connectors: readonly Connector[],
   deps: WriteDependencies,
 ): Promise<number> {
-  // With a single connector, no identities can join.
-  if (connectors.length < 2 || coreObjectIds.length === 0) return 0
+  const { joinKeys } = rulesOf(connectors)
+  // The identities of a single connector do not join, but those with other keys are found by these.
+  const isAlone = connectors.length < 2 && joinKeys.every((key) => KEYS_AS_SENT.includes(key))
+  if (isAlone || coreObjectIds.length === 0) return 0
   const found = await deps.objects.ofCoreObjects(tenantId, coreObjectIds)
   const rules = rulesOf(connectors)
-  const joinable = found
-    .map(({ value }) => value)
-    .filter((object) => isLiveIdentity(object) && joinKeyValues(object.data, rules).length > 0)
+  const live = found.map(({ value }) => value).filter(isLiveIdentity)
+  const together = Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
+  const joinable = live.filter(
+    ({ data, coreObjectId, foldedKeys }) =>
+      joinKeyValues(data, rules).length > 0 ||
+      foldedKeys !== undefined ||
+      (together.get(coreObjectId)?.length ?? 0) > 1,
+  )
   const byConnector = Map.groupBy(joinable, ({ connectorId }) => connectorId)
   let movedCount = 0
   for (const connector of connectors) {

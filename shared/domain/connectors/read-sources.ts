@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
-import { Closed, Described, Guid } from '../../kernel/schema.ts'
+import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import type { CoreObjectReader } from '../core/core-object-store.ts'
 import type { ConnectorStore } from './connector.ts'
 import { type ConnectorObjectStore, ExternalId } from './connector-object.ts'
 import { rulesOf } from './connector-rules.ts'
 import { liveContributions } from './contributions.ts'
+import { joins } from './join-keys.ts'
 import { mergedCoreObject } from './merged-core-object.ts'
 
 /** What one connector says of an identity. */
@@ -16,6 +17,11 @@ export const IdentitySource = Closed({
   attributes: Described(
     Type.Record(Type.String(), Type.Unknown()),
     'The attributes as the connector sent them, by name. References name external ids of the same connector.',
+  ),
+  joinedBy: Described(
+    Nullable(Type.String()),
+    'The join key that makes it one person with a source listed before it; null for the first, and for one that joined ' +
+      'through a later source.',
   ),
   used: Described(
     Type.Array(Type.String()),
@@ -44,14 +50,25 @@ export async function readSources(
     connectors.list(tenantId),
   ])
   if (identity === undefined) throw new Refusal('CoreObjectNotFound', `There is no identity ${identityId}`, 'id')
-  const contributions = await liveContributions(tenantId, [identityId], rulesOf(all), objects)
+  const rules = rulesOf(all)
+  const contributions = await liveContributions(tenantId, [identityId], rules, objects)
   const names = new Map(all.map(({ id, name }) => [id, name]))
   // An account that another identity holds is in no attributes, whichever connector names it.
   const taken = new Set<string>(Object.keys(identity.attributes))
-  return (contributions.get(identityId) ?? []).map(({ object, contribution }) => {
+  const sources = contributions.get(identityId) ?? []
+  return sources.map(({ object, contribution }, index) => {
+    const earlier = sources.slice(0, index).map((each) => each.object)
     const merged = mergedCoreObject(identityId, [contribution])
     const used = Object.keys(merged.attributes).filter((name) => taken.delete(name))
     const { connectorId, externalId, data } = object
-    return { connectorId, connectorName: names.get(connectorId) ?? '', externalId, attributes: data, used: used.sort() }
+    const joinedBy = rules.joinKeys.find((key) => earlier.some((other) => joins(object, other, key, rules))) ?? null
+    return {
+      connectorId,
+      connectorName: names.get(connectorId) ?? '',
+      externalId,
+      attributes: data,
+      used: used.sort(),
+      joinedBy,
+    }
   })
 }

@@ -260,7 +260,8 @@ async function readContext(
   const parents = await readAncestors(tenantId, connectorId, writes, deps)
   const stored = new Map(found.map((object) => [object.value.id, object]))
   // With a single connector, no identities can join. One that appears or goes can be a person under a new external id.
-  const canJoin = hasOthers || writes.some((write, index) => appearsOrGoes(write, stored.get(ids[index] ?? '')?.value))
+  const canJoin =
+    hasOthers || writes.some((write, index) => changesKeys(write, stored.get(ids[index] ?? '')?.value, rules))
   const connected = canJoin ? await connectedIdentities(tenantId, ids, writes, found, rules, deps) : []
   const known = new Map([...connected, ...found].map((object) => [object.value.id, object]))
   const identities = [...known.values()].map(({ value }) => value).filter(({ objectType }) => objectType === 'identity')
@@ -286,9 +287,13 @@ function formerIdOf(write: ObjectWrite, connectorId: string, derive: DeriveId): 
   return externalId === undefined ? undefined : connectorObjectId({ ...write, externalId, connectorId }, derive)
 }
 
-function appearsOrGoes({ objectType, operation }: ObjectWrite, stored: ConnectorObject | undefined): boolean {
+/** Whether an identity appears, goes, or has other join keys than before. */
+function changesKeys(write: ObjectWrite, stored: ConnectorObject | undefined, rules: ConnectorRules): boolean {
+  if (write.objectType !== 'identity') return false
   const isLive = stored !== undefined && stored.deletedAtMs === undefined
-  return objectType === 'identity' && isLive === (operation === 'delete')
+  if (write.operation === 'delete' || !isLive) return isLive === (write.operation === 'delete')
+  const [before, after] = [stored.data, write.data].map((data) => JSON.stringify(joinKeyValues(data, rules)))
+  return before !== after
 }
 
 /** A failure is only logged: the objects are written, and the sweep enqueues the evaluation. */

@@ -79,6 +79,7 @@ export const ATTRIBUTES = {
     privateEmail: string,
     countryCode: string,
     nin: string,
+    employeeNumber: string,
     directoryObjectId: { kind: 'guid' },
     directoryUserPrincipalName: string,
     directoryOnPremisesSamAccountName: string,

@@ -130,6 +130,11 @@ describe('The core object of an identity', () => {
       Object.entries(stored).map(([id, each]) => object(id, each)),
       { rules: RULES, ownCoreObjectId: (id) => `own of ${id}`, newId: () => 'new' },
     )
+  /** Others only share more or fewer keys. */
+  const isMove =
+    (stored: Readonly<Record<string, Stored>>) =>
+    ({ id, coreObjectId }: ConnectorObject): boolean =>
+      stored[id]?.core !== coreObjectId
   const coreObjects = (moved: readonly ConnectorObject[]) =>
     Object.fromEntries(moved.map(({ id, coreObjectId }) => [id, coreObjectId]))
 
@@ -313,7 +318,7 @@ describe('The core object of an identity', () => {
     it(claim, () => {
       const { coreObjectId: _none, ...written } = object(id, { ...data, core: '' })
       const { coreObjectId, movers } = resolverOf(stored).place(written)
-      const moved = coreObjects(movers)
+      const moved = coreObjects(movers.filter(isMove(stored)))
       assert.equal(Object.hasOwn(moved, id), false)
       assert.deepEqual({ ...moved, [id]: coreObjectId }, expected)
     })
@@ -323,7 +328,7 @@ describe('The core object of an identity', () => {
     const between = { nin: '1', directoryObjectId: 'x', core: 'of a' }
     const others = { 'middle b': { nin: '1', core: 'of a' }, 'youngest c': { directoryObjectId: 'x', core: 'of a' } }
     const resolver = resolverOf({ 'oldest a': between, ...others })
-    const movers = resolver.remove(object('oldest a', { ...between, deletedAtMs: DELETED_AT_MS }))
+    const { movers } = resolver.remove(object('oldest a', { ...between, deletedAtMs: DELETED_AT_MS }))
     assert.deepEqual(coreObjects(movers), { 'youngest c': 'own of youngest c' })
   })
 
@@ -356,10 +361,52 @@ describe('The core object of an identity', () => {
     it(claim, () => {
       const deleted = { nin: '1', directoryObjectId: 'x', core: 'of a', createdAtMs: 2 }
       const resolver = resolverOf({ 'oldest a': deleted, ...others })
-      const movers = resolver.remove(object('oldest a', { ...deleted, deletedAtMs: DELETED_AT_MS }))
-      assert.deepEqual(coreObjects(movers), expected)
+      const { movers } = resolver.remove(object('oldest a', { ...deleted, deletedAtMs: DELETED_AT_MS }))
+      assert.deepEqual(coreObjects(movers.filter(isMove(others))), expected)
     })
   }
+
+  it('continues in that of the older one of its connector when it goes and nobody else carries it', () => {
+    const older = { nin: '1', core: 'of b', createdAtMs: 1 }
+    const young = { nin: '1', core: 'of a', createdAtMs: 2 }
+    const removed = { ...young, deletedAtMs: DELETED_AT_MS }
+    const { continuedIn } = resolverOf({ 'oldest a': young, 'oldest b': older }).remove(object('oldest a', removed))
+    assert.equal(continuedIn, 'of b')
+    const carried = resolverOf({ 'oldest a': young, 'oldest b': older, 'middle c': { core: 'of a' } })
+    assert.equal(carried.remove(object('oldest a', removed)).continuedIn, undefined)
+  })
+
+  it('stays with the first id when another connector carries it as well and the new one joins that', () => {
+    const first = { nin: '1', core: 'of a', createdAtMs: 1 }
+    const resolver = resolverOf({
+      'oldest a': first,
+      'middle d': { nin: '1', core: 'of a', createdAtMs: 1 },
+      'oldest b': { nin: '1', core: 'of b', createdAtMs: 2 },
+    })
+    const { movers } = resolver.remove(object('oldest a', { ...first, deletedAtMs: DELETED_AT_MS }))
+    assert.deepEqual(
+      movers
+        .filter(({ id, coreObjectId }) => id !== 'middle d' || coreObjectId !== 'of a')
+        .map(({ id, coreObjectId }) => [id, coreObjectId]),
+      [['oldest b', 'of a']],
+    )
+  })
+
+  it('comes with the keys that others share, which change with these', () => {
+    const resolver = resolverOf({ 'oldest a': { nin: '1', core: 'of a' }, 'oldest b': { nin: '2', core: 'of b' } })
+    const { coreObjectId: _none, ...written } = object('oldest b', { nin: '1', core: '' })
+    const shared = resolver.place(written)
+    assert.deepEqual(shared.conflictKeys, ['nin 1'])
+    assert.deepEqual(
+      shared.movers.map(({ id, conflictKeys }) => [id, conflictKeys]),
+      [['oldest a', ['nin 1']]],
+    )
+    const { movers } = resolver.remove(object('oldest b', { nin: '1', core: 'of b', deletedAtMs: DELETED_AT_MS }))
+    assert.deepEqual(
+      movers.map(({ id, conflictKeys }) => [id, conflictKeys]),
+      [['oldest a', undefined]],
+    )
+  })
 
   const placing = (stored: Readonly<Record<string, Stored>>) => {
     const resolver = resolverOf(stored)
