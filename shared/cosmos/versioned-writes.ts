@@ -94,7 +94,7 @@ function* inTransactions(writes: Iterable<VersionedWrite>, atMostCount: number):
   const limits = { atMostCount, atMostBytes: TRANSACTION_LIMIT_BYTES }
   for (const some of chunksWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))) {
     if (some.length + some.filter(({ companion }) => companion).length <= atMostCount) yield some
-    else yield* chunk(some, Math.ceil(some.length / 2))
+    else yield* chunk(some, Math.floor(atMostCount / 2))
   }
 }
 

@@ -145,6 +145,19 @@ describe('An object that is renamed', () => {
     assert.deepEqual([refused.status, refused.errors[0].code], [400, 'ReferenceCycle'])
   })
 
+  it('can be one of a full batch', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    const numbers = Array.from({ length: 1000 }, (_, index) => index)
+    await hr.batch(...numbers.map((number) => upsert('orgUnit', `${number}`, { parent: to('above') })))
+    const ids = async () => (await tenant.all('orgunits')).map(({ id }) => id).sort()
+    const before = await ids()
+    const results = await hr.batch(
+      ...numbers.map((number) => renamed('orgUnit', `${number}`, `new ${number}`, { parent: to('above') })),
+    )
+    assert.ok(results.every(({ status }) => status === 200))
+    assert.deepEqual(await ids(), before)
+  })
+
   it('is named once in a batch, by either name', async () => {
     const { hr } = await school()
     const [first, second] = await hr.batch(renamed('identity', 'ada', 'ada 2'), upsert('identity', 'ada', {}))

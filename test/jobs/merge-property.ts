@@ -6,6 +6,7 @@ import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import { connectorObjectId } from '../../shared/domain/connectors/connector-object.ts'
+import { updateConnector } from '../../shared/domain/connectors/manage-connectors.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
@@ -41,8 +42,11 @@ type WriteStep = {
   readonly duringWrite: Fault | undefined
   readonly duringEvaluation: Fault | undefined
 }
+/** What decides who is who, without taking anybody's existence. */
+type Settings = { readonly joinOn: string[]; readonly bindsAccounts: boolean }
 type Step =
   | WriteStep
+  | { readonly kind: 'settings'; readonly connector: number; readonly settings: Settings }
   | { readonly kind: 'join' | 'leave'; readonly connector: number; readonly name: string; readonly collection: number }
 
 const fault = (kinds: readonly Fault['kind'][], atMost: number): fc.Arbitrary<Fault | undefined> =>
@@ -60,6 +64,22 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       write: objectWrite,
       duringWrite: fault(['killed', 'unanswered', 'followed', 'followed'], 36),
       duringEvaluation: fault(['killed', 'unanswered'], 20),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('settings' as const),
+      connector,
+      settings: fc.record({
+        joinOn: fc.constantFrom<string[]>(
+          ['nin'],
+          ['directoryObjectId'],
+          ['directoryObjectId', 'nin'],
+          ['nin', 'directoryObjectId'],
+        ),
+        bindsAccounts: fc.boolean(),
+      }),
     }),
   },
   {
@@ -141,7 +161,7 @@ class MergingTenant {
   readonly #healthy: Service
   readonly #clock: TestClock
   readonly group
-  readonly #source: SourceTenant
+  #source: SourceTenant
   readonly #collections: string[] = []
   readonly #caller: Caller
 
@@ -261,9 +281,20 @@ class MergingTenant {
 
   /** Carries out the step. @param hasFaults False to leave its faults out. */
   async perform(each: Step, hasFaults: boolean): Promise<void> {
-    if (each.kind !== 'write') await this.#changeMembers(each.kind, each.collection, [each])
+    if (each.kind === 'settings') await this.#change(each.connector, each.settings)
+    else if (each.kind !== 'write') await this.#changeMembers(each.kind, each.collection, [each])
     else await this.#write(hasFaults ? each : { ...each, duringWrite: undefined, duringEvaluation: undefined })
     await this.followed()
+  }
+
+  /** Changes a connector, after which the audits that it enqueues join and split people. */
+  async #change(connector: number, settings: Settings): Promise<void> {
+    const { tenantId, connectors } = this.#source
+    const id = connectors[connector]?.id ?? ''
+    await updateConnector(id, settings, undefined, this.#caller, this.#healthy.connectors)
+    assert.equal(tenantId, this.#caller.tenantId)
+    await this.followed()
+    this.#source = { tenantId, connectors: await this.#healthy.connectors.connectors.list(tenantId) }
   }
 
   /** The contributors of each person. */
@@ -370,7 +401,7 @@ async function converges(servers: Servers, begin: Start, steps: readonly Step[])
   const tenant = await MergingTenant.open(servers, ids)
   await tenant.begin(begin)
   await tenant.link()
-  const model = new PeopleModel()
+  const model = new PeopleModel(ids.map(() => ({ joinOn: ['nin', 'directoryObjectId'] })))
   const namesakes = new Namesakes()
   for (const [index, writes] of begin.objects.entries()) {
     for (const write of writes) {
@@ -385,6 +416,7 @@ async function converges(servers: Servers, begin: Start, steps: readonly Step[])
     await tenant.perform(each, true)
     const after = await tenant.state()
     const lost = tenant.group.losses.slice(lostCount).map(({ account }) => account)
+    if (each.kind === 'settings') model.change(each.connector, each.settings)
     if (each.kind === 'write') {
       tellModel(model, each.connector, ids[each.connector] ?? '', each.write)
       namesakes.add(ids[each.connector] ?? '', each.write)
