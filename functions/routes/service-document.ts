@@ -17,6 +17,14 @@ import { ConnectorAuditEntry } from '../../shared/domain/connectors/connector-au
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
+import { EventDelivery } from '../../shared/domain/events/delivery.ts'
+import { Redelivered, Redelivery } from '../../shared/domain/events/read-deliveries.ts'
+import {
+  EventSubscription,
+  EventSubscriptionUpdate,
+  EventSubscriptionWithSecret,
+  NewEventSubscription,
+} from '../../shared/domain/events/subscription.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
 import { LinkSettingsChange, LinkSettingsDto } from '../../shared/domain/group-links/link-settings.ts'
 import { QueuedSync } from '../../shared/domain/group-links/manage-links.ts'
@@ -65,8 +73,10 @@ import {
   ReplacementBody,
 } from './connector-data.ts'
 import { CORE_OBJECT_SCHEMAS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
+import { TestedSubscription } from './event-subscriptions.ts'
 import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
 import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
+import { EVENT_EXAMPLES, eventDescriptions } from './examples/event-examples.ts'
 import { GroupLinkChange } from './group-link.ts'
 import { DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
 
@@ -134,9 +144,10 @@ export function serviceDocument(): object {
     schemas: NAMED_SCHEMAS,
     detailedSchemas: { ...conditionComponents(), ...connectorDataComponents() },
     examples: {
-      schemas: { ...COLLECTION_EXAMPLES, ...CORE_DATA_EXAMPLES },
+      schemas: { ...COLLECTION_EXAMPLES, ...CORE_DATA_EXAMPLES, ...EVENT_EXAMPLES },
       responses: { ...COLLECTION_RESPONSES, ...CORE_DATA_RESPONSES },
     },
+    events: eventDescriptions(),
     files: FILES,
   })
 }
@@ -187,6 +198,15 @@ const NAMED_SCHEMAS: NamedSchemas = {
   RequestInput: Submission,
   RequestInputOnBehalf: SubmissionOnBehalf,
   RequestWithdrawal,
+
+  EventSubscription,
+  EventSubscriptionWithSecret,
+  NewEventSubscription,
+  EventSubscriptionUpdate,
+  TestedSubscription,
+  EventDelivery,
+  Redelivery,
+  Redelivered,
 
   GroupLink: GroupLinkDto,
   NewGroupLink,

@@ -66,7 +66,7 @@ export const CONTAINERS = [
     id: 'requests',
     partitionKey: '/tenantId',
     defaultTtlS: -1,
-    unindexed: ['/notes/?', '/lifecycle/*', '/causes/*'],
+    unindexed: ['/notes/?', '/lifecycle/*', '/causes/*', '/entry/?'],
   },
   {
     id: 'links',
@@ -94,6 +94,12 @@ export const CONTAINERS = [
     id: 'tenants',
     partitionKey: '/tenantId',
     unindexed: ['/entries/*', '/customAttributes/*', '/trackedGroups/*', '/sweepLog/*'],
+  },
+  {
+    id: 'events',
+    partitionKey: '/tenantId',
+    defaultTtlS: -1,
+    unindexed: ['/subscriptions/*', '/deliveries/*', '/entry/?'],
   },
   {
     id: 'idempotencyKeys',

@@ -108,6 +108,8 @@ export const GroupLink = Type.Object({
   collectionKind: Nullable(OneOf(['criteria', 'joinable'])),
   /** The sweeps find the link unchanged and store no job: its last sync is the tenant's last sweep, or a later job. */
   isSweptUnchanged: Type.Boolean(),
+  /** Why the last sync failed. Absent where it did not, and in links of earlier versions of the service. */
+  lastSyncError: Type.Optional(Nullable(Type.String())),
 })
 export type GroupLink = Readonly<Static<typeof GroupLink>>
 

@@ -94,7 +94,7 @@ async function abort(
   deps: SyncDependencies,
 ): Promise<undefined> {
   const { tenantId, id: jobId } = job
-  if (link !== undefined) await recordFailure(link, deps, jobId)
+  if (link !== undefined) await recordFailure(link, reason, deps, jobId)
   const counts = await finalCounts(job, deps.directory)
   const aborted = await deps.jobs.replace({ ...failed(job, reason, deps.nowMs()), ...counts }, version)
   recordEndedJob(aborted.value, deps.metrics)

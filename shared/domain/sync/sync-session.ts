@@ -213,7 +213,7 @@ export class SyncSession {
     const endMs = nowMs()
     const next = afterFailedRun(job, failure, { delaysS: retryDelaysS, jitter: random(), nowMs: endMs })
     if (next.completedAt === null) return this.#end(next, () => ({}))
-    const outcome = { lastSyncedAt: toTimestamp(endMs), lastSyncOutcome: 'Failed' } as const
+    const outcome = { lastSyncedAt: toTimestamp(endMs), lastSyncOutcome: 'Failed', lastSyncError: next.error } as const
     return this.#end({ ...next, ...(await finalCounts(job, directory)) }, () => outcome)
   }
 

@@ -1,0 +1,195 @@
+import { chunk } from '../../kernel/chunk.ts'
+import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { CollectionSummary } from '../collections/collection-dependencies.ts'
+import { newDelivery } from './delivery.ts'
+import {
+  type DeliveryBatch,
+  EVENT_SOURCES,
+  type EventDependencies,
+  type EventSource,
+  type PublishedTo,
+} from './event-stores.ts'
+import { eventOf, receives, type StoredEvent } from './event-types.ts'
+import { eventsOfMembers } from './member-events.ts'
+import { isEnabled, type Subscription } from './subscription.ts'
+
+/** Events whose deliveries are stored together. */
+const EVENTS_PER_BATCH_COUNT = 100
+
+/** Batches of one moment are in order. */
+const POSITIONS_PER_MS = 1000
+
+const NOT_PUBLISHED: PublishedTo = { membershipVersion: 0, atMs: 0 }
+
+type Publication = { readonly tenantId: string; readonly subscriptions: readonly Subscription[] }
+
+/** Publishes the events of one kind of record. */
+export async function publishOutbox(tenantId: string, source: EventSource, deps: EventDependencies): Promise<void> {
+  const publication = { tenantId, subscriptions: await enabledOf(tenantId, deps) }
+  for (;;) {
+    const entries = await deps.outbox.first(source, tenantId)
+    if (entries.length === 0) return
+    // When the process ends in between, the same events are published again, with the same ids.
+    const events = entries.flatMap((entry) => entry.events)
+    await storeDeliveries(events, publication, deps)
+    await deps.outbox.remove(source, tenantId, entries)
+  }
+}
+
+/** The same for all kinds. */
+export async function publishOutboxes(tenantId: string, deps: EventDependencies): Promise<void> {
+  for (const source of EVENT_SOURCES) await publishOutbox(tenantId, source, deps)
+}
+
+/** Publishes the changes of the members of collections. Costs one read where nobody listens. */
+export async function publishMembers(
+  tenantId: string,
+  collectionIds: readonly string[],
+  deps: EventDependencies,
+): Promise<void> {
+  const subscriptions = (await enabledOf(tenantId, deps)).filter(receivesMembers)
+  if (subscriptions.length === 0) return
+  for (const collectionId of collectionIds) {
+    const collection = await deps.collections.find(tenantId, collectionId)
+    if (collection !== undefined) await publishCollection(collection, { tenantId, subscriptions }, deps)
+  }
+}
+
+/** Collections of one message. */
+const COLLECTIONS_PER_MESSAGE_COUNT = 100
+
+/**
+ * Enqueues the publication of changes of members, where anybody receives them. Call it after the changes are written. A
+ * failure is logged: the sweep publishes them later.
+ */
+export async function notifyMemberEvents(
+  tenantId: string,
+  collectionIds: readonly string[],
+  deps: Pick<EventDependencies, 'subscriptions' | 'messageQueue' | 'newId' | 'log'>,
+): Promise<void> {
+  if (collectionIds.length === 0) return
+  try {
+    const { value } = await deps.subscriptions.read(tenantId)
+    if (!value.some((each) => isEnabled(each) && receivesMembers(each))) return
+    for (const some of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
+      const message = { tenantId, collectionIds: some }
+      await deps.messageQueue.enqueue({ queue: 'events', message }, { id: `publish:${deps.newId()}` })
+    }
+  } catch (error) {
+    deps.log.error('events.enqueue-failed', error, { tenantId, source: 'members' })
+  }
+}
+
+/** Publishes the changes of members whose message was lost. */
+export async function publishMissedMembers(tenantId: string, deps: EventDependencies): Promise<void> {
+  const subscriptions = (await enabledOf(tenantId, deps)).filter(receivesMembers)
+  if (subscriptions.length === 0) return
+  const collections = await deps.collections.all(tenantId)
+  const published = await deps.published.versions(tenantId)
+  for (const kind of ['criteria', 'joinable'] as const) {
+    const ofKind = collections.filter((collection) => collection.kind === kind)
+    const ids = ofKind.map(({ id }) => id)
+    const current = await deps.recordedChanges.versions(tenantId, kind, ids)
+    for (const collection of ofKind) {
+      // After a restore of the database, a version can be lower than the published one.
+      const membershipVersion = current.get(collection.id) ?? 0
+      if (membershipVersion === (published.get(collection.id) ?? 0)) continue
+      await publishCollection(collection, { tenantId, subscriptions }, deps, membershipVersion)
+    }
+  }
+}
+
+/** @param currentVersion Of the members, as read before; undefined when unknown. */
+async function publishCollection(
+  collection: CollectionSummary,
+  publication: Publication,
+  deps: EventDependencies,
+  currentVersion?: number,
+): Promise<void> {
+  const { tenantId, subscriptions } = publication
+  const sinceMs = Math.min(...subscriptions.map((each) => each.sinceMs)) - deps.clockDifferenceMs
+  for (;;) {
+    const found = await deps.published.find(tenantId, collection.id)
+    const changes = await deps.recordedChanges.next(tenantId, collection, found?.value ?? NOT_PUBLISHED, sinceMs)
+    const last = changes.at(-1)
+    if (last === undefined) {
+      // What is older than the subscriptions is not published. Further sweeps need not look at it again.
+      const isBehind = currentVersion !== undefined && found?.value.membershipVersion !== currentVersion
+      const to = { membershipVersion: currentVersion ?? 0, atMs: found?.value.atMs ?? sinceMs }
+      if (isBehind) await deps.published.save(tenantId, collection.id, to, found?.version)
+      return
+    }
+    const drafts = changes.flatMap((change) => eventsOfMembers(change, collection))
+    const events = drafts.map((draft) => eventOf(draft, tenantId, deps.deriveId))
+    await storeDeliveries(events, publication, deps)
+    const { membershipVersion, atMs } = last
+    // When others have published the same changes meanwhile, they go on with the next ones.
+    const to = { membershipVersion, atMs }
+    if (!(await deps.published.save(tenantId, collection.id, to, found?.version))) return
+  }
+}
+
+/**
+ * Stores the deliveries of events to those who receive them, then notifies their workers. The id of a batch follows from
+ * its events, so that a repetition stores no second one.
+ */
+async function storeDeliveries(
+  events: readonly StoredEvent[],
+  { tenantId, subscriptions }: Publication,
+  deps: EventDependencies,
+): Promise<void> {
+  const nowMs = deps.nowMs()
+  for (const subscription of subscriptions) {
+    const received = events.filter((event) => isFor(event, subscription, deps))
+    if (received.length === 0) continue
+    const batches = batchesOf(received, { tenantId, subscriptionId: subscription.id, nowMs }, deps)
+    await deps.deliveries.add(tenantId, batches)
+    deps.metrics.record('events.published', received.length, {})
+    await notifyLane(tenantId, subscription.id, deps)
+  }
+}
+
+function isFor(event: StoredEvent, { id, types, sinceMs }: Subscription, deps: EventDependencies): boolean {
+  if (Date.parse(event.time) < sinceMs - deps.clockDifferenceMs) return false
+  const isOfControl = event.type === 'subscription.test' || event.type === 'subscription.dropped'
+  if (isOfControl || event.type === 'subscription.disabled') {
+    // A test is for one subscription; that it was disabled is for the others.
+    if ((event.data.subscriptionId === id) !== isOfControl) return false
+  }
+  return receives(types, event.type)
+}
+
+/** The batches in which events are delivered to a subscription. */
+export function batchesOf(
+  events: readonly StoredEvent[],
+  { tenantId, subscriptionId, nowMs }: { tenantId: string; subscriptionId: string; nowMs: number },
+  { deriveId }: Pick<EventDependencies, 'deriveId'>,
+): DeliveryBatch[] {
+  return chunk(events, EVENTS_PER_BATCH_COUNT).map((some, index) => ({
+    id: deriveId('batch', subscriptionId, ...some.map((event) => event.id)),
+    tenantId,
+    subscriptionId,
+    createdAt: toTimestamp(nowMs),
+    position: nowMs * POSITIONS_PER_MS + index,
+    deliveries: some.map(newDelivery),
+  }))
+}
+
+/** Enqueues the delivery of what is due for a subscription. */
+export async function notifyLane(
+  tenantId: string,
+  subscriptionId: string,
+  { messageQueue, newId }: Pick<EventDependencies, 'messageQueue' | 'newId'>,
+  delayMs = 0,
+): Promise<void> {
+  const message = { tenantId, subscriptionId }
+  await messageQueue.enqueue({ queue: 'event-deliveries', message }, { id: `deliver:${newId()}`, delayMs })
+}
+
+async function enabledOf(tenantId: string, deps: EventDependencies): Promise<readonly Subscription[]> {
+  return (await deps.subscriptions.read(tenantId)).value.filter(isEnabled)
+}
+
+function receivesMembers({ types }: Subscription): boolean {
+  return ['member.added', 'member.removed', 'members.changed'].some((type) => receives(types, type))
+}
