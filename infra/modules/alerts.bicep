@@ -137,6 +137,19 @@ AppMetrics
 '''
   }
   {
+    name: 'events-not-delivered'
+    description: 'Receivers of events fail: a subscription was disabled, or events were dropped because too many waited.'
+    severity: 2
+    evaluationFrequency: 'PT15M'
+    windowSize: 'PT15M'
+    lookBack: 'PT15M'
+    threshold: 0
+    query: '''
+AppMetrics
+| where Name in ('events.dropped', 'subscriptions.disabled') and Sum > 0
+'''
+  }
+  {
     name: 'account-conflict'
     description: 'A connector assigned a directory account to an identity, and another identity holds the account.'
     severity: 2

@@ -141,6 +141,7 @@ var containers = [
       { path: '/notes/?' }
       { path: '/lifecycle/*' }
       { path: '/causes/*' }
+      { path: '/entry/?' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []
@@ -203,6 +204,20 @@ var containers = [
       { path: '/customAttributes/*' }
       { path: '/trackedGroups/*' }
       { path: '/sweepLog/*' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: []
+  }
+  {
+    id: 'events'
+    partitionKey: '/tenantId'
+    defaultTtl: -1
+    uniqueKeys: []
+    includedPaths: [{ path: '/*' }]
+    excludedPaths: [
+      { path: '/subscriptions/*' }
+      { path: '/deliveries/*' }
+      { path: '/entry/?' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

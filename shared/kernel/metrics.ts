@@ -111,6 +111,12 @@ export const METRICS = {
     meaning: 'Events that were dropped because more waited than are kept',
     by: [],
   },
+  'subscriptions.disabled': {
+    kind: 'counter',
+    unit: '{subscription}',
+    meaning: 'Event subscriptions that the service disabled',
+    by: ['reason'],
+  },
   'sweep.completed': {
     kind: 'counter',
     unit: '{tenant}',

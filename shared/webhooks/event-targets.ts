@@ -26,7 +26,7 @@ export function targetKind(text: string, allowed: readonly string[]): TargetKind
 }
 
 /** The host, an IPv6 address without its brackets. */
-export function hostOf({ hostname }: URL): string {
+function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 

@@ -91,7 +91,7 @@ export async function eventWorld() {
   return {
     ...world,
     drain,
-    /** Advances the clock to each message in turn, for so many seconds at most. */
+    /** Advances the clock to each message in turn, for this number of seconds. */
     async passWithMessages(seconds: number): Promise<void> {
       const endMs = world.nowMs() + seconds * 1000
       for (;;) {

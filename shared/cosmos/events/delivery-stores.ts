@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
-import { Delivery, nextDueMs } from '../../domain/events/delivery.ts'
+import { nextDueMs, StoredDelivery } from '../../domain/events/delivery.ts'
 import type {
   DeliveryBatch,
   DeliveryStore,
@@ -39,7 +39,7 @@ const batches = versionedDocumentParser(
     subscriptionId: Type.String(),
     createdAt: Type.String(),
     position: Type.Number(),
-    deliveries: Type.Array(Delivery),
+    deliveries: Type.Array(StoredDelivery),
   }),
 )
 
@@ -63,6 +63,13 @@ export function cosmosDeliveryStore(events: Container): DeliveryStore {
           if (statusOf(error) !== 409) throw error
         })
       })
+    },
+    async lastPosition(tenantId, subscriptionId) {
+      const [position = 0] = await queryAll<number>(events, tenantId, {
+        query: 'SELECT TOP 1 VALUE c.position FROM c WHERE c.subscriptionId = @subscriptionId ORDER BY c.position DESC',
+        parameters: sqlParameters({ subscriptionId }),
+      })
+      return position
     },
     async due(tenantId, subscriptionId, nowMs) {
       const found = await queryAll<unknown>(events, tenantId, {

@@ -2,7 +2,7 @@ import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { CollectionSummary } from '../../domain/collections/collection-dependencies.ts'
 import type { PublishedTo, RecordedChanges } from '../../domain/events/event-stores.ts'
-import { type RecordedChange, SINGLE_EVENTS_COUNT } from '../../domain/events/member-events.ts'
+import { type ChangeOfVersion, SINGLE_EVENTS_COUNT } from '../../domain/events/member-events.ts'
 import { CHANGE_TYPE, changesIn, PART_TYPE, parseChange, type StoredChange } from '../change-document.ts'
 import { documentParser } from '../document-parser.ts'
 import { queryAll, queryDocuments, sqlParameters } from '../documents.ts'
@@ -30,13 +30,13 @@ export function cosmosRecordedChanges(members: Container, requests: Container): 
   async function causesOf(change: StoredChange, partition: string): Promise<Causes['causes']> {
     if (change.partsOf === undefined) return change.causes
     const parts = await queryAll<Causes>(members, partition, {
-      query: 'SELECT c.causes FROM c WHERE c.type = @type AND c.partsOf = @partsOf',
+      query: 'SELECT * FROM c WHERE c.type = @type AND c.partsOf = @partsOf',
       parameters: sqlParameters({ type: PART_TYPE, partsOf: change.partsOf }),
     })
     return parts.flatMap(({ causes }) => causes)
   }
 
-  async function recorded(change: StoredChange, partition: string): Promise<RecordedChange> {
+  async function recorded(change: StoredChange, partition: string): Promise<ChangeOfVersion> {
     const causes = await causesOf(change, partition)
     const addedCount = causes.reduce((sum, cause) => sum + cause.addedCount, 0)
     const removedCount = causes.reduce((sum, cause) => sum + cause.removedCount, 0)
@@ -59,7 +59,7 @@ export function cosmosRecordedChanges(members: Container, requests: Container): 
           sinceMs,
         }),
       }
-      const found: RecordedChange[] = []
+      const found: ChangeOfVersion[] = []
       let count = 0
       const pages = queryDocuments<object>(container, partition, query, { maxItemCount: CHANGES_PER_PAGE_COUNT })
       for await (const page of pages) {

@@ -4,11 +4,11 @@ import { retryOnConflict } from '../../kernel/versioned.ts'
 import {
   type Attempt,
   afterAttempt,
-  type Delivery,
   isGone,
   isOverdue,
   isSuccess,
   nextDueMs,
+  type StoredDelivery,
   unavailableAt,
 } from './delivery.ts'
 import type { DeliveryBatch, EventDependencies, Lane } from './event-stores.ts'
@@ -134,7 +134,7 @@ class Run {
     return { ...batch, deliveries: attempted }
   }
 
-  async #send({ event }: Delivery, subscription: Subscription): Promise<Attempt> {
+  async #send({ event }: StoredDelivery, subscription: Subscription): Promise<Attempt> {
     const { sender, metrics, nowMs } = this.#deps
     if (this.#silentCount >= SILENT_COUNT) return unavailableAt(nowMs())
     const message = { id: event.id, body: JSON.stringify(cloudEvent(this.#name.tenantId, event)) }
@@ -161,7 +161,7 @@ class Run {
   /** The others, and the operators, are told in the transaction of the change. */
   async #disable(reason: 'Gone' | 'Failing'): Promise<void> {
     const { tenantId, subscriptionId } = this.#name
-    const { subscriptions, log, nowMs } = this.#deps
+    const { subscriptions, log, metrics, nowMs } = this.#deps
     await retryOnConflict(async () => {
       const { value, version } = await subscriptions.read(tenantId)
       const disabled = value.map((each) =>
@@ -173,6 +173,7 @@ class Run {
       const told = { subscriptionId, reason, at: toTimestamp(nowMs()) }
       await subscriptions.replace(tenantId, disabled, version, told)
     })
+    metrics.record('subscriptions.disabled', 1, { reason })
     log.warn('events.subscription-disabled', { tenantId, subscriptionId, reason })
   }
 }

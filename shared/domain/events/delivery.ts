@@ -40,16 +40,16 @@ export const EventDelivery = Closed({
 export type EventDelivery = Static<typeof EventDelivery>
 
 /** The delivery of one event to one subscription. */
-export const Delivery = Type.Object({
+export const StoredDelivery = Type.Object({
   event: StoredEvent,
   state: DeliveryState,
   attempts: Type.Unsafe<readonly Attempt[]>(Type.Array(Attempt)),
   /** When the next attempt is due. */
   dueAtMs: Type.Number(),
 })
-export type Delivery = Readonly<Static<typeof Delivery>>
+export type StoredDelivery = Readonly<Static<typeof StoredDelivery>>
 
-export function newDelivery(event: StoredEvent): Delivery {
+export function newDelivery(event: StoredEvent): StoredDelivery {
   return { event, state: 'Pending', attempts: [], dueAtMs: 0 }
 }
 
@@ -63,7 +63,7 @@ export function isGone({ status }: Attempt): boolean {
 }
 
 /** The delivery after an attempt. */
-export function afterAttempt({ event, attempts }: Delivery, attempt: Attempt): Delivery {
+export function afterAttempt({ event, attempts }: StoredDelivery, attempt: Attempt): StoredDelivery {
   const all = [...attempts, attempt]
   if (isSuccess(attempt)) return { event, attempts: all, state: 'Delivered', dueAtMs: 0 }
   const delayS = RETRY_DELAYS_S[all.length - 1]
@@ -82,7 +82,7 @@ export function unavailableAt(nowMs: number): Attempt {
 }
 
 /** When the earliest of the next attempts is due; undefined when there are none. */
-export function nextDueMs(deliveries: readonly Delivery[]): number | undefined {
+export function nextDueMs(deliveries: readonly StoredDelivery[]): number | undefined {
   const due = deliveries.filter(({ state }) => state === 'Pending').map(({ dueAtMs }) => dueAtMs)
   return due.length === 0 ? undefined : Math.min(...due)
 }
@@ -92,7 +92,7 @@ export function isOverdue(failingSinceMs: number | undefined, nowMs: number): bo
   return failingSinceMs !== undefined && nowMs - failingSinceMs >= DISABLED_AFTER_MS
 }
 
-export function toEventDelivery({ event, state, attempts }: Delivery): EventDelivery {
+export function toEventDelivery({ event, state, attempts }: StoredDelivery): EventDelivery {
   const { id: eventId, type, time, subject } = event
   return { eventId, type, time, subject, state, attempts: [...attempts] }
 }

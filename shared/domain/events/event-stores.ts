@@ -4,9 +4,9 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { CollectionKind } from '../collections/collection.ts'
 import type { CollectionSummary } from '../collections/collection-dependencies.ts'
-import type { Attempt, Delivery } from './delivery.ts'
+import type { Attempt, StoredDelivery } from './delivery.ts'
 import type { StoredEvent } from './event-types.ts'
-import type { RecordedChange } from './member-events.ts'
+import type { ChangeOfVersion } from './member-events.ts'
 import type { Subscription, SubscriptionStore } from './subscription.ts'
 
 /** Where events of a kind of record are stored until they are published. */
@@ -14,7 +14,7 @@ export const EVENT_SOURCES = ['collections', 'requests', 'links', 'jobs', 'event
 export type EventSource = (typeof EVENT_SOURCES)[number]
 
 /** Events that were stored in the transaction of one change. */
-export type OutboxEntry = { readonly id: string; readonly events: readonly StoredEvent[] }
+type OutboxEntry = { readonly id: string; readonly events: readonly StoredEvent[] }
 
 /** Events that are not published yet. */
 export interface OutboxStore {
@@ -41,7 +41,7 @@ export interface RecordedChanges {
     collection: CollectionSummary,
     after: PublishedTo,
     sinceMs: number,
-  ): Promise<readonly RecordedChange[]>
+  ): Promise<readonly ChangeOfVersion[]>
   /** The current version of each of these collections' members. */
   versions(
     tenantId: string,
@@ -67,12 +67,14 @@ export type DeliveryBatch = {
   readonly createdAt: string
   /** The order in which the batches of a subscription are first attempted. */
   readonly position: number
-  readonly deliveries: readonly Delivery[]
+  readonly deliveries: readonly StoredDelivery[]
 }
 
 export interface DeliveryStore {
   /** Stores new batches. One whose id is stored already is ignored. */
   add(tenantId: string, batches: readonly DeliveryBatch[]): Promise<void>
+  /** The highest position of the batches of a subscription; 0 without any. */
+  lastPosition(tenantId: string, subscriptionId: string): Promise<number>
   /** Batches with an attempt that is due, the first ones in order. */
   due(tenantId: string, subscriptionId: string, nowMs: number): Promise<readonly Versioned<DeliveryBatch>[]>
   /** Ignores a batch that others have changed since. */

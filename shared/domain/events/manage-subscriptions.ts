@@ -5,7 +5,7 @@ import { toTimestamp } from '../../kernel/timestamp.ts'
 import { requireIfMatch, retryOnConflict } from '../../kernel/versioned.ts'
 import type { EventDependencies } from './event-stores.ts'
 import { type EventDraft, eventOf, isTypePattern } from './event-types.ts'
-import { batchesOf, notifyLane } from './publish-events.ts'
+import { notifyLane, storeBatches } from './publish-events.ts'
 import {
   type EventSubscriptionUpdate,
   type EventSubscriptionWithSecret,
@@ -132,7 +132,7 @@ export async function testSubscription(
     data: { subscriptionId },
   }
   const event = eventOf(draft, tenantId, deps.deriveId)
-  await deps.deliveries.add(tenantId, batchesOf([event], { tenantId, subscriptionId, nowMs }, deps))
+  await storeBatches([event], { tenantId, subscriptionId }, deps)
   await notifyLane(tenantId, subscriptionId, deps)
   return { eventId: event.id }
 }

@@ -5,7 +5,7 @@ import { toHistoryEntry } from '../insight/list-history.ts'
 import type { EventDraft } from './event-types.ts'
 
 /** A stored change of the members of a collection. */
-export type RecordedChange = {
+export type ChangeOfVersion = {
   readonly membershipVersion: number
   readonly atMs: number
   readonly addedCount: number
@@ -18,7 +18,7 @@ export type RecordedChange = {
 export const SINGLE_EVENTS_COUNT = 1_000
 
 /** What a change of members tells, in the order of the history. */
-export function eventsOfMembers(change: RecordedChange, collection: CollectionSummary): EventDraft[] {
+export function eventsOfMembers(change: ChangeOfVersion, collection: CollectionSummary): EventDraft[] {
   const { membershipVersion, atMs, addedCount: added, removedCount: removed, changes } = change
   const collectionId = collection.id
   const version = [collectionId, String(membershipVersion), String(atMs)]

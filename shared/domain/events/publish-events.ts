@@ -16,7 +16,7 @@ import { isEnabled, type Subscription } from './subscription.ts'
 /** Events whose deliveries are stored together. */
 const EVENTS_PER_BATCH_COUNT = 100
 
-/** Batches of one moment are in order. */
+/** Positions follow the clock, so that they rise even when all batches of a subscription have expired. */
 const POSITIONS_PER_MS = 1000
 
 const NOT_PUBLISHED: PublishedTo = { membershipVersion: 0, atMs: 0 }
@@ -138,12 +138,10 @@ async function storeDeliveries(
   { tenantId, subscriptions }: Publication,
   deps: EventDependencies,
 ): Promise<void> {
-  const nowMs = deps.nowMs()
   for (const subscription of subscriptions) {
     const received = events.filter((event) => isFor(event, subscription, deps))
     if (received.length === 0) continue
-    const batches = batchesOf(received, { tenantId, subscriptionId: subscription.id, nowMs }, deps)
-    await deps.deliveries.add(tenantId, batches)
+    await storeBatches(received, { tenantId, subscriptionId: subscription.id }, deps)
     deps.metrics.record('events.published', received.length, {})
     await notifyLane(tenantId, subscription.id, deps)
   }
@@ -159,20 +157,24 @@ function isFor(event: StoredEvent, { id, types, sinceMs }: Subscription, deps: E
   return receives(types, event.type)
 }
 
-/** The batches in which events are delivered to a subscription. */
-export function batchesOf(
+/**
+ * Stores events for delivery to one subscription, behind all that are stored already. Those who store later events of a
+ * record do it after these are stored, so that they find this position, whatever their clocks say.
+ * @param variant Other texts store the same events again.
+ */
+export async function storeBatches(
   events: readonly StoredEvent[],
-  { tenantId, subscriptionId, nowMs }: { tenantId: string; subscriptionId: string; nowMs: number },
-  { deriveId }: Pick<EventDependencies, 'deriveId'>,
-): DeliveryBatch[] {
-  return chunk(events, EVENTS_PER_BATCH_COUNT).map((some, index) => ({
-    id: deriveId('batch', subscriptionId, ...some.map((event) => event.id)),
-    tenantId,
-    subscriptionId,
-    createdAt: toTimestamp(nowMs),
-    position: nowMs * POSITIONS_PER_MS + index,
-    deliveries: some.map(newDelivery),
-  }))
+  { tenantId, subscriptionId, variant = '' }: { tenantId: string; subscriptionId: string; variant?: string },
+  { deliveries, deriveId, nowMs }: Pick<EventDependencies, 'deliveries' | 'deriveId' | 'nowMs'>,
+): Promise<void> {
+  const lastPosition = await deliveries.lastPosition(tenantId, subscriptionId)
+  const first = Math.max(nowMs() * POSITIONS_PER_MS, lastPosition + 1)
+  const batches = chunk(events, EVENTS_PER_BATCH_COUNT).map((some, index): DeliveryBatch => {
+    const id = deriveId('batch', subscriptionId, variant, ...some.map((event) => event.id))
+    const batch = { id, tenantId, subscriptionId, createdAt: toTimestamp(nowMs()), position: first + index }
+    return { ...batch, deliveries: some.map(newDelivery) }
+  })
+  await deliveries.add(tenantId, batches)
 }
 
 /** Enqueues the delivery of what is due for a subscription. */

@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Guid, Nullable } from '../../kernel/schema.ts'
-import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import { Timestamp } from '../../kernel/timestamp.ts'
 import type { Page } from '../../kernel/versioned.ts'
 import { instantMsOf } from '../insight/list-history.ts'
 import { type EventDelivery, toEventDelivery } from './delivery.ts'
 import type { EventDependencies } from './event-stores.ts'
 import type { StoredEvent } from './event-types.ts'
 import { readSubscription, requireEnabled } from './manage-subscriptions.ts'
-import { batchesOf, notifyLane } from './publish-events.ts'
+import { notifyLane, storeBatches } from './publish-events.ts'
 
 /** Events that one call sends again, at most. */
 const REDELIVERED_LIMIT_COUNT = 10_000
@@ -84,11 +84,8 @@ export async function redeliver(
     if (found.size === wanted?.size || found.size >= REDELIVERED_LIMIT_COUNT) break
   }
   const events = [...found.values()].sort((one, other) => (one.time < other.time ? -1 : Number(one.time > other.time)))
-  const nowMs = deps.nowMs()
-  const batches = batchesOf(events, { tenantId, subscriptionId, nowMs }, deps)
-  // Batches of their own: those of the first delivery have the same events.
-  const named = batches.map((batch) => ({ ...batch, id: deps.deriveId(batch.id, toTimestamp(nowMs)) }))
-  await deps.deliveries.add(tenantId, named)
+  // Batches of their own: those of the first delivery can have the same events.
+  await storeBatches(events, { tenantId, subscriptionId, variant: deps.newId() }, deps)
   await notifyLane(tenantId, subscriptionId, deps)
   return { queued: events.length }
 }

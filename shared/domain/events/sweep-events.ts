@@ -1,7 +1,7 @@
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { EVENT_SOURCES, type EventDependencies } from './event-stores.ts'
 import { type EventDraft, eventOf, type StoredEvent } from './event-types.ts'
-import { batchesOf, notifyLane, publishMissedMembers, publishOutboxes } from './publish-events.ts'
+import { notifyLane, publishMissedMembers, publishOutboxes, storeBatches } from './publish-events.ts'
 
 /** What is younger has a message on its way. */
 const BEHIND_MS = 120_000
@@ -64,16 +64,15 @@ async function tellDropped(
   if (events.length === 0) return
   const times = events.map(({ time }) => time).sort()
   const [from = '', to = ''] = [times.at(0), times.at(-1)]
-  const nowMs = deps.nowMs()
   const draft: EventDraft = {
     key: ['dropped', subscriptionId, ...events.map(({ id }) => id)],
     type: 'subscription.dropped',
-    time: toTimestamp(nowMs),
+    time: toTimestamp(deps.nowMs()),
     subject: `/event-subscriptions/${subscriptionId}`,
     data: { subscriptionId, count: events.length, from, to },
   }
   const told = eventOf(draft, tenantId, deps.deriveId)
-  await deps.deliveries.add(tenantId, batchesOf([told], { tenantId, subscriptionId, nowMs }, deps))
+  await storeBatches([told], { tenantId, subscriptionId }, deps)
   deps.metrics.record('events.dropped', events.length, {})
   deps.log.warn('events.dropped', { tenantId, subscriptionId, count: events.length })
 }
