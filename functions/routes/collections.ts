@@ -176,7 +176,8 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
       '`hidden`. A caller with the role `User` can specify their own identity and positions; any other object is not ' +
       'found. When the data of the tenant is not in memory, the response waits until it is loaded.\n\n' +
       'A page has at most 20 rows, and fewer where the response would exceed 2 MB; `rowCount` is the number of all rows. ' +
-      'Of an `actual` list that alone is too long for that, the first 20 entries are returned.',
+      'Of a list in `actual` or `compared` the first 100 entries are returned, and of a text the first 500 characters, ' +
+      'with `…` behind them when there are more.',
     roles: EXPLANATION_READERS,
     identity: { exempt: COLLECTION_READERS },
     query: ExplainQuery,

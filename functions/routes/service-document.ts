@@ -42,14 +42,21 @@ import { ExplainedCondition, Explanation } from '../../shared/domain/insight/exp
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
-import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
-import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
+import { RequestDecision, RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
+import {
+  AddedMembers,
+  MemberAddition,
+  MemberChange,
+  RemovedMembers,
+} from '../../shared/domain/membership-requests/direct-members.ts'
+import { MembershipExtension } from '../../shared/domain/membership-requests/extend-membership.ts'
 import { JoinPolicyDto, JoinPolicyInput } from '../../shared/domain/membership-requests/join-policy.ts'
 import {
   JoinableCollectionDto,
   JoinableCollectionUpdate,
   NewJoinableCollection,
 } from '../../shared/domain/membership-requests/joinable-collection.ts'
+import { DeputyDto, DeputyInput } from '../../shared/domain/membership-requests/manage-deputy.ts'
 import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-requests/submit-request.ts'
 import { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
@@ -73,6 +80,7 @@ import {
   ReplacementBody,
 } from './connector-data.ts'
 import { CORE_OBJECT_SCHEMAS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
+import { DecisionResult, Decisions } from './deputies.ts'
 import { TestedSubscription } from './event-subscriptions.ts'
 import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
 import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
@@ -191,13 +199,19 @@ const NAMED_SCHEMAS: NamedSchemas = {
   JoinPolicy: JoinPolicyDto,
   JoinPolicyInput,
   MemberChange,
+  MemberAddition,
   AddedMembers,
   RemovedMembers,
   MembershipRequest: MembershipRequestDto,
-  // Also the body of approving and rejecting.
   RequestInput: Submission,
   RequestInputOnBehalf: SubmissionOnBehalf,
+  RequestDecision,
   RequestWithdrawal,
+  MembershipExtension,
+  Deputy: DeputyDto,
+  DeputyInput,
+  Decisions,
+  DecisionResult,
 
   EventSubscription,
   EventSubscriptionWithSecret,

@@ -110,6 +110,31 @@ describe('the explanation of a criteria collection', () => {
     assert.equal((await world.call(world.admin, 'GET', other)).status, 400)
   })
 
+  it('shows the first entries of long lists and the first characters of long texts: no row alone exceeds 2 MB', async () => {
+    const world = await joinableWorld()
+    const person = await world.person(['User'], { displayName: 'Kari' })
+    const deputies = Array.from({ length: 150 }, () => ({ objectId: person.identityId }))
+    const others = await Promise.all(deputies.map(() => world.put('identity', { displayName: 'Ola' })))
+    const unit = await world.put('orgUnit', {
+      displayName: 'å'.repeat(256),
+      'custom/motto': 'å'.repeat(2000),
+      deputies: others.map((objectId) => ({ objectId })),
+    })
+    const motto = (index: number) =>
+      leaf('orgUnitCustom/motto', index % 2 === 0 ? 'NotContains' : 'Contains', `${index}`)
+    const leaves = Array.from({ length: 499 }, (_, index) => motto(index))
+    const id = await world.criteria(
+      'OrgUnit',
+      group('OR', leaf('orgUnitDeputies', 'Contains', others[7] ?? ''), ...leaves),
+    )
+    const { status, data } = await explain(world, id, unit)
+    assert.equal(status, 200)
+    const [first, second] = data.rows[0]?.condition.conditions ?? []
+    assert.deepEqual((first as { actual?: unknown }).actual, [...others].sort().slice(0, 100))
+    assert.equal((second as { actual?: unknown }).actual, `${'å'.repeat(500)}…`)
+    assert.ok(Buffer.byteLength(JSON.stringify(data)) < 2 * 1024 * 1024)
+  })
+
   it('tells soon from now: the stored members are compared with what the condition says', async () => {
     const world = await joinableWorld()
     const id = await world.criteria('Identity', equals('identityDisplayName', 'Kari'))

@@ -130,6 +130,7 @@ class GuardedLink {
       ...this.#stores,
       collections: this.#collections,
       evaluations: { coveredUntil: async () => undefined, isDueDaily: async () => true },
+      deadlines: { isDue: () => false, enqueue: async () => undefined },
       directory: this.#directory.directory,
       linkQuota: new TenantQuota({
         what: 'group links',

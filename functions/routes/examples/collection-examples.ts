@@ -20,6 +20,7 @@ import type {
   JoinableCollectionUpdate,
   NewJoinableCollection,
 } from '../../../shared/domain/membership-requests/joinable-collection.ts'
+import type { DeputyDto } from '../../../shared/domain/membership-requests/manage-deputy.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import type { CallerDto } from '../../../shared/domain/object-access/read-caller.ts'
 import {
@@ -206,10 +207,13 @@ const SCHEMAS: TenantSchemas = {
 const POLICY = {
   approvalRequired: true,
   approvalGates: [
-    { order: 1, type: 'Manager' },
+    { order: 1, type: 'Manager', fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] } },
     { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
   ],
   joinableBy: { collectionIds: [CRITERIA_COLLECTION_ID] },
+  maxDays: 365,
+  requestDays: 30,
+  rejectionNeedsReason: true,
 } satisfies JoinPolicyInput
 const FIRST_AIDERS = { objectType: 'Relationship', name: 'First aiders' } as const
 const NEW_JOINABLE_COLLECTION: NewJoinableCollection = { ...FIRST_AIDERS, joinPolicy: POLICY }
@@ -229,7 +233,12 @@ const JOINABLE_COLLECTION: JoinableCollectionDto = {
   joinPolicy: {
     ...POLICY,
     approvalGates: [
-      { order: 1, type: 'Manager', approvers: [] },
+      {
+        order: 1,
+        type: 'Manager',
+        approvers: [],
+        fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] },
+      },
       { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
     ],
   },
@@ -252,6 +261,8 @@ const REQUEST: MembershipRequestDto = {
   ],
   collectionName: 'First aiders',
   requesterName: 'Kari Nordmann',
+  endsAt: '2027-02-11T00:00:00.000+00:00',
+  extension: null,
   relationshipTitle: 'Nurse',
   submittedByName: 'Kari Nordmann',
 }
@@ -277,6 +288,25 @@ const ended = (status: MembershipRequestDto['status'], actorId: string): Members
   lifecycle: [...REQUEST.lifecycle, { status, actorId, at: UPDATED_AT }],
 })
 
+/** The extension of a membership, which waits for the manager. */
+const EXTENDED: MembershipRequestDto = {
+  ...ended('Joined', MANAGER_ID),
+  extension: {
+    endsAt: '2028-02-11T00:00:00.000+00:00',
+    requestedBy: IDENTITY_ID,
+    requestedAt: UPDATED_AT,
+    currentGate: { order: 1, type: 'Manager', approverCount: 1 },
+  },
+}
+
+const DEPUTY: DeputyDto = {
+  identityId: MANAGER_ID,
+  deputyId: IDENTITY_ID,
+  deputyName: 'Kari Nordmann',
+  from: '2026-07-01T00:00:00.000+00:00',
+  until: '2026-08-01T00:00:00.000+00:00',
+}
+
 /** Examples of collections and requests, by component name. */
 export const COLLECTION_EXAMPLES = {
   Guid: CRITERIA_COLLECTION_ID,
@@ -301,10 +331,22 @@ export const COLLECTION_EXAMPLES = {
   NewJoinableCollection: NEW_JOINABLE_COLLECTION,
   JoinableCollectionUpdate: JOINABLE_UPDATE,
   MemberChange: { coreIdentityIds: [IDENTITY_ID] },
+  MemberAddition: { coreIdentityIds: [IDENTITY_ID], endsAt: '2027-02-11' },
   AddedMembers: { added: 1, alreadyMembers: 0 },
   RemovedMembers: { removed: 1, notMembers: 0 },
   MembershipRequest: REQUEST,
-  RequestInput: { notes: 'I took the course', relationshipId: RELATIONSHIP_ID },
+  RequestInput: { notes: 'I took the course', relationshipId: RELATIONSHIP_ID, endsAt: '2027-02-11' },
+  RequestDecision: { notes: 'Welcome' },
+  Deputy: DEPUTY,
+  DeputyInput: { deputyId: IDENTITY_ID, from: '2026-07-01', until: '2026-08-01' },
+  Decisions: {
+    decisions: [
+      { collectionId: JOINABLE_COLLECTION_ID, requestId: REQUEST_ID, decision: 'Approve' },
+      { collectionId: JOINABLE_COLLECTION_ID, requestId: LINK_ID, decision: 'Reject', notes: 'The course is full' },
+    ],
+  },
+  DecisionResult: { index: 0, status: 200 },
+  MembershipExtension: { endsAt: '2028-02-11', notes: 'I took the course again' },
   RequestInputOnBehalf: { notes: 'She took the course', requesterId: IDENTITY_ID },
   RequestWithdrawal: {},
 }
@@ -334,4 +376,14 @@ export const COLLECTION_RESPONSES = {
   rejectRequest: ended('Rejected', MANAGER_ID),
   cancelRequest: ended('Cancelled', IDENTITY_ID),
   leaveRequest: ended('Left', IDENTITY_ID),
+  extendMembership: EXTENDED,
+  getDeputy: DEPUTY,
+  decideRequests: [
+    { index: 0, status: 200 },
+    {
+      index: 1,
+      status: 409,
+      errors: [{ code: 'InvalidRequestState', message: `Request ${LINK_ID} is Rejected` }],
+    },
+  ],
 }

@@ -6,7 +6,7 @@ import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import { derivedId } from '../derived-id.ts'
 import { documentParser } from '../document-parser.ts'
-import { type Stored, statusOf } from '../documents.ts'
+import { queryAll, type Stored, statusOf } from '../documents.ts'
 
 /** Stores the events of a change in its transaction, where anybody would receive them. */
 export type Outbox = {
@@ -73,11 +73,9 @@ const ENTRIES_COUNT = 50
 export function cosmosOutboxStore(container: (source: EventSource) => Container, nowMs: () => number): OutboxStore {
   return {
     async first(source, tenantId) {
-      const query = `SELECT TOP ${ENTRIES_COUNT} * FROM c WHERE c.isOutbox = true ORDER BY c._ts`
-      const { resources } = await container(source)
-        .items.query<Stored<object>>(query, { partitionKey: tenantId })
-        .fetchAll()
-      const entries = resources.map((document) => {
+      const query = { query: `SELECT TOP ${ENTRIES_COUNT} * FROM c WHERE c.isOutbox = true ORDER BY c._ts` }
+      const found = await queryAll<Stored<object>>(container(source), tenantId, query)
+      const entries = found.map((document) => {
         const { id, entry } = parse(document)
         return { id, atS: document._ts, events: JSON.parse(entry) as StoredEvent[] }
       })

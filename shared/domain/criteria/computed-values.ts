@@ -4,7 +4,6 @@ import { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { COMPUTED_ATTRIBUTES, type ComputedName } from './computed-attributes.ts'
 import type { CheckedLeaf } from './condition.ts'
-import type { RowValue } from './row-value.ts'
 
 /** The values of a computed attribute on the objects of a snapshot, by slot. */
 export type ComputedValues = {
@@ -29,14 +28,6 @@ export function computedValues(name: ComputedName, rows: RowSnapshot): ComputedV
     case 'identityHasReports':
       return reportValues(rows)
   }
-}
-
-/** The value as it is shown: a boolean or ids, ascending. */
-export function shownValue(name: ComputedName, slot: number, todayMs: number, rows: RowSnapshot): RowValue {
-  const value = computedValues(name, rows).valueAt(slot, todayMs)
-  if (value === undefined) return null
-  if (typeof value === 'boolean') return value
-  return value.map((each) => rows.tables.orgUnit.ids.idOf(each)).sort()
 }
 
 /** Whether an object satisfies a leaf. Negative operators are tested as their opposites. */

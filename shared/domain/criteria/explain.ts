@@ -6,16 +6,17 @@ import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { Row } from './collection-members.ts'
 import { type BoundAnyPosition, type BoundNode, type BoundPair, compileAsWritten, type RowColumn } from './compile.ts'
 import { isComputed } from './computed-attributes.ts'
-import { shownValue } from './computed-values.ts'
 import type { CheckedCondition, CheckedLeaf, CheckedNode, WireGroup, WireLeaf } from './condition.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { HIDDEN, withHiddenValues } from './hidden-values.ts'
 import { groupHolds, RowTest } from './row-test.ts'
 import { type RowValue, rowValue } from './row-value.ts'
 import { isSensitive } from './schema.ts'
+import { ShownComputedValues, shownPart } from './shown-values.ts'
 
 export type ExplainedLeaf = WireLeaf & {
   readonly holds: boolean
+  /** Of a long list the first entries, of a long text the first characters. */
   readonly actual: RowValue
   /** For a leaf that compares two attributes: the value of the other one. */
   readonly compared?: RowValue
@@ -58,11 +59,12 @@ export function* explainTask(
   const bound = compiled.boundTo(snapshot)
   const test = new RowTest(snapshot, context)
   const wire = showsCondition ? condition.wire : withHiddenValues(condition.wire)
+  const computed = new ShownComputedValues(snapshot, context.todayMs)
   const explained: ExplainedGroup[] = []
   for (const each of rows) {
     yield
     test.moveToRow(each.row)
-    const node = yield* resultOf(bound, condition.root, wire, { test, explained: each, context, snapshot })
+    const node = yield* resultOf(bound, condition.root, wire, { test, explained: each, context, snapshot, computed })
     explained.push(yield* described(node))
   }
   return explained
@@ -92,6 +94,7 @@ type TestedRow = {
   readonly explained: RowToExplain
   readonly context: EvaluationContext
   readonly snapshot: RowSnapshot
+  readonly computed: ShownComputedValues
 }
 
 /** The three trees have the same shape. */
@@ -157,11 +160,11 @@ function* actualOf(bound: BoundNode, checked: CheckedNode, row: TestedRow): Task
     case 'today':
       return toTimestamp(row.context.todayMs)
     case 'membership':
-      return yield* row.test.collectionsOf(bound)
+      return shownPart(yield* row.test.collectionsOf(bound))
     case 'pair':
       return comparedField(bound, row)
     case 'computed':
-      return shownValue(bound.name, row.explained.row[bound.place] as number, row.context.todayMs, row.snapshot)
+      return row.computed.valueOf(bound.name, row.explained.row[bound.place] as number)
     case 'leaf':
       return valueOn(bound, checked as CheckedLeaf, row)
     case 'group':
@@ -171,17 +174,17 @@ function* actualOf(bound: BoundNode, checked: CheckedNode, row: TestedRow): Task
 }
 
 function comparedField({ field, leaf }: BoundPair, row: TestedRow): RowValue {
-  const { context, explained, snapshot } = row
+  const { context, explained, computed } = row
   if (field === undefined) return toTimestamp(context.todayMs)
   if (!isComputed(leaf.name)) return valueOn(field, leaf, row)
-  return shownValue(leaf.name, explained.row[field.place] as number, context.todayMs, snapshot)
+  return computed.valueOf(leaf.name, explained.row[field.place] as number)
 }
 
 /** The value of a column on a row, after the functions of a leaf. */
 function valueOn({ column, place }: RowColumn, leaf: CheckedLeaf | undefined, { explained }: TestedRow): RowValue {
   const { row, showsSensitive } = explained
   const value = rowValue(leaf ?? plainLeaf(column), column, column.codeAt(row[place] as number))
-  return value !== null && !showsSensitive && isSensitive(column.name) ? HIDDEN : value
+  return value !== null && !showsSensitive && isSensitive(column.name) ? HIDDEN : shownPart(value)
 }
 
 /** Reads an attribute without functions. */

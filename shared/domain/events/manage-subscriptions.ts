@@ -45,8 +45,10 @@ export async function createSubscription(
   const id = creation.newId()
   return retryOnConflict(async () => {
     const { value, version } = await deps.subscriptions.read(tenantId)
-    const others = value.filter((each) => each.id !== id)
-    if (others.length >= SUBSCRIPTIONS_LIMIT_COUNT) {
+    // A repeated request after a crash finds what the first one has created.
+    const created = value.find((each) => each.id === id)
+    if (created !== undefined) return { ...toEventSubscription(created), secret: created.secret }
+    if (value.length >= SUBSCRIPTIONS_LIMIT_COUNT) {
       throw new Refusal('QuotaExceeded', `A tenant has at most ${SUBSCRIPTIONS_LIMIT_COUNT} event subscriptions`)
     }
     const nowMs = deps.nowMs()
@@ -60,7 +62,7 @@ export async function createSubscription(
       sinceMs: nowMs,
       revision: 1,
     }
-    await deps.subscriptions.replace(tenantId, [...others, subscription], version)
+    await deps.subscriptions.replace(tenantId, [...value, subscription], version)
     return { ...toEventSubscription(subscription), secret: subscription.secret }
   })
 }

@@ -77,6 +77,8 @@ export type BegunSweep = {
   readonly readUntilS: number | undefined
   /** What evaluations had covered by the last sweep, if it found none due. */
   readonly evaluated: EvaluatedUntil | undefined
+  /** When a sweep last looked for ends of memberships; undefined before the first time. */
+  readonly deadlinesReadAtMs?: number | undefined
   /**
    * Records the end of the sweep. Each of its links has a job from then on, which is found and listed like a stored
    * one. Two sweeps that begin in the same minute are one.

@@ -91,9 +91,6 @@ export const MAX_ROWS_COUNT = 20
 /** Of the rows' JSON: a response of 2 MB has room for them and for the rest. */
 const ROWS_BYTES_COUNT = 1_900_000
 
-/** Entries of a list of actual values that are left of a row that alone is too long. */
-const SHORTENED_COUNT = 20
-
 /** An object with its rows. */
 type Subject = { readonly objectType: ObjectType; readonly objectId: string; readonly rows: readonly Row[] }
 
@@ -195,7 +192,7 @@ async function criteriaVerdict(
   }
 }
 
-/** The first rows whose JSON is not too long: at least one, if need be with shortened lists. */
+/** The first rows whose JSON is not too long. One row alone never is. */
 function withinBytes(rows: readonly ExplainedRow[], { scheduler }: ExplainDependencies): Promise<ExplainedRow[]> {
   return scheduler.run(firstRows(rows))
 }
@@ -207,17 +204,9 @@ function* firstRows(rows: readonly ExplainedRow[]): Task<ExplainedRow[]> {
     yield
     leftBytes -= Buffer.byteLength(JSON.stringify(row))
     if (leftBytes < 0 && found.length > 0) break
-    found.push(leftBytes < 0 ? { ...row, condition: shortened(row.condition) } : row)
+    found.push(row)
   }
   return found
-}
-
-function shortened(group: ExplainedGroup): ExplainedGroup {
-  const conditions = group.conditions.map((node) => {
-    if ('conditions' in node) return shortened(node)
-    return Array.isArray(node.actual) ? { ...node, actual: node.actual.slice(0, SHORTENED_COUNT) } : node
-  })
-  return { ...group, conditions }
 }
 
 /** Sensitive attributes are those of identities. A caller may read all values of their own one. */

@@ -174,6 +174,8 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
     startMs,
   )
   const sweep = { tenantId, startMs, settings, links, linksToQueue, begun, evaluated }
+  const isLookDue = deps.deadlines.isDue(begun.deadlinesReadAtMs)
+  if (isLookDue) await deps.deadlines.enqueue(tenantId)
   const unchanged = await findUnchangedLinks(sweep, deps)
   const unchangedIds = new Set(unchanged.map(({ id }) => id))
   const changed = linksToQueue.filter(({ id }) => !unchangedIds.has(id))
@@ -181,7 +183,7 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
     await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
   }
   for (const job of jobsToNotify) await notifyWorker(job, `sweep:${startMs}`, deps)
-  await recordSweep(sweep, unchanged, deps)
+  await recordSweep({ ...sweep, ...(isLookDue && { deadlinesReadAtMs: startMs }) }, unchanged, deps)
   const counts = { unchanged: unchanged.length, queued: changed.length, enqueued: jobsToNotify.length }
   deps.log.info('sweep.tenant-swept', { tenantId, ...counts })
 }
