@@ -62,8 +62,13 @@ export function eventParts(
 
 /** The handlers of the messages that concern events. */
 export function eventMessages(deps: EventDependencies) {
-  // Messages for one collection, or one kind of record, share a run.
-  const members = coalesce((key) => publishMembers(...split(key), deps))
+  // Messages of one tenant, or one kind of its records, share a run.
+  const changed = new Map<string, Set<string>>()
+  const members = coalesce(async (tenantId) => {
+    const ids = changed.get(tenantId) ?? new Set()
+    changed.delete(tenantId)
+    await publishMembers(tenantId, [...ids], deps)
+  })
   const outbox = coalesce((key) => {
     const [tenantId, [name]] = split(key)
     const source = EVENT_SOURCES.find((each) => each === name)
@@ -73,7 +78,9 @@ export function eventMessages(deps: EventDependencies) {
     events: messageHandler(EventMessage, async ({ tenantId, source, collectionIds = [] }) => {
       if (source === undefined && collectionIds.length === 0) return sweepEvents(tenantId, deps)
       if (source !== undefined) await outbox(`${tenantId} ${source}`)
-      for (const id of collectionIds) await members(`${tenantId} ${id}`)
+      if (collectionIds.length === 0) return
+      changed.set(tenantId, new Set([...(changed.get(tenantId) ?? []), ...collectionIds]))
+      await members(tenantId)
     }),
     'event-deliveries': messageHandler(EventDeliveryMessage, (message) => deliverEvents(message, deps)),
   }

@@ -111,6 +111,7 @@ it('the routes that return an ETag are covered here, and these writes check If-M
     'PATCH /settings',
     'POST /membership-requests/{collectionId}/{requestId}/approve',
     'POST /membership-requests/{collectionId}/{requestId}/cancel',
+    'POST /membership-requests/{collectionId}/{requestId}/extend',
     'POST /membership-requests/{collectionId}/{requestId}/leave',
     'POST /membership-requests/{collectionId}/{requestId}/reject',
     'POST /{id}/plan',

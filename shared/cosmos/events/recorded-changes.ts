@@ -67,10 +67,10 @@ export function cosmosRecordedChanges(members: Container, requests: Container): 
           const next = await recorded(change, partition)
           found.push(next)
           count += Math.min(next.addedCount + next.removedCount, SINGLE_EVENTS_COUNT)
-          if (count >= SINGLE_EVENTS_COUNT) return found
+          if (count >= SINGLE_EVENTS_COUNT) return { changes: found, isMore: true }
         }
       }
-      return found
+      return { changes: found, isMore: false }
     },
     async versions(tenantId, kind, collectionIds) {
       if (kind === 'criteria') return headVersions(members, tenantId, collectionIds)

@@ -41,7 +41,7 @@ export interface RecordedChanges {
     collection: CollectionSummary,
     after: PublishedTo,
     sinceMs: number,
-  ): Promise<readonly ChangeOfVersion[]>
+  ): Promise<{ readonly changes: readonly ChangeOfVersion[]; readonly isMore: boolean }>
   /** The current version of each of these collections' members. */
   versions(
     tenantId: string,

@@ -49,10 +49,8 @@ export async function publishMembers(
 ): Promise<void> {
   const subscriptions = (await enabledOf(tenantId, deps)).filter(receivesMembers)
   if (subscriptions.length === 0) return
-  for (const collectionId of collectionIds) {
-    const collection = await deps.collections.find(tenantId, collectionId)
-    if (collection !== undefined) await publishCollection(collection, { tenantId, subscriptions }, deps)
-  }
+  const found = collectionIds.map((id) => ({ read: () => deps.collections.find(tenantId, id) }))
+  await publishCollections(found, { tenantId, subscriptions }, deps)
 }
 
 /** Collections of one message. */
@@ -86,47 +84,89 @@ export async function publishMissedMembers(tenantId: string, deps: EventDependen
   if (subscriptions.length === 0) return
   const collections = await deps.collections.all(tenantId)
   const published = await deps.published.versions(tenantId)
+  const missed: DueCollection[] = []
   for (const kind of ['criteria', 'joinable'] as const) {
     const ofKind = collections.filter((collection) => collection.kind === kind)
     const ids = ofKind.map(({ id }) => id)
     const current = await deps.recordedChanges.versions(tenantId, kind, ids)
     for (const collection of ofKind) {
+      const currentVersion = current.get(collection.id) ?? 0
       // After a restore of the database, a version can be lower than the published one.
-      const membershipVersion = current.get(collection.id) ?? 0
-      if (membershipVersion === (published.get(collection.id) ?? 0)) continue
-      await publishCollection(collection, { tenantId, subscriptions }, deps, membershipVersion)
+      if (currentVersion === (published.get(collection.id) ?? 0)) continue
+      missed.push({ read: async () => collection, currentVersion })
     }
+  }
+  await publishCollections(missed, { tenantId, subscriptions }, deps)
+}
+
+type DueCollection = {
+  /** Undefined for a collection that was deleted. */
+  read(): Promise<CollectionSummary | undefined>
+  /** Of the members, as read before; absent when unknown. */
+  readonly currentVersion?: number
+}
+
+/** Collections that are read at the same time. */
+const COLLECTIONS_AT_ONCE_COUNT = 8
+
+/** Collections of which events are gathered before they are stored: many changed collections share batches. */
+const EVENTS_AT_ONCE_COUNT = 2_000
+
+async function publishCollections(
+  collections: readonly DueCollection[],
+  publication: Publication,
+  deps: EventDependencies,
+): Promise<void> {
+  let rest = [...collections]
+  while (rest.length > 0) {
+    const gathered: Publishable[] = []
+    for (let count = 0; rest.length > 0 && count < EVENTS_AT_ONCE_COUNT; ) {
+      const some = rest.splice(0, COLLECTIONS_AT_ONCE_COUNT)
+      const found = await Promise.all(some.map((due) => nextOf(due, publication, deps)))
+      gathered.push(...found.filter((each) => each !== undefined))
+      count = gathered.reduce((sum, { events }) => sum + events.length, 0)
+    }
+    const events = gathered.flatMap((each) => each.events)
+    await storeDeliveries(events, publication, deps)
+    // When others have published the same changes meanwhile, they go on with the next ones.
+    const saved = await Promise.all(
+      gathered.map(async (each) => ((await each.save()) && each.isMore ? [each.due] : [])),
+    )
+    rest = [...saved.flat(), ...rest]
   }
 }
 
-/** @param currentVersion Of the members, as read before; undefined when unknown. */
-async function publishCollection(
-  collection: CollectionSummary,
-  publication: Publication,
+/** The next events of a collection, and how to record that they are published. */
+type Publishable = {
+  readonly due: DueCollection
+  readonly events: readonly StoredEvent[]
+  readonly isMore: boolean
+  save(): Promise<boolean>
+}
+
+async function nextOf(
+  due: DueCollection,
+  { tenantId, subscriptions }: Publication,
   deps: EventDependencies,
-  currentVersion?: number,
-): Promise<void> {
-  const { tenantId, subscriptions } = publication
+): Promise<Publishable | undefined> {
+  const collection = await due.read()
+  if (collection === undefined) return undefined
   const sinceMs = Math.min(...subscriptions.map((each) => each.sinceMs)) - deps.clockDifferenceMs
-  for (;;) {
-    const found = await deps.published.find(tenantId, collection.id)
-    const changes = await deps.recordedChanges.next(tenantId, collection, found?.value ?? NOT_PUBLISHED, sinceMs)
-    const last = changes.at(-1)
-    if (last === undefined) {
-      // What is older than the subscriptions is not published. Further sweeps need not look at it again.
-      const isBehind = currentVersion !== undefined && found?.value.membershipVersion !== currentVersion
-      const to = { membershipVersion: currentVersion ?? 0, atMs: found?.value.atMs ?? sinceMs }
-      if (isBehind) await deps.published.save(tenantId, collection.id, to, found?.version)
-      return
-    }
-    const drafts = changes.flatMap((change) => eventsOfMembers(change, collection))
-    const events = drafts.map((draft) => eventOf(draft, tenantId, deps.deriveId))
-    await storeDeliveries(events, publication, deps)
-    const { membershipVersion, atMs } = last
-    // When others have published the same changes meanwhile, they go on with the next ones.
-    const to = { membershipVersion, atMs }
-    if (!(await deps.published.save(tenantId, collection.id, to, found?.version))) return
-  }
+  const found = await deps.published.find(tenantId, collection.id)
+  const { changes, isMore } = await deps.recordedChanges.next(
+    tenantId,
+    collection,
+    found?.value ?? NOT_PUBLISHED,
+    sinceMs,
+  )
+  const drafts = changes.flatMap((change) => eventsOfMembers(change, collection))
+  const events = drafts.map((draft) => eventOf(draft, tenantId, deps.deriveId))
+  // What is older than the subscriptions is not published. Further sweeps need not look at it again.
+  const passedOver = { membershipVersion: due.currentVersion ?? 0, atMs: found?.value.atMs ?? sinceMs }
+  const { membershipVersion, atMs } = changes.at(-1) ?? passedOver
+  if (membershipVersion === 0 && changes.length === 0) return undefined
+  const save = () => deps.published.save(tenantId, collection.id, { membershipVersion, atMs }, found?.version)
+  return { due, events, isMore, save }
 }
 
 /**
