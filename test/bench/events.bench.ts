@@ -177,6 +177,21 @@ async function measureShare(collectionCount: number): Promise<void> {
   )
 }
 
+/** What one change of one member costs after it is stored, and 100 of one change. */
+async function measureUnits(): Promise<void> {
+  const [written] = await newTenant(1, [fastUrl])
+  if (written === undefined) return
+  const units: number[] = []
+  for (const count of [1, 1, 100]) {
+    await store(written, [...written.ids, ...newIds(count)])
+    const before = (await workDone()).units
+    await notifyMemberEvents(written.tenantId, [written.id], service.events)
+    await quiet()
+    units.push((await workDone()).units - before)
+  }
+  print(`Request units to publish and deliver: ${units[1]?.toFixed(0)} for one event, ${units[2]?.toFixed(0)} for 100`)
+}
+
 const QUIET_MS = 1_500
 
 async function quiet(): Promise<void> {
@@ -194,6 +209,7 @@ async function workDone() {
   return { units: (await database.workDone()).requestUnits, ms: performance.now() }
 }
 
+await measureUnits()
 await measureShare(1)
 await measureShare(50)
 await measureLatency()
