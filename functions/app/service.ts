@@ -19,7 +19,9 @@ import type { LinkedCollections } from '../../shared/domain/group-links/link-dep
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
 import type { ExplainDependencies } from '../../shared/domain/insight/explain-membership.ts'
+import type { ListMembershipsDependencies } from '../../shared/domain/insight/list-memberships.ts'
 import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
+import { StoredMemberships } from '../../shared/domain/insight/stored-memberships.ts'
 import { applyDeadlines } from '../../shared/domain/membership-requests/apply-deadlines.ts'
 import { deadlineSchedule, withDeadlineMessages } from '../../shared/domain/membership-requests/deadline-messages.ts'
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
@@ -92,10 +94,13 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const requestStore = cosmosRequestStore(container('requests'), { historyDays: settings.historyDays, nowMs }, outbox)
   const requests: EvaluatedDependencies &
     ExplainDependencies &
+    ListMembershipsDependencies &
     PlanDependencies &
     typeof coreData & { readonly auditTrail: AuditTrail } = {
     auditTrail,
     linkStore,
+    directory: parts.directory,
+    storedMemberships: new StoredMemberships(collections),
     linkSettings,
     removalPlans,
     planIds: signed.planIds,

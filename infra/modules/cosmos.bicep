@@ -158,6 +158,8 @@ var containers = [
       { path: '/removalWindow/*' }
       { path: '/unseenAdditions/*' }
       { path: '/unresolved/*' }
+      { path: '/withoutAccount/*' }
+      { path: '/acceptedWithoutAccount/*' }
       { path: '/entry/?' }
       { path: '/"_etag"/?' }
     ]
@@ -176,6 +178,8 @@ var containers = [
       { path: '/approvalNotes/?' }
       { path: '/entry/?' }
       { path: '/packedLinks/?' }
+      { path: '/packedAdded/?' }
+      { path: '/packedRemoved/?' }
       { path: '/skippedCounts/*' }
       { path: '/"_etag"/?' }
     ]

@@ -57,6 +57,7 @@ const Accounts = Type.Object({
   added: Type.Array(Type.String()),
   removed: Type.Array(Type.String()),
   withoutAccountCount: Type.Integer(),
+  withoutAccountIds: Type.Optional(Type.Array(Nullable(Type.String()))),
   accountCount: Type.Integer(),
   readAtMs: Type.Number(),
 })

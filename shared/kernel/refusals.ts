@@ -82,7 +82,15 @@ export const REFUSALS = {
     kind: 'conflict',
     message: 'The connector already has an object with this type and external id',
   },
+  ExternalIdInUse: {
+    kind: 'conflict',
+    message: 'Both the former and the new external id have a live object of this type',
+  },
   NotThisConnector: { kind: 'forbidden', message: "Only the connector's own application can access its data" },
+  ConnectorSupplementsOnly: {
+    kind: 'forbidden',
+    message: 'A connector with the authority Supplement has no org units and relationships',
+  },
   TooManyAttributes: {
     kind: 'invalid',
     message: 'The tenant has the maximum number of different custom attributes for this object type',

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosOutbox, cosmosOutboxStore } from '../../shared/cosmos/events/outbox.ts'
 import { cosmosLinkStore } from '../../shared/cosmos/links/link-store.ts'
-import { eventsOfLinkAction, eventsOfLinkChange } from '../../shared/domain/events/change-events.ts'
+import { eventsOfLinkAction, eventsOfLinkChange, withPauseTold } from '../../shared/domain/events/change-events.ts'
 import type { EventDraft } from '../../shared/domain/events/event-types.ts'
 import { type GroupLink, newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { HeldRemovals } from '../../shared/domain/group-links/removal-plan.ts'
@@ -27,6 +27,8 @@ describe('A change of a group link tells', () => {
     ['nothing of a further failure', failed, { ...failed, lastSyncError: 'Another' }, []],
     ['of a success after failures', failed, succeeded, ['link.recovered']],
     ['nothing of a first success', LINK, succeeded, []],
+    ['of removals that are paused', LINK, withPauseTold({ ...LINK, skippedCount: 1 }), ['link.paused']],
+    ['of removals that go on', { ...LINK, isPauseTold: true }, { ...LINK, isPauseTold: false }, ['link.resumed']],
     ['of held removals', LINK, holding('one'), ['removals.held']],
     ['nothing of removals that stay held', holding('one'), holding('one'), []],
     ['of other removals that are held', holding('one'), holding('two'), ['removals.held']],
@@ -41,6 +43,20 @@ describe('A change of a group link tells', () => {
     it(claim, () => {
       assert.deepEqual(types(eventsOfLinkChange(before, after, NOW_MS)), expected)
     })
+
+  it('nothing of a pause while it is not known, or the link is disabled', () => {
+    const paused: GroupLink = { ...LINK, isPauseTold: true }
+    const told = (link: GroupLink) => withPauseTold(link).isPauseTold ?? false
+    assert.deepEqual(
+      [
+        told({ ...paused, skippedCount: null }),
+        told({ ...paused, skippedCount: 0, state: 'Disabled' }),
+        told({ ...paused, skippedCount: 0 }),
+        told({ ...LINK, skippedCount: null }),
+      ],
+      [true, true, false, false],
+    )
+  })
 
   it('the error of a failure and the ids of the link', () => {
     const [event] = eventsOfLinkChange(LINK, failed, NOW_MS)

@@ -138,7 +138,7 @@ class GuardedLink {
         count: async () => 0,
         elapsedMs: this.#clock.nowMs,
       }),
-      accountHolders: { ofAccounts: async () => new Map() },
+      accountHolders: { ofAccounts: async () => new Map(), namesOf: async () => new Map() },
       messageQueue: {
         enqueue: async (message, { delayMs = 0 }) =>
           void this.#messages.push({ message, dueMs: this.#clock.nowMs() + delayMs }),

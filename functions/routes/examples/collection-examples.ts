@@ -14,6 +14,7 @@ import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
+import type { MembershipDto } from '../../../shared/domain/insight/list-memberships.ts'
 import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type {
   JoinableCollectionDto,
@@ -90,6 +91,16 @@ const MEMBER: MemberDto = {
   orgUnitName: 'Northern Nursing Home',
   hasAccount: true,
 }
+const MEMBERSHIP: MembershipDto = {
+  collectionId: CRITERIA_COLLECTION_ID,
+  collectionName: 'Nurses',
+  objectType: 'Relationship',
+  relationshipId: RELATIONSHIP_ID,
+  since: UPDATED_AT,
+  cause: 'ObjectChanged',
+  actorId: 'system',
+  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, displayName: 'All nurses', state: 'Written' }],
+}
 /** A nurse who is a member by her title alone. */
 const EXPLANATION: Explanation = {
   collectionId: CRITERIA_COLLECTION_ID,
@@ -123,6 +134,8 @@ const EXPLANATION: Explanation = {
     },
   ],
   request: null,
+  since: UPDATED_AT,
+  cause: 'ObjectChanged',
   links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, directoryObjectId: ACCOUNT_ID, state: 'Written' }],
 }
 const HISTORY_ENTRY: HistoryEntry = {
@@ -170,7 +183,7 @@ const CHANGE_PLAN: ChangePlan = {
   planId: 'p1_Vb0hZqLwX2sYk5mJt8cRr3nUe7aGdQfO1iPxS9vTzAw',
   expiresAt: UPDATED_AT,
   collections: [{ collectionId: CRITERIA_COLLECTION_ID, name: 'Nurses', added: 3, removed: 40 }],
-  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, toAdd: 3, toRemove: 38, wouldHold: true }],
+  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, toAdd: 3, toRemove: 38, pausedRemovals: 0, wouldHold: true }],
   requests: { becomeEligible: 3, loseEligibility: 1 },
   warnings: [
     {
@@ -313,6 +326,7 @@ export const COLLECTION_EXAMPLES = {
   Collection: COLLECTION,
   CollectionResults: RESULTS,
   Member: MEMBER,
+  Membership: MEMBERSHIP,
   Explanation: EXPLANATION,
   AuditEntry: AUDIT_ENTRY,
   HistoryEntry: HISTORY_ENTRY,
@@ -322,6 +336,7 @@ export const COLLECTION_EXAMPLES = {
   CriteriaCollection: CRITERIA_COLLECTION,
   NewCriteriaCollection: NEW_CRITERIA_COLLECTION,
   CriteriaCollectionUpdate: CRITERIA_UPDATE,
+  PlannedPeopleQuery: { ...CRITERIA_UPDATE, collectionId: CRITERIA_COLLECTION_ID, change: 'added' },
   CriteriaPreviewRequest: PREVIEW,
   CriteriaPreview: PREVIEW_REPLY,
   ChangePlan: CHANGE_PLAN,

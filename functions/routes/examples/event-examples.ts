@@ -116,6 +116,8 @@ const DATA: Readonly<Record<keyof typeof EVENTS | keyof typeof CONTROL_EVENTS, R
   'link.deleted': LINK,
   'link.failed': { ...LINK, actorId: 'system', error: 'The directory group does not exist.' },
   'link.recovered': { ...LINK, actorId: 'system' },
+  'link.paused': { ...LINK, actorId: 'system' },
+  'link.resumed': { ...LINK, actorId: 'system' },
   'removals.held': PLAN,
   'removals.approved': { ...PLAN, actorId: MANAGER_ID },
   'removals.rejected': { ...PLAN, actorId: MANAGER_ID },

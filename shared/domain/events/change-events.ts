@@ -39,6 +39,16 @@ export function eventsOfLinkAction(link: LinkedGroup, audit: AuditRecord | undef
   return [linkEvent(link, { key: [id], type, time, data: { ...plan, actorId } })]
 }
 
+/**
+ * The link with whether its removals are paused, as far as that is known. While it is not, and while the link is
+ * disabled, what was told last stays.
+ */
+export function withPauseTold(link: GroupLink): GroupLink {
+  const { state, skippedCount, isPauseTold = false } = link
+  const isPaused = state === 'Disabled' || skippedCount === null ? isPauseTold : skippedCount > 0
+  return isPaused === isPauseTold ? link : { ...link, isPauseTold: isPaused }
+}
+
 /** What a sync tells of a group link, by what the link records. */
 export function eventsOfLinkChange(before: GroupLink, after: GroupLink, nowMs: number): EventDraft[] {
   const events: EventDraft[] = []
@@ -49,6 +59,9 @@ export function eventsOfLinkChange(before: GroupLink, after: GroupLink, nowMs: n
   const wasFailed = before.lastSyncOutcome === 'Failed'
   if (!wasFailed && after.lastSyncOutcome === 'Failed') add('link.failed', { error: after.lastSyncError ?? null })
   if (wasFailed && after.lastSyncOutcome === 'Succeeded') add('link.recovered')
+  const [wasPaused, isPaused] = [before, after].map(({ isPauseTold = false }) => isPauseTold)
+  if (!wasPaused && isPaused) add('link.paused')
+  if (wasPaused && !isPaused) add('link.resumed')
   const [heldBefore, heldAfter] = [before.heldRemovals?.planId, after.heldRemovals?.planId]
   if (heldAfter !== undefined && heldAfter !== heldBefore) add('removals.held', { planId: heldAfter })
   if (heldBefore !== undefined && heldAfter === undefined) add('removals.resolved', { planId: heldBefore })

@@ -135,11 +135,11 @@ function areOwnAdditions({ unseenAdditions }: GroupLink, members: readonly Group
  * Each change counts, also one that a later one reverts: changes can be told out of order.
  */
 async function requires(
-  { tenantId, collectionId, appliedMembershipVersion, skippedCount }: GroupLink,
+  { tenantId, collectionId, appliedMembershipVersion, skippedCount, acceptedWithoutAccount }: GroupLink,
   members: readonly GroupMemberChange[],
   { collections }: SyncDependencies,
 ): Promise<boolean> {
-  const found = await collections.findAccounts(tenantId, collectionId)
+  const found = await collections.findAccounts(tenantId, collectionId, acceptedWithoutAccount)
   if (found === undefined) return false
   const { accounts, withoutAccountCount, membershipVersion } = found
   return (
