@@ -4,8 +4,8 @@ import { retryOnConflict } from '../../kernel/versioned.ts'
 import {
   type Attempt,
   afterAttempt,
+  hasFailedTooLong,
   isGone,
-  isOverdue,
   isSuccess,
   nextDueMs,
   type StoredDelivery,
@@ -88,7 +88,7 @@ class Run {
       await this.#release()
     }
     if (this.#isGone) return this.#disable('Gone')
-    if (isOverdue(this.#failingSinceMs, this.#deps.nowMs())) return this.#disable('Failing')
+    if (hasFailedTooLong(this.#failingSinceMs, this.#deps.nowMs())) return this.#disable('Failing')
     for (const dueMs of this.#retriesMs) {
       await notifyLane(tenantId, subscriptionId, this.#deps, Math.max(0, dueMs - this.#deps.nowMs()))
     }

@@ -88,7 +88,7 @@ export function nextDueMs(deliveries: readonly StoredDelivery[]): number | undef
 }
 
 /** Whether a subscription has failed for so long that it is disabled. @param failingSinceMs its first failure. */
-export function isOverdue(failingSinceMs: number | undefined, nowMs: number): boolean {
+export function hasFailedTooLong(failingSinceMs: number | undefined, nowMs: number): boolean {
   return failingSinceMs !== undefined && nowMs - failingSinceMs >= DISABLED_AFTER_MS
 }
 

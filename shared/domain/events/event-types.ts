@@ -41,7 +41,7 @@ export const EVENTS = {
     meaning: 'The first of a series of sync jobs of a group link failed',
   },
   'link.recovered': { data: OfLink, meaning: 'A sync job of a group link succeeded after failed ones' },
-  'link.paused': { data: OfLink, meaning: 'A group link removes nobody, because members have no directory account' },
+  'link.paused': { data: OfLink, meaning: 'A group link removes no members, because some have no directory account' },
   'link.resumed': { data: OfLink, meaning: 'A group link removes members again' },
   'removals.held': { data: OfPlan, meaning: 'The removal guard held removals' },
   'removals.approved': { data: OfPlan, meaning: 'Held removals were approved' },
