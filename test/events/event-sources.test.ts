@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { sweepEvents } from '../../shared/domain/events/sweep-events.ts'
 import { OPEN } from '../api/joinable-world.ts'
-import { eventWorld, receiver } from './event-world.ts'
+import { eventWorld, receiver, SUBSCRIPTIONS } from './event-world.ts'
 
 describe('Events after a restore of the database', () => {
   it('tell of changes whose versions come a second time, and of none twice under another id', async () => {
@@ -54,5 +55,42 @@ describe('A receiver that does not answer', () => {
     assert.ok(durationMs < 7_000, `${durationMs} ms`)
     assert.equal(silent.delivered.length, 5)
     silent.close()
+  })
+})
+
+describe('Events that wait for a receiver that fails', () => {
+  it('are dropped beyond the limit, the oldest first, with an event that says so', async () => {
+    const world = await eventWorld()
+    let status = 500
+    const hook = await receiver(() => status)
+    const { id } = await world.subscribe(hook.url, ['collection.*'])
+    for (const name of ['1', '2', '3', '4', '5']) {
+      await world.joinable(OPEN, { name })
+      await world.drain()
+      world.pass(1)
+    }
+    await sweepEvents(world.tenantId, { ...world.service.events, backlogLimitCount: 2 })
+    const path = `${SUBSCRIPTIONS}/${id}/deliveries`
+    const { data } = await world.call<{ state: string; type: string }[]>(world.admin, 'GET', path)
+    assert.deepEqual(
+      data.map(({ type, state }) => `${type} ${state}`),
+      [
+        'subscription.dropped Pending',
+        'collection.created Pending',
+        'collection.created Pending',
+        'collection.created Dropped',
+        'collection.created Dropped',
+        'collection.created Dropped',
+      ],
+    )
+    status = 204
+    hook.delivered.splice(0)
+    await world.passWithMessages(600)
+    await sweepEvents(world.tenantId, world.service.events)
+    await world.drain()
+    const told = hook.events().find(({ type }) => type === 'subscription.dropped')
+    const [from, to] = ['2030-06-01T08:00:00.000+00:00', '2030-06-01T08:00:02.000+00:00']
+    assert.deepEqual(told?.data, { subscriptionId: id, count: 3, from, to })
+    assert.deepEqual(hook.types().sort(), ['collection.created', 'collection.created', 'subscription.dropped'])
   })
 })
