@@ -115,6 +115,7 @@ it('the routes that return an ETag are covered here, and these writes check If-M
     'POST /membership-requests/{collectionId}/{requestId}/leave',
     'POST /membership-requests/{collectionId}/{requestId}/reject',
     'POST /{id}/plan',
+    'POST /{id}/plan/members',
     'PUT /event-subscriptions/{id}',
     'PUT /{id}',
     'PUT /{id}',

@@ -73,6 +73,7 @@ export const Explanation = Closed({
     Nullable(OneOf(MEMBER_CHANGE_CAUSES)),
     'Why a member was last added, as in the history of members; null as `since`.',
   ),
+  until: Described(Nullable(Timestamp), 'When the membership ends; null without an end, and for no member.'),
   links: Type.Array(LinkStanding),
 })
 export type Explanation = Static<typeof Explanation>
@@ -132,7 +133,7 @@ export async function explainMembership(
   const links = await linkStandings(collection, { ...subject, account: accountOf(subject, rows) }, found, rows, deps)
   const added = found.isMember ? await lastAddition(collection, found, deps) : undefined
   const since = added === undefined ? null : toTimestamp(added.atMs)
-  const reasons = { since, cause: added?.cause ?? null }
+  const reasons = { since, cause: added?.cause ?? null, until: found.isMember ? (found.request?.endsAt ?? null) : null }
   const data = { collectionId, objectId, verdict: verdictOf(found), ...explained, ...reasons, links }
   const endRow = Number(query.after ?? 0) + data.rows.length
   return endRow < data.rowCount ? { data, continueAfter: String(endRow) } : { data }

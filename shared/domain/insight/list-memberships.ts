@@ -34,6 +34,7 @@ export const MembershipDto = Closed({
   since: Described(Nullable(Timestamp), 'When the member was added; null when the history is not kept that long.'),
   cause: Described(Nullable(OneOf(MEMBER_CHANGE_CAUSES)), 'Why, as in the history of members; null as `since`.'),
   actorId: Described(Nullable(Type.String()), 'By whom, as in the history of members; null as `since`.'),
+  endsAt: Described(Nullable(Timestamp), 'When the membership ends; null without an end.'),
   links: Type.Array(MembershipLink),
 })
 export type MembershipDto = Static<typeof MembershipDto>
@@ -76,7 +77,7 @@ export async function listMemberships(
 }
 
 function membershipDto(
-  { collection, relationshipId, added }: StoredMembership,
+  { collection, relationshipId, added, endsAt }: StoredMembership,
   links: readonly GroupLink[],
   account: string | undefined,
 ): MembershipDto {
@@ -88,6 +89,7 @@ function membershipDto(
     since: added === undefined ? null : toTimestamp(added.atMs),
     cause: added?.cause ?? null,
     actorId: added?.actorId ?? null,
+    endsAt,
     links: links.map((link) => ({
       linkId: link.id,
       directoryGroupId: link.directoryGroupId,
