@@ -157,6 +157,10 @@ param directoryWritesPerTenant int = 2400
 @maxValue(70000)
 param directoryWritesTotal int = 56000
 
+@description('Prefixes of addresses that get events besides public ones by https, comma-separated: scheme and host, with a port and path if those matter.')
+@maxLength(4000)
+param eventTargets string = ''
+
 // Some resource names must be globally unique.
 var suffix = uniqueString(subscription().id, environmentName, location)
 var baseName = 'collections-${environmentName}'
@@ -357,6 +361,7 @@ module appSettings 'modules/app-settings.bicep' = {
     clockDifferenceS: clockDifferenceS
     directoryWritesPerTenant: directoryWritesPerTenant
     directoryWritesTotal: directoryWritesTotal
+    eventTargets: eventTargets
   }
 }
 

@@ -26,6 +26,7 @@ const PROGRAMS: Readonly<Record<string, ReadonlyMap<string, Program>>> = {
     bench('core', 'Imports of connector data'),
     bench('criteria', 'Conditions on a large tenant, beside two other engines', '--expose-gc', LARGE_HEAP),
     bench('ends', 'Memberships that end in the same minute'),
+    bench('events', 'Events to a fast receiver beside silent ones, and their share of an evaluation'),
     bench('history', 'Storing and reading changes of members'),
     bench('http', 'HTTP requests, beside an empty function'),
     bench('insight', 'Explanations and plans over a large tenant', LARGE_HEAP),

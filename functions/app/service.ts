@@ -14,6 +14,8 @@ import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-obje
 import { connectorFigures } from '../../shared/domain/connectors/manage-connectors.ts'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { type EvaluatedDependencies, TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
+import type { EventDependencies } from '../../shared/domain/events/event-stores.ts'
+import { notifyMemberEvents } from '../../shared/domain/events/publish-events.ts'
 import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
@@ -41,6 +43,7 @@ import { AuditMessage, DeadlineMessage, EvaluationMessage } from '../../shared/m
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type Connections, openConnections } from './connections.ts'
+import { eventMessages, eventParts, outboxParts, sweepEventsSince } from './event-parts.ts'
 import { linkMessages, type MessageHandler, messageHandler } from './message-handlers.ts'
 import { buildRuntime, type Runtime } from './runtime.ts'
 import { collectionParts, connectorParts, idempotencyParts, linkParts, type Parts, signedParts } from './wiring.ts'
@@ -75,10 +78,11 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     deriveId: derivedId,
   }
   const { container, nowMs, log } = parts
-  const linkStore = cosmosLinkStore(container('links'))
+  const { outbox, subscriptions } = outboxParts(parts)
+  const linkStore = cosmosLinkStore(container('links'), outbox, nowMs)
   const tenants = cosmosTenantStore(container('tenants'))
   const collections: EvaluatedDependencies = {
-    ...collectionParts(settings, parts),
+    ...collectionParts(settings, parts, outbox),
     links: collectionLinks(linkStore, nowMs),
     tenants,
     ...overrides.collections,
@@ -89,7 +93,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const removalPlans = cosmosRemovalPlanStore(container('removalPlans'))
   const linkSettings = cosmosLinkSettingsStore(container('links'))
   const auditTrail = cosmosAuditTrail([container('collections'), container('links'), container('jobs')])
-  const requestStore = cosmosRequestStore(container('requests'), { historyDays: settings.historyDays, nowMs })
+  const requestStore = cosmosRequestStore(container('requests'), { historyDays: settings.historyDays, nowMs }, outbox)
   const requests: EvaluatedDependencies &
     ExplainDependencies &
     ListMembershipsDependencies &
@@ -115,6 +119,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const evaluator = new TenantEvaluator({
     ...collections,
     deletedObjects,
+    memberEvents: { changed: (tenantId, ids) => notifyMemberEvents(tenantId, ids, { ...parts, subscriptions }) },
     reconciler: overrides.reconciler ?? new RequestReconciler(requests),
     clockDifferenceMs: settings.clockDifferenceS * 1000,
     elapsedMs: parts.elapsedMs,
@@ -122,7 +127,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const links: SyncDependencies & Pick<typeof coreData, 'cursors'> & { readonly auditTrail: AuditTrail } = {
     auditTrail,
     cursors: coreData.cursors,
-    ...linkParts(settings, parts),
+    ...linkParts(settings, parts, outbox),
     links: linkStore,
     linkQuota: new TenantQuota({
       what: 'group links',
@@ -151,8 +156,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     idempotency: idempotencyParts(parts),
   }
   const connectors = { ...connectorParts(settings, parts), ...coreData }
+  const events = eventParts(settings, parts, subscriptions, collections.collections)
   return {
     ...runtime,
+    events: { ...events, cursors: coreData.cursors },
     messageQueue: parts.messageQueue,
     collections,
     requests,
@@ -168,9 +175,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
       deadlines: messageHandler(DeadlineMessage, (message) => applyDeadlines(message, requests)),
       evaluations: messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
       ...linkMessages(links, cosmosDerivedState(container)),
+      ...eventMessages(events),
     } satisfies Record<QueueName, MessageHandler>,
     sweeps: {
-      since: (lastMs: number | undefined) => sweepSince(lastMs, links),
+      since: (lastMs: number | undefined) => sweepSince(lastMs, links, events),
       ofAllTenants: () => enqueueSweeps(undefined, links),
       afterRestore: () => enqueueSweeps(undefined, links, { afterRestore: true }),
     },
@@ -181,11 +189,19 @@ const loadFailed = (tenantId: string, log: Log) => (error: unknown) =>
   log.error('core-objects.load-failed', error, { tenantId })
 
 /** Enqueues the sweeps and the daily work that are due since the timer last ran. Both, even when one fails. */
-async function sweepSince(lastMs: number | undefined, links: SyncDependencies): Promise<void> {
+async function sweepSince(
+  lastMs: number | undefined,
+  links: SyncDependencies,
+  events: EventDependencies,
+): Promise<void> {
   const minutes = minutesSince(lastMs, links.nowMs())
   try {
     await enqueueDailyWork(lastMs, links)
   } finally {
-    await enqueueSweeps(minutes, links)
+    try {
+      await enqueueSweeps(minutes, links)
+    } finally {
+      await sweepEventsSince(minutes, events)
+    }
   }
 }

@@ -6,6 +6,7 @@ import { cosmosSpaceCounts } from '../../shared/cosmos/connectors/connector-spac
 import { cosmosConnectorStore } from '../../shared/cosmos/connectors/connector-store.ts'
 import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
 import type { derivedId } from '../../shared/cosmos/derived-id.ts'
+import type { Outbox } from '../../shared/cosmos/events/outbox.ts'
 import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
 import { cosmosJobStore } from '../../shared/cosmos/jobs/job-store.ts'
 import { cosmosCriteriaHistory, cosmosJoinedHistory } from '../../shared/cosmos/members/member-history-store.ts'
@@ -42,10 +43,10 @@ export type Parts = Runtime &
   }
 
 /** What collections, their members and the rows of tenants need. */
-export function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: Parts) {
+export function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: Parts, outbox: Outbox) {
   const { container, limits, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
   const changes = cosmosCoreObjectChanges(container('coreObjects'), elapsedMs)
-  const collections = cosmosCollectionStore(container('collections'))
+  const collections = cosmosCollectionStore(container('collections'), outbox)
   const memberships = cosmosMembershipStore(container('members'), { scheduler, historyDays, nowMs })
   return {
     collections,
@@ -86,10 +87,10 @@ export function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: 
 }
 
 /** What group links and their sync jobs need. */
-export function linkParts(settings: Settings, parts: Parts) {
+export function linkParts(settings: Settings, parts: Parts, outbox: Outbox) {
   const { container, directory, messageQueue, log, metrics, nowMs, newId, deriveId, random, sleep } = parts
   return {
-    jobs: cosmosJobStore(container('jobs'), container('tenants'), nowMs),
+    jobs: cosmosJobStore(container('jobs'), container('tenants'), nowMs, outbox),
     directory,
     trackedGroups: cosmosTrackedGroupsStore(container('tenants')),
     budget: instanceWriteBudget({

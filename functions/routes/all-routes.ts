@@ -6,19 +6,21 @@ import { joinableRoutes } from './collections-joinable.ts'
 import type { ConnectorDataDependencies } from './connector-data.ts'
 import { connectorReadRoutes, connectorRoutes } from './connectors.ts'
 import { type CoreObjectRouteDependencies, coreObjectRoutes } from './core-objects.ts'
+import { type EventRouteDependencies, eventSubscriptionRoutes } from './event-subscriptions.ts'
 import { groupLinkRoutes } from './group-link.ts'
 import type { LinkRouteDependencies } from './group-protection.ts'
 
 export type AllRouteDependencies = {
+  readonly events: EventRouteDependencies
   readonly requests: CollectionRouteDependencies & PlanDependencies
   readonly links: LinkRouteDependencies
   readonly connectors: Parameters<typeof connectorRoutes>[0] & ConnectorDataDependencies
   readonly coreObjects: CoreObjectRouteDependencies
 }
 
-export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRouteDependencies) =>
+export const allRoutes = ({ events, requests, links, connectors, coreObjects }: AllRouteDependencies) =>
   [
-    collectionRoutes(requests),
+    withEvents(collectionRoutes(requests), events),
     criteriaRoutes(requests),
     joinableRoutes(requests),
     groupLinkRoutes(links),
@@ -27,8 +29,13 @@ export const allRoutes = ({ requests, links, connectors, coreObjects }: AllRoute
     connectorReadRoutes(connectors),
   ] satisfies readonly RouteGroup[]
 
+/** Subscriptions to events are below the prefix of all collections. */
+export function withEvents({ prefix, routes }: RouteGroup, events: EventRouteDependencies): RouteGroup {
+  return { prefix, routes: [...routes, ...eventSubscriptionRoutes(events)] }
+}
+
 /** The routes as data, for the API document and tests. They cannot be run. */
 export function routeTables(): readonly RouteGroup[] {
   const nothing = {} as never
-  return allRoutes({ requests: nothing, links: nothing, connectors: nothing, coreObjects: nothing })
+  return allRoutes({ events: nothing, requests: nothing, links: nothing, connectors: nothing, coreObjects: nothing })
 }

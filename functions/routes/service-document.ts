@@ -21,6 +21,14 @@ import { IdentityChange } from '../../shared/domain/connectors/identity-change.t
 import { ConnectorPlan } from '../../shared/domain/connectors/plan-connector.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
 import { ListedReference } from '../../shared/domain/connectors/unresolved-references.ts'
+import { EventDelivery } from '../../shared/domain/events/delivery.ts'
+import { Redelivered, Redelivery } from '../../shared/domain/events/read-deliveries.ts'
+import {
+  EventSubscription,
+  EventSubscriptionUpdate,
+  EventSubscriptionWithSecret,
+  NewEventSubscription,
+} from '../../shared/domain/events/subscription.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
 import { JobChangeDto } from '../../shared/domain/group-links/job-changes.ts'
 import { LinkSettingsChange, LinkSettingsDto } from '../../shared/domain/group-links/link-settings.ts'
@@ -82,8 +90,10 @@ import {
 } from './connector-data.ts'
 import { CORE_OBJECT_SCHEMAS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
 import { DecisionResult, Decisions } from './deputies.ts'
+import { TestedSubscription } from './event-subscriptions.ts'
 import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
 import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
+import { EVENT_EXAMPLES, eventDescriptions } from './examples/event-examples.ts'
 import { GroupLinkChange } from './group-link.ts'
 import { CONDITIONS_PAGE_PATH, DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
 
@@ -160,9 +170,10 @@ export function serviceDocument(): object {
     schemas: NAMED_SCHEMAS,
     detailedSchemas: { ...conditionComponents(), ...connectorDataComponents() },
     examples: {
-      schemas: { ...COLLECTION_EXAMPLES, ...CORE_DATA_EXAMPLES },
+      schemas: { ...COLLECTION_EXAMPLES, ...CORE_DATA_EXAMPLES, ...EVENT_EXAMPLES },
       responses: { ...COLLECTION_RESPONSES, ...CORE_DATA_RESPONSES },
     },
+    events: eventDescriptions(),
     files: FILES,
   })
 }
@@ -223,6 +234,15 @@ const NAMED_SCHEMAS: NamedSchemas = {
   DeputyInput,
   Decisions,
   DecisionResult,
+
+  EventSubscription,
+  EventSubscriptionWithSecret,
+  NewEventSubscription,
+  EventSubscriptionUpdate,
+  TestedSubscription,
+  EventDelivery,
+  Redelivery,
+  Redelivered,
 
   GroupLink: GroupLinkDto,
   NewGroupLink,

@@ -137,6 +137,19 @@ AppMetrics
 '''
   }
   {
+    name: 'events-not-delivered'
+    description: 'Receivers of events fail: a subscription was disabled, or events were dropped because too many waited.'
+    severity: 2
+    evaluationFrequency: 'PT15M'
+    windowSize: 'PT15M'
+    lookBack: 'PT15M'
+    threshold: 0
+    query: '''
+AppMetrics
+| where Name in ('events.dropped', 'subscriptions.disabled') and Sum > 0
+'''
+  }
+  {
     name: 'links-paused'
     description: 'Group links remove no members, because some members of their collections have no directory account.'
     severity: 3

@@ -121,6 +121,10 @@ param directoryWritesPerTenant int
 @maxValue(70000)
 param directoryWritesTotal int
 
+@description('Prefixes of addresses that get events besides public ones by https, comma-separated. Empty for none.')
+@maxLength(4000)
+param eventTargets string
+
 resource app 'Microsoft.Web/sites@2024-11-01' existing = {
   name: appName
 }
@@ -166,5 +170,6 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     CLOCK_DIFFERENCE_S: string(clockDifferenceS)
     DIRECTORY_WRITES_PER_TENANT: string(directoryWritesPerTenant)
     DIRECTORY_WRITES_TOTAL: string(directoryWritesTotal)
+    EVENT_TARGETS: eventTargets
   }
 }

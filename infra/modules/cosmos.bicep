@@ -147,6 +147,7 @@ var containers = [
       { path: '/notes/?' }
       { path: '/lifecycle/*' }
       { path: '/causes/*' }
+      { path: '/entry/?' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []
@@ -213,6 +214,20 @@ var containers = [
       { path: '/customAttributes/*' }
       { path: '/trackedGroups/*' }
       { path: '/sweepLog/*' }
+      { path: '/"_etag"/?' }
+    ]
+    compositeIndexes: []
+  }
+  {
+    id: 'events'
+    partitionKey: '/tenantId'
+    defaultTtl: -1
+    uniqueKeys: []
+    includedPaths: [{ path: '/*' }]
+    excludedPaths: [
+      { path: '/subscriptions/*' }
+      { path: '/deliveries/*' }
+      { path: '/entry/?' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

@@ -27,7 +27,9 @@ param principalId string
 var queues = [
   { name: 'audits', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'deadlines', lockDuration: 'PT5M', maxDeliveryCount: 10 }
+  { name: 'event-deliveries', lockDuration: 'PT1M', maxDeliveryCount: 10 }
   { name: 'evaluations', lockDuration: 'PT15S', maxDeliveryCount: 10 }
+  { name: 'events', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'membership-changes', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'sweeps', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'sync-jobs', lockDuration: 'PT5M', maxDeliveryCount: 10 }

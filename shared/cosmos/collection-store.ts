@@ -7,6 +7,7 @@ import type {
   CollectionStore,
   CollectionSummary,
 } from '../domain/collections/collection-dependencies.ts'
+import { eventsOfCollection } from '../domain/events/change-events.ts'
 import type { AuditRecord } from '../domain/history/audit.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { Refusal } from '../kernel/refusals.ts'
@@ -26,6 +27,7 @@ import {
   statusOf,
   writeTogether,
 } from './documents.ts'
+import { NO_OUTBOX, type Outbox } from './events/outbox.ts'
 import { serialize } from './serialize.ts'
 
 /**
@@ -84,7 +86,7 @@ const definitionSizes = new WeakMap<object, number>()
 const CACHED_BYTES = 50_000_000
 
 /** Container `collections`, partition key `/tenantId`. */
-export function cosmosCollectionStore(collections: Container): CollectionStore {
+export function cosmosCollectionStore(collections: Container, outbox: Outbox = NO_OUTBOX): CollectionStore {
   const read = batchedDocumentReads<CollectionDocument>(collections)
   const serializeByTenant = serialize()
   const find: CollectionStore['find'] = async (tenantId, id, kind) => {
@@ -99,9 +101,11 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     audit: AuditRecord | undefined,
   ) => {
     const guard = referenceVersion === undefined ? [] : [guardOperation(collection.tenantId, referenceVersion)]
-    const operations = [operation, ...guard, ...auditOperations(audit)]
+    const told = await outbox.prepare(collection.tenantId, eventsOfCollection(audit))
+    const operations = [operation, ...guard, ...auditOperations(audit), ...told]
     const failed = await writeTogether(collections, collection.tenantId, operations)
     if (failed !== undefined) throw staleOr(failed.status, collection.id)
+    await outbox.notify('collections', collection.tenantId, told)
   }
   const written = async (collection: Collection): Promise<Versioned<Collection>> => {
     const found = await find(collection.tenantId, collection.id)
@@ -181,13 +185,16 @@ export function cosmosCollectionStore(collections: Container): CollectionStore {
     },
     async remove(tenantId, id, version, referenceVersion, audit) {
       const removal: RemovalDocument = { id: removalId(id), tenantId, removedCollectionId: id }
+      const told = await outbox.prepare(tenantId, eventsOfCollection(audit))
       const failed = await writeTogether(collections, tenantId, [
         deletionOf(id, version),
         guardOperation(tenantId, referenceVersion),
         { operationType: 'Upsert', resourceBody: removal },
         ...auditOperations(audit),
+        ...told,
       ])
       if (failed !== undefined) throw staleOr(failed.status, id)
+      await outbox.notify('collections', tenantId, told)
     },
     async removals(tenantId) {
       const query = 'SELECT * FROM c WHERE IS_DEFINED(c.removedCollectionId)'

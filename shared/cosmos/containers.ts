@@ -74,7 +74,7 @@ export const CONTAINERS = [
     id: 'requests',
     partitionKey: '/tenantId',
     defaultTtlS: -1,
-    unindexed: ['/notes/?', '/lifecycle/*', '/causes/*'],
+    unindexed: ['/notes/?', '/lifecycle/*', '/causes/*', '/entry/?'],
   },
   {
     id: 'links',
@@ -113,6 +113,12 @@ export const CONTAINERS = [
     id: 'tenants',
     partitionKey: '/tenantId',
     unindexed: ['/entries/*', '/customAttributes/*', '/trackedGroups/*', '/sweepLog/*'],
+  },
+  {
+    id: 'events',
+    partitionKey: '/tenantId',
+    defaultTtlS: -1,
+    unindexed: ['/subscriptions/*', '/deliveries/*', '/entry/?'],
   },
   {
     id: 'idempotencyKeys',

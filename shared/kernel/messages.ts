@@ -17,6 +17,19 @@ export type Message =
         readonly beganAtMs?: number | undefined
       }
     }
+  | {
+      readonly queue: 'events'
+      /** Without a source, of all sources: see `sweepEvents`. */
+      readonly message: {
+        readonly tenantId: string
+        readonly source?: string | undefined
+        readonly collectionIds?: readonly string[] | undefined
+      }
+    }
+  | {
+      readonly queue: 'event-deliveries'
+      readonly message: { readonly tenantId: string; readonly subscriptionId: string }
+    }
   | { readonly queue: 'deadlines'; readonly message: { readonly tenantId: string; readonly dueAtMs: number } }
   | { readonly queue: 'sync-jobs'; readonly message: { readonly tenantId: string; readonly jobId: string } }
 

@@ -93,6 +93,36 @@ export const METRICS = {
     meaning: 'Core objects that differed from the data of their connectors and were merged again',
     by: [],
   },
+  'events.published': {
+    kind: 'counter',
+    unit: '{event}',
+    meaning: 'Events that were stored for delivery, once for each subscription',
+    by: [],
+  },
+  'events.deliveries': {
+    kind: 'counter',
+    unit: '{attempt}',
+    meaning: 'Attempts to deliver an event, Delivered or Failed',
+    by: ['outcome'],
+  },
+  'events.latency': {
+    kind: 'histogram',
+    unit: 'ms',
+    meaning: 'Time from a change to the delivery of its event, retries included',
+    by: [],
+  },
+  'events.dropped': {
+    kind: 'counter',
+    unit: '{event}',
+    meaning: 'Events that were dropped because more waited than are kept',
+    by: [],
+  },
+  'subscriptions.disabled': {
+    kind: 'counter',
+    unit: '{subscription}',
+    meaning: 'Event subscriptions that the service disabled',
+    by: ['reason'],
+  },
   'sweep.completed': {
     kind: 'counter',
     unit: '{tenant}',

@@ -219,6 +219,9 @@ export const REFUSALS = {
   GroupNotVerified: { kind: 'upstream', message: 'The directory group could not be verified' },
 
   // Limits of a tenant
+  SubscriptionNotFound: { kind: 'missing', message: 'The event subscription does not exist' },
+  SubscriptionDisabled: { kind: 'conflict', message: 'The event subscription is disabled' },
+
   QuotaExceeded: { kind: 'conflict', message: 'A quota of the tenant is used up' },
 
   // Concurrency

@@ -17,4 +17,13 @@ export const AuditMessage = Type.Object({
   after: Type.Optional(Guid),
   beganAtMs: Type.Optional(Type.Number()),
 })
+/**
+ * The records whose events are to be published, and the collections whose members have changed. Without a source, all.
+ */
+export const EventMessage = Type.Object({
+  tenantId: Guid,
+  source: Type.Optional(Type.String()),
+  collectionIds: Type.Optional(Type.Array(Guid)),
+})
+export const EventDeliveryMessage = Type.Object({ tenantId: Guid, subscriptionId: Guid })
 export const SyncJobMessage = Type.Object({ tenantId: Guid, jobId: Guid })

@@ -11,7 +11,9 @@ export type QueueDefinition = {
 export const QUEUES = [
   { name: 'audits', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'deadlines', lockDurationS: 300, maxDeliveryCount: 10 },
+  { name: 'event-deliveries', lockDurationS: 60, maxDeliveryCount: 10 },
   { name: 'evaluations', lockDurationS: 15, maxDeliveryCount: 10 },
+  { name: 'events', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'membership-changes', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'sweeps', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'sync-jobs', lockDurationS: 300, maxDeliveryCount: 10 },

@@ -15,6 +15,7 @@ import {
   type OperationExamples,
   operationExamples,
 } from './schemas.ts'
+import { type EventDescription, webhooksOf } from './webhooks.ts'
 
 /** A group of operations. */
 export type Tag = { readonly name: string; readonly description: string }
@@ -28,6 +29,8 @@ export type ApiDescription = {
   readonly schemas: NamedSchemas
   readonly detailedSchemas: DetailedSchemas
   readonly examples: Examples
+  /** What the service posts to subscribers. */
+  readonly events: readonly EventDescription[]
   /** Files that are served without a token. */
   readonly files: readonly FileOperation[]
 }
@@ -74,9 +77,11 @@ const WITHOUT_OPERATION: readonly RefusalCode[] = ['RouteNotFound']
 
 const FILES_TAG: Tag = { name: 'Description', description: 'The description of this API. No token is required.' }
 
+const EVENTS_TAG: Tag = { name: 'Events', description: 'What the service posts to event subscriptions.' }
+
 export function apiDocument(api: ApiDescription): JsonObject {
   const schemas = documentSchemas(api.schemas, api.detailedSchemas)
-  const tags = [...api.groups.map(({ prefix }) => tagOf(api, prefix)), FILES_TAG, PROBES_TAG]
+  const tags = [...api.groups.map(({ prefix }) => tagOf(api, prefix)), FILES_TAG, PROBES_TAG, EVENTS_TAG]
   return {
     openapi: '3.1.0',
     info: {
@@ -88,6 +93,7 @@ export function apiDocument(api: ApiDescription): JsonObject {
     servers: [{ url: '/' }],
     tags: [...new Map(tags.map((tag) => [tag.name, tag])).values()],
     paths: { ...pathsOf(api, schemas), ...probePaths() },
+    webhooks: webhooksOf(api.events, EVENTS_TAG.name, schemas),
     components: {
       schemas: { ...schemas.components(), Failure: FAILURE_SCHEMA },
       responses: sharedResponses(),

@@ -50,6 +50,7 @@ export type Settings = {
   readonly clockDifferenceS: number
   readonly directoryWritesPerTenant: number
   readonly directoryWritesTotal: number
+  readonly eventTargets: readonly string[]
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -235,6 +236,13 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
     meaning:
       'Maximum writes to all directories per 300 seconds (default 56000; the directory limit is 70000). An instance uses a quarter',
     parse: (read, name) => count(read(name) ?? '56000', name),
+  },
+  eventTargets: {
+    name: 'EVENT_TARGETS',
+    meaning:
+      'Prefixes of addresses that get events besides public ones by https, comma-separated: scheme and host, with a port and path if those matter (default: none)',
+    parse: (read, name) =>
+      (read(name) ?? '').split(',').flatMap((part) => (part.trim() === '' ? [] : [url(part.trim(), name)])),
   },
 }
 

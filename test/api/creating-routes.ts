@@ -49,6 +49,7 @@ export async function openCreatingRoutes() {
       collections(world, '/collections-criteria/beta', criteriaBody, callerId),
     createJoinableCollection: async (callerId?: string) =>
       collections(world, '/collections-joinable/beta', joinableBody, callerId),
+    createEventSubscription: async () => eventSubscriptions(world),
     createGroupLink: async () => groupLinks(links),
     submitRequest: async () => submissions(world),
     submitRequestOnBehalf: async () => submissionsOnBehalf(world),
@@ -107,6 +108,22 @@ async function connectorObjects(keys: Container, as: (caller: ReturnType<typeof 
     forgetResult: forgetting(keys, tenantId, caller.objectId),
   }
   return creating
+}
+
+function eventSubscriptions(world: JoinableWorld): Creating {
+  const path = '/collections/beta/event-subscriptions'
+  const callerId = randomUUID()
+  const token = world.caller('user', ['collection_criteria_definition-administrator'], callerId)
+  return {
+    post: (body, headers) => world.call(token, 'POST', path, body, headers),
+    async fresh() {
+      const body = { url: `https://example.com/${randomUUID()}`, types: ['member.*'] }
+      const count = async () =>
+        (await world.call<{ url: string }[]>(token, 'GET', path)).data.filter(({ url }) => url === body.url).length
+      return { body, faulty: { ...body, types: [] }, count }
+    },
+    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, callerId),
+  }
 }
 
 const criteriaBody = (name: string) => ({

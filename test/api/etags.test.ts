@@ -66,6 +66,14 @@ async function connectorObject(): Promise<Versioned> {
   return { call: send, path: `${data}/identity/ada`, changes }
 }
 
+async function eventSubscription(): Promise<Versioned> {
+  const prefix = '/collections/beta/event-subscriptions'
+  const body = { url: 'https://example.com/', types: ['*'] }
+  const { data } = await world.call<{ id: string }>(world.admin, 'POST', prefix, body)
+  const path = `${prefix}/${data.id}`
+  return { call, path, changes: [{ method: 'PUT', path, body: { types: ['member.*'] } }] }
+}
+
 /** Creates an object for every route that returns an ETag. */
 const RECORDS: Readonly<Record<string, () => Promise<Versioned>>> = {
   getCollection: () => collection('/collections/beta'),
@@ -79,6 +87,7 @@ const RECORDS: Readonly<Record<string, () => Promise<Versioned>>> = {
   readConnector: () => connector(CONNECTORS),
   readConnectorUnversioned: () => connector('/iamcore/sync/connectors'),
   readConnectorObject: connectorObject,
+  readEventSubscription: eventSubscription,
 }
 
 /** Records with members that are determined when they are read. Their ETag is for writes only. */
@@ -92,6 +101,7 @@ it('the routes that return an ETag are covered here, and these writes check If-M
   assert.deepEqual(forWrites.map(({ operationId }) => operationId).sort(), FOR_WRITES)
   const conditional = routes.filter(({ refusals }) => refusals.includes('PreconditionFailed'))
   assert.deepEqual(conditional.map(({ method, path }) => `${method} ${path}`).sort(), [
+    'DELETE /event-subscriptions/{id}',
     'DELETE /group-links/{id}',
     'DELETE /{id}',
     'DELETE /{id}',
@@ -106,6 +116,7 @@ it('the routes that return an ETag are covered here, and these writes check If-M
     'POST /membership-requests/{collectionId}/{requestId}/reject',
     'POST /{id}/plan',
     'POST /{id}/plan/members',
+    'PUT /event-subscriptions/{id}',
     'PUT /{id}',
     'PUT /{id}',
     'PUT /{id}',

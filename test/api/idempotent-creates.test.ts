@@ -10,6 +10,7 @@ const OPERATIONS = [
   'createConnector',
   'createConnectorObject',
   'createCriteriaCollection',
+  'createEventSubscription',
   'createGroupLink',
   'createJoinableCollection',
   'submitRequest',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Service } from '../../functions/app/service.ts'
+import { withEvents } from '../../functions/routes/all-routes.ts'
 import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
@@ -50,40 +51,55 @@ export async function joinableWorld(
   const nowMs = () => START_MS + elapsedMs
   const { cosmos, container } = await accountOf(nowMs)
   const enqueued: Message[] = []
+  /** The same, with the time of their delivery. */
+  const sent: { readonly message: Message; readonly dueMs: number }[] = []
   const linked = new Set<string>()
   const callers = new Map<string, Caller>()
   /** Groups of accounts in the directory. An account that is not named is not known there. */
   const directoryGroups = new Map<string, ReadonlySet<string>>()
   /** The service as a process that has just started. */
   const newService = (): Service =>
-    builtService(container, {
-      nowMs,
-      directory: knownGroups(directoryGroups),
-      elapsedMs: () => elapsedMs,
-      scheduler: new CooperativeScheduler(() => performance.now()),
-      log: faultLog(faults),
-      messageQueue: { enqueue: async (message) => void enqueued.push(message) },
-      loadTenant: () => undefined,
-      authenticate: async (authorization) => {
-        const caller = callers.get(authorization ?? '')
-        if (caller === undefined) throw new Refusal('TokenMissing')
-        return caller
-      },
-      collections: {
-        links: {
-          linksOf: async () => [],
-          collectionsFilling: (tenantId, groupIds) =>
-            collectionLinks(deps.linkStore, nowMs).collectionsFilling(tenantId, groupIds),
-          linkedCollections: async () => new Map(linked.keys().map((id) => [id, Infinity])),
-          accountsChanged: async () => new Set<string>(),
+    builtService(
+      container,
+      {
+        nowMs,
+        directory: knownGroups(directoryGroups),
+        elapsedMs: () => elapsedMs,
+        scheduler: new CooperativeScheduler(() => performance.now()),
+        log: faultLog(faults),
+        messageQueue: {
+          enqueue: async (message, { delayMs = 0 }) => {
+            enqueued.push(message)
+            sent.push({ message, dueMs: nowMs() + delayMs })
+          },
+        },
+        loadTenant: () => undefined,
+        authenticate: async (authorization) => {
+          const caller = callers.get(authorization ?? '')
+          if (caller === undefined) throw new Refusal('TokenMissing')
+          return caller
+        },
+        collections: {
+          links: {
+            linksOf: async () => [],
+            collectionsFilling: (tenantId, groupIds) =>
+              collectionLinks(deps.linkStore, nowMs).collectionsFilling(tenantId, groupIds),
+            linkedCollections: async () => new Map(linked.keys().map((id) => [id, Infinity])),
+            accountsChanged: async () => new Set<string>(),
+          },
         },
       },
-    })
+      { eventTargets: ['http://127.0.0.1'] },
+    )
   const service = newService()
   const { requests: deps, evaluator } = service
   /** Sends requests to a process. */
-  const requestsOf = ({ requests, dispatch }: Service) =>
-    requestsTo([joinableRoutes(requests), criteriaRoutes(requests), collectionRoutes(requests)], dispatch, dispatcherOf)
+  const requestsOf = ({ events, requests, dispatch }: Service) =>
+    requestsTo(
+      [joinableRoutes(requests), criteriaRoutes(requests), withEvents(collectionRoutes(requests), events)],
+      dispatch,
+      dispatcherOf,
+    )
   const request = requestsOf(service)
 
   /** Advances the store's clock and the service's. */
@@ -201,6 +217,7 @@ export async function joinableWorld(
     requestsOf,
     linkedCollections: service.links.collections,
     enqueued,
+    sent,
     linked,
     nowMs,
     directoryGroups,

@@ -7,6 +7,7 @@ import { joinableWorld } from './joinable-world.ts'
 import { openLinkApi } from './link-api.ts'
 import { collectionProvocations, conditionProvocations } from './provoked/collections.ts'
 import { coreDataProvocations } from './provoked/core-data.ts'
+import { eventProvocations } from './provoked/events.ts'
 import { linkProvocations } from './provoked/links.ts'
 import type { Provocation } from './provoked/provocation.ts'
 import { requestProvocations } from './provoked/requests.ts'
@@ -25,6 +26,7 @@ const PROVOCATIONS: Record<RefusalCode, Provocation> = {
   ...collectionProvocations(world),
   ...conditionProvocations(world),
   ...requestProvocations(world),
+  ...eventProvocations(world),
   ...coreDataProvocations(coreData),
   ...linkProvocations(links),
 }

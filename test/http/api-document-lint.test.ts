@@ -12,6 +12,7 @@ import { serviceDocument } from '../../functions/routes/service-document.ts'
 const KNOWN_AMBIGUITIES = [
   '/group-link/beta/group-links/{collectionId}/sync',
   '/group-link/beta/group-links/{id}/removal-plan',
+  '/collections/beta/event-subscriptions/{id}',
   '/collections-joinable/beta/membership-requests/{collectionId}',
   '/collections-joinable/beta/membership-requests/eligible/{userId}',
   '/collections-joinable/beta/membership-requests/pending-approval-review/{collectionId}',

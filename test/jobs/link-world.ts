@@ -151,7 +151,7 @@ async function deliverNext(
   const waitMs = next.dueMs - clock.nowMs()
   if (waitMs > 0) await clock.sleep(waitMs)
   const { queue, message } = next.message
-  if (queue !== 'evaluations' && queue !== 'audits' && queue !== 'deadlines')
+  if (queue === 'membership-changes' || queue === 'sweeps' || queue === 'sync-jobs')
     await linkMessages(deps, NOT_RESTORED)[queue].handle(message)
   return true
 }

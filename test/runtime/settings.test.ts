@@ -42,6 +42,7 @@ const MALFORMED: Readonly<Record<string, readonly string[]>> = {
   CLOCK_DIFFERENCE_S: ['-1', '2m'],
   DIRECTORY_WRITES_PER_TENANT: ['many', '0'],
   DIRECTORY_WRITES_TOTAL: ['0x10', '0'],
+  EVENT_TARGETS: ['127.0.0.1', 'http://127.0.0.1,ftp://127.0.0.1'],
 }
 
 /** One line that says which setting it is. */

@@ -1,4 +1,5 @@
 import type { Container, JSONObject, OperationInput, SqlQuerySpec } from '@azure/cosmos'
+import { eventsOfLinkAction } from '../../domain/events/change-events.ts'
 import type { JobChanges } from '../../domain/group-links/job-changes.ts'
 import type { JobFilter, JobStore } from '../../domain/group-links/link-dependencies.ts'
 import { retentionS, SyncJob } from '../../domain/group-links/sync-job.ts'
@@ -9,6 +10,7 @@ import { batchedDocumentReads } from '../batched-reads.ts'
 import { compareCreation, creationPosition, matching, readPageByCreation } from '../creation-page.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
 import { ifVersion, queryAll, refuse, type Stored, versionsTogether, writeTogether } from '../documents.ts'
+import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
 import { changeRecordOf, readJobChanges } from './job-change-store.ts'
 import { cosmosSweepRecords } from './sweep-records.ts'
 
@@ -36,7 +38,12 @@ const NOT_STORED = ''
  * Container `jobs`: partition key `/tenantId`; each document has the `ttl` of its job type. The registration in
  * container `tenants` has the sweeps that take the place of jobs.
  */
-export function cosmosJobStore(jobs: Container, tenants: Container, nowMs: () => number): JobStore {
+export function cosmosJobStore(
+  jobs: Container,
+  tenants: Container,
+  nowMs: () => number,
+  outbox: Outbox = NO_OUTBOX,
+): JobStore {
   const read = batchedDocumentReads<SyncJob>(jobs)
   const sweeps = cosmosSweepRecords(jobs, tenants, nowMs)
   /** Few jobs are unfinished at any time, so the list is not paged. */
@@ -55,10 +62,13 @@ export function cosmosJobStore(jobs: Container, tenants: Container, nowMs: () =>
     beginSweep: sweeps.begin,
     async add(job, audit) {
       const creation: OperationInput = { operationType: 'Create', resourceBody: withTtl(job) }
-      const failed = await writeTogether(jobs, job.tenantId, [creation, ...auditOperations(audit)])
+      const { tenantId, linkId: id, collectionId, directoryGroupId } = job
+      const told = await outbox.prepare(tenantId, eventsOfLinkAction({ id, collectionId, directoryGroupId }, audit))
+      const failed = await writeTogether(jobs, job.tenantId, [creation, ...auditOperations(audit), ...told])
       if (failed !== undefined && failed.status !== 409) {
         throw new Error(`Storing sync job ${job.id} failed with status ${failed.status}`)
       }
+      await outbox.notify('jobs', tenantId, told)
     },
     async replace(job, version, changes) {
       if (changes !== undefined) return replaceWithChanges(jobs, job, version, changes)

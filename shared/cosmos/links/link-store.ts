@@ -1,4 +1,6 @@
 import type { Container, OperationInput, Resource, SqlQuerySpec } from '@azure/cosmos'
+import { eventsOfLinkAction, eventsOfLinkChange, withPauseTold } from '../../domain/events/change-events.ts'
+import type { EventDraft } from '../../domain/events/event-types.ts'
 import { FORMER_LINK_KEPT_S, FormerLink, formerLinkOf, succeeding } from '../../domain/group-links/former-link.ts'
 import { GroupLink } from '../../domain/group-links/group-link.ts'
 import type { LinkFilter, LinkStore } from '../../domain/group-links/link-dependencies.ts'
@@ -24,6 +26,7 @@ import {
   statusOf,
   versionsTogether,
 } from '../documents.ts'
+import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
 
 const TAKEN = { 409: 'GroupAlreadyLinked' } as const
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
@@ -97,12 +100,28 @@ const ATTENTION_CONDITION = `c.state = 'Enabled' AND (${Failed} OR ${RemovalsHel
  * Container `links`: partition key `/tenantId`, unique key `/directoryGroupId`, which decides between concurrent
  * creates.
  */
-export function cosmosLinkStore(links: Container): LinkStore {
+export function cosmosLinkStore(
+  links: Container,
+  outbox: Outbox = NO_OUTBOX,
+  nowMs: () => number = () => 0,
+): LinkStore {
   const read = batchedDocumentReads<GroupLink>(links)
   /** A tenant has few links. Reading all of them costs one page. */
   async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<GroupLink>[]> {
     const found = await queryAll<unknown>(links, tenantId, query)
     return found.map(parse).sort(oldestFirst)
+  }
+
+  /** Writes with the events that the write tells of. */
+  async function telling<T>(
+    tenantId: string,
+    events: readonly EventDraft[],
+    write: (told: readonly OperationInput[]) => Promise<T>,
+  ): Promise<T> {
+    const told = await outbox.prepare(tenantId, events)
+    const written = await write(told)
+    await outbox.notify('links', tenantId, told)
+    return written
   }
 
   return {
@@ -176,23 +195,33 @@ export function cosmosLinkStore(links: Container): LinkStore {
         (isNeeded === undefined || needsAttention(link) === isNeeded)
       return filteredPage(read, passes, after, size)
     },
-    add: (link, audit) => retryOnConflict(() => addSucceeding(links, link, audit)),
-    async replace(link, version, audit) {
-      if (audit === undefined) {
-        const item = links.item(link.id, link.tenantId)
-        return parseWritten(await item.replace(link, ifVersion(version)).catch(refuse(NOT_CURRENT)))
-      }
-      const operation: OperationInput = { operationType: 'Replace', id: link.id, resourceBody: link, ifMatch: version }
-      return { value: link, version: await writeAudited(links, operation, audit, link, NOT_CURRENT) }
+    add: (link, audit) =>
+      telling(link.tenantId, eventsOfLinkAction(link, audit), (told) =>
+        retryOnConflict(() => addSucceeding(links, link, audit, told)),
+      ),
+    replace(changed, version, audit, before) {
+      const link = before === undefined ? changed : withPauseTold(changed)
+      const changes = before === undefined ? [] : eventsOfLinkChange(before, link, nowMs())
+      return telling(link.tenantId, [...eventsOfLinkAction(link, audit), ...changes], async (told) => {
+        if (audit === undefined && told.length === 0) {
+          const item = links.item(link.id, link.tenantId)
+          return parseWritten(await item.replace(link, ifVersion(version)).catch(refuse(NOT_CURRENT)))
+        }
+        const replacement = { operationType: 'Replace', id: link.id, resourceBody: link, ifMatch: version } as const
+        return { value: link, version: await writeAudited(links, [replacement, ...told], audit, link, NOT_CURRENT) }
+      })
     },
-    async remove(link, version, audit) {
+    remove(link, version, audit) {
       const left: OperationInput = { operationType: 'Upsert', resourceBody: formerDocument(link, formerLinkOf(link)) }
-      const outcome = await versionsTogether(links, link.tenantId, [
-        deletionOf(link.id, version),
-        left,
-        ...auditOperations(audit),
-      ])
-      if ('status' in outcome) throw failedWrite(outcome.status, NOT_CURRENT)
+      return telling(link.tenantId, eventsOfLinkAction(link, audit), async (told) => {
+        const outcome = await versionsTogether(links, link.tenantId, [
+          deletionOf(link.id, version),
+          left,
+          ...auditOperations(audit),
+          ...told,
+        ])
+        if ('status' in outcome) throw failedWrite(outcome.status, NOT_CURRENT)
+      })
     },
   }
 }
@@ -216,21 +245,21 @@ export function cosmosLinkSettingsStore(links: Container): LinkSettingsStore {
       const resourceBody = { ...settings, id: SETTINGS_ID, tenantId }
       const operation: OperationInput = { operationType: 'Replace', id: SETTINGS_ID, resourceBody, ifMatch: version }
       const codes = { 412: 'StaleVersion', 404: 'StaleVersion' } as const
-      await writeAudited(links, operation, audit, { tenantId }, codes)
+      await writeAudited(links, [operation], audit, { tenantId }, codes)
       return settings
     },
   }
 }
 
-/** Writes one document, with its audit record if there is one. @returns The new version. */
+/** Writes a document and what belongs to it, with its audit record if there is one. @returns The new version. */
 async function writeAudited(
   links: Container,
-  operation: OperationInput,
+  operations: readonly OperationInput[],
   audit: AuditRecord | undefined,
   { tenantId }: { readonly tenantId: string },
   codes: Readonly<Record<number, RefusalCode>>,
 ): Promise<string> {
-  const outcome = await versionsTogether(links, tenantId, [operation, ...auditOperations(audit)])
+  const outcome = await versionsTogether(links, tenantId, [...operations, ...auditOperations(audit)])
   if ('versions' in outcome) return outcome.versions[0] ?? ''
   throw failedWrite(outcome.status, codes)
 }
@@ -249,6 +278,7 @@ async function addSucceeding(
   links: Container,
   link: GroupLink,
   audit: AuditRecord | undefined,
+  told: readonly OperationInput[],
 ): Promise<Versioned<GroupLink>> {
   const { id, ...emptied } = formerDocument(link, NO_FORMER_LINK)
   const document = await readDocument<FormerLink & Resource>(links, id, link.tenantId)
@@ -260,6 +290,7 @@ async function addSucceeding(
       ? { operationType: 'Create', resourceBody: { id, ...emptied } }
       : { operationType: 'Replace', id, resourceBody: { id, ...emptied }, ifMatch: former.version },
     ...auditOperations(audit),
+    ...told,
   ])
   if ('versions' in outcome) return { value, version: outcome.versions[0] ?? '' }
   throw outcome.index === 1 ? new Refusal('StaleVersion') : failedWrite(outcome.status, TAKEN)

@@ -18,6 +18,7 @@ import type { HistoryOptions } from '../change-document.ts'
 import { compareCreation, creationPosition, matching, readPageByCreation } from '../creation-page.ts'
 import { documentParser } from '../document-parser.ts'
 import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, type Stored, sqlParameters } from '../documents.ts'
+import type { Outbox } from '../events/outbox.ts'
 import { OUTLINE_PROPERTIES, parseRequest, type RequestDocument, versionedRequest } from './request-document.ts'
 import { requestSaver, saveBatches } from './save-requests.ts'
 
@@ -45,7 +46,7 @@ type Query = { readonly where: string; readonly parameters: QueryParameters }
 const AWAITED: Query = { where: 'ARRAY_CONTAINS(@keys, c.awaits)', parameters: {} }
 
 /** Container `requests`, partition key `/tenantId`. */
-export function cosmosRequestStore(requests: Container, options: HistoryOptions): RequestStore {
+export function cosmosRequestStore(requests: Container, options: HistoryOptions, outbox?: Outbox): RequestStore {
   const read = batchedDocumentReads<RequestDocument>(requests)
   const find = async <T>(tenantId: string, select: string, { where, parameters }: Query): Promise<T[]> => {
     const spec = { query: `SELECT ${select} FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
@@ -62,7 +63,7 @@ export function cosmosRequestStore(requests: Container, options: HistoryOptions)
 
   return {
     batches: saveBatches,
-    save: requestSaver(requests, options),
+    save: requestSaver(requests, options, outbox),
     async find(tenantId, requestId) {
       const document = await read(tenantId, requestId)
       return document?.type === 'request' ? versionedRequest(document) : undefined

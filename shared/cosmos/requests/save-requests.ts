@@ -1,4 +1,5 @@
 import type { Container, OperationInput } from '@azure/cosmos'
+import { eventsOfRequest } from '../../domain/events/change-events.ts'
 import type { AttributedChange } from '../../domain/history/member-history.ts'
 import { attributionOf } from '../../domain/membership-requests/attribution.ts'
 import { isLive, type MembershipRequest } from '../../domain/membership-requests/membership-request.ts'
@@ -8,6 +9,7 @@ import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { CHANGE_TYPE, type HistoryOptions, SECONDS_PER_DAY, storedChange } from '../change-document.ts'
 import { isWriteConflict, readDocument, type Stored } from '../documents.ts'
+import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
 import { serialize } from '../serialize.ts'
 import {
   changeId,
@@ -37,7 +39,7 @@ export function saveBatches(changes: readonly RequestChange[]): RequestChange[][
 }
 
 /** An operation and what it concerns, which determines the refusal when it fails. */
-type SavePart = { readonly about: 'request' | 'slot' | 'membership'; readonly operation: OperationInput }
+type SavePart = { readonly about: 'request' | 'slot' | 'membership' | 'events'; readonly operation: OperationInput }
 
 /**
  * Creates the `save` function of a container. Requests, their slots and the collection's membership version are written
@@ -47,6 +49,7 @@ type SavePart = { readonly about: 'request' | 'slot' | 'membership'; readonly op
 export function requestSaver(
   requests: Container,
   options: HistoryOptions,
+  outbox: Outbox = NO_OUTBOX,
 ): (changes: readonly RequestChange[]) => Promise<Versioned<MembershipRequest>[]> {
   const serialized = serialize()
   return async (changes) => {
@@ -56,8 +59,22 @@ export function requestSaver(
     if (changes.some(({ after }) => after.tenantId !== tenantId || after.collectionId !== collectionId)) {
       throw new Error('All requests of one save must belong to one collection')
     }
-    const ofRequests = changes.flatMap(requestParts)
+    const events = changes.flatMap(eventsOfRequest)
+    const told = await outbox.prepare(tenantId, events)
     const membershipChanges = membershipChange(changes)
+    const saved = await save({ changes, membershipChanges, told }, first.after)
+    // Identities that become one change members and tell nothing else.
+    const isTold = told.length > 0 || events.length === 0
+    if (isTold) await outbox.notify('requests', tenantId, told, membershipChanges.length > 0 ? collectionId : undefined)
+    return saved
+  }
+
+  async function save(
+    { changes, membershipChanges, told }: Save,
+    { tenantId, collectionId }: MembershipRequest,
+  ): Promise<Versioned<MembershipRequest>[]> {
+    const ofEvents = told.map((operation): SavePart => ({ about: 'events', operation }))
+    const ofRequests = [...changes.flatMap(requestParts), ...ofEvents]
     if (membershipChanges.length === 0 && !changes.some(changesPosition)) {
       return (await writeParts(requests, tenantId, ofRequests, changes)) ?? throwStaleVersion(collectionId)
     }
@@ -72,6 +89,13 @@ export function requestSaver(
       return throwStaleVersion(collectionId)
     })
   }
+}
+
+type Save = {
+  readonly changes: readonly RequestChange[]
+  readonly membershipChanges: readonly AttributedChange[]
+  /** The operations that store what the changes tell. */
+  readonly told: readonly OperationInput[]
 }
 
 function throwStaleVersion(collectionId: string): never {

@@ -53,9 +53,16 @@ export type PassResult = {
   readonly remainingCount: number
 }
 
+/** Those who are told of changes of members. */
+export interface MemberEvents {
+  /** Called after the changes are written. Never throws. */
+  changed(tenantId: string, collectionIds: readonly string[]): Promise<void>
+}
+
 type BatchDependencies = CollectionDependencies & {
   readonly cache: EvaluationCache
   readonly deletedObjects: DeletedCoreObjects
+  readonly memberEvents: MemberEvents
 }
 
 /**
@@ -212,6 +219,8 @@ class BatchedEvaluation {
     const evaluated = { criteria: batch, rows, changes, knownLinked, ...joinables }
     const linked = await notifyLinks(tenantId, evaluated, this.#deps)
     if (linked !== undefined) cache.keepLinked(tenantId, linked)
+    const changed = batch.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id)
+    await this.#deps.memberEvents.changed(tenantId, changed)
     if (this.#fits()) return
     for (const { collection } of batch) {
       const evaluation = evaluations.get(collection.id)

@@ -6,7 +6,7 @@ import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { IncludedWrites } from '../tenant-index/core-object-changes.ts'
 import type { RowChanges } from '../tenant-index/rows/row-changes.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
-import { evaluateBatches, type PassResult, type TenantPass } from './evaluate-batches.ts'
+import { evaluateBatches, type MemberEvents, type PassResult, type TenantPass } from './evaluate-batches.ts'
 import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
 import { type EvaluationEnd, type EvaluationLeaseStore, HELD_RETRY_MS } from './evaluation-lease.ts'
 import { EvaluationLeases, type HeldLease } from './held-lease.ts'
@@ -41,6 +41,7 @@ export type EvaluatedDependencies = CollectionDependencies & { readonly evaluati
 type EvaluatorDependencies = EvaluatedDependencies & {
   readonly reconciler: ChangeReconciler
   readonly deletedObjects: DeletedCoreObjects
+  readonly memberEvents: MemberEvents
   /** The clocks of two evaluators differ by less. */
   readonly clockDifferenceMs: number
   /** A monotonic clock. */

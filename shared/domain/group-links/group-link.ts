@@ -129,6 +129,10 @@ export const GroupLink = Type.Object({
   collectionKind: Nullable(OneOf(['criteria', 'joinable'])),
   /** The sweeps find the link unchanged and store no job: its last sync is the tenant's last sweep, or a later job. */
   isSweptUnchanged: Type.Boolean(),
+  /** Why the last sync failed. Absent where it did not, and in links of earlier versions of the service. */
+  lastSyncError: Type.Optional(Nullable(Type.String())),
+  /** Whether events have told last that removals are paused. Absent until they first are. */
+  isPauseTold: Type.Optional(Type.Boolean()),
   /** Members without an account that were found last, without those in `acceptedWithoutAccount`; null when unknown. */
   withoutAccount: Nullable(WithoutAccount),
   /** A job has still to write something, or to repeat a failed run. False once a run has succeeded. */

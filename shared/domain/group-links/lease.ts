@@ -69,7 +69,7 @@ export async function changeLink(
     const { value, version } = unread ?? (await getLink(tenantId, linkId, links))
     unread = undefined
     const changed = change(value)
-    return links.replace(changed, version, auditOf(value, changed))
+    return links.replace(changed, version, auditOf(value, changed), value)
   })
 }
 

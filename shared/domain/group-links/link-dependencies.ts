@@ -62,9 +62,10 @@ export interface LinkStore {
   add(link: GroupLink, audit?: AuditRecord): Promise<Versioned<GroupLink>>
   /**
    * @param audit Written in the same transaction.
+   * @param before The link as read with `version`, if the change may be one that events tell of.
    * @throws Refusal `StaleVersion` when `version` is no longer current, `LinkNotFound` when the link was deleted.
    */
-  replace(link: GroupLink, version: string, audit?: AuditRecord): Promise<Versioned<GroupLink>>
+  replace(link: GroupLink, version: string, audit?: AuditRecord, before?: GroupLink): Promise<Versioned<GroupLink>>
   /**
    * Removes a link as read with `version`, and leaves its `FormerLink` to the group's next link in the same transaction.
    * @param audit Written in the same transaction.

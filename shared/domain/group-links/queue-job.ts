@@ -70,7 +70,7 @@ export async function endQueuedJobs(link: GroupLink, reason: string, deps: LinkD
     recordEndedJob(ended.value, deps.metrics)
     endedCount += 1
   }
-  if (endedCount > 0) await recordFailure(link, deps)
+  if (endedCount > 0) await recordFailure(link, reason, deps)
   return endedCount
 }
 
@@ -86,13 +86,18 @@ function ignoreConflict(error: unknown): undefined {
  * Records on the link that a job failed without a run, and releases the lease if that job owned it. A conflict is
  * ignored: the link was deleted, or another job has ended.
  */
-export async function recordFailure(link: GroupLink, deps: LinkDependencies, jobId?: string): Promise<void> {
+export async function recordFailure(
+  link: GroupLink,
+  reason: string,
+  deps: LinkDependencies,
+  jobId?: string,
+): Promise<void> {
   const found = await deps.links.find(link.tenantId, link.id)
   if (found === undefined) return
   const { value, version } = found
   const lease = value.lease?.owner === jobId ? null : value.lease
-  const failed: GroupLink = { ...value, lease, lastSyncedAt: toTimestamp(deps.nowMs()), lastSyncOutcome: 'Failed' }
-  await deps.links.replace(failed, version).catch(ignoreConflict)
+  const outcome = { lastSyncedAt: toTimestamp(deps.nowMs()), lastSyncOutcome: 'Failed', lastSyncError: reason } as const
+  await deps.links.replace({ ...value, lease, ...outcome }, version, undefined, value).catch(ignoreConflict)
 }
 
 /** Records the metrics of a job that has ended, with what all its runs have written. */

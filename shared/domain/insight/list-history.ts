@@ -82,7 +82,8 @@ export async function listHistory(
   return { ...page, items: page.items.map((event) => toHistoryEntry(event, collection)) }
 }
 
-function toHistoryEntry(event: MemberEvent, { kind, objectType }: CollectionSummary): HistoryEntry {
+/** An entry as clients see it. */
+export function toHistoryEntry(event: MemberEvent, { kind, objectType }: CollectionSummary): HistoryEntry {
   const { objectId, change, cause, actorId, membershipVersion } = event
   const position = kind === 'criteria' && objectType === 'Relationship' ? objectId : null
   return {

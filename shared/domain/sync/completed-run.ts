@@ -25,6 +25,7 @@ export function changesByRun(
   return {
     lastSyncedAt: toTimestamp(endMs),
     lastSyncOutcome: 'Succeeded',
+    lastSyncError: null,
     appliedMembershipVersion: membershipVersion,
     removalsDeferred: skipped > 0 && hasRemovals,
     // Accounts may have changed again during the run.

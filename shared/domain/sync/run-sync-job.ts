@@ -94,7 +94,7 @@ async function abort(
   deps: SyncDependencies,
 ): Promise<undefined> {
   const { tenantId, id: jobId } = job
-  if (link !== undefined) await recordFailure(link, deps, jobId)
+  if (link !== undefined) await recordFailure(link, reason, deps, jobId)
   const { changes, ...counts } = await finalCounts(job, deps.directory)
   const ended = { ...failed(job, reason, deps.nowMs()), ...counts }
   const hasChanges = changes.added.length + changes.removed.length > 0

@@ -220,7 +220,7 @@ export class SyncSession {
     const endMs = nowMs()
     const next = afterFailedRun(job, failure, { delaysS: retryDelaysS, jitter: random(), nowMs: endMs })
     if (next.completedAt === null) return this.#end(next, () => ({ isBehind: true }))
-    const outcome = { lastSyncedAt: toTimestamp(endMs), lastSyncOutcome: 'Failed' } as const
+    const outcome = { lastSyncedAt: toTimestamp(endMs), lastSyncOutcome: 'Failed', lastSyncError: next.error } as const
     const { changes, ...counts } = await finalCounts(job, directory)
     this.#job.wrote(changes)
     return this.#end({ ...next, ...counts }, () => outcome)

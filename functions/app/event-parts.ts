@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import {
+  cosmosDeliveryStore,
+  cosmosLaneStore,
+  cosmosPublishedStore,
+} from '../../shared/cosmos/events/delivery-stores.ts'
+import { cosmosOutbox, cosmosOutboxStore, type Outbox } from '../../shared/cosmos/events/outbox.ts'
+import { cosmosRecordedChanges } from '../../shared/cosmos/events/recorded-changes.ts'
+import { cosmosSubscriptionStore } from '../../shared/cosmos/events/subscription-store.ts'
+import type { CollectionStore } from '../../shared/domain/collections/collection-dependencies.ts'
+import { deliverEvents } from '../../shared/domain/events/deliver-events.ts'
+import { EVENT_SOURCES, type EventDependencies } from '../../shared/domain/events/event-stores.ts'
+import { publishMembers, publishOutbox } from '../../shared/domain/events/publish-events.ts'
+import { isEnabled } from '../../shared/domain/events/subscription.ts'
+import { enqueueEventSweeps, sweepEvents } from '../../shared/domain/events/sweep-events.ts'
+import { coalesce } from '../../shared/kernel/concurrency.ts'
+import { EventDeliveryMessage, EventMessage } from '../../shared/messaging/message-schemas.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { webhookSender } from '../../shared/webhooks/webhook-sender.ts'
+import { SECRET_PREFIX } from '../../shared/webhooks/webhook-signature.ts'
+import { messageHandler } from './message-handlers.ts'
+import type { Parts } from './wiring.ts'
+
+const SECRET_BYTES = 32
+
+/** Batches of deliveries that may wait for a tenant: at least as many events. */
+const BACKLOG_LIMIT_COUNT = 20_000
+
+/** The outbox of all stores, and the subscriptions that decide whether it is used. */
+export function outboxParts({ container, messageQueue, log, newId }: Parts) {
+  const isWanted = async (tenantId: string) => (await subscriptions.read(tenantId)).value.some(isEnabled)
+  const outbox: Outbox = cosmosOutbox({ isWanted, messageQueue, log, newId })
+  const subscriptions = cosmosSubscriptionStore(container('events'), outbox)
+  return { outbox, subscriptions }
+}
+
+/** What publishing and delivering events need. */
+export function eventParts(
+  { historyDays, eventTargets, clockDifferenceS }: Settings,
+  { container, messageQueue, log, metrics, deriveId, newId, nowMs, elapsedMs, sleep }: Parts,
+  subscriptions: EventDependencies['subscriptions'],
+  collections: Pick<CollectionStore, 'find' | 'summaries'>,
+): EventDependencies {
+  return {
+    subscriptions,
+    outbox: cosmosOutboxStore(container, nowMs),
+    recordedChanges: cosmosRecordedChanges(container('members'), container('requests')),
+    published: cosmosPublishedStore(container('events'), historyDays),
+    deliveries: cosmosDeliveryStore(container('events')),
+    lanes: cosmosLaneStore(container('events')),
+    sender: webhookSender({ targets: eventTargets, nowMs, elapsedMs }),
+    collections: {
+      find: async (tenantId, id) => (await collections.find(tenantId, id))?.value,
+      all: collections.summaries,
+    },
+    backlogLimitCount: BACKLOG_LIMIT_COUNT,
+    clockDifferenceMs: clockDifferenceS * 1000,
+    ...{ messageQueue, log, metrics, deriveId, newId, nowMs, sleep },
+    newSecret: () => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64'),
+  }
+}
+
+/** The handlers of the messages that concern events. */
+export function eventMessages(deps: EventDependencies) {
+  // Messages of one tenant, or one kind of its records, share a run.
+  const changed = new Map<string, Set<string>>()
+  const members = coalesce(async (tenantId) => {
+    const ids = changed.get(tenantId) ?? new Set()
+    changed.delete(tenantId)
+    await publishMembers(tenantId, [...ids], deps)
+  })
+  const outbox = coalesce((key) => {
+    const [tenantId, [name]] = split(key)
+    const source = EVENT_SOURCES.find((each) => each === name)
+    return source === undefined ? Promise.resolve() : publishOutbox(tenantId, source, deps)
+  })
+  return {
+    events: messageHandler(EventMessage, async ({ tenantId, source, collectionIds = [] }) => {
+      if (source === undefined && collectionIds.length === 0) return sweepEvents(tenantId, deps)
+      if (source !== undefined) await outbox(`${tenantId} ${source}`)
+      if (collectionIds.length === 0) return
+      changed.set(tenantId, new Set([...(changed.get(tenantId) ?? []), ...collectionIds]))
+      await members(tenantId)
+    }),
+    'event-deliveries': messageHandler(EventDeliveryMessage, (message) => deliverEvents(message, deps)),
+  }
+}
+
+function split(key: string): [tenantId: string, names: string[]] {
+  const [tenantId = '', ...names] = key.split(' ')
+  return [tenantId, names]
+}
+
+const SWEPT_EVERY_MINUTES = 10
+
+/** @param minutes Those of the hour that have begun since the timer last ran. */
+export async function sweepEventsSince(minutes: readonly number[], deps: EventDependencies): Promise<void> {
+  if (minutes.some((minute) => minute % SWEPT_EVERY_MINUTES === 0)) await enqueueEventSweeps(deps)
+}

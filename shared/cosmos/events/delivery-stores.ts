@@ -1,0 +1,207 @@
+import type { Container } from '@azure/cosmos'
+import { Type } from 'typebox'
+import { nextDueMs, StoredDelivery } from '../../domain/events/delivery.ts'
+import type {
+  DeliveryBatch,
+  DeliveryStore,
+  Lane,
+  LaneStore,
+  PublishedStore,
+  PublishedTo,
+} from '../../domain/events/event-stores.ts'
+import { chunk } from '../../kernel/chunk.ts'
+import { forEachConcurrent } from '../../kernel/concurrency.ts'
+import { Nullable } from '../../kernel/schema.ts'
+import { SECONDS_PER_DAY } from '../change-document.ts'
+import { versionedDocumentParser } from '../document-parser.ts'
+import {
+  ifVersion,
+  isWriteConflict,
+  OPERATIONS_PER_BATCH_COUNT,
+  queryAll,
+  queryDocuments,
+  readDocument,
+  sqlParameters,
+  statusOf,
+  writeTogether,
+} from '../documents.ts'
+
+const DELIVERIES_KEPT_S = 30 * SECONDS_PER_DAY
+/** About 60 KB each. */
+const BATCHES_PER_READ_COUNT = 10
+const WRITES_AT_ONCE_COUNT = 4
+
+const batches = versionedDocumentParser(
+  'batch of deliveries',
+  Type.Object({
+    id: Type.String(),
+    tenantId: Type.String(),
+    subscriptionId: Type.String(),
+    createdAt: Type.String(),
+    position: Type.Number(),
+    deliveries: Type.Array(StoredDelivery),
+  }),
+)
+
+/** `dueAtMs` is absent when no attempt is due any more. */
+function batchDocument(batch: DeliveryBatch) {
+  const { id, tenantId, subscriptionId, createdAt, position, deliveries } = batch
+  const dueAtMs = nextDueMs(deliveries)
+  return {
+    ...{ id, tenantId, subscriptionId, createdAt, position, deliveries },
+    ...(dueAtMs === undefined ? {} : { dueAtMs }),
+    ttl: DELIVERIES_KEPT_S,
+  }
+}
+
+/** Container `events`, partition key `/tenantId`. */
+export function cosmosDeliveryStore(events: Container): DeliveryStore {
+  return {
+    async add(_tenantId, added) {
+      await forEachConcurrent(added, WRITES_AT_ONCE_COUNT, async (batch) => {
+        await events.items.create(batchDocument(batch)).catch((error: unknown) => {
+          if (statusOf(error) !== 409) throw error
+        })
+      })
+    },
+    async lastPosition(tenantId, subscriptionId) {
+      const [position = 0] = await queryAll<number>(events, tenantId, {
+        query: 'SELECT TOP 1 VALUE c.position FROM c WHERE c.subscriptionId = @subscriptionId ORDER BY c.position DESC',
+        parameters: sqlParameters({ subscriptionId }),
+      })
+      return position
+    },
+    async due(tenantId, subscriptionId, nowMs) {
+      const found = await queryAll<unknown>(events, tenantId, {
+        query: `SELECT TOP ${BATCHES_PER_READ_COUNT} * FROM c WHERE c.subscriptionId = @subscriptionId AND c.dueAtMs <= @nowMs ORDER BY c.position`,
+        parameters: sqlParameters({ subscriptionId, nowMs }),
+      })
+      return found.map(batches.parse)
+    },
+    async replace(batch, version) {
+      const item = events.item(batch.id, batch.tenantId)
+      await item.replace(batchDocument(batch), ifVersion(version)).catch((error: unknown) => {
+        if (!isWriteConflict(statusOf(error))) throw error
+      })
+    },
+    async *newestFirst(tenantId, subscriptionId, before) {
+      const isBefore = before === undefined ? '' : ' AND c.createdAt <= @before'
+      const query = {
+        query: `SELECT * FROM c WHERE c.subscriptionId = @subscriptionId AND IS_DEFINED(c.position)${isBefore} ORDER BY c.position DESC`,
+        parameters: sqlParameters({ subscriptionId, ...(before === undefined ? {} : { before }) }),
+      }
+      const options = { maxItemCount: BATCHES_PER_READ_COUNT }
+      for await (const page of queryDocuments<unknown>(events, tenantId, query, options)) {
+        yield page.map((document) => batches.parse(document).value)
+      }
+    },
+    async waitingCount(tenantId) {
+      const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.dueAtMs)'
+      const [count = 0] = await queryAll<number>(events, tenantId, { query })
+      return count
+    },
+    async longestWaiting(tenantId, count) {
+      const query = 'SELECT TOP @count * FROM c WHERE IS_DEFINED(c.dueAtMs) ORDER BY c.position'
+      const found = await queryAll<unknown>(events, tenantId, { query, parameters: sqlParameters({ count }) })
+      return found.map(batches.parse)
+    },
+    async subscriptionsDue(tenantId, beforeMs) {
+      const found = await queryAll<string>(events, tenantId, {
+        query: 'SELECT DISTINCT VALUE c.subscriptionId FROM c WHERE c.dueAtMs <= @beforeMs',
+        parameters: sqlParameters({ beforeMs }),
+      })
+      return new Set(found)
+    },
+    async removeAll(tenantId, subscriptionId) {
+      const ids = await queryAll<string>(events, tenantId, {
+        query: 'SELECT VALUE c.id FROM c WHERE c.subscriptionId = @subscriptionId AND IS_DEFINED(c.position)',
+        parameters: sqlParameters({ subscriptionId }),
+      })
+      for (const some of chunk(ids, OPERATIONS_PER_BATCH_COUNT)) {
+        // What expires or is deleted meanwhile is left for the next time.
+        await writeTogether(
+          events,
+          tenantId,
+          some.map((id) => ({ operationType: 'Delete', id })),
+        )
+      }
+    },
+  }
+}
+
+const lanes = versionedDocumentParser(
+  'state of a receiver',
+  Type.Object({
+    subscriptionId: Type.String(),
+    owner: Nullable(Type.String()),
+    untilMs: Type.Number(),
+    failingSinceMs: Type.Optional(Type.Number()),
+  }),
+)
+
+/** Container `events`. It is kept as long as deliveries are. */
+export function cosmosLaneStore(events: Container): LaneStore {
+  const idOf = (subscriptionId: string) => `lane:${subscriptionId}`
+  return {
+    async find(tenantId, subscriptionId) {
+      const document = await readDocument<object & { id: string }>(events, idOf(subscriptionId), tenantId)
+      if (document === undefined) return undefined
+      const { value, version } = lanes.parse(document)
+      const { owner, untilMs, failingSinceMs } = value
+      const lane: Lane = { subscriptionId, owner, untilMs, ...(failingSinceMs === undefined ? {} : { failingSinceMs }) }
+      return { value: lane, version }
+    },
+    save(tenantId, lane, version) {
+      const document = { ...lane, id: idOf(lane.subscriptionId), tenantId, ttl: DELIVERIES_KEPT_S }
+      return saved(events, document, version)
+    },
+  }
+}
+
+type PublishedDocument = PublishedTo & { readonly collectionId: string }
+
+const published = versionedDocumentParser(
+  'record of published changes',
+  Type.Object({ collectionId: Type.String(), membershipVersion: Type.Integer(), atMs: Type.Number() }),
+)
+
+/** Container `events`. @param keptDays as long as the history of members. */
+export function cosmosPublishedStore(events: Container, keptDays: number): PublishedStore {
+  const idOf = (collectionId: string) => `published:${collectionId}`
+  return {
+    async find(tenantId, collectionId) {
+      const document = await readDocument<object & { id: string }>(events, idOf(collectionId), tenantId)
+      if (document === undefined) return undefined
+      const { value, version } = published.parse(document)
+      return { value: { membershipVersion: value.membershipVersion, atMs: value.atMs }, version }
+    },
+    async save(tenantId, collectionId, to, version) {
+      const document = { ...to, id: idOf(collectionId), tenantId, collectionId, ttl: keptDays * SECONDS_PER_DAY }
+      return (await saved(events, document, version)) !== undefined
+    },
+    async versions(tenantId) {
+      const query = 'SELECT c.collectionId, c.membershipVersion FROM c WHERE IS_DEFINED(c.membershipVersion)'
+      const found = await queryAll<PublishedDocument>(events, tenantId, { query })
+      return new Map(found.map(({ collectionId, membershipVersion }) => [collectionId, membershipVersion]))
+    },
+  }
+}
+
+/** @returns The new version; undefined when the record was written by others. */
+async function saved(
+  events: Container,
+  document: { readonly id: string; readonly tenantId: string },
+  version: string | undefined,
+): Promise<string | undefined> {
+  try {
+    const { id, tenantId } = document
+    const { resource } =
+      version === undefined
+        ? await events.items.create(document)
+        : await events.item(id, tenantId).replace(document, ifVersion(version))
+    return (resource as { readonly _etag: string } | undefined)?._etag
+  } catch (error) {
+    if (isWriteConflict(statusOf(error))) return undefined
+    throw error
+  }
+}

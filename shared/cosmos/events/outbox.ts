@@ -1,0 +1,112 @@
+import type { Container, OperationInput } from '@azure/cosmos'
+import { Type } from 'typebox'
+import type { EventSource, OutboxStore } from '../../domain/events/event-stores.ts'
+import { type EventDraft, eventOf, type StoredEvent } from '../../domain/events/event-types.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { MessageQueue } from '../../kernel/messages.ts'
+import { derivedId } from '../derived-id.ts'
+import { documentParser } from '../document-parser.ts'
+import { queryAll, type Stored, statusOf } from '../documents.ts'
+
+/** Stores the events of a change in its transaction, where anybody would receive them. */
+export type Outbox = {
+  /** The operations of the transaction, at most one; none without events or without anybody who receives them. */
+  prepare(tenantId: string, events: readonly EventDraft[]): Promise<OperationInput[]>
+  /** Has the events published, after the transaction. A failure is logged: the sweep publishes them later. */
+  notify(
+    source: EventSource,
+    tenantId: string,
+    operations: readonly OperationInput[],
+    collectionId?: string,
+  ): Promise<void>
+}
+
+/** For stores of which nobody receives events. */
+export const NO_OUTBOX: Outbox = { prepare: async () => [], notify: async () => undefined }
+
+type OutboxDependencies = {
+  /** Whether anybody receives events of this tenant. */
+  isWanted(tenantId: string): Promise<boolean>
+  readonly messageQueue: MessageQueue
+  readonly log: Log
+  newId(): string
+}
+
+/** The outbox of the stores of tenants' records. */
+export function cosmosOutbox({ isWanted, messageQueue, log, newId }: OutboxDependencies): Outbox {
+  return {
+    async prepare(tenantId, events) {
+      if (events.length === 0 || !(await isWanted(tenantId))) return []
+      return [outboxOperation(tenantId, events)]
+    },
+    async notify(source, tenantId, operations, collectionId) {
+      if (operations.length === 0 && collectionId === undefined) return
+      const message = { tenantId, source, ...(collectionId === undefined ? {} : { collectionIds: [collectionId] }) }
+      try {
+        await messageQueue.enqueue({ queue: 'events', message }, { id: `publish:${newId()}` })
+      } catch (error) {
+        log.error('events.enqueue-failed', error, { tenantId, source })
+      }
+    },
+  }
+}
+
+/** The document with the events of a change. Queries for other documents name properties that it lacks. */
+export function outboxOperation(tenantId: string, drafts: readonly EventDraft[]): OperationInput {
+  const events = drafts.map((draft) => eventOf(draft, tenantId, derivedId))
+  const id = `outbox:${events[0]?.id}`
+  // The unique key of container `links` allows one document per tenant without a value.
+  const resourceBody = { id, tenantId, directoryGroupId: id, isOutbox: true, entry: JSON.stringify(events) }
+  // The same change written twice tells the same.
+  return { operationType: 'Upsert', resourceBody }
+}
+
+const parse = documentParser<{ readonly id: string; readonly entry: string }>(
+  'outbox entry',
+  Type.Object({ id: Type.String(), entry: Type.String() }),
+)
+
+/** Entries that are published at a time. */
+const ENTRIES_COUNT = 50
+
+/** Reads the entries of several containers with partition key `/tenantId`. */
+export function cosmosOutboxStore(container: (source: EventSource) => Container, nowMs: () => number): OutboxStore {
+  return {
+    async first(source, tenantId) {
+      const query = { query: `SELECT TOP ${ENTRIES_COUNT} * FROM c WHERE c.isOutbox = true ORDER BY c._ts` }
+      const found = await queryAll<Stored<object>>(container(source), tenantId, query)
+      const entries = found.map((document) => {
+        const { id, entry } = parse(document)
+        return { id, atS: document._ts, events: JSON.parse(entry) as StoredEvent[] }
+      })
+      // Within a second, by the clock of those who wrote.
+      return entries.sort((one, other) => one.atS - other.atS || compareTimes(one.events, other.events))
+    },
+    async remove(source, tenantId, entries) {
+      for (const { id } of entries) {
+        await container(source)
+          .item(id, tenantId)
+          .delete()
+          .catch((error: unknown) => {
+            if (statusOf(error) !== 404) throw error
+          })
+      }
+    },
+    async tenantsBehind(source, forMs) {
+      const found = new Set<string>()
+      const iterator = container(source).items.query<string>({
+        query: 'SELECT VALUE c.tenantId FROM c WHERE c.isOutbox = true AND c._ts <= @beforeS',
+        parameters: [{ name: '@beforeS', value: Math.floor((nowMs() - forMs) / 1000) }],
+      })
+      while (iterator.hasMoreResults()) {
+        for (const tenantId of (await iterator.fetchNext()).resources ?? []) found.add(tenantId)
+      }
+      return found
+    },
+  }
+}
+
+function compareTimes([one]: readonly StoredEvent[], [other]: readonly StoredEvent[]): number {
+  const [first = '', second = ''] = [one?.time, other?.time]
+  return first < second ? -1 : Number(first > second)
+}

@@ -1,0 +1,179 @@
+import { forEachConcurrent } from '../../kernel/concurrency.ts'
+import { toTimestamp } from '../../kernel/timestamp.ts'
+import { retryOnConflict } from '../../kernel/versioned.ts'
+import {
+  type Attempt,
+  afterAttempt,
+  hasFailedTooLong,
+  isGone,
+  isSuccess,
+  nextDueMs,
+  type StoredDelivery,
+  unavailableAt,
+} from './delivery.ts'
+import type { DeliveryBatch, EventDependencies, Lane } from './event-stores.ts'
+import { cloudEvent } from './event-types.ts'
+import { notifyLane } from './publish-events.ts'
+import { isEnabled, type Subscription, secretsOf } from './subscription.ts'
+
+/** Requests to one receiver at a time. */
+const REQUESTS_AT_ONCE_COUNT = 20
+/** After this number of requests without an answer, a receiver gets no further ones in a run. */
+const SILENT_COUNT = 3
+/** A run begins no batch later, and no request of a batch later than that after its beginning. */
+const RUN_MS = 20_000
+const BATCH_MS = 20_000
+/** Longer than a run with its last requests. A worker that has crashed blocks a subscription for this time. */
+const LANE_MS = 90_000
+/** Before another worker is asked for. */
+const HELD_RETRY_MS = 500
+/**
+ * An invocation ends after this time and leaves its requests to run, so that receivers that do not answer occupy none of
+ * the few invocations of an instance. If the process ends meanwhile, a message has the rest delivered.
+ */
+const INVOCATION_MS = 1_000
+
+type Name = { readonly tenantId: string; readonly subscriptionId: string }
+
+/** Delivers what is due for a subscription, unless another worker does it now. */
+export async function deliverEvents(name: Name, deps: EventDependencies): Promise<void> {
+  const { tenantId, subscriptionId } = name
+  const lane = await acquire(name, deps)
+  if (lane === 'held') return notifyLane(tenantId, subscriptionId, deps, HELD_RETRY_MS)
+  let hasEnded = false
+  const run = new Run(name, lane, deps).run().finally(() => {
+    hasEnded = true
+  })
+  await Promise.race([run, deps.sleep(INVOCATION_MS)])
+  if (hasEnded) return run
+  run.catch((error: unknown) => deps.log.error('events.delivery-failed', error, { tenantId, subscriptionId }))
+  await notifyLane(tenantId, subscriptionId, deps, LANE_MS)
+}
+
+type HeldLane = { readonly lane: Lane; readonly version: string }
+
+async function acquire({ tenantId, subscriptionId }: Name, deps: EventDependencies): Promise<HeldLane | 'held'> {
+  const found = await deps.lanes.find(tenantId, subscriptionId)
+  const nowMs = deps.nowMs()
+  if (found !== undefined && found.value.owner !== null && found.value.untilMs > nowMs) return 'held'
+  const lane = { ...found?.value, subscriptionId, owner: deps.newId(), untilMs: nowMs + LANE_MS }
+  const version = await deps.lanes.save(tenantId, lane, found?.version)
+  return version === undefined ? 'held' : { lane, version }
+}
+
+class Run {
+  readonly #name: Name
+  readonly #lane: HeldLane
+  readonly #deps: EventDependencies
+  readonly #retriesMs = new Set<number>()
+  #failingSinceMs: number | undefined
+  #silentCount = 0
+  #isGone = false
+
+  constructor(name: Name, lane: HeldLane, deps: EventDependencies) {
+    this.#name = name
+    this.#lane = lane
+    this.#deps = deps
+    this.#failingSinceMs = lane.lane.failingSinceMs
+  }
+
+  async run(): Promise<void> {
+    const { tenantId, subscriptionId } = this.#name
+    const startMs = this.#deps.nowMs()
+    try {
+      let isMore = true
+      while (isMore && !this.#isGone && this.#deps.nowMs() - startMs < RUN_MS) isMore = await this.#deliverSome()
+      if (isMore) this.#retriesMs.add(0)
+    } finally {
+      await this.#release()
+    }
+    if (this.#isGone) return this.#disable('Gone')
+    if (hasFailedTooLong(this.#failingSinceMs, this.#deps.nowMs())) return this.#disable('Failing')
+    for (const dueMs of this.#retriesMs) {
+      await notifyLane(tenantId, subscriptionId, this.#deps, Math.max(0, dueMs - this.#deps.nowMs()))
+    }
+  }
+
+  /** @returns Whether more may be due. */
+  async #deliverSome(): Promise<boolean> {
+    const { tenantId, subscriptionId } = this.#name
+    const { subscriptions, deliveries, nowMs } = this.#deps
+    const all = (await subscriptions.read(tenantId)).value
+    const subscription = all.find(({ id }) => id === subscriptionId)
+    if (subscription === undefined) {
+      await deliveries.removeAll(tenantId, subscriptionId)
+      return false
+    }
+    if (!isEnabled(subscription)) return false
+    const due = await deliveries.due(tenantId, subscriptionId, nowMs())
+    for (const { value, version } of due) {
+      const attempted = await this.#attempt(value, subscription)
+      await deliveries.replace(attempted, version)
+      const dueMs = nextDueMs(attempted.deliveries)
+      // To the second, so that the retries of many batches share a message.
+      if (dueMs !== undefined) this.#retriesMs.add(Math.ceil(dueMs / 1000) * 1000)
+      if (this.#isGone) return false
+    }
+    return due.length > 0
+  }
+
+  /** Events of one subject are sent in order, those of several at the same time. */
+  async #attempt(batch: DeliveryBatch, subscription: Subscription): Promise<DeliveryBatch> {
+    const startMs = this.#deps.nowMs()
+    const attempted = [...batch.deliveries]
+    const due = [...batch.deliveries.entries()].filter(
+      ([, each]) => each.state === 'Pending' && each.dueAtMs <= startMs,
+    )
+    const bySubject = Map.groupBy(due, ([, { event }]) => event.subject).values()
+    await forEachConcurrent(bySubject, REQUESTS_AT_ONCE_COUNT, async (ofSubject) => {
+      for (const [index, delivery] of ofSubject) {
+        if (this.#isGone || this.#deps.nowMs() - startMs > BATCH_MS) return
+        attempted[index] = afterAttempt(delivery, await this.#send(delivery, subscription))
+      }
+    })
+    return { ...batch, deliveries: attempted }
+  }
+
+  async #send({ event }: StoredDelivery, subscription: Subscription): Promise<Attempt> {
+    const { sender, metrics, nowMs } = this.#deps
+    if (this.#silentCount >= SILENT_COUNT) return unavailableAt(nowMs())
+    const message = { id: event.id, body: JSON.stringify(cloudEvent(this.#name.tenantId, event)) }
+    const attempt = await sender.send(subscription, secretsOf(subscription, nowMs()), message)
+    this.#silentCount = attempt.status === null ? this.#silentCount + 1 : 0
+    this.#isGone ||= isGone(attempt)
+    if (isSuccess(attempt)) this.#failingSinceMs = undefined
+    else this.#failingSinceMs ??= Date.parse(attempt.at)
+    metrics.record('events.deliveries', 1, { outcome: isSuccess(attempt) ? 'Delivered' : 'Failed' })
+    if (isSuccess(attempt)) metrics.record('events.latency', nowMs() - Date.parse(event.time), {})
+    return attempt
+  }
+
+  async #release(): Promise<void> {
+    const { failingSinceMs: _before, ...lane } = this.#lane.lane
+    const failing = this.#failingSinceMs === undefined ? {} : { failingSinceMs: this.#failingSinceMs }
+    await this.#deps.lanes.save(
+      this.#name.tenantId,
+      { ...lane, ...failing, owner: null, untilMs: 0 },
+      this.#lane.version,
+    )
+  }
+
+  /** The others, and the operators, are told in the transaction of the change. */
+  async #disable(reason: 'Gone' | 'Failing'): Promise<void> {
+    const { tenantId, subscriptionId } = this.#name
+    const { subscriptions, log, metrics, nowMs } = this.#deps
+    await retryOnConflict(async () => {
+      const { value, version } = await subscriptions.read(tenantId)
+      const disabled = value.map((each) =>
+        each.id === subscriptionId && isEnabled(each)
+          ? { ...each, state: 'Disabled' as const, disabledReason: reason, revision: each.revision + 1 }
+          : each,
+      )
+      if (disabled.every((each, index) => each === value[index])) return
+      const told = { subscriptionId, reason, at: toTimestamp(nowMs()) }
+      await subscriptions.replace(tenantId, disabled, version, told)
+    })
+    metrics.record('subscriptions.disabled', 1, { reason })
+    log.warn('events.subscription-disabled', { tenantId, subscriptionId, reason })
+  }
+}

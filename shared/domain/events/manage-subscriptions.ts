@@ -1,0 +1,183 @@
+import type { Static } from 'typebox'
+import type { Caller } from '../../kernel/caller.ts'
+import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
+import { toTimestamp } from '../../kernel/timestamp.ts'
+import { requireIfMatch, retryOnConflict } from '../../kernel/versioned.ts'
+import type { EventDependencies } from './event-stores.ts'
+import { type EventDraft, eventOf, isTypePattern } from './event-types.ts'
+import { notifyLane, storeBatches } from './publish-events.ts'
+import {
+  type EventSubscriptionUpdate,
+  type EventSubscriptionWithSecret,
+  isEnabled,
+  type NewEventSubscription,
+  rotated,
+  SUBSCRIPTIONS_LIMIT_COUNT,
+  type Subscription,
+  toEventSubscription,
+} from './subscription.ts'
+
+type ManageDependencies = Pick<
+  EventDependencies,
+  'subscriptions' | 'deliveries' | 'sender' | 'messageQueue' | 'deriveId' | 'newId' | 'newSecret' | 'nowMs'
+>
+type WithSecret = Static<typeof EventSubscriptionWithSecret>
+
+/** @throws Refusal `SubscriptionNotFound`. */
+export async function readSubscription(
+  tenantId: string,
+  id: string,
+  { subscriptions }: Pick<EventDependencies, 'subscriptions'>,
+): Promise<Subscription> {
+  const found = (await subscriptions.read(tenantId)).value.find((each) => each.id === id)
+  if (found === undefined) throw new Refusal('SubscriptionNotFound', `The event subscription ${id} does not exist`)
+  return found
+}
+
+/** @throws Refusal `QuotaExceeded`; `InvalidValue` for a type or an address. */
+export async function createSubscription(
+  { url, types, description = null }: NewEventSubscription,
+  { tenantId, objectId }: Caller,
+  creation: { newId(): string },
+  deps: ManageDependencies,
+): Promise<WithSecret> {
+  requireValid({ url, types }, deps)
+  const id = creation.newId()
+  return retryOnConflict(async () => {
+    const { value, version } = await deps.subscriptions.read(tenantId)
+    // A repeated request after a crash finds what the first one has created.
+    const created = value.find((each) => each.id === id)
+    if (created !== undefined) return { ...toEventSubscription(created), secret: created.secret }
+    if (value.length >= SUBSCRIPTIONS_LIMIT_COUNT) {
+      throw new Refusal('QuotaExceeded', `A tenant has at most ${SUBSCRIPTIONS_LIMIT_COUNT} event subscriptions`)
+    }
+    const nowMs = deps.nowMs()
+    const subscription: Subscription = {
+      ...{ id, url, types, description },
+      state: 'Enabled',
+      disabledReason: null,
+      createdAt: toTimestamp(nowMs),
+      createdBy: objectId,
+      secret: deps.newSecret(),
+      sinceMs: nowMs,
+      revision: 1,
+    }
+    await deps.subscriptions.replace(tenantId, [...value, subscription], version)
+    return { ...toEventSubscription(subscription), secret: subscription.secret }
+  })
+}
+
+/** @throws Refusal `SubscriptionNotFound`, `PreconditionFailed`; `InvalidValue` for a type or an address. */
+export async function updateSubscription(
+  tenantId: string,
+  id: string,
+  { url, types, description, state }: EventSubscriptionUpdate,
+  ifMatch: string | undefined,
+  deps: ManageDependencies,
+): Promise<Subscription> {
+  requireValid({ ...(url && { url }), ...(types && { types }) }, deps)
+  const updated = await change(tenantId, id, deps, (before) => {
+    requireIfMatch(subscriptionETag(before), ifMatch)
+    const isNewlyEnabled = state === 'Enabled' && !isEnabled(before)
+    return {
+      ...before,
+      url: url ?? before.url,
+      types: types ?? before.types,
+      description: description ?? before.description,
+      state: state ?? before.state,
+      disabledReason: state === 'Enabled' ? null : before.disabledReason,
+      sinceMs: isNewlyEnabled ? deps.nowMs() : before.sinceMs,
+      revision: before.revision + 1,
+    }
+  })
+  // What waited when it was disabled is due.
+  if (isEnabled(updated)) await notifyLane(tenantId, id, deps)
+  return updated
+}
+
+/** @throws Refusal `SubscriptionNotFound`, `PreconditionFailed`. */
+export async function deleteSubscription(
+  tenantId: string,
+  id: string,
+  ifMatch: string | undefined,
+  deps: ManageDependencies,
+): Promise<void> {
+  await retryOnConflict(async () => {
+    requireIfMatch(subscriptionETag(await readSubscription(tenantId, id, deps)), ifMatch)
+    const { value, version } = await deps.subscriptions.read(tenantId)
+    const others = value.filter((each) => each.id !== id)
+    await deps.subscriptions.replace(tenantId, others, version)
+  })
+  await deps.deliveries.removeAll(tenantId, id)
+}
+
+/** The subscription with a new secret. @throws Refusal `SubscriptionNotFound`. */
+export async function rotateSecret(tenantId: string, id: string, deps: ManageDependencies): Promise<WithSecret> {
+  const secret = deps.newSecret()
+  const changed = await change(tenantId, id, deps, (before) => rotated(before, secret, deps.nowMs()))
+  return { ...toEventSubscription(changed), secret }
+}
+
+/** Sends an event of type `subscription.test`. @throws Refusal `SubscriptionNotFound`, `SubscriptionDisabled`. */
+export async function testSubscription(
+  tenantId: string,
+  subscriptionId: string,
+  deps: ManageDependencies,
+): Promise<{ eventId: string }> {
+  await requireEnabled(tenantId, subscriptionId, deps)
+  const nowMs = deps.nowMs()
+  const draft: EventDraft = {
+    key: ['test', deps.newId()],
+    type: 'subscription.test',
+    time: toTimestamp(nowMs),
+    subject: `/event-subscriptions/${subscriptionId}`,
+    data: { subscriptionId },
+  }
+  const event = eventOf(draft, tenantId, deps.deriveId)
+  await storeBatches([event], { tenantId, subscriptionId }, deps)
+  await notifyLane(tenantId, subscriptionId, deps)
+  return { eventId: event.id }
+}
+
+/** @throws Refusal `SubscriptionNotFound`, `SubscriptionDisabled`. */
+export async function requireEnabled(
+  tenantId: string,
+  id: string,
+  deps: Pick<EventDependencies, 'subscriptions'>,
+): Promise<void> {
+  if (!isEnabled(await readSubscription(tenantId, id, deps))) throw new Refusal('SubscriptionDisabled')
+}
+
+/** The entity tag of a subscription, quoted as in RFC 9110, section 8.8.3. */
+export function subscriptionETag({ revision }: Subscription): string {
+  return `"${revision}"`
+}
+
+function change(
+  tenantId: string,
+  id: string,
+  { subscriptions }: ManageDependencies,
+  changed: (before: Subscription) => Subscription,
+): Promise<Subscription> {
+  return retryOnConflict(async () => {
+    const { value, version } = await subscriptions.read(tenantId)
+    const before = value.find((each) => each.id === id)
+    if (before === undefined) throw new Refusal('SubscriptionNotFound', `The event subscription ${id} does not exist`)
+    const after = changed(before)
+    const all = value.map((each) => (each === before ? after : each))
+    await subscriptions.replace(tenantId, all, version)
+    return after
+  })
+}
+
+function requireValid(
+  { url, types = [] }: { readonly url?: string; readonly types?: readonly string[] },
+  { sender }: ManageDependencies,
+): void {
+  const faults: RefusalEntry[] = []
+  const unknown = types.find((type) => !isTypePattern(type))
+  if (unknown !== undefined) faults.push(refusalEntry('InvalidValue', `${unknown} is no type of event`, '/types'))
+  const fault = url === undefined ? undefined : sender.faultOf(url)
+  if (fault !== undefined) faults.push(refusalEntry('InvalidValue', `The address ${fault}`, '/url'))
+  throwIfRefused(faults)
+}

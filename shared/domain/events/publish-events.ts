@@ -1,0 +1,237 @@
+import { chunk } from '../../kernel/chunk.ts'
+import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { CollectionSummary } from '../collections/collection-dependencies.ts'
+import { newDelivery } from './delivery.ts'
+import {
+  type DeliveryBatch,
+  EVENT_SOURCES,
+  type EventDependencies,
+  type EventSource,
+  type PublishedTo,
+} from './event-stores.ts'
+import { eventOf, receives, type StoredEvent } from './event-types.ts'
+import { eventsOfMembers } from './member-events.ts'
+import { isEnabled, type Subscription } from './subscription.ts'
+
+/** Events whose deliveries are stored together. */
+const EVENTS_PER_BATCH_COUNT = 100
+
+/** Positions follow the clock, so that they rise even when all batches of a subscription have expired. */
+const POSITIONS_PER_MS = 1000
+
+const NOT_PUBLISHED: PublishedTo = { membershipVersion: 0, atMs: 0 }
+
+type Publication = { readonly tenantId: string; readonly subscriptions: readonly Subscription[] }
+
+/** Publishes the events of one kind of record. */
+export async function publishOutbox(tenantId: string, source: EventSource, deps: EventDependencies): Promise<void> {
+  const publication = { tenantId, subscriptions: await enabledOf(tenantId, deps) }
+  for (;;) {
+    const entries = await deps.outbox.first(source, tenantId)
+    if (entries.length === 0) return
+    // When the process ends in between, the same events are published again, with the same ids.
+    const events = entries.flatMap((entry) => entry.events)
+    await storeDeliveries(events, publication, deps)
+    await deps.outbox.remove(source, tenantId, entries)
+  }
+}
+
+/** The same for all kinds. */
+export async function publishOutboxes(tenantId: string, deps: EventDependencies): Promise<void> {
+  for (const source of EVENT_SOURCES) await publishOutbox(tenantId, source, deps)
+}
+
+/** Publishes the changes of the members of collections. Costs one read where nobody listens. */
+export async function publishMembers(
+  tenantId: string,
+  collectionIds: readonly string[],
+  deps: EventDependencies,
+): Promise<void> {
+  const subscriptions = (await enabledOf(tenantId, deps)).filter(receivesMembers)
+  if (subscriptions.length === 0) return
+  const found = collectionIds.map((id) => ({ read: () => deps.collections.find(tenantId, id) }))
+  await publishCollections(found, { tenantId, subscriptions }, deps)
+}
+
+/** Collections of one message. */
+const COLLECTIONS_PER_MESSAGE_COUNT = 100
+
+/**
+ * Enqueues the publication of changes of members, where anybody receives them. Call it after the changes are written. A
+ * failure is logged: the sweep publishes them later.
+ */
+export async function notifyMemberEvents(
+  tenantId: string,
+  collectionIds: readonly string[],
+  deps: Pick<EventDependencies, 'subscriptions' | 'messageQueue' | 'newId' | 'log'>,
+): Promise<void> {
+  if (collectionIds.length === 0) return
+  try {
+    const { value } = await deps.subscriptions.read(tenantId)
+    if (!value.some((each) => isEnabled(each) && receivesMembers(each))) return
+    for (const some of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
+      const message = { tenantId, collectionIds: some }
+      await deps.messageQueue.enqueue({ queue: 'events', message }, { id: `publish:${deps.newId()}` })
+    }
+  } catch (error) {
+    deps.log.error('events.enqueue-failed', error, { tenantId, source: 'members' })
+  }
+}
+
+/** Publishes the changes of members whose message was lost. */
+export async function publishMissedMembers(tenantId: string, deps: EventDependencies): Promise<void> {
+  const subscriptions = (await enabledOf(tenantId, deps)).filter(receivesMembers)
+  if (subscriptions.length === 0) return
+  const collections = await deps.collections.all(tenantId)
+  const published = await deps.published.versions(tenantId)
+  const missed: DueCollection[] = []
+  for (const kind of ['criteria', 'joinable'] as const) {
+    const ofKind = collections.filter((collection) => collection.kind === kind)
+    const ids = ofKind.map(({ id }) => id)
+    const current = await deps.recordedChanges.versions(tenantId, kind, ids)
+    for (const collection of ofKind) {
+      const currentVersion = current.get(collection.id) ?? 0
+      // After a restore of the database, a version can be lower than the published one.
+      if (currentVersion === (published.get(collection.id) ?? 0)) continue
+      missed.push({ read: async () => collection, currentVersion })
+    }
+  }
+  await publishCollections(missed, { tenantId, subscriptions }, deps)
+}
+
+type DueCollection = {
+  /** Undefined for a collection that was deleted. */
+  read(): Promise<CollectionSummary | undefined>
+  /** Of the members, as read before; absent when unknown. */
+  readonly currentVersion?: number
+}
+
+/** Collections that are read at the same time. */
+const COLLECTIONS_AT_ONCE_COUNT = 8
+
+/** Collections of which events are gathered before they are stored: many changed collections share batches. */
+const EVENTS_AT_ONCE_COUNT = 2_000
+
+async function publishCollections(
+  collections: readonly DueCollection[],
+  publication: Publication,
+  deps: EventDependencies,
+): Promise<void> {
+  let rest = [...collections]
+  while (rest.length > 0) {
+    const gathered: Publishable[] = []
+    for (let count = 0; rest.length > 0 && count < EVENTS_AT_ONCE_COUNT; ) {
+      const some = rest.splice(0, COLLECTIONS_AT_ONCE_COUNT)
+      const found = await Promise.all(some.map((due) => nextOf(due, publication, deps)))
+      gathered.push(...found.filter((each) => each !== undefined))
+      count = gathered.reduce((sum, { events }) => sum + events.length, 0)
+    }
+    const events = gathered.flatMap((each) => each.events)
+    await storeDeliveries(events, publication, deps)
+    // When others have published the same changes meanwhile, they go on with the next ones.
+    const saved = await Promise.all(
+      gathered.map(async (each) => ((await each.save()) && each.isMore ? [each.due] : [])),
+    )
+    rest = [...saved.flat(), ...rest]
+  }
+}
+
+/** The next events of a collection, and how to record that they are published. */
+type Publishable = {
+  readonly due: DueCollection
+  readonly events: readonly StoredEvent[]
+  readonly isMore: boolean
+  save(): Promise<boolean>
+}
+
+async function nextOf(
+  due: DueCollection,
+  { tenantId, subscriptions }: Publication,
+  deps: EventDependencies,
+): Promise<Publishable | undefined> {
+  const collection = await due.read()
+  if (collection === undefined) return undefined
+  const sinceMs = Math.min(...subscriptions.map((each) => each.sinceMs)) - deps.clockDifferenceMs
+  const found = await deps.published.find(tenantId, collection.id)
+  const { changes, isMore } = await deps.recordedChanges.next(
+    tenantId,
+    collection,
+    found?.value ?? NOT_PUBLISHED,
+    sinceMs,
+  )
+  const drafts = changes.flatMap((change) => eventsOfMembers(change, collection))
+  const events = drafts.map((draft) => eventOf(draft, tenantId, deps.deriveId))
+  // What is older than the subscriptions is not published. Further sweeps need not look at it again.
+  const passedOver = { membershipVersion: due.currentVersion ?? 0, atMs: found?.value.atMs ?? sinceMs }
+  const { membershipVersion, atMs } = changes.at(-1) ?? passedOver
+  if (membershipVersion === 0 && changes.length === 0) return undefined
+  const save = () => deps.published.save(tenantId, collection.id, { membershipVersion, atMs }, found?.version)
+  return { due, events, isMore, save }
+}
+
+/**
+ * Stores the deliveries of events to those who receive them, then notifies their workers. The id of a batch follows from
+ * its events, so that a repetition stores no second one.
+ */
+async function storeDeliveries(
+  events: readonly StoredEvent[],
+  { tenantId, subscriptions }: Publication,
+  deps: EventDependencies,
+): Promise<void> {
+  for (const subscription of subscriptions) {
+    const received = events.filter((event) => isFor(event, subscription, deps))
+    if (received.length === 0) continue
+    await storeBatches(received, { tenantId, subscriptionId: subscription.id }, deps)
+    deps.metrics.record('events.published', received.length, {})
+    await notifyLane(tenantId, subscription.id, deps)
+  }
+}
+
+function isFor(event: StoredEvent, { id, types, sinceMs }: Subscription, deps: EventDependencies): boolean {
+  if (Date.parse(event.time) < sinceMs - deps.clockDifferenceMs) return false
+  const isOfControl = event.type === 'subscription.test' || event.type === 'subscription.dropped'
+  if (isOfControl || event.type === 'subscription.disabled') {
+    // A test is for one subscription; that it was disabled is for the others.
+    if ((event.data.subscriptionId === id) !== isOfControl) return false
+  }
+  return receives(types, event.type)
+}
+
+/**
+ * Stores events for delivery to one subscription, behind all that are stored already. Those who store later events of a
+ * record do it after these are stored, so that they find this position, whatever their clocks say.
+ * @param variant Other texts store the same events again.
+ */
+export async function storeBatches(
+  events: readonly StoredEvent[],
+  { tenantId, subscriptionId, variant = '' }: { tenantId: string; subscriptionId: string; variant?: string },
+  { deliveries, deriveId, nowMs }: Pick<EventDependencies, 'deliveries' | 'deriveId' | 'nowMs'>,
+): Promise<void> {
+  const lastPosition = await deliveries.lastPosition(tenantId, subscriptionId)
+  const first = Math.max(nowMs() * POSITIONS_PER_MS, lastPosition + 1)
+  const batches = chunk(events, EVENTS_PER_BATCH_COUNT).map((some, index): DeliveryBatch => {
+    const id = deriveId('batch', subscriptionId, variant, ...some.map((event) => event.id))
+    const batch = { id, tenantId, subscriptionId, createdAt: toTimestamp(nowMs()), position: first + index }
+    return { ...batch, deliveries: some.map(newDelivery) }
+  })
+  await deliveries.add(tenantId, batches)
+}
+
+/** Enqueues the delivery of what is due for a subscription. */
+export async function notifyLane(
+  tenantId: string,
+  subscriptionId: string,
+  { messageQueue, newId }: Pick<EventDependencies, 'messageQueue' | 'newId'>,
+  delayMs = 0,
+): Promise<void> {
+  const message = { tenantId, subscriptionId }
+  await messageQueue.enqueue({ queue: 'event-deliveries', message }, { id: `deliver:${newId()}`, delayMs })
+}
+
+async function enabledOf(tenantId: string, deps: EventDependencies): Promise<readonly Subscription[]> {
+  return (await deps.subscriptions.read(tenantId)).value.filter(isEnabled)
+}
+
+function receivesMembers({ types }: Subscription): boolean {
+  return ['member.added', 'member.removed', 'members.changed'].some((type) => receives(types, type))
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { sweepEvents } from '../../shared/domain/events/sweep-events.ts'
+import { OPEN } from '../api/joinable-world.ts'
+import { eventWorld, receiver, SUBSCRIPTIONS } from './event-world.ts'
+
+describe('Events after a restore of the database', () => {
+  it('tell of changes whose versions come a second time, and of none twice under another id', async () => {
+    const world = await eventWorld()
+    const hook = await receiver()
+    await world.subscribe(hook.url, ['member.*'])
+    const collectionId = await world.joinable(OPEN)
+    const [one, two, three] = [await world.person(), await world.person(), await world.person()]
+    await world.submit(one, collectionId)
+    const requests = world.container('requests')
+    const restored = await documents()
+    world.pass(60)
+    await world.submit(two, collectionId)
+    await world.drain()
+    assert.deepEqual(told(), [one.identityId, two.identityId])
+    // The requests are as they were before the second one; what was published is not.
+    for (const { id } of await documents()) await requests.item(id, world.tenantId).delete()
+    for (const document of restored) await requests.items.upsert(document)
+    world.pass(60)
+    await world.submit(three, collectionId)
+    await world.drain()
+    assert.deepEqual(told(), [one.identityId, two.identityId, three.identityId])
+    const ids = hook.events().map(({ id }) => id)
+    assert.equal(new Set(ids).size, 3)
+
+    function told(): string[] {
+      return hook.events().map(({ data }) => data.objectId)
+    }
+
+    async function documents(): Promise<{ id: string }[]> {
+      const query = 'SELECT * FROM c'
+      return (await requests.items.query<{ id: string }>(query, { partitionKey: world.tenantId }).fetchAll()).resources
+    }
+  })
+})
+
+describe('A receiver that does not answer', () => {
+  it('delays no other, and ends the invocation after a second', async () => {
+    const world = await eventWorld()
+    const silent = await receiver(() => new Promise(() => undefined))
+    const fast = await receiver()
+    for (let count = 0; count < 5; count += 1) await world.subscribe(silent.url, ['collection.*'])
+    await world.subscribe(fast.url, ['collection.*'])
+    await world.joinable(OPEN)
+    const startMs = performance.now()
+    // One invocation after the other: those before the fast receiver's cannot wait for an answer.
+    await world.drain()
+    const durationMs = performance.now() - startMs
+    assert.equal(fast.delivered.length, 1)
+    assert.ok(durationMs < 7_000, `${durationMs} ms`)
+    assert.equal(silent.delivered.length, 5)
+    silent.close()
+  })
+})
+
+describe('Events that wait for a receiver that fails', () => {
+  it('are dropped beyond the limit, the oldest first, with an event that says so', async () => {
+    const world = await eventWorld()
+    let status = 500
+    const hook = await receiver(() => status)
+    const { id } = await world.subscribe(hook.url, ['collection.*'])
+    for (const name of ['1', '2', '3', '4', '5']) {
+      await world.joinable(OPEN, { name })
+      await world.drain()
+      world.pass(1)
+    }
+    await sweepEvents(world.tenantId, { ...world.service.events, backlogLimitCount: 2 })
+    const path = `${SUBSCRIPTIONS}/${id}/deliveries`
+    const { data } = await world.call<{ state: string; type: string }[]>(world.admin, 'GET', path)
+    assert.deepEqual(
+      data.map(({ type, state }) => `${type} ${state}`),
+      [
+        'subscription.dropped Pending',
+        'collection.created Pending',
+        'collection.created Pending',
+        'collection.created Dropped',
+        'collection.created Dropped',
+        'collection.created Dropped',
+      ],
+    )
+    status = 204
+    hook.delivered.splice(0)
+    await world.passWithMessages(600)
+    await sweepEvents(world.tenantId, world.service.events)
+    await world.drain()
+    const told = hook.events().find(({ type }) => type === 'subscription.dropped')
+    const [from, to] = ['2030-06-01T08:00:00.000+00:00', '2030-06-01T08:00:02.000+00:00']
+    assert.deepEqual(told?.data, { subscriptionId: id, count: 3, from, to })
+    assert.deepEqual(hook.types().sort(), ['collection.created', 'collection.created', 'subscription.dropped'])
+  })
+})
