@@ -4,12 +4,12 @@ import { type ComputedValues, computedValues } from './computed-values.ts'
 import type { RowValue } from './row-value.ts'
 
 /** Entries of a list that an explanation shows. */
-export const MAX_SHOWN_ENTRIES = 100
+const MAX_SHOWN_ENTRIES = 100
 /**
  * Characters of a text that an explanation shows. With 500 leaves, each of which shows two values, a row stays below the
  * 2 MB of a response.
  */
-export const MAX_SHOWN_CHARACTERS = 500
+const MAX_SHOWN_CHARACTERS = 500
 
 /** A value as an explanation shows it: the first entries of a long list, the first characters of a long text. */
 export function shownPart(value: RowValue): RowValue {
