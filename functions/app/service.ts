@@ -5,6 +5,7 @@ import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/co
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/links/link-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/links/removal-plan-store.ts'
+import { cosmosDeputyStore } from '../../shared/cosmos/requests/deputy-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/requests/request-store.ts'
 import { cosmosDerivedState } from '../../shared/cosmos/tenants/derived-state.ts'
 import { cosmosEvaluationInputs } from '../../shared/cosmos/tenants/evaluation-inputs.ts'
@@ -16,7 +17,11 @@ import type { LinkedCollections } from '../../shared/domain/group-links/link-dep
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
 import type { ExplainDependencies } from '../../shared/domain/insight/explain-membership.ts'
+import type { ListMembershipsDependencies } from '../../shared/domain/insight/list-memberships.ts'
 import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
+import { StoredMemberships } from '../../shared/domain/insight/stored-memberships.ts'
+import { applyDeadlines } from '../../shared/domain/membership-requests/apply-deadlines.ts'
+import { deadlineSchedule, withDeadlineMessages } from '../../shared/domain/membership-requests/deadline-messages.ts'
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { ObjectAccessResolver, ownIdentity } from '../../shared/domain/object-access/object-access.ts'
@@ -30,7 +35,7 @@ import { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.
 import type { Log } from '../../shared/kernel/log.ts'
 import { TENANT_LIMITS, type TenantLimits } from '../../shared/kernel/tenant-limits.ts'
 import { TenantQuota } from '../../shared/kernel/tenant-quota.ts'
-import { AuditMessage, EvaluationMessage } from '../../shared/messaging/message-schemas.ts'
+import { AuditMessage, DeadlineMessage, EvaluationMessage } from '../../shared/messaging/message-schemas.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type Connections, openConnections } from './connections.ts'
@@ -82,21 +87,26 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const removalPlans = cosmosRemovalPlanStore(container('removalPlans'))
   const linkSettings = cosmosLinkSettingsStore(container('links'))
   const auditTrail = cosmosAuditTrail([container('collections'), container('links'), container('jobs')])
+  const requestStore = cosmosRequestStore(container('requests'), { historyDays: settings.historyDays, nowMs })
   const requests: EvaluatedDependencies &
     ExplainDependencies &
+    ListMembershipsDependencies &
     PlanDependencies &
     typeof coreData & { readonly auditTrail: AuditTrail } = {
     auditTrail,
     linkStore,
+    directory: parts.directory,
+    storedMemberships: new StoredMemberships(collections),
     linkSettings,
     removalPlans,
     planIds: signed.planIds,
     deriveId: derivedId,
     ...collections,
     ...coreData,
-    requests: cosmosRequestStore(container('requests'), { historyDays: settings.historyDays, nowMs }),
+    requests: withDeadlineMessages(requestStore, collections),
     membershipResolver: liveMembershipResolver(collections),
     deletedObjects,
+    deputies: cosmosDeputyStore(container('requests'), nowMs),
   }
   const evaluator = new TenantEvaluator({
     ...collections,
@@ -120,6 +130,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     removalPlans,
     accountHolders: cosmosAccountHolders(container('coreObjects')),
     tenants,
+    deadlines: deadlineSchedule(requestStore, collections),
     evaluations: evaluationSchedule({ ...collections, inputs: cosmosEvaluationInputs(container) }),
     collections: overrides.linkedCollections ?? linkedAccounts({ ...collections, deletedObjects }, evaluator),
   }
@@ -150,6 +161,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     readiness: readinessCheck({ checks: parts.checks, log, nowMs }),
     messages: {
       audits: messageHandler(AuditMessage, (message) => auditCoreObjects(message, connectors)),
+      deadlines: messageHandler(DeadlineMessage, (message) => applyDeadlines(message, requests)),
       evaluations: messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
       ...linkMessages(links, cosmosDerivedState(container)),
     } satisfies Record<QueueName, MessageHandler>,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import { cosmosConnectorAuditTrail } from '../../shared/cosmos/connectors/connector-audit-trail.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connectors/connector-object-store.ts'
+import { cosmosSpaceCounts } from '../../shared/cosmos/connectors/connector-spaces.ts'
 import { cosmosConnectorStore } from '../../shared/cosmos/connectors/connector-store.ts'
 import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
 import type { derivedId } from '../../shared/cosmos/derived-id.ts'
@@ -119,6 +120,7 @@ export function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
   const objects = cosmosConnectorObjectStore(container('connectorObjects'))
   return {
     connectors,
+    spaceCounts: cosmosSpaceCounts(container('connectorObjects')),
     connectorAudit: cosmosConnectorAuditTrail(container('connectors')),
     personalData: cosmosPersonalDataStore(container, nowMs),
     connectorQuota: new TenantQuota({

@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox'
 import type { RequestName, Viewer } from '../../shared/domain/membership-requests/act-on-request.ts'
+import type { Actor } from '../../shared/domain/membership-requests/decide-request.ts'
 import { ELIGIBILITY_READERS } from '../../shared/domain/membership-requests/eligible-collections.ts'
 import { REQUEST_STATUSES } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { Person, RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { type OpenCursors, PageQuery } from '../../shared/http/paging.ts'
 import { actingIdentity, type RouteInput } from '../../shared/http/route.ts'
-import { type Role, USER_ROLES } from '../../shared/kernel/caller.ts'
+import { type Caller, type Role, USER_ROLES } from '../../shared/kernel/caller.ts'
 import { Described, Guid, OneOf } from '../../shared/kernel/schema.ts'
 
 /** What the routes of joinable collections and requests work with. */
@@ -77,6 +78,11 @@ type RequestPath = { readonly collectionId: string; readonly requestId: string }
 
 export function requestNameOf({ caller, path }: RouteInput<unknown, unknown, RequestPath>): RequestName {
   return { tenantId: caller.tenantId, collectionId: path.collectionId, requestId: path.requestId }
+}
+
+/** The core identity, else the token's `oid`. */
+export function actorOf({ objectId }: Caller, identityId: string | undefined): Actor {
+  return { id: identityId ?? objectId, identityId }
 }
 
 export function personOf(input: RouteInput): Person {

@@ -10,6 +10,7 @@ import { TenantSchemas, tenantSchemas } from '../../shared/domain/collections/co
 import { ConditionWarning, warningsOf } from '../../shared/domain/collections/condition-warnings.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
 import { FrequentValue, listFrequentValues } from '../../shared/domain/collections/frequent-values.ts'
+import { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import { PreviewReply, PreviewRequest, previewCriteria } from '../../shared/domain/collections/preview.ts'
 import {
@@ -22,7 +23,9 @@ import {
 import { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import { planCreation, planUpdate, updateAsPlanned } from '../../shared/domain/insight/plan-change.ts'
 import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
+import { listPlannedPeople, PlannedPeopleQuery } from '../../shared/domain/insight/planned-people.ts'
 import { hasFullAccess } from '../../shared/domain/object-access/object-access.ts'
+import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { created, deleted, ok, okVersioned, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
@@ -83,7 +86,7 @@ const FrequentValuesQuery = Type.Object({
 const dtoFor = (caller: Caller) => toCriteriaCollectionDto({ showsSensitive: hasFullAccess(caller) })
 
 /** Manages criteria collections. */
-export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
+export const criteriaRoutes = (deps: PlanDependencies & { readonly cursors: OpenCursors }): RouteGroup => ({
   prefix: PREFIXES.criteria,
   routes: [
     route('GET', '/', {
@@ -160,6 +163,29 @@ export const criteriaRoutes = (deps: PlanDependencies): RouteGroup => ({
       reply: { status: 200, schema: ChangePlan },
       refusals: UPDATE_REFUSALS,
       run: async ({ path: { id }, body, ifMatch, caller }) => ok(await planUpdate({ id, body, ifMatch, caller }, deps)),
+    }),
+    route('POST', '/{id}/plan/members', {
+      operationId: 'listPlannedPeople',
+      summary: 'List the people behind a number of a plan',
+      description:
+        'Takes the body of a plan, and in it the collection or the link whose numbers are asked for. Returns a page of ' +
+        'the members that the collection would gain or lose, or of the identities whose accounts become due in the ' +
+        'group of the link, as the list of members does: ordered by display name, then id. For the accounts of a link, ' +
+        'an account that several identities have is listed with each of them. A collection that would not change has ' +
+        'none. Saves nothing, and refuses what the plan refuses.',
+      roles: COLLECTION_WRITERS,
+      query: PageQuery,
+      body: PlannedPeopleQuery,
+      reply: { status: 200, schema: Type.Array(MemberDto), paged: true },
+      refusals: [...UPDATE_REFUSALS, 'LinkNotFound', 'InvalidCursor'],
+      run: ({ path: { id }, body, query, ifMatch, caller }) => {
+        const { collectionId, linkId, change, ...update } = body
+        const binding = [caller.tenantId, 'planned-people', id, JSON.stringify(body)]
+        const asked = { collectionId, linkId, change }
+        return pagedResult(query, binding, deps.cursors, (after, size) =>
+          listPlannedPeople({ id, body: update, ifMatch, caller }, asked, { after, size }, deps),
+        )
+      },
     }),
     route('POST', '/plan', {
       operationId: 'planCriteriaCreation',

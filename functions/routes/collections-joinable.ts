@@ -7,10 +7,10 @@ import {
   searchCollections,
   searchFilter,
 } from '../../shared/domain/collections/read-collections.ts'
-import type { Actor } from '../../shared/domain/membership-requests/decide-request.ts'
 import {
   AddedMembers,
   addMembersDirectly,
+  MemberAddition,
   MemberChange,
   RemovedMembers,
   removeMembersDirectly,
@@ -35,10 +35,10 @@ import {
   type RouteGroup,
   route,
 } from '../../shared/http/route.ts'
-import type { Caller } from '../../shared/kernel/caller.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import {
+  actorOf,
   COLLECTION_READERS,
   COLLECTION_WRITERS,
   PERSON_ROLES,
@@ -174,12 +174,21 @@ const memberRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
     description:
       'Adds identities without approval. If one of them does not exist, none is added. A pending request of an identity ' +
       'is approved; otherwise a request is recorded, so that every membership has a history. In an Identity collection, ' +
-      'an identity has one membership, whichever relationship is recorded.',
+      'an identity has one membership, whichever relationship is recorded. The memberships end at `endsAt` or, without it, ' +
+      'after the `maxDays` of the policy, if it has any. Identities that are members already keep their end.',
     roles: COLLECTION_WRITERS,
     identity: { exempt: COLLECTION_WRITERS },
-    body: MemberChange,
+    body: MemberAddition,
     reply: { status: 200, schema: AddedMembers },
-    refusals: ['CollectionNotFound', 'IdentityUnknown', 'InvalidRequestState', 'RequestAlreadyOpen', 'StaleVersion'],
+    refusals: [
+      'InvalidEnd',
+      'CollectionNotFound',
+      'IdentityUnknown',
+      'EndTooLate',
+      'InvalidRequestState',
+      'RequestAlreadyOpen',
+      'StaleVersion',
+    ],
     run: async ({ path: { id }, body, caller, identityId }) =>
       ok(await addMembersDirectly(caller.tenantId, id, body, actorOf(caller, identityId), deps)),
   }),
@@ -208,8 +217,3 @@ const memberRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
     },
   }),
 ]
-
-/** The core identity, else the token's `oid`. */
-function actorOf({ objectId }: Caller, identityId: string | undefined): Actor {
-  return { id: identityId ?? objectId, identityId }
-}

@@ -22,6 +22,11 @@ import {
   explainMembership,
   MAX_ROWS_COUNT,
 } from '../../shared/domain/insight/explain-membership.ts'
+import {
+  type ListMembershipsDependencies,
+  listMemberships,
+  MembershipDto,
+} from '../../shared/domain/insight/list-memberships.ts'
 import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
 import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
 import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
@@ -42,7 +47,11 @@ import { type HistoryRouteDependencies, historyRoutes } from './collection-histo
 import { PREFIXES } from './prefixes.ts'
 
 export type CollectionRouteDependencies = RequestRouteDependencies &
-  ExplainDependencies & { readonly coreObjects: CoreObjectReader } & Pick<HistoryRouteDependencies, 'auditTrail'>
+  ExplainDependencies &
+  ListMembershipsDependencies & { readonly coreObjects: CoreObjectReader } & Pick<
+    HistoryRouteDependencies,
+    'auditTrail'
+  >
 
 /** A `User` can ask about themselves. */
 const EXPLANATION_READERS: readonly Role[] = ['User', ...COLLECTION_READERS]
@@ -52,6 +61,8 @@ export const collectionRoutes = (deps: CollectionRouteDependencies): RouteGroup 
   prefix: PREFIXES.collections,
   routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...historyRoutes(deps), ...callerRoutes(deps)],
 })
+
+const MembershipQuery = Type.Object({ identityId: Guid })
 
 const MemberPageQuery = Type.Object({
   text: Type.Optional(
@@ -95,6 +106,25 @@ const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
     identity: { exempt: [] },
     reply: { status: 200, schema: Type.Array(CollectionDto) },
     run: async (input) => ok((await ownCollections(personOf(input), deps)).map(toCollectionDto)),
+  }),
+  route('GET', '/memberships', {
+    operationId: 'listMemberships',
+    summary: 'List the memberships of a person',
+    description:
+      'Returns all memberships of an identity and its positions in the collections of both kinds, by name of the ' +
+      'collection, with when and why each began and where it stands in linked groups. Of criteria collections, the ' +
+      'members of the last evaluation. A member whose condition has just stopped to hold may be left out for the ' +
+      'seconds until the next one. A caller with the role `User` can ask for themselves and for the people whom they ' +
+      'manage; for all others the answer is 403 `NotManager`.',
+    roles: EXPLANATION_READERS,
+    identity: { exempt: COLLECTION_READERS },
+    query: MembershipQuery,
+    reply: { status: 200, schema: Type.Array(MembershipDto) },
+    refusals: ['NotManager', 'IdentityNotFound'],
+    run: async ({ query, caller, identityId }) => {
+      const seesAll = COLLECTION_READERS.some((role) => caller.roles.has(role))
+      return ok(await listMemberships(query.identityId, { caller, identityId, seesAll }, deps))
+    },
   }),
 ]
 
@@ -175,6 +205,9 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
       'identity in a collection of relationships, all its positions. A sensitive value that the caller may not read is ' +
       '`hidden`. A caller with the role `User` can specify their own identity and positions; any other object is not ' +
       'found. When the data of the tenant is not in memory, the response waits until it is loaded.\n\n' +
+      'Where the object stands in linked groups is what the directory says now, asked once for all groups. It can lag ' +
+      'behind its writes by some minutes. `since` and `cause` are those of the newest entry of the history that added a ' +
+      'member.\n\n' +
       'A page has at most 20 rows, and fewer where the response would exceed 2 MB; `rowCount` is the number of all rows. ' +
       'Of a list in `actual` or `compared` the first 100 entries are returned, and of a text the first 500 characters, ' +
       'with `…` behind them when there are more.',

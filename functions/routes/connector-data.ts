@@ -22,7 +22,7 @@ import { httpStatusOf, type RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { deleted, ok, okVersioned, type Route, route } from '../../shared/http/route.ts'
-import { Closed, Guid } from '../../shared/kernel/schema.ts'
+import { Closed, Described, Guid } from '../../shared/kernel/schema.ts'
 
 export type ConnectorDataDependencies = WriteDependencies & { readonly cursors: OpenCursors }
 
@@ -48,6 +48,12 @@ export const BatchItemResult = Closed({
   index: Type.Integer(),
   status: Type.Integer(),
   id: Type.Optional(Guid),
+  warnings: Type.Optional(
+    Described(
+      Type.Array(Closed({ code: Type.Literal('ReferenceUnresolved'), target: Type.String() })),
+      'References of the object to objects that do not exist or are deleted, after the whole batch.',
+    ),
+  ),
   errors: Type.Optional(
     Type.Array(Closed({ code: Type.String(), message: Type.String(), target: Type.Optional(Type.String()) })),
   ),
@@ -61,6 +67,7 @@ const ATTRIBUTE_LIMITS =
 
 const WRITE_REFUSALS = ['ConnectorNotFound', 'NotThisConnector', 'ConnectorDisabled'] as const
 const DATA_REFUSALS = [
+  'ConnectorSupplementsOnly',
   'UnknownAttribute',
   'TooManyAttributes',
   'QuotaExceeded',
@@ -106,6 +113,9 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
       'Processes up to 1000 upserts and deletions. Each item succeeds or fails separately; the results are in the order ' +
       'of the items. When the connector is deleted meanwhile, the remaining items are refused with `ConnectorNotFound`. ' +
       'A body in which one object has more than 10,000 members is refused with `InvalidJson`. ' +
+      'An upsert with `previousExternalId` renames the object of that name, live or deleted: it keeps its core object, and ' +
+      'references to the former name follow, in stored data too. Without such an object, it is an ordinary upsert. When both ' +
+      'names have a live object, the item is refused with `ExternalIdInUse`. The former name is free for another object. ' +
       'Of two changes that would together make an org unit its own ancestor, the later one is refused. ' +
       ATTRIBUTE_LIMITS,
     roles: CONNECTOR_WRITERS,
@@ -113,7 +123,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     bodyLimitBytes: BATCH_LIMIT_BYTES,
     itemsFailAlone: true,
     reply: { status: 200, schema: Type.Array(BatchItemResult) },
-    refusals: [...WRITE_REFUSALS, ...DATA_REFUSALS, 'DuplicateItem', 'ConnectorObjectNotFound'],
+    refusals: [...WRITE_REFUSALS, ...DATA_REFUSALS, 'DuplicateItem', 'ConnectorObjectNotFound', 'ExternalIdInUse'],
     run: async ({ path: { id }, body, caller }) =>
       ok((await writeConnectorBatch(id, body.items, caller, deps)).map(batchItemResult)),
   }),
@@ -169,7 +179,10 @@ function created(id: string, place: string, names: { objectType: string; externa
 const ITEM_STATUS = { created: 201, updated: 200, unchanged: 200, deleted: 200 } as const
 
 function batchItemResult(outcome: ItemOutcome, index: number) {
-  if (outcome.outcome !== 'refused') return { index, status: ITEM_STATUS[outcome.outcome], id: outcome.id }
+  if (outcome.outcome !== 'refused') {
+    const { id, warnings } = outcome
+    return { index, status: ITEM_STATUS[outcome.outcome], id, ...(warnings && { warnings: [...warnings] }) }
+  }
   const [first] = outcome.errors
   return { index, status: first === undefined ? 500 : httpStatusOf(first), errors: outcome.errors }
 }

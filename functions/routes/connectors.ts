@@ -1,19 +1,17 @@
 import { Type } from 'typebox'
-import {
-  Connector,
-  ConnectorUpdate,
-  ListedConnector,
-  NewConnector,
-  requireConnector,
-} from '../../shared/domain/connectors/connector.ts'
+import { ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorAuditEntry, listConnectorAudit } from '../../shared/domain/connectors/connector-audit.ts'
+import { ConnectorRecord } from '../../shared/domain/connectors/connector-health.ts'
 import {
   type ConnectorDependencies,
   createConnector,
   deleteConnector,
   listConnectors,
+  readConnector,
   updateConnector,
+  withDeliveries,
 } from '../../shared/domain/connectors/manage-connectors.ts'
+import { ListedReference, listUnresolved } from '../../shared/domain/connectors/unresolved-references.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { created, deleted, ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
@@ -41,6 +39,7 @@ export function connectorRoutes(
     routes: [
       ...readingRoutes(deps),
       auditRoute(deps),
+      unresolvedRoute(deps),
       ...managingRoutes(deps),
       ...connectorDataRoutes(deps, PREFIXES.connectors),
     ],
@@ -51,19 +50,18 @@ const readingRoutes = (deps: ConnectorDependencies): Route[] => [
   route('GET', '/', {
     operationId: 'listConnectors',
     summary: 'List connectors',
-    description: 'In order of creation, with the time at which each connector last sent data.',
+    description: 'In order of creation, with what each connector has delivered.',
     roles: READERS,
-    reply: { status: 200, schema: Type.Array(ListedConnector) },
+    reply: { status: 200, schema: Type.Array(ConnectorRecord) },
     run: async ({ caller }) => ok(await listConnectors(caller.tenantId, deps)),
   }),
   route('GET', '/{id}', {
     operationId: 'readConnector',
     summary: 'Get a connector',
     roles: READERS,
-    reply: { status: 200, schema: Connector, versioned: true },
+    reply: { status: 200, schema: ConnectorRecord, versioned: true },
     refusals: ['ConnectorNotFound'],
-    run: async ({ caller, path: { id } }) =>
-      connectorResult(await requireConnector(caller.tenantId, id, deps.connectors)),
+    run: async ({ caller, path: { id } }) => connectorResult(await readConnector(caller.tenantId, id, deps)),
   }),
 ]
 
@@ -81,6 +79,25 @@ const auditRoute = (deps: ConnectorDependencies & { readonly cursors: OpenCursor
     run: ({ path: { id }, query, caller: { tenantId } }) =>
       pagedResult(query, [tenantId, 'connector audit', id], deps.cursors, (after, size) =>
         listConnectorAudit(tenantId, id, { after, size }, deps),
+      ),
+  })
+
+const unresolvedRoute = (deps: ConnectorDataDependencies): Route =>
+  route('GET', '/{id}/unresolved', {
+    operationId: 'listUnresolvedReferences',
+    summary: 'List the references of a connector that lead nowhere',
+    description:
+      "Returns a page of the references of the connector's objects to objects that do not exist or are deleted. They " +
+      'resolve when the objects arrive. Of one object, at most 200 are listed. A relationship whose `identity` leads ' +
+      'nowhere counts as a person without a directory account; one without an `identity`, or whose identity is deleted, is ' +
+      'a vacancy, which is nobody.',
+    roles: READERS,
+    query: PageQuery,
+    reply: { status: 200, schema: Type.Array(ListedReference), paged: true },
+    refusals: ['ConnectorNotFound', 'InvalidCursor'],
+    run: ({ path: { id }, query, caller: { tenantId } }) =>
+      pagedResult(query, [tenantId, 'unresolved references', id], deps.cursors, (after, size) =>
+        listUnresolved(tenantId, id, { after, size }, deps),
       ),
   })
 
@@ -105,14 +122,16 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   route('PUT', '/{id}', {
     operationId: 'updateConnector',
     summary: 'Update a connector',
-    description: 'Omitted members keep their values.',
+    description: 'Omitted members keep their values. `expectedIntervalHours: null` removes the expectation.',
     roles: MANAGERS,
     identity: 'optional',
     body: ConnectorUpdate,
-    reply: { status: 200, schema: Connector, versioned: true },
+    reply: { status: 200, schema: ConnectorRecord, versioned: true },
     refusals: ['ConnectorNotFound', 'PreconditionFailed', 'StaleVersion'],
     run: async ({ path: { id }, body, ifMatch, caller }) =>
-      connectorResult(await updateConnector(id, body, ifMatch, caller, deps)),
+      connectorResult(
+        await withDeliveries(caller.tenantId, await updateConnector(id, body, ifMatch, caller, deps), deps),
+      ),
   }),
   route('DELETE', '/{id}', {
     operationId: 'deleteConnector',
@@ -128,6 +147,6 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   }),
 ]
 
-function connectorResult(connector: Versioned<Connector>): RouteResult<Connector> {
+function connectorResult(connector: Versioned<ConnectorRecord>): RouteResult<ConnectorRecord> {
   return okVersioned(connector, (value) => value)
 }

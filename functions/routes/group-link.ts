@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { createLink, VERIFICATION_REFUSALS } from '../../shared/domain/group-links/create-link.ts'
 import {
+  AcceptedWithoutAccount,
   type GroupLink,
   GroupLinkDto,
   LinkState,
@@ -8,8 +9,10 @@ import {
   NewGroupLink,
   SyncOutcome,
 } from '../../shared/domain/group-links/group-link.ts'
+import { JobChangeDto } from '../../shared/domain/group-links/job-changes.ts'
 import { getLink } from '../../shared/domain/group-links/lease.ts'
 import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import { listJobChanges } from '../../shared/domain/group-links/list-job-changes.ts'
 import {
   deleteLink,
   getLinkOfCollection,
@@ -19,16 +22,17 @@ import {
   QueuedSync,
   readLinkDto,
   requestSync,
-  setLinkState,
+  updateLink,
 } from '../../shared/domain/group-links/manage-links.ts'
 import { LinkableGroup, searchGroups } from '../../shared/domain/group-links/search-groups.ts'
 import { SyncJobDto, SyncJobStatus } from '../../shared/domain/group-links/sync-job.ts'
+import { SyncState } from '../../shared/domain/group-links/sync-state.ts'
 import { LinkPreview, LinkPreviewInput, previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import type { RouteResult } from '../../shared/http/envelope.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { created, deleted, ok, type Route, type RouteGroup, type RouteInput, route } from '../../shared/http/route.ts'
 import { actorIdOf } from '../../shared/kernel/caller.ts'
-import { Guid } from '../../shared/kernel/schema.ts'
+import { Guid, Nullable } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-contract.ts'
 import { groupProtectionRoutes, type LinkRouteDependencies } from './group-protection.ts'
 import { PREFIXES } from './prefixes.ts'
@@ -41,7 +45,10 @@ const JOBS_LISTED_COUNT = 10
 const MAX_JOBS_LISTED_COUNT = 50
 
 /** The members of a link that callers can change. */
-export const GroupLinkChange = Type.Object({ state: LinkState })
+export const GroupLinkChange = Type.Object({
+  state: Type.Optional(Nullable(LinkState)),
+  acceptedWithoutAccount: Type.Optional(Nullable(AcceptedWithoutAccount)),
+})
 
 const LinkQuery = Type.Object({
   collectionId: Type.Optional(Guid),
@@ -49,6 +56,10 @@ const LinkQuery = Type.Object({
   state: Type.Optional(LinkState),
   lastSyncOutcome: Type.Optional(SyncOutcome),
   held: Type.Optional(Type.Boolean({ description: 'Whether the removal guard holds removals of the link.' })),
+  syncState: Type.Optional(SyncState),
+  needsAttention: Type.Optional(
+    Type.Boolean({ description: 'Whether `syncState` is `Failed`, `RemovalsHeld` or `RemovalsPaused`.' }),
+  ),
   ...PageQuery.properties,
 })
 const JobQuery = Type.Object({
@@ -78,13 +89,15 @@ const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
   route('GET', '/group-links', {
     operationId: 'listGroupLinks',
     summary: 'List group links',
-    description: 'Returns a page of the links that match all given filters, oldest first; without filters, all links.',
+    description:
+      'Returns a page of the links that match all given filters, oldest first; without filters, all links. With ' +
+      '`syncState` or `needsAttention`, a page that is not the last one can have fewer links than `pageSize`.',
     roles: READERS,
     query: LinkQuery,
     reply: { status: 200, schema: Type.Array(GroupLinkDto), paged: true },
     refusals: ['InvalidCursor'],
     run: ({ query: { pageSize, nextCursor, ...filter }, caller: { tenantId } }) => {
-      const { collectionId, directoryGroupId, state, lastSyncOutcome, held } = filter
+      const { collectionId, directoryGroupId, state, lastSyncOutcome, held, syncState, needsAttention } = filter
       const binding = [
         tenantId,
         'group-links',
@@ -93,6 +106,7 @@ const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
         state,
         lastSyncOutcome,
         held?.toString(),
+        ...(syncState === undefined && needsAttention === undefined ? [] : [syncState, needsAttention?.toString()]),
       ]
       return pagedResult({ pageSize, nextCursor }, binding, deps.cursors, (after, size) =>
         listLinks(tenantId, filter, after, size, deps),
@@ -168,14 +182,27 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
   }),
   route('PATCH', '/group-links/{id}', {
     operationId: 'setGroupLinkState',
-    summary: 'Enable or disable a group link',
-    description: 'The group of a disabled link keeps its members and is no longer synced.',
+    summary: 'Change a group link',
+    description:
+      'Members that are left out keep their value. The group of a disabled link keeps its members and is no longer ' +
+      'synced.\n\n' +
+      '`acceptedWithoutAccount` replaces the list of identities that are members without a directory account, or with ' +
+      'one that the directory does not know, and that no longer keep other members from being removed. A sync job is ' +
+      'queued, whose removals are subject to the removal guard. The audit of the collection has the change.',
     roles: WRITERS,
     identity: 'optional',
     body: GroupLinkChange,
     reply: { status: 200, schema: GroupLinkDto, versioned: 'for-writes' },
     refusals: ['LinkNotFound', 'PreconditionFailed', 'StaleVersion'],
-    run: async (input) => linkResult(await setLinkState(linkTarget(input), input.body.state, deps), deps),
+    run: async (input) => {
+      const { state, acceptedWithoutAccount } = input.body
+      const change = {
+        ...(state !== null && state !== undefined && { state }),
+        ...(acceptedWithoutAccount !== null && acceptedWithoutAccount !== undefined && { acceptedWithoutAccount }),
+        requestedBy: input.caller.objectId,
+      }
+      return linkResult(await updateLink(linkTarget(input), change, deps), deps)
+    },
   }),
   route('DELETE', '/group-links/{id}', {
     operationId: 'deleteGroupLink',
@@ -238,11 +265,26 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
     refusals: ['SyncJobNotFound'],
     run: async ({ path: { id }, caller }) => ok(await getSyncJob(caller.tenantId, id, deps)),
   }),
+  route('GET', '/sync-jobs/{id}/changes', {
+    operationId: 'listSyncJobChanges',
+    summary: 'List the members that a sync job has added and removed',
+    description:
+      'Returns a page of the members that the job has added to the group and removed from it so far, in the order of the ' +
+      'writes. They are kept as long as the job. A member that the job has both added and removed is listed for each.',
+    roles: READERS,
+    query: PageQuery,
+    reply: { status: 200, schema: Type.Array(JobChangeDto), paged: true },
+    refusals: ['SyncJobNotFound', 'InvalidCursor'],
+    run: ({ path: { id }, query, caller: { tenantId } }) =>
+      pagedResult(query, [tenantId, 'sync-job-changes', id], deps.cursors, (after, size) =>
+        listJobChanges(tenantId, id, { after, size }, deps),
+      ),
+  }),
 ]
 
 async function linkResult(
   link: GroupLink,
-  deps: Pick<LinkDependencies, 'tenants'>,
+  deps: Pick<LinkDependencies, 'tenants' | 'accountHolders'>,
 ): Promise<RouteResult<GroupLinkDto>> {
   return { data: await readLinkDto(link, deps), headers: { etag: linkETag(link) } }
 }

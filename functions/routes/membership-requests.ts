@@ -5,6 +5,7 @@ import {
   RequestWithdrawal,
   readRequest,
 } from '../../shared/domain/membership-requests/act-on-request.ts'
+import { extendMembership, MembershipExtension } from '../../shared/domain/membership-requests/extend-membership.ts'
 import { requestsOfCollection } from '../../shared/domain/membership-requests/list-requests.ts'
 import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import {
@@ -19,6 +20,8 @@ import { actingIdentity, type Route, route } from '../../shared/http/route.ts'
 import type { RefusalCode } from '../../shared/kernel/refusals.ts'
 import type { Versioned } from '../../shared/kernel/versioned.ts'
 import {
+  actorOf,
+  COLLECTION_WRITERS,
   PERSON_ROLES,
   personOf,
   REQUEST_READERS,
@@ -28,10 +31,13 @@ import {
   StatusQuery,
   viewerOf,
 } from './collection-contract.ts'
+import { deputyRoutes } from './deputies.ts'
 import { ownRequestRoutes } from './own-requests.ts'
 
 const SUBMIT_REFUSALS: readonly RefusalCode[] = [
+  'InvalidEnd',
   'CollectionNotFound',
+  'EndTooLate',
   'RelationshipRequired',
   'RequestAlreadyOpen',
   'AlreadyMember',
@@ -55,6 +61,7 @@ export const membershipRequestRoutes = (group: string, deps: RequestRouteDepende
   ...readRoutes(deps),
   ...actionRoutes(deps),
   ...ownRequestRoutes(deps),
+  ...deputyRoutes(deps),
 ]
 
 const submitRoutes = (group: string, deps: RequestRouteDependencies): readonly Route[] => [
@@ -67,7 +74,8 @@ const submitRoutes = (group: string, deps: RequestRouteDependencies): readonly R
       '`endDate` is before today. In an Identity collection, an identity has one membership, whichever relationship is ' +
       'recorded. A `relationshipId` that is not one of the caller is refused with `RelationshipNotYours`, whether it ' +
       'exists or not. `NoApprover` means that the first approval gate has no approver other than the requester; a ' +
-      'request that comes to such a gate later waits there.',
+      'request that comes to such a gate later waits there. The membership ends at `endsAt` or, without it, after the ' +
+      '`maxDays` of the policy, if it has any; a later `endsAt` is refused with `EndTooLate`.',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: Submission,
@@ -155,9 +163,13 @@ const actionRoutes = (deps: RequestRouteDependencies): readonly Route[] => {
       },
     })
   const decision = RequestDecision
-  const approvers = 'Approvers cannot decide their own requests.'
+  const approvers =
+    'Approvers cannot decide their own requests. Deputies decide for those whom they represent, but neither their own ' +
+    'requests nor those of the person represented.'
   const deciding: readonly RefusalCode[] = ['SelfApproval', 'NotCurrentApprover']
+  const rejecting: readonly RefusalCode[] = ['NotesRequired', ...deciding]
   return [
+    extendRoute(deps),
     action(
       'approve',
       'Approve a request',
@@ -165,11 +177,54 @@ const actionRoutes = (deps: RequestRouteDependencies): readonly Route[] => {
       decision,
       deciding,
     ),
-    action('reject', 'Reject a request', `Rejects the request at its current gate. ${approvers}`, decision, deciding),
+    action(
+      'reject',
+      'Reject a request',
+      `Rejects the request at its current gate. ${approvers} With \`rejectionNeedsReason\` of the policy, \`notes\` are required.`,
+      decision,
+      rejecting,
+    ),
     action('cancel', 'Cancel a request', 'Cancels a pending request.', RequestWithdrawal, ['NotRequester']),
     action('leave', 'Leave a collection', 'Ends the membership.', RequestWithdrawal, ['NotRequester']),
   ]
 }
+
+const extendRoute = (deps: RequestRouteDependencies): Route =>
+  route('POST', '/membership-requests/{collectionId}/{requestId}/extend', {
+    operationId: 'extendMembership',
+    summary: 'Extend a membership',
+    description:
+      'Asks for a later end of a membership that has one. The requester, their manager and writers of collections can do ' +
+      'this; for others it is refused with `NotRequester`, or not found. With `maxDays`, the end is at most that number ' +
+      'of days from now. Without approval gates, the end is changed at once. With gates, the extension waits at them as a request ' +
+      'does, for managers and writers too: `status` stays `Joined`, and `extension` has the end and the gate until it is decided by ' +
+      'approve and reject. A membership whose extension waits at its end stays for up to 14 days longer, but not longer ' +
+      'than the extension would last. When the requester is no longer eligible, the extension is dropped at the next gate, with ' +
+      'an entry `Cancelled` by `system` with the note `NotEligible`.',
+    roles: [...new Set([...PERSON_ROLES, ...COLLECTION_WRITERS])],
+    identity: { exempt: COLLECTION_WRITERS },
+    body: MembershipExtension,
+    reply: { status: 200, schema: MembershipRequestDto, versioned: 'for-writes' },
+    refusals: [
+      'InvalidEnd',
+      'CollectionNotFound',
+      'RequestNotFound',
+      'PreconditionFailed',
+      'EndTooLate',
+      'InvalidRequestState',
+      'NotRequester',
+      'EndNotLater',
+      'NotEligible',
+      'NoApprover',
+      'StaleVersion',
+    ],
+    run: async (input) => {
+      const { body, caller, identityId, ifMatch } = input
+      const isWriter = COLLECTION_WRITERS.some((role) => caller.roles.has(role))
+      const extender = { actor: actorOf(caller, identityId), isWriter }
+      return okRequest(await extendMembership(requestNameOf(input), body, extender, ifMatch, deps))
+    },
+  })
 
 function okRequest({ value, version }: Versioned<MembershipRequestDto>): RouteResult<MembershipRequestDto> {
   return { data: value, headers: { etag: version } }

@@ -16,3 +16,6 @@ export const DOCUMENT_PATH = '/openapi.json'
 
 /** The reference page. Its scripts and styles have paths below it. */
 export const REFERENCE_PAGE_PATH = '/docs'
+
+/** The page about the language of conditions, which the function of the reference page serves. */
+export const CONDITIONS_PAGE_PATH = '/docs/conditions'

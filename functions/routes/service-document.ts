@@ -12,12 +12,15 @@ import { FrequentValue } from '../../shared/domain/collections/frequent-values.t
 import { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
 import { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
-import { Connector, ConnectorUpdate, ListedConnector, NewConnector } from '../../shared/domain/connectors/connector.ts'
+import { ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
 import { ConnectorAuditEntry } from '../../shared/domain/connectors/connector-audit.ts'
+import { ConnectorRecord } from '../../shared/domain/connectors/connector-health.ts'
 import { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
 import { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
+import { ListedReference } from '../../shared/domain/connectors/unresolved-references.ts'
 import { GroupLinkDto, NewGroupLink } from '../../shared/domain/group-links/group-link.ts'
+import { JobChangeDto } from '../../shared/domain/group-links/job-changes.ts'
 import { LinkSettingsChange, LinkSettingsDto } from '../../shared/domain/group-links/link-settings.ts'
 import { QueuedSync } from '../../shared/domain/group-links/manage-links.ts'
 import {
@@ -34,14 +37,23 @@ import { ExplainedCondition, Explanation } from '../../shared/domain/insight/exp
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
-import { RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
-import { AddedMembers, MemberChange, RemovedMembers } from '../../shared/domain/membership-requests/direct-members.ts'
+import { MembershipDto } from '../../shared/domain/insight/list-memberships.ts'
+import { PlannedPeopleQuery } from '../../shared/domain/insight/planned-people.ts'
+import { RequestDecision, RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
+import {
+  AddedMembers,
+  MemberAddition,
+  MemberChange,
+  RemovedMembers,
+} from '../../shared/domain/membership-requests/direct-members.ts'
+import { MembershipExtension } from '../../shared/domain/membership-requests/extend-membership.ts'
 import { JoinPolicyDto, JoinPolicyInput } from '../../shared/domain/membership-requests/join-policy.ts'
 import {
   JoinableCollectionDto,
   JoinableCollectionUpdate,
   NewJoinableCollection,
 } from '../../shared/domain/membership-requests/joinable-collection.ts'
+import { DeputyDto, DeputyInput } from '../../shared/domain/membership-requests/manage-deputy.ts'
 import { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-requests/submit-request.ts'
 import { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
@@ -65,10 +77,11 @@ import {
   ReplacementBody,
 } from './connector-data.ts'
 import { CORE_OBJECT_SCHEMAS, IdsBody, OrgUnitIdsBody } from './core-objects.ts'
+import { DecisionResult, Decisions } from './deputies.ts'
 import { COLLECTION_EXAMPLES, COLLECTION_RESPONSES } from './examples/collection-examples.ts'
 import { CORE_DATA_EXAMPLES, CORE_DATA_RESPONSES } from './examples/core-data-examples.ts'
 import { GroupLinkChange } from './group-link.ts'
-import { DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
+import { CONDITIONS_PAGE_PATH, DOCUMENT_PATH, REFERENCE_PAGE_PATH } from './prefixes.ts'
 
 export const SERVICE_TITLE = 'Collections, Group Link and Core Objects'
 
@@ -86,7 +99,9 @@ const TAGS: ApiDescription['tags'] = {
   'collections/beta': { name: 'Collections', description: 'Collections of both kinds, and their members.' },
   'collections-criteria/beta': {
     name: 'Criteria collections',
-    description: 'Collections whose members are the objects that satisfy a condition.',
+    description:
+      'Collections whose members are the objects that satisfy a condition. The language of conditions, with examples: ' +
+      '`/docs/conditions`.',
   },
   'collections-joinable/beta': {
     name: 'Joinable collections and membership requests',
@@ -123,6 +138,13 @@ const FILES: readonly FileOperation[] = [
     contentType: 'text/html',
     schema: { type: 'string' },
   },
+  {
+    path: CONDITIONS_PAGE_PATH,
+    operationId: 'readConditionsPage',
+    summary: 'Get the page about the language of conditions',
+    contentType: 'text/html',
+    schema: { type: 'string' },
+  },
 ]
 
 export function serviceDocument(): object {
@@ -155,6 +177,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Collection: CollectionDto,
   CollectionResults,
   Member: MemberDto,
+  Membership: MembershipDto,
   Explanation,
   AuditEntry,
   HistoryEntry,
@@ -169,6 +192,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   CriteriaCollection: CriteriaCollectionDto,
   NewCriteriaCollection,
   CriteriaCollectionUpdate,
+  PlannedPeopleQuery,
   CriteriaPreviewRequest: PreviewRequest,
   CriteriaPreview: PreviewReply,
   TenantSchemas,
@@ -180,13 +204,19 @@ const NAMED_SCHEMAS: NamedSchemas = {
   JoinPolicy: JoinPolicyDto,
   JoinPolicyInput,
   MemberChange,
+  MemberAddition,
   AddedMembers,
   RemovedMembers,
   MembershipRequest: MembershipRequestDto,
-  // Also the body of approving and rejecting.
   RequestInput: Submission,
   RequestInputOnBehalf: SubmissionOnBehalf,
+  RequestDecision,
   RequestWithdrawal,
+  MembershipExtension,
+  Deputy: DeputyDto,
+  DeputyInput,
+  Decisions,
+  DecisionResult,
 
   GroupLink: GroupLinkDto,
   NewGroupLink,
@@ -195,6 +225,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   GroupLinkPreview: LinkPreview,
   LinkableGroup,
   SyncJob: SyncJobDto,
+  SyncJobChange: JobChangeDto,
   QueuedSync,
   LinkSettings: LinkSettingsDto,
   LinkSettingsChange,
@@ -214,8 +245,8 @@ const NAMED_SCHEMAS: NamedSchemas = {
   IdentitySource,
   IdentityChange,
   ConnectorAuditEntry,
-  Connector,
-  ListedConnector,
+  Connector: ConnectorRecord,
+  ListedReference,
   NewConnector,
   ConnectorUpdate,
   ConnectorObject: ConnectorObjectDto,

@@ -11,6 +11,7 @@ export type SpaceItem = {
   readonly op: 'upsert' | 'delete'
   readonly objectType: ObjectType
   readonly externalId: string
+  readonly previousExternalId?: string
   readonly data?: Readonly<Record<string, unknown>>
 }
 
@@ -18,6 +19,7 @@ type ItemResult = {
   readonly index: number
   readonly status: number
   readonly errors?: readonly { readonly message: string }[]
+  readonly warnings?: readonly { readonly target: string }[]
 }
 
 export type ConnectorSpace = {

@@ -23,14 +23,14 @@ export type CsvDelimiter = (typeof DELIMITERS)[number]
 const FORMAT = { relax_column_count: true, record_delimiter: ['\r\n', '\n', '\r'] }
 
 /**
- * The delimiter that separates the required column from others in the header line; for several the one with the most
+ * The delimiter that separates a required column from others in the header line; for several the one with the most
  * columns. A comma if the header has one column.
  * @param text begins with the header, or with empty lines before it
  */
-export function recognisedDelimiter(text: string, requiredColumn: string): CsvDelimiter {
+export function recognisedDelimiter(text: string, requiredColumns: readonly string[]): CsvDelimiter {
   const candidates = DELIMITERS.map((delimiter) => {
     const columns = headerOf(text, delimiter).map((name) => name.trim())
-    return { delimiter, hasRequired: columns.includes(requiredColumn), count: columns.length }
+    return { delimiter, hasRequired: requiredColumns.some((name) => columns.includes(name)), count: columns.length }
   })
   const [best] = candidates.toSorted(
     (first, second) => Number(second.hasRequired) - Number(first.hasRequired) || second.count - first.count,

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { OBJECT_TYPES, type ObjectType } from '../../shared/domain/core/core-object.ts'
+import { attributeNamed, schemaName } from '../../shared/domain/core/attribute-names.ts'
+import { attributeDefinition, OBJECT_TYPES, type ObjectType } from '../../shared/domain/core/core-object.ts'
 import { type CsvDelimiter, dataOfCells, readCsv, recognisedDelimiter } from './csv.ts'
 import { type FileEncoding, type FileText, LINE_BREAK, type RecognisedEncoding, readFileText } from './file-text.ts'
 import { ImportError } from './terminal.ts'
@@ -10,6 +11,8 @@ export type FileObject = {
   readonly line: number
   readonly objectType: ObjectType
   readonly externalId: string
+  /** The name that the object has had so far. */
+  readonly previousExternalId?: string
   readonly data: Readonly<Record<string, unknown>>
 }
 
@@ -76,7 +79,9 @@ export async function* readImportFile(
     onFormat(recognised)
     return yield* readJsonLines(file, all)
   }
-  const delimiter = recognisedDelimiter(first.value.text, 'externalId')
+  const type = typeOfFile(file)
+  const required = type === undefined ? [EXTERNAL_ID] : [EXTERNAL_ID, schemaName(type, EXTERNAL_ID)]
+  const delimiter = recognisedDelimiter(first.value.text, required)
   onFormat({ ...recognised, delimiter })
   yield* readCsvFile(file, all, delimiter)
 }
@@ -104,14 +109,24 @@ async function* contentOf(texts: AsyncIterable<FileText>): AsyncGenerator<string
 }
 
 function checkedHeader(file: string, fields: readonly string[]): readonly string[] {
-  const names = fields.map((name) => name.trim())
+  const type = typeOfFile(file)
+  const names = fields.map((name) => (type === undefined ? name.trim() : attributeOfColumn(type, name.trim())))
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new ImportError(`${file} has a duplicate column ${twice}`)
-  if (!names.includes('externalId')) throw new ImportError(`${file} has no column externalId`)
+  if (!names.includes(EXTERNAL_ID)) throw new ImportError(`${file} has no column externalId`)
   if (!names.includes('objectType') && typeOfFile(file) === undefined) {
     throw new ImportError(`${file} requires a column objectType, or one of the file names ${Object.keys(FILE_NAMES)}`)
   }
   return names
+}
+
+const EXTERNAL_ID = 'externalId'
+const PREVIOUS_EXTERNAL_ID = 'previousExternalId'
+
+/** The attribute of a column, which can also have the attribute's name in conditions: `identityDisplayName`. */
+function attributeOfColumn(objectType: ObjectType, name: string): string {
+  const named = attributeDefinition(objectType, name) === undefined ? attributeNamed(name) : undefined
+  return named?.objectType === objectType ? named.attribute : name
 }
 
 function objectOfRow(file: string, line: number, header: readonly string[], fields: readonly string[]): FileEntry {
@@ -120,13 +135,11 @@ function objectOfRow(file: string, line: number, header: readonly string[], fiel
   }
   const cells = new Map(header.map((name, index) => [name, fields[index] ?? '']))
   const objectType = cells.get('objectType') || typeOfFile(file)
-  const externalId = cells.get('externalId')
-  cells.delete('objectType')
-  cells.delete('externalId')
-  const names = checkedNames(objectType, externalId)
-  return 'reason' in names
-    ? { file, line, ...names }
-    : { file, line, ...names, data: dataOfCells(names.objectType, cells) }
+  const names = checkedNames(objectType, cells.get(EXTERNAL_ID), cells.get(PREVIOUS_EXTERNAL_ID) || undefined)
+  if ('reason' in names) return { file, line, ...names }
+  for (const name of ['objectType', EXTERNAL_ID, PREVIOUS_EXTERNAL_ID]) cells.delete(name)
+  const attributes = new Map([...cells].map(([name, cell]) => [attributeOfColumn(names.objectType, name), cell]))
+  return { file, line, ...names, data: dataOfCells(names.objectType, attributes) }
 }
 
 async function* readJsonLines(file: string, texts: AsyncIterable<FileText>): AsyncGenerator<FileEntry> {
@@ -145,7 +158,11 @@ function objectOfJson(file: string, line: number, text: string): FileEntry {
     return { file, line, reason: `invalid JSON: ${(error as Error).message}` }
   }
   if (!isRecord(value)) return { file, line, reason: 'the line is not a JSON object' }
-  const names = checkedNames(value.objectType ?? typeOfFile(file), value.externalId)
+  const names = checkedNames(
+    value.objectType ?? typeOfFile(file),
+    value.externalId,
+    value.previousExternalId ?? undefined,
+  )
   if ('reason' in names) return { file, line, ...names }
   if (!isRecord(value.data)) return { file, line, reason: 'data must be an object' }
   return { file, line, ...names, data: value.data }
@@ -154,12 +171,16 @@ function objectOfJson(file: string, line: number, text: string): FileEntry {
 function checkedNames(
   objectType: unknown,
   externalId: unknown,
-): { objectType: ObjectType; externalId: string } | { reason: string } {
+  previousExternalId: unknown,
+): Pick<FileObject, 'objectType' | 'externalId' | 'previousExternalId'> | { reason: string } {
   if (!(OBJECT_TYPES as readonly unknown[]).includes(objectType)) {
     return { reason: `objectType must be one of ${OBJECT_TYPES.join(', ')}` }
   }
   if (typeof externalId !== 'string' || externalId === '') return { reason: 'externalId is required' }
-  return { objectType: objectType as ObjectType, externalId }
+  if (previousExternalId !== undefined && typeof previousExternalId !== 'string') {
+    return { reason: 'previousExternalId must be a string' }
+  }
+  return { objectType: objectType as ObjectType, externalId, ...(previousExternalId && { previousExternalId }) }
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -19,9 +19,10 @@ export type ImportOptions = {
 export const USAGE = `usage: npm run import -- <folder or file> --connector <id> [options]
 
 Updates the objects of a connector to match files: identities, orgunits and relationships, as .csv or .jsonl.
-CSV: the first line contains the attribute names. A reference is an external ID. Lists are separated by |.
+CSV: the first line contains externalId and attribute names, also as in conditions (identityDisplayName). A reference is an external ID. Lists are separated by |.
 The delimiter is a comma, a semicolon or a tab, recognised from the first line.
 JSON lines: each line is { "externalId": "...", "data": { ... } }, with data in the format of the connector API.
+An object with previousExternalId is renamed: it stays the same object, and references to the former name follow.
 
   --connector <id>      ID of the connector (required)
   --encoding <name>     encoding of the files: utf-8 (default) or windows-1252. A file with a byte order mark of UTF-8

@@ -55,12 +55,17 @@ export async function planImport(
       continue
     }
     named.set(nameOf(checked), checked)
-    const before = present.get(nameOf(checked))
-    if (before?.digest === digestOfData(checked.data)) counts.unchanged += 1
+    const { objectType, externalId, previousExternalId, data } = checked
+    const own = present.get(nameOf(checked))
+    const former = previousExternalId === undefined ? undefined : nameOf({ objectType, externalId: previousExternalId })
+    // An object that is renamed is not missing.
+    if (own === undefined && former !== undefined) allNames.add(former)
+    const before = own ?? (former === undefined ? undefined : present.get(former))
+    if (own?.digest === digestOfData(data)) counts.unchanged += 1
     else {
       counts[before === undefined ? 'created' : 'updated'] += 1
-      const { objectType, externalId, data } = checked
-      changed.push({ item: { op: 'upsert', objectType, externalId, data }, from: checked })
+      const names = { objectType, externalId, ...(previousExternalId !== undefined && { previousExternalId }) }
+      changed.push({ item: { op: 'upsert', ...names, data }, from: checked })
     }
   }
   // The object of an invalid line is not missing: it must not be deleted.

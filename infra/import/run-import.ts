@@ -1,3 +1,4 @@
+import { ATTRIBUTES, CUSTOM_ATTRIBUTE_PREFIX, OBJECT_TYPES } from '../../shared/domain/core/core-object.ts'
 import { chunkWithin } from '../../shared/kernel/chunk.ts'
 import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import type { ConnectorSpace, SpaceObject } from './connector-space.ts'
@@ -19,6 +20,7 @@ export type ImportContext = {
 /** A larger share of deletions requires confirmation. */
 const UNASKED_DELETIONS_PART = 0.1
 const INVALID_LINES_SHOWN_COUNT = 100
+const WARNINGS_SHOWN_COUNT = 10
 
 /**
  * Updates the objects of the connector to match the files. Sends only differences, so that a repeated run continues an
@@ -39,6 +41,7 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
   printPlan(plan, options, say)
   if (options.isDryRun) {
     printInvalidLines(plan.invalidLines, say)
+    printAttributes(plan.invalidLines, say)
     return plan.invalidLines.length > 0 ? 1 : 0
   }
   await confirmDeletions(plan, present, options, around)
@@ -47,6 +50,8 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
   progress.end()
   const invalidLines = [...plan.invalidLines, ...outcome.invalidLines].sort(byPosition)
   printInvalidLines(invalidLines, say)
+  printAttributes(invalidLines, say)
+  printWarnings(outcome.warnings, say)
   for (const failure of outcome.failedDeletions) say(`Not deleted: ${failure}`)
   const failedCount = invalidLines.length + outcome.failedDeletions.length
   const writtenCount = outcome.sentCount - outcome.invalidLines.length - outcome.failedDeletions.length
@@ -110,6 +115,23 @@ function printInvalidLines(lines: readonly InvalidLine[], say: (line: string) =>
   if (lines.length > INVALID_LINES_SHOWN_COUNT) say(`... and ${lines.length - INVALID_LINES_SHOWN_COUNT} more`)
 }
 
+/** A warning is no failure: the object may come from a later import. */
+function printWarnings(warnings: readonly InvalidLine[], say: (line: string) => void): void {
+  if (warnings.length === 0) return
+  say(`${warnings.length} references to objects that do not exist`)
+  for (const { file, line, reason } of warnings.slice(0, WARNINGS_SHOWN_COUNT)) say(`${file}:${line}: ${reason}`)
+  if (warnings.length > WARNINGS_SHOWN_COUNT) say(`... and ${warnings.length - WARNINGS_SHOWN_COUNT} more`)
+}
+
+/** The attributes of the object types of which a line has an unknown one. */
+function printAttributes(lines: readonly InvalidLine[], say: (line: string) => void): void {
+  for (const objectType of OBJECT_TYPES) {
+    if (!lines.some(({ reason }) => reason.includes(`${objectType} has no attribute`))) continue
+    const names = [...Object.keys(ATTRIBUTES[objectType]), `${CUSTOM_ATTRIBUTE_PREFIX}<name>`]
+    say(`Attributes of ${objectType}: ${names.join(', ')}`)
+  }
+}
+
 const byPosition = (first: InvalidLine, second: InvalidLine): number =>
   first.file === second.file ? first.line - second.line : first.file < second.file ? -1 : 1
 
@@ -119,6 +141,8 @@ type SendOutcome = {
   readonly invalidLines: readonly InvalidLine[]
   /** Deletions that the API refused, with the reason. */
   readonly failedDeletions: readonly string[]
+  /** References that lead nowhere, in order of their lines. */
+  readonly warnings: readonly InvalidLine[]
 }
 
 /** Limits of `writeConnectorBatch`: items, and body size with a margin. */
@@ -135,12 +159,16 @@ async function sendItems(
   space: ConnectorSpace,
   onSent: (count: number) => void,
 ): Promise<SendOutcome> {
-  const [invalidLines, failedDeletions]: [InvalidLine[], string[]] = [[], []]
+  const [invalidLines, failedDeletions, warnings]: [InvalidLine[], string[], InvalidLine[]] = [[], [], []]
   let sentCount = 0
   const sendBatch = async (batch: readonly PlannedItem[]): Promise<void> => {
     const results = await space.write(batch.map(({ item }) => item))
-    for (const { index, status, errors = [] } of results) {
+    for (const { index, status, errors = [], warnings: found = [] } of results) {
       const planned = batch[index]
+      for (const { target } of found) {
+        const { file, line } = planned?.from ?? { file: '', line: 0 }
+        warnings.push({ file, line, reason: `${target.split('/').slice(4).join('/')} leads to no object` })
+      }
       if (planned === undefined || status < 300) continue
       const reason = errors.map(({ message }) => message).join('; ') || `the API returned ${status}`
       if (planned.from !== undefined) invalidLines.push({ file: planned.from.file, line: planned.from.line, reason })
@@ -153,7 +181,7 @@ async function sendItems(
   for (const group of Map.groupBy(items, ({ item }) => `${item.op} ${item.objectType}`).values()) {
     await forEachConcurrent(inBatches(group), BATCHES_AT_ONCE_COUNT, sendBatch)
   }
-  return { sentCount, invalidLines, failedDeletions }
+  return { sentCount, invalidLines, failedDeletions, warnings: warnings.sort(byPosition) }
 }
 
 function inBatches(items: readonly PlannedItem[]): PlannedItem[][] {

@@ -137,6 +137,19 @@ AppMetrics
 '''
   }
   {
+    name: 'links-paused'
+    description: 'Group links remove no members, because some members of their collections have no directory account.'
+    severity: 3
+    evaluationFrequency: 'PT1H'
+    windowSize: 'PT1H'
+    lookBack: 'PT1H'
+    threshold: 0
+    query: '''
+AppMetrics
+| where Name == 'links.paused' and Sum > 0
+'''
+  }
+  {
     name: 'account-conflict'
     description: 'A connector assigned a directory account to an identity, and another identity holds the account.'
     severity: 2

@@ -157,6 +157,8 @@ var containers = [
       { path: '/removalWindow/*' }
       { path: '/unseenAdditions/*' }
       { path: '/unresolved/*' }
+      { path: '/withoutAccount/*' }
+      { path: '/acceptedWithoutAccount/*' }
       { path: '/entry/?' }
       { path: '/"_etag"/?' }
     ]
@@ -175,6 +177,8 @@ var containers = [
       { path: '/approvalNotes/?' }
       { path: '/entry/?' }
       { path: '/packedLinks/?' }
+      { path: '/packedAdded/?' }
+      { path: '/packedRemoved/?' }
       { path: '/skippedCounts/*' }
       { path: '/"_etag"/?' }
     ]

@@ -26,6 +26,7 @@ param principalId string
 // duration of Service Bus is five minutes.
 var queues = [
   { name: 'audits', lockDuration: 'PT5M', maxDeliveryCount: 10 }
+  { name: 'deadlines', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'evaluations', lockDuration: 'PT15S', maxDeliveryCount: 10 }
   { name: 'membership-changes', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'sweeps', lockDuration: 'PT5M', maxDeliveryCount: 10 }

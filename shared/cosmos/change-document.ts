@@ -23,6 +23,10 @@ const MAX_IDS_PER_CHANGE = 10_000
 /** About 64 KB: a larger document costs more request units per id. */
 const IDS_PER_PART_COUNT = 3_000
 
+/** What earlier versions of the service can read. */
+const STORED_CAUSES = MEMBER_CHANGE_CAUSES.filter((cause) => cause !== 'Expired')
+const STORED_FOR_EXPIRED = { cause: 'ObjectDeleted', isExpired: true } as const
+
 const Ids = Type.Optional(Type.Array(Type.String()))
 const PackedIds = Type.Optional(Type.String())
 
@@ -30,7 +34,9 @@ const PackedIds = Type.Optional(Type.String())
 const CONTENT = {
   causes: Type.Array(
     Type.Object({
-      cause: OneOf(MEMBER_CHANGE_CAUSES),
+      cause: OneOf(STORED_CAUSES),
+      /** The cause is `Expired`. Version 1.0 knows neither, and reads the cause as stored. */
+      isExpired: Type.Optional(Type.Literal(true)),
       actorId: Type.String(),
       addedCount: Type.Integer(),
       removedCount: Type.Integer(),
@@ -51,6 +57,7 @@ const Accounts = Type.Object({
   added: Type.Array(Type.String()),
   removed: Type.Array(Type.String()),
   withoutAccountCount: Type.Integer(),
+  withoutAccountIds: Type.Optional(Type.Array(Nullable(Type.String()))),
   accountCount: Type.Integer(),
   readAtMs: Type.Number(),
 })
@@ -109,10 +116,11 @@ export function changesIn({ causes, added, removed, packedAdded, packedRemoved }
   const addedIds = added ?? unpackedGuids(packedAdded ?? '')
   const removedIds = removed ?? unpackedGuids(packedRemoved ?? '')
   let [addedFrom, removedFrom] = [0, 0]
-  return causes.map(({ addedCount, removedCount, ...attribution }) => {
+  return causes.map(({ addedCount, removedCount, isExpired, ...attribution }) => {
     const [addedTo, removedTo] = [addedFrom + addedCount, removedFrom + removedCount]
     const change = {
       ...attribution,
+      ...(isExpired && { cause: 'Expired' as const }),
       added: addedIds.slice(addedFrom, addedTo),
       removed: removedIds.slice(removedFrom, removedTo),
     }
@@ -123,8 +131,9 @@ export function changesIn({ causes, added, removed, packedAdded, packedRemoved }
 }
 
 function causesOf(changes: readonly AttributedChange[]): Content['causes'] {
-  return changes.map(({ added, removed, ...attribution }) => ({
+  return changes.map(({ added, removed, cause, ...attribution }) => ({
     ...attribution,
+    ...(cause === 'Expired' ? STORED_FOR_EXPIRED : { cause }),
     addedCount: added.length,
     removedCount: removed.length,
   }))
@@ -144,7 +153,7 @@ export function* slicesOfFirst(
   ids: readonly string[],
 ): Generator<{ readonly changes: readonly AttributedChange[]; readonly firstIndex: number }> {
   if (cause === undefined) return
-  const { addedCount: _added, removedCount: _removed, ...attribution } = cause
+  const { addedCount: _added, removedCount: _removed, isExpired: _isExpired, ...attribution } = cause
   const slices = chunk(ids, IDS_PER_PART_COUNT)
   for (const [index, added] of [...slices.entries()].reverse()) {
     yield { changes: [{ ...attribution, added, removed: [] }], firstIndex: index * IDS_PER_PART_COUNT }

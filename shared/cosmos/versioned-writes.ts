@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Container, JSONObject, OperationInput } from '@azure/cosmos'
-import { chunksWithin } from '../kernel/chunk.ts'
+import { chunk, chunksWithin } from '../kernel/chunk.ts'
 import {
   isWriteConflict,
   OPERATIONS_PER_BATCH_COUNT,
@@ -9,8 +9,15 @@ import {
   writeTogether,
 } from './documents.ts'
 
-/** A document to write, with the version it replaces. Without a version, the document must be new. */
-export type VersionedWrite = { readonly document: JSONObject & { id: string }; readonly version: string | undefined }
+/**
+ * A document to write, with the version it replaces. Without a version, the document must be new. Its companion is
+ * written in the same transaction.
+ */
+export type VersionedWrite = {
+  readonly document: JSONObject & { id: string }
+  readonly version: string | undefined
+  readonly companion?: VersionedWrite
+}
 
 /** Bytes of documents in one transaction. Cosmos accepts 2 MB, including the operations around the documents. */
 const TRANSACTION_LIMIT_BYTES = 1_800_000
@@ -31,7 +38,7 @@ export async function writeVersioned(
   const transactions = inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.length)
   const conflicts = new Set<string>()
   const write = async (transaction: VersionedWrite[]) => {
-    const operations = [...companions, ...transaction.map(operationOf)]
+    const operations = [...companions, ...transaction.flatMap(operationsOf)]
     const failure = await writeTogether(container, partition, operations)
     if (failure === undefined) return
     throwUnlessConflict(failure)
@@ -65,7 +72,7 @@ export async function writeInChain(
   let headVersion = version
   for (const [position, transaction] of transactions.entries()) {
     const head = operationOf({ document, version: headVersion })
-    const operations = [head, ...companions, ...transaction.map(operationOf)]
+    const operations = [head, ...companions, ...transaction.flatMap(operationsOf)]
     const outcome = await versionsTogether(container, partition, operations)
     if ('status' in outcome) {
       throwUnlessConflict(outcome)
@@ -82,10 +89,17 @@ function throwUnlessConflict({ status, index }: TransactionFailure): void {
   if (!isWriteConflict(status)) throw new Error(`Operation ${index} of a transaction failed: ${status}`)
 }
 
-function inTransactions(writes: Iterable<VersionedWrite>, atMostCount: number): Generator<VersionedWrite[]> {
+/** A companion is small, and there are few: a transaction of writes that may have some has half as many writes. */
+function* inTransactions(writes: Iterable<VersionedWrite>, atMostCount: number): Generator<VersionedWrite[]> {
   const limits = { atMostCount, atMostBytes: TRANSACTION_LIMIT_BYTES }
-  return chunksWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))
+  for (const some of chunksWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))) {
+    if (some.length + some.filter(({ companion }) => companion).length <= atMostCount) yield some
+    else yield* chunk(some, Math.ceil(some.length / 2))
+  }
 }
+
+const operationsOf = (write: VersionedWrite): OperationInput[] =>
+  write.companion === undefined ? [operationOf(write)] : [operationOf(write), operationOf(write.companion)]
 
 function operationOf({ document, version }: VersionedWrite): OperationInput {
   return version === undefined

@@ -93,6 +93,19 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       }
       return users
     },
+    async groupsOf(tenantId, account, groupIds) {
+      const wanted = new Set(groupIds)
+      const found = new Set<string>()
+      let path: string | undefined = `/users/${account}/memberOf?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
+      while (path !== undefined && found.size < wanted.size) {
+        const reply = await read(tenantId, path)
+        if (reply.status === 404 && reply.isJson) return undefined
+        const page = membersIn(reply)
+        for (const id of page.others) if (wanted.has(id)) found.add(id)
+        path = page.continueAfter === undefined ? undefined : pathOf(page.continueAfter, graphUrl)
+      }
+      return found
+    },
     async checkChange(tenantId, groupId, { accounts, requiresOwnership }) {
       const unknown = known.unknownAmong(tenantId, accounts)
       const users = new Set(accounts).difference(new Set(unknown))
@@ -264,7 +277,11 @@ function groupChangeOf({ id, '@removed': removed, 'members@delta': members }: Ch
 /** The token is sent to the host of the link, which must therefore be the directory. */
 function pathOf(nextLink: string, graphUrl: string): string {
   const url = URL.canParse(nextLink) ? new URL(nextLink) : undefined
-  if (url === undefined || url.origin !== new URL(graphUrl).origin || !url.pathname.startsWith('/v1.0/groups/')) {
+  if (
+    url === undefined ||
+    url.origin !== new URL(graphUrl).origin ||
+    !/^\/v1\.0\/(groups|users)\//.test(url.pathname)
+  ) {
     throw new DirectoryFault('unavailable', 'The directory returned a link to another host.')
   }
   return `${url.pathname.slice('/v1.0'.length)}${url.search}`

@@ -69,9 +69,12 @@ export function refusalEnvelope(refusal: Refusal, headers: Readonly<Record<strin
   return failureEnvelope(httpStatusOf(refusal), refusal.entries, headers)
 }
 
+/** The entry of `errors` for a fault. */
+export const FAULT_ENTRY = { code: 'InternalError', message: 'An internal error occurred. Try again later.' }
+
 /** 500. Discloses no internals: the log has the error, under the id of the request. */
 export function faultEnvelope(): HttpResponse {
-  return failureEnvelope(500, [{ code: 'InternalError', message: 'An internal error occurred. Try again later.' }])
+  return failureEnvelope(500, [FAULT_ENTRY])
 }
 
 type FailureEntry = { readonly code: string; readonly message: string; readonly target?: string }

@@ -57,7 +57,7 @@ type MemberSchema = {
   readonly items?: TSchema
 }
 
-/** Returns the body without the optional members that are null: null means left out. */
+/** Returns the body without the optional members that are null: null means left out, except where it is the default. */
 export function withoutOptionalNulls(schema: TSchema, body: unknown): unknown {
   const { properties, required = [], items } = schema as MemberSchema
   if (Array.isArray(body)) {
@@ -66,7 +66,8 @@ export function withoutOptionalNulls(schema: TSchema, body: unknown): unknown {
   }
   if (properties === undefined || typeof body !== 'object' || body === null) return body
   const given = Object.entries(body).filter(
-    ([name, value]) => value !== null || required.includes(name) || !Object.hasOwn(properties, name),
+    ([name, value]) =>
+      value !== null || required.includes(name) || !Object.hasOwn(properties, name) || isSetByNull(properties[name]),
   )
   return Object.fromEntries(
     given.map(([name, value]) => {
@@ -75,6 +76,9 @@ export function withoutOptionalNulls(schema: TSchema, body: unknown): unknown {
     }),
   )
 }
+
+const isSetByNull = (schema: TSchema | undefined): boolean =>
+  (schema as { default?: unknown } | undefined)?.default === null
 
 /** All validation errors of a body, misspelt members first, with JSON pointers. Converts GUIDs in the body to lower case. */
 export function bodyFaults(schema: TSchema, body: unknown): RefusalEntry[] {

@@ -17,6 +17,7 @@ export type Message =
         readonly beganAtMs?: number | undefined
       }
     }
+  | { readonly queue: 'deadlines'; readonly message: { readonly tenantId: string; readonly dueAtMs: number } }
   | { readonly queue: 'sync-jobs'; readonly message: { readonly tenantId: string; readonly jobId: string } }
 
 type EnqueueOptions = {

@@ -51,6 +51,12 @@ export const METRICS = {
     meaning: 'Members without an account, per completed job',
     by: [],
   },
+  'links.paused': {
+    kind: 'counter',
+    unit: '{link}',
+    meaning: 'Group links that remove no members because some have no account, per sweep of a tenant',
+    by: [],
+  },
   'removals.held': {
     kind: 'counter',
     unit: '{account}',

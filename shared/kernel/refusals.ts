@@ -82,7 +82,15 @@ export const REFUSALS = {
     kind: 'conflict',
     message: 'The connector already has an object with this type and external id',
   },
+  ExternalIdInUse: {
+    kind: 'conflict',
+    message: 'Both the former and the new external id have a live object of this type',
+  },
   NotThisConnector: { kind: 'forbidden', message: "Only the connector's own application can access its data" },
+  ConnectorSupplementsOnly: {
+    kind: 'forbidden',
+    message: 'A connector with the authority Supplement has no org units and relationships',
+  },
   TooManyAttributes: {
     kind: 'invalid',
     message: 'The tenant has the maximum number of different custom attributes for this object type',
@@ -141,6 +149,12 @@ export const REFUSALS = {
   InvalidRequestState: { kind: 'conflict', message: "This action is not allowed in the request's current state" },
   NotEligible: { kind: 'forbidden', message: 'The join policy does not allow this identity to join' },
   NoApprover: { kind: 'conflict', message: 'The first approval gate has no approver other than the requester' },
+  InvalidEnd: { kind: 'invalid', message: 'The value is not a date or timestamp in the future' },
+  EndTooLate: { kind: 'invalid', message: 'The membership would last longer than the join policy allows' },
+  EndNotLater: { kind: 'invalid', message: 'An extension must end later than the membership does' },
+  InvalidPeriod: { kind: 'invalid', message: 'A deputy must begin before the end, for at most 180 days' },
+  DeputyIsSelf: { kind: 'invalid', message: 'A deputy must be another identity' },
+  NotesRequired: { kind: 'invalid', message: 'The join policy requires a reason for a rejection, in notes' },
   NotManager: { kind: 'forbidden', message: "Only the person's manager can perform this action" },
   NotRequester: { kind: 'forbidden', message: 'Only the requester can perform this action' },
   NotCurrentApprover: { kind: 'forbidden', message: 'Only a current approver can decide on the request' },

@@ -9,6 +9,8 @@ export const EvaluationMessage = Type.Object({ tenantId: Guid })
 export const MembershipChangeMessage = Type.Object({ tenantId: Guid, collectionId: Guid })
 /** `afterRestore`: the tenant's containers were restored, to slightly different times. */
 export const SweepMessage = Type.Object({ tenantId: Guid, afterRestore: Type.Optional(Type.Boolean()) })
+/** `dueAtMs`: a time at which something of the tenant ends. */
+export const DeadlineMessage = Type.Object({ tenantId: Guid, dueAtMs: Type.Number() })
 /** `after`: the core object after which an audit continues that began at `beganAtMs`. */
 export const AuditMessage = Type.Object({
   tenantId: Guid,

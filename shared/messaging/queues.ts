@@ -10,6 +10,7 @@ export type QueueDefinition = {
 /** All queues. The sender, triggers, the local broker and the templates' tests use this list. */
 export const QUEUES = [
   { name: 'audits', lockDurationS: 300, maxDeliveryCount: 10 },
+  { name: 'deadlines', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'evaluations', lockDurationS: 15, maxDeliveryCount: 10 },
   { name: 'membership-changes', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'sweeps', lockDurationS: 300, maxDeliveryCount: 10 },

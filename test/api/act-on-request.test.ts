@@ -26,7 +26,8 @@ describe('approve and reject', () => {
       ),
     )
     const { data: request } = await submit(employee, collectionId)
-    assert.equal((await act(manager.token, request, 'approve')).status, 404)
+    assert.deepEqual((await act(manager.token, request, 'approve')).codes, ['NotCurrentApprover'])
+    assert.equal((await act(member.token, request, 'approve')).status, 404)
     const first = await act(approver.token, request, 'approve', { notes: 'Fine' })
     assert.equal(first.status, 200)
     assert.deepEqual(first.data.currentGate, { order: 2, type: 'Manager', approverCount: 1 })

@@ -50,7 +50,32 @@ describe('Reading and changing group links', () => {
     assert.equal((await api.jobsOf(collectionId)).length, 1)
     assert.equal((await api.call('POST', `/group-links/${collectionId}/sync`)).status, 202)
     assert.deepEqual(codes(await api.call('PATCH', `/group-links/${id}`, { state: 'enabled' })), [400, 'InvalidValue'])
-    assert.deepEqual(codes(await api.call('PATCH', `/group-links/${id}`, {})), [400, 'MissingMember'])
+    const same = await api.call('PATCH', `/group-links/${id}`, {})
+    assert.deepEqual([same.status, (same.body.data as { state: string }).state], [200, 'Enabled'])
+  })
+
+  it('sets up to 100 identities that need no account, each once, and queues a job for them', async () => {
+    const collectionId = api.collections.make(users(0, 3))
+    const id = await api.create(collectionId, await api.newGroup())
+    await api.drain()
+    const [one, two] = users(50, 2)
+    const accepted = { acceptedWithoutAccount: [two, one?.toUpperCase(), two] }
+    const { status, body } = await api.call('PATCH', `/group-links/${id}`, accepted)
+    const link = body.data as { state: string; acceptedWithoutAccount: string[]; syncState: string }
+    assert.deepEqual([status, link.state, link.acceptedWithoutAccount], [200, 'Enabled', [one, two]])
+    assert.equal(link.syncState, 'Pending')
+    const [job] = await api.jobsOf(collectionId)
+    assert.deepEqual([job?.status, job?.type, job?.requestedBy], ['Queued', 'ManualSync', users(0, 1)[0]])
+    await api.drain()
+    const { data } = (await api.call('GET', `/group-links/${id}`)).body
+    // They are no members of the collection.
+    assert.deepEqual((data as typeof link).acceptedWithoutAccount, [])
+    assert.equal((data as typeof link).syncState, 'InSync')
+    const many = { acceptedWithoutAccount: users(0, 101) }
+    assert.deepEqual(codes(await api.call('PATCH', `/group-links/${id}`, many)), [400, 'InvalidLength'])
+    const wrong = { acceptedWithoutAccount: ['ada'] }
+    assert.equal((await api.call('PATCH', `/group-links/${id}`, wrong)).status, 400)
+    assert.equal((await api.as('reader')('PATCH', `/group-links/${id}`, accepted)).status, 403)
   })
 
   it('honours If-Match, which a sync in between does not affect', async () => {

@@ -31,13 +31,16 @@ describe('connectors', () => {
     assert.equal(created.headers.location, `${CONNECTORS}/${id}`)
     const { body, headers } = await admin('GET', `${CONNECTORS}/${id}`)
     const { createdAt, updatedAt, createdBy, ...rest } = body.data
-    assert.deepEqual(rest, { id, name: 'HR', clientId, softDeletionDays: 90, enabled: true, bindsAccounts: true })
+    const trust = { bindsAccounts: true, authority: 'Full', joinOn: ['nin', 'directoryObjectId'] }
+    const objectCounts = { identity: 0, orgUnit: 0, relationship: 0 }
+    const state = { lastDeliveredAt: null, objectCounts, expectedIntervalHours: null, health: 'Healthy' }
+    assert.deepEqual(rest, { id, name: 'HR', clientId, softDeletionDays: 90, enabled: true, ...trust, ...state })
     assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/)
     const later = await Promise.all(['B', 'C'].map((name) => admin('POST', CONNECTORS, { name, clientId })))
     const listed = (await admin('GET', READING)).body.data
     assert.equal(listed.length, 1 + later.length)
     assert.deepEqual((await admin('GET', CONNECTORS)).body.data, listed)
-    assert.deepEqual(listed[0], { ...body.data, lastDeliveredAt: null })
+    assert.deepEqual(listed[0], body.data)
     assert.deepEqual((await admin('GET', `${READING}/${id}`)).body.data, body.data)
     const changed = await admin(
       'PUT',
@@ -121,7 +124,8 @@ describe('connectors', () => {
     await admin('PUT', path, { name: 'People' })
     await admin('DELETE', path)
     const entries = (await admin('GET', `${path}/audit`)).body.data as Record<string, unknown>[]
-    const settings = { clientId, softDeletionDays: 90, enabled: true }
+    const trust = { authority: 'Full', joinOn: ['nin', 'directoryObjectId'], expectedIntervalHours: null }
+    const settings = { clientId, softDeletionDays: 90, enabled: true, ...trust }
     assert.deepEqual(
       entries.map(({ action, before, after }) => ({ action, before, after })),
       [

@@ -42,6 +42,9 @@ describe('Creating and previewing group links', () => {
       lastSyncOutcome: null,
       directoryGroupDisplayName: 'Rådhuset',
       heldRemovals: null,
+      acceptedWithoutAccount: [],
+      syncState: 'Pending',
+      pausedBy: null,
     })
     await api.drain()
     const { data } = (await api.as('reader')('GET', `/sync-jobs?collectionId=${collectionId}`)).body as {

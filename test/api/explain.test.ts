@@ -61,6 +61,8 @@ describe('the explanation of a criteria collection', () => {
       evaluatedAt: '2030-06-01T08:00:00.000+00:00',
       rowCount: 1,
       request: null,
+      since: '2030-06-01T08:00:00.000+00:00',
+      cause: 'DefinitionChanged',
       links: [],
     })
     const [row] = rows
@@ -291,6 +293,13 @@ describe('the links of an explanation', () => {
       [await link({}), 'new'],
       [await link({ appliedMembershipVersion: 2, state: 'Disabled' }), 'disabled'],
     ])
+    const groupOf = async (name: string) => {
+      const all = await links.ofCollection(world.tenantId, collectionId)
+      return all.find(({ value }) => names.get(value.id) === name)?.value.directoryGroupId ?? ''
+    }
+    world.directoryGroups.set(member.account, new Set([await groupOf('applied')]))
+    world.directoryGroups.set(added.account, new Set())
+    world.directoryGroups.set(stranger.account, new Set())
     await join(added.identityId)
     const states = async (objectId: string) => {
       const { data } = await explain(world, collectionId, objectId)
@@ -301,15 +310,22 @@ describe('the links of an explanation', () => {
     assert.deepEqual(await states(nobody), { applied: 'NoAccount', new: 'NoAccount', disabled: 'NoAccount' })
     const outside = { applied: 'NotInGroup', new: 'NotInGroup', disabled: 'LinkDisabled' }
     assert.deepEqual(await states(stranger.identityId), outside)
+    world.directoryGroups.set(stranger.account, new Set([await groupOf('new')]))
+    assert.deepEqual(await states(stranger.identityId), { ...outside, new: 'InGroupByOthers' })
+    world.directoryGroups.delete(added.account)
+    const unknown = { applied: 'NoAccount', new: 'NoAccount', disabled: 'LinkDisabled' }
+    assert.deepEqual(await states(added.identityId), unknown)
     const body = { coreIdentityIds: [member.identityId] }
     await world.call(world.admin, 'DELETE', `/collections-joinable/beta/${collectionId}/results/members`, body)
-    assert.equal((await states(member.identityId)).applied, 'Pending')
+    assert.equal((await states(member.identityId)).applied, 'InGroupRemovalPending')
+    assert.equal((await states(member.identityId)).new, 'NotInGroup')
     const planId = randomUUID()
     await world.deps.removalPlans.save({ tenantId: world.tenantId, planId }, [member.account])
     const createdAt = '2030-06-01T08:00:00.000+00:00'
     const counts = { count: 1, limit: 0, removedInWindow: 0, groupSize: 2 }
     const heldRemovals = { planId, reason: 'TooMany', ...counts, createdAt, storedAtMs: world.nowMs() }
     names.set(await link({ appliedMembershipVersion: 2, heldRemovals }), 'held')
+    world.directoryGroups.set(member.account, new Set([await groupOf('held')]))
     assert.equal((await states(member.identityId)).held, 'Held')
     assert.equal((await states(stranger.identityId)).held, 'NotInGroup')
     const { links: accounts } = (await explain(world, collectionId, member.identityId)).data

@@ -4,6 +4,7 @@ import { collectionRoutes } from '../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
 import type { Attributes, ObjectType } from '../../shared/domain/core/core-object.ts'
+import type { Directory } from '../../shared/domain/group-links/directory.ts'
 import { collectionLinks } from '../../shared/domain/group-links/linked-collections.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { dispatcher } from '../../shared/http/dispatch.ts'
@@ -51,10 +52,13 @@ export async function joinableWorld(
   const enqueued: Message[] = []
   const linked = new Set<string>()
   const callers = new Map<string, Caller>()
+  /** Groups of accounts in the directory. An account that is not named is not known there. */
+  const directoryGroups = new Map<string, ReadonlySet<string>>()
   /** The service as a process that has just started. */
   const newService = (): Service =>
     builtService(container, {
       nowMs,
+      directory: knownGroups(directoryGroups),
       elapsedMs: () => elapsedMs,
       scheduler: new CooperativeScheduler(() => performance.now()),
       log: faultLog(faults),
@@ -199,6 +203,7 @@ export async function joinableWorld(
     enqueued,
     linked,
     nowMs,
+    directoryGroups,
     pass,
     call,
     put,
@@ -224,6 +229,12 @@ export type JoinableWorld = Awaited<ReturnType<typeof joinableWorld>>
 /** A join policy with these gates, in order. */
 export function approvedBy(...gates: { type: string; approvers?: readonly string[] }[]): object {
   return { approvalRequired: true, approvalGates: gates.map((gate, index) => ({ order: index + 1, ...gate })) }
+}
+
+/** A directory that knows the groups of accounts. No test of collections asks for more. */
+function knownGroups(groups: ReadonlyMap<string, ReadonlySet<string>>): Directory {
+  const known: Pick<Directory, 'groupsOf'> = { groupsOf: async (_tenantId, account) => groups.get(account) }
+  return known as Directory
 }
 
 export const OPEN: object = { approvalRequired: false }

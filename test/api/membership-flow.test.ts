@@ -77,13 +77,15 @@ describe('the accounts of a joinable collection', () => {
     assert.deepEqual(await linkedCollections.accountsOf(tenantId, choir), {
       accounts: new Set(),
       withoutAccountCount: 0,
+      withoutAccountIds: [],
+      accepted: new Map(),
       membershipVersion: 0,
       isCurrent: true,
     })
     const { data: membership } = await submit(employee, choir, { relationshipId: first })
     await submit(employee, choir, { relationshipId: second })
     await submit(other, choir)
-    const link = { tenantId, collectionId: choir, comparedAtMs: null }
+    const link = { tenantId, collectionId: choir, comparedAtMs: null, acceptedWithoutAccount: [] }
     const { accounts, membershipVersion } = await linkedCollections.accountsOf(tenantId, choir)
     assert.deepEqual(accounts, new Set([employee.account, other.account]))
     assert.equal(membershipVersion, 3)
@@ -97,6 +99,8 @@ describe('the accounts of a joinable collection', () => {
       added: [other.account],
       removed: [employee.account],
       withoutAccountCount: 1,
+      withoutAccountIds: [without.identityId],
+      accepted: new Map(),
       accountCount: 1,
       membershipVersion: 6,
     })

@@ -81,10 +81,12 @@ async function differenceOf(
     const removals = { due, approved: none, recentlyRemoved: none, window: link.removalWindow, userCount: users.size }
     const { hold } = decideRemovals({ ...removals, isEmptyFromStart: isEmpty && !link.hasAdded }, guard, world.nowMs())
     const toAdd = add.length
-    const toRemove = due.filter((account) => !held.has(account)).length
-    if (toAdd + toRemove === 0) return []
+    const isPaused = now.withoutAccountCount > 0
+    const dueCount = due.filter((account) => !held.has(account)).length
+    const [toRemove, pausedRemovals] = isPaused ? [0, dueCount] : [dueCount, 0]
+    if (toAdd + dueCount === 0) return []
     const { id: linkId, directoryGroupId } = link
-    return [{ linkId, directoryGroupId, toAdd, toRemove, wouldHold: toRemove > 0 && hold !== null }]
+    return [{ linkId, directoryGroupId, toAdd, toRemove, pausedRemovals, wouldHold: toRemove > 0 && hold !== null }]
   })
   const gaining = new Set<string>()
   let loseEligibility = 0
@@ -106,8 +108,8 @@ const factsOf = ({ collections, links, requests }: Expected) => ({
     .map(({ collectionId, added, removed }) => `${collectionId} +${added} -${removed}`)
     .toSorted(),
   links: links
-    .map(({ linkId, directoryGroupId, toAdd, toRemove, wouldHold }) =>
-      [linkId, directoryGroupId, toAdd, toRemove, wouldHold].join(),
+    .map(({ linkId, directoryGroupId, toAdd, toRemove, pausedRemovals, wouldHold }) =>
+      [linkId, directoryGroupId, toAdd, toRemove, pausedRemovals, wouldHold].join(),
     )
     .toSorted(),
   requests,

@@ -3,9 +3,18 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { CONTAINERS } from '../../shared/cosmos/containers.ts'
 import { findCircleOfLink } from '../../shared/domain/collections/circular-references.ts'
+import type { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
-import { approvedBy, equals, faults, type JoinableWorld, joinableWorld, OPEN } from './joinable-world.ts'
+import {
+  type ApiAnswer,
+  approvedBy,
+  equals,
+  faults,
+  type JoinableWorld,
+  joinableWorld,
+  OPEN,
+} from './joinable-world.ts'
 
 after(() => assert.deepEqual(faults, []))
 
@@ -79,8 +88,8 @@ describe('the plan of an update', () => {
     await addLink(world, id, { state: 'Disabled' })
     const { data } = await planned(world, id, { condition: named('Ola') })
     assert.deepEqual(data.links, [
-      { ...held, toAdd: 1, toRemove: 12, wouldHold: true },
-      { ...enabled, toAdd: 0, toRemove: 2, wouldHold: false },
+      { ...held, toAdd: 1, toRemove: 12, pausedRemovals: 0, wouldHold: true },
+      { ...enabled, toAdd: 0, toRemove: 2, pausedRemovals: 0, wouldHold: false },
     ])
     const holds = data.warnings.filter(({ code }) => code === 'WouldHold')
     assert.deepEqual(
@@ -106,6 +115,108 @@ describe('the plan of an update', () => {
     assert.deepEqual([link?.linkId, link?.toAdd, link?.toRemove, link?.wouldHold], [linkId, 0, 1, true])
     const [swapped] = await linksOf(named('Ola'))
     assert.deepEqual([swapped?.toAdd, swapped?.toRemove, swapped?.wouldHold], [0, 1, false])
+  })
+
+  it('promises no removal by a link whose removals are paused, and names the members without an account', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari', 'Ola')
+    const eve = await world.put('identity', { displayName: 'Eve' })
+    const [paused, accepting] = [await addLink(world, id), await addLink(world, id, { acceptedWithoutAccount: [eve] })]
+    const { data } = await planned(world, id, { condition: named('Ola', 'Eve') })
+    const linkOf = (plan: ChangePlan, { linkId }: { linkId: string }) =>
+      plan.links.find((link) => link.linkId === linkId)
+    const expected = { toAdd: 1, toRemove: 0, pausedRemovals: 1, wouldHold: false }
+    assert.deepEqual(linkOf(data, paused), { ...paused, ...expected })
+    assert.deepEqual(linkOf(data, accepting), { ...accepting, ...expected, toRemove: 1, pausedRemovals: 0 })
+    const warnings = data.warnings.filter(({ code }) => code === 'RemovalsPaused')
+    const [{ message = '', target = undefined } = {}] = warnings
+    assert.deepEqual([warnings.length, target], [1, ''])
+    for (const text of [paused.linkId, `Eve (${eve})`, '1 accounts would stay'])
+      assert.ok(message.includes(text), message)
+    // A link that only keeps accounts is listed too.
+    const { data: alone } = await planned(world, id, { condition: named('Eve') })
+    assert.deepEqual(linkOf(alone, paused), { ...paused, ...expected, toAdd: 0 })
+    assert.equal(linkOf(alone, accepting)?.toRemove, 1)
+  })
+
+  it('counts an account that the last job could not add as missing, for as long as its holder stays', async () => {
+    const world = await joinableWorld()
+    const { persons, id } = await people(world, 'Kari', 'Ola')
+    const unresolved = [persons[1]?.account ?? '']
+    await addLink(world, id, { unresolved })
+    const linksOf = async (...names: string[]) =>
+      (await planned(world, id, { condition: named(...names) })).data.links.map((link) => link.pausedRemovals)
+    assert.deepEqual(await linksOf('Ola'), [1])
+    assert.deepEqual(await linksOf('Per'), [0])
+  })
+
+  it('is saved as planned only while the members without an account stay the same kind', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari', 'Ola')
+    const eve = await world.put('identity', { displayName: 'Eve' })
+    await addLink(world, id)
+    const body = { condition: named('Ola', 'Eve') }
+    const { data } = await planned(world, id, body)
+    await world.put('identity', { displayName: 'Eve', directoryObjectId: randomUUID() }, eve)
+    assert.deepEqual((await saved(world, id, body, data.planId)).codes, ['PlanChanged'])
+  })
+
+  it('has the people behind each number, in pages', async () => {
+    const world = await joinableWorld()
+    const { persons, id } = await people(world, 'Kari', 'Kari', 'Ola', 'Per')
+    const eve = await world.put('identity', { displayName: 'Eve' })
+    const positions = await world.criteria('Relationship', memberOf(id))
+    const job = await world.position(persons[2] as (typeof persons)[0], { title: 'Cook' })
+    const link = await addLink(world, id)
+    const body = { objectType: 'Identity', condition: named('Ola', 'Per', 'Eve') }
+    const behind = async (asked: object, size = 100) => {
+      const all: MemberDto[] = []
+      let cursor: string | undefined = ''
+      while (cursor !== undefined) {
+        const query: string = `pageSize=${size}${cursor && `&nextCursor=${cursor}`}`
+        const path = `${CRITERIA}/${id}/plan/members?${query}`
+        const page: ApiAnswer<MemberDto[]> = await world.call(world.writer, 'POST', path, { ...body, ...asked })
+        assert.equal(page.status, 200)
+        assert.ok(page.data.length <= size)
+        all.push(...page.data)
+        cursor = page.nextCursor
+      }
+      return all
+    }
+    const { data } = await planned(world, id, { condition: body.condition })
+    const [own, other] = data.collections
+    const ids = (members: readonly MemberDto[]) => members.map(({ objectId }) => objectId)
+    for (const size of [1, 2, 100]) {
+      const added = await behind({ collectionId: id, change: 'added' }, size)
+      assert.deepEqual(ids(added), [eve, persons[2]?.identityId, persons[3]?.identityId])
+      assert.deepEqual(
+        added.map(({ displayName, hasAccount }) => [displayName, hasAccount]),
+        [
+          ['Eve', false],
+          ['Ola', true],
+          ['Per', true],
+        ],
+      )
+    }
+    assert.deepEqual([own?.added, own?.removed, other?.added], [3, 2, 1])
+    assert.equal((await behind({ collectionId: id, change: 'removed' })).length, 2)
+    const gained = await behind({ collectionId: positions, change: 'added' })
+    assert.deepEqual(
+      gained.map(({ objectId, relationshipId, title }) => [objectId, relationshipId, title]),
+      [[job, job, 'Cook']],
+    )
+    const accounts = await behind({ linkId: link.linkId, change: 'added' })
+    assert.deepEqual(ids(accounts), [persons[2]?.identityId, persons[3]?.identityId])
+    assert.deepEqual(
+      ids(await behind({ linkId: link.linkId, change: 'removed' })).toSorted(),
+      [persons[0]?.identityId, persons[1]?.identityId].toSorted(),
+    )
+    const asked = (more: object) =>
+      world.call(world.writer, 'POST', `${CRITERIA}/${id}/plan/members`, { ...body, ...more })
+    assert.deepEqual((await asked({ change: 'added' })).codes, ['MissingMember'])
+    assert.deepEqual((await asked({ change: 'added', collectionId: id, linkId: link.linkId })).codes, ['InvalidMember'])
+    assert.deepEqual((await asked({ change: 'added', linkId: randomUUID() })).codes, ['LinkNotFound'])
+    assert.equal((await asked({ collectionId: id })).status, 400)
   })
 
   it('counts people who gain and waiting requests that lose eligibility', async () => {

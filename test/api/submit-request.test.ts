@@ -32,6 +32,8 @@ describe('submit', () => {
       relationshipId,
       status: 'Joined',
       currentGate: null,
+      endsAt: null,
+      extension: null,
       notes: 'Please',
       createdAt: at,
       updatedAt: at,

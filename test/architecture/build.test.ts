@@ -17,6 +17,7 @@ const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 /** Every function and its trigger. */
 const FUNCTIONS = {
   'api-document': 'httpTrigger',
+  'apply-deadlines': 'serviceBusTrigger',
   'apply-membership-changes': 'serviceBusTrigger',
   'audit-tenant': 'serviceBusTrigger',
   collections: 'httpTrigger',

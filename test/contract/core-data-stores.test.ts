@@ -99,11 +99,11 @@ describe('ConnectorObjectStore', () => {
     const [one, other] = [object({ data: { nin: '1' } }), object({ data: { nin: '2', directoryObjectId: 'a' } })]
     const deleted = object({ data: { nin: '1' }, deletedAtMs: 1 })
     await write(tenantId, [one, other, deleted].map(asNew))
-    const ids = async (...keys: [string[], string[]]) =>
-      (await objects.identitiesByKeys(tenantId, ...keys)).map(({ value }) => value.id)
-    assert.deepEqual((await ids(['1'], [])).sort(), [one.id, deleted.id].sort())
-    assert.deepEqual(await ids(['2'], ['a']), [other.id])
-    assert.deepEqual(await ids([], []), [])
+    const ids = async (keys: Record<string, string[]>) =>
+      (await objects.identitiesByKeys(tenantId, new Map(Object.entries(keys)))).map(({ value }) => value.id)
+    assert.deepEqual((await ids({ nin: ['1'] })).sort(), [one.id, deleted.id].sort())
+    assert.deepEqual(await ids({ nin: ['2'], directoryObjectId: ['a'] }), [other.id])
+    assert.deepEqual(await ids({}), [])
   })
 
   it('lists live objects ordered by id, without a continuation on a full last page', async () => {

@@ -59,6 +59,26 @@ describe('The directory through Graph', () => {
     assert.equal(await world.directory.readGroup(SMALL_TENANT, groupId), undefined)
   })
 
+  it('tells which groups an account is a direct member of, in one read, and that a user is unknown', async () => {
+    const nested = await world.newGroup({}, users(300, 1))
+    const [one, two] = [await world.newGroup({}, users(300, 2)), await world.newGroup({}, [nested])]
+    world.server.clearRequests()
+    const groupsOf = (account: string) => world.directory.groupsOf(TENANT, account, [one, two])
+    assert.deepEqual(await groupsOf(user(300)), new Set([one]))
+    assert.equal(world.server.requests().length, 1)
+    assert.deepEqual(await groupsOf(user(302)), new Set())
+    assert.equal(await groupsOf(UNKNOWN_USER), undefined)
+    assert.equal(await groupsOf(nested), undefined)
+    world.server.setFaults([{ method: 'GET', path: 'memberOf', status: 403, times: 1 }])
+    await assert.rejects(groupsOf(user(300)), { kind: 'refused' })
+  })
+
+  it('reads the groups of an account to the last page', async () => {
+    const groupIds: string[] = []
+    for (let count = 0; count < 1_001; count += 1) groupIds.push(await world.newGroup({}, users(310, 1)))
+    assert.deepEqual(await world.directory.groupsOf(TENANT, user(310), groupIds), new Set(groupIds))
+  })
+
   it('lists members to the last page, users separately from other members', async () => {
     const nested = await world.newGroup()
     const groupId = await world.newGroup({}, [...users(0, 2_100), nested])

@@ -33,7 +33,7 @@ const described = Object.entries(document.paths).flatMap(([path, methods]) =>
 )
 
 /** Files and probes. They are not routes. */
-const FILE_PATHS = ['/docs', '/openapi.json']
+const FILE_PATHS = ['/docs', '/docs/conditions', '/openapi.json']
 const probes = described.filter(({ operation }) => operation.tags.includes(PROBES_TAG.name))
 const operations = described.filter((each) => !probes.includes(each))
 const roleOperations = operations.filter(({ path }) => !FILE_PATHS.includes(path))

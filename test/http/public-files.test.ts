@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { CONDITION_EXAMPLES } from '../../functions/routes/examples/condition-examples.ts'
 import { documentFile, SERVICE_TITLE, serviceDocument } from '../../functions/routes/service-document.ts'
+import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
+import { COMPUTED_ATTRIBUTES } from '../../shared/domain/criteria/computed-attributes.ts'
+import { OPERATORS } from '../../shared/domain/criteria/condition.ts'
+import { FUNCTION_TYPES } from '../../shared/domain/criteria/field-expression.ts'
+import { proofsTask } from '../../shared/domain/criteria/proofs/prove-condition.ts'
+import { conditionSchema } from '../../shared/domain/criteria/schema.ts'
 import { fileResponder, type PublicFiles } from '../../shared/http/public-files.ts'
+import { runToCompletion } from '../../shared/kernel/cooperative-scheduler.ts'
+import { conditionLanguagePage } from '../../shared/openapi/condition-language-page.ts'
 import { referencePage } from '../../shared/openapi/reference-page.ts'
 
 function responder(files: () => PublicFiles) {
@@ -134,4 +143,35 @@ describe('serving the reference page', () => {
     assert.deepEqual([status, JSON.parse(textOf(body)).errors[0].code], [500, 'InternalError'])
     assert.equal(broken.faults.length, 1)
   })
+})
+
+describe('the page about the language of conditions', () => {
+  const page = conditionLanguagePage({ path: '/docs/conditions', examples: CONDITION_EXAMPLES })
+  const { ask } = responder(() => page)
+  const html = textOf(ask('GET', '/docs/conditions').body)
+
+  it('names every operator and function of the language and every computed attribute', () => {
+    const names = [...OPERATORS, ...Object.keys(FUNCTION_TYPES), ...Object.keys(COMPUTED_ATTRIBUTES)]
+    assert.deepEqual(
+      names.filter((name) => !html.includes(`<code>${name}`)),
+      [],
+    )
+  })
+
+  it('loads nothing but its own style sheet', () => {
+    assert.deepEqual(
+      [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path),
+      ['/docs/conditions.css'],
+    )
+    assert.equal(ask('GET', '/docs/conditions.css').status, 200)
+    assert.doesNotMatch(html, /<script|<style|style=/)
+  })
+
+  for (const { meaning, condition } of CONDITION_EXAMPLES) {
+    it(`shows a condition that is accepted without warnings: ${meaning}`, () => {
+      const check = checkCondition(condition, conditionSchema({ identity: [], orgUnit: [], relationship: [] }))
+      assert.ok(check.ok, JSON.stringify(check))
+      assert.deepEqual(runToCompletion(proofsTask(check.condition.root)), [])
+    })
+  }
 })

@@ -130,6 +130,7 @@ class GuardedLink {
       ...this.#stores,
       collections: this.#collections,
       evaluations: { coveredUntil: async () => undefined, isDueDaily: async () => true },
+      deadlines: { isDue: () => false, enqueue: async () => undefined },
       directory: this.#directory.directory,
       linkQuota: new TenantQuota({
         what: 'group links',
@@ -137,7 +138,7 @@ class GuardedLink {
         count: async () => 0,
         elapsedMs: this.#clock.nowMs,
       }),
-      accountHolders: { ofAccounts: async () => new Map() },
+      accountHolders: { ofAccounts: async () => new Map(), namesOf: async () => new Map() },
       messageQueue: {
         enqueue: async (message, { delayMs = 0 }) =>
           void this.#messages.push({ message, dueMs: this.#clock.nowMs() + delayMs }),

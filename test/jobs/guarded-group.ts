@@ -54,6 +54,7 @@ export function guardedGroup(members: readonly string[], nowMs: () => number) {
     findGroups: async () => [],
     readOwnership: async () => ({ isOwned: true, servicePrincipalId: SERVICE_PRINCIPAL }),
     ownedGroups: async (_tenantId, groupIds) => new Set(groupIds),
+    groupsOf: async () => new Set(),
     usersAmong: async (_tenantId, accounts) => new Set(accounts),
     checkChange: async (_tenantId, _groupId, { accounts }) => ({ users: new Set(accounts), refusal: undefined }),
     listMembers: async () => ({ users: shown(), others: [] }),

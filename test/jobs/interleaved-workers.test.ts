@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
+import { requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
@@ -105,7 +105,7 @@ describe('Concurrent incremental syncs, jobs and sweeps', () => {
     let accounts = [...STEADY, ...block(0), ...block(1)]
     let wasDisabled = false
     const setState = (state: 'Disabled' | 'Enabled') =>
-      setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, state, world.deps)
+      updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state }, world.deps)
     const change = async (blocks: readonly number[], withoutAccountCount: number) => {
       accounts = [...STEADY, ...blocks.flatMap(block)]
       world.collections.change(collectionId, accounts, withoutAccountCount)

@@ -151,7 +151,8 @@ async function deliverNext(
   const waitMs = next.dueMs - clock.nowMs()
   if (waitMs > 0) await clock.sleep(waitMs)
   const { queue, message } = next.message
-  if (queue !== 'evaluations' && queue !== 'audits') await linkMessages(deps, NOT_RESTORED)[queue].handle(message)
+  if (queue !== 'evaluations' && queue !== 'audits' && queue !== 'deadlines')
+    await linkMessages(deps, NOT_RESTORED)[queue].handle(message)
   return true
 }
 

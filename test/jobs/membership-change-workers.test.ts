@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
+import { requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
@@ -136,7 +136,7 @@ describe('An incremental sync with concurrent workers', () => {
     const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 50))
     world.collections.change(collectionId, users(0, 10))
     const removeMembers = async (...asked: Parameters<typeof world.directory.removeMembers>) => {
-      await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
+      await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, world.deps)
       return world.directory.removeMembers(...asked)
     }
     const watched = { ...world.deps, directory: { ...world.deps.directory, removeMembers } }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { collectionLinks } from '../../shared/domain/group-links/linked-collections.ts'
-import { requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
+import { requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { TENANT, user, users } from './link-directory.ts'
 import { type LinkWorld, notifyOfMembershipChange, openWorld, setLinkSettings, syncedLink } from './link-world.ts'
 
@@ -99,7 +99,7 @@ describe('An incremental sync', () => {
     const second = await world.newGroup()
     await createLink(TENANT, { collectionId, directoryGroupId: second }, world.deps)
     await world.drain()
-    await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
+    await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, world.deps)
     world.collections.change(collectionId, users(0, 6))
     await enqueue(collectionId)
     await world.drain()

@@ -41,6 +41,7 @@ export function memoryStores(): MemoryStores {
         return found && { ...found, settings: settings.get(SETTINGS_ID).value }
       },
       ofCollection: async (_tenantId, id) => links.all().filter(({ value }) => value.collectionId === id),
+      ofCollections: async () => [],
       ofGroup: async (_tenantId, id) => links.all().find(({ value }) => value.directoryGroupId === id),
       ofTenant: async () => links.all(),
       ofGroups: async () => links.all().map(({ value }) => value),
@@ -63,6 +64,7 @@ export function memoryStores(): MemoryStores {
       }),
       add: async (job) => void (jobs.find(job.id) ?? jobs.add(job)),
       replace: async (job, version) => jobs.replace(job, version),
+      changes: async () => ({ items: [] }),
       page: async () => ({ items: oldestFirst(jobs.all()).map(({ value }) => value) }),
       unfinishedOf: async (_tenantId, linkId) =>
         oldestFirst(unfinished().filter(({ value }) => value.linkId === linkId)),

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Service } from '../../functions/app/service.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import { connectorObjectId } from '../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
@@ -17,6 +18,7 @@ import type { Message } from '../../shared/kernel/messages.ts'
 import { builtService } from '../api/built-service.ts'
 import { directDatabase } from '../contract/direct-database.ts'
 import { type LocalAccount, startDirectAccount } from '../contract/local-database.ts'
+import { PeopleModel } from '../contract/people-model.ts'
 import { nameOf, objectWrite } from '../contract/random-writes.ts'
 import { contributionsOf, newSourceTenant, recordsOf, type SourceTenant } from '../contract/source-tenant.ts'
 import { guardedGroup } from './guarded-group.ts'
@@ -264,6 +266,20 @@ class MergingTenant {
     await this.followed()
   }
 
+  /** The contributors of each person. */
+  async people(): Promise<readonly string[]> {
+    const contributions = await contributionsOf(this.#source, this.#healthy.connectors)
+    const identities = contributions.filter(({ objectType }) => objectType === 'identity')
+    const people = Map.groupBy(identities, ({ coreObjectId }) => coreObjectId)
+    return inSets([...people.values()].map((person) => person.map(({ id }) => id)))
+  }
+
+  /** Compares all core objects with their contributions, which finds nothing to repair. */
+  async audited(): Promise<void> {
+    const { tenantId } = this.#source
+    await auditCoreObjects({ tenantId, after: '0', beganAtMs: this.#clock.nowMs() }, this.#healthy.connectors)
+  }
+
   records = () => recordsOf(this.#source, this.#healthy.connectors)
 
   async state(): Promise<State> {
@@ -300,6 +316,9 @@ function hasTrouble(error: unknown): boolean {
   const { cause, errors } = error as { cause?: unknown; errors?: unknown }
   return (cause !== undefined && hasTrouble(cause)) || (Array.isArray(errors) && errors.some(hasTrouble))
 }
+
+const inSets = (people: readonly (readonly string[])[]): string[] =>
+  people.map((person) => person.toSorted().join()).sort()
 
 const inOrder = (members: readonly Member[]): string[] => members.map((member) => JSON.stringify(member)).sort()
 const sharesOne = (some: readonly string[], others: readonly string[]): boolean =>
@@ -351,10 +370,13 @@ async function converges(servers: Servers, begin: Start, steps: readonly Step[])
   const tenant = await MergingTenant.open(servers, ids)
   await tenant.begin(begin)
   await tenant.link()
-  const sent = begin.objects.map((writes) => new Map(writes.map((write) => [nameOf(write), write])))
+  const model = new PeopleModel()
   const namesakes = new Namesakes()
   for (const [index, writes] of begin.objects.entries()) {
-    for (const write of writes) namesakes.add(ids[index] ?? '', write)
+    for (const write of writes) {
+      namesakes.add(ids[index] ?? '', write)
+      tellModel(model, index, ids[index] ?? '', write)
+    }
   }
   let before = await tenant.state()
   const everMembers = new Set(choirOf(before).flatMap(({ person }) => person))
@@ -364,7 +386,7 @@ async function converges(servers: Servers, begin: Start, steps: readonly Step[])
     const after = await tenant.state()
     const lost = tenant.group.losses.slice(lostCount).map(({ account }) => account)
     if (each.kind === 'write') {
-      sent[each.connector]?.set(nameOf(each.write), each.write)
+      tellModel(model, each.connector, ids[each.connector] ?? '', each.write)
       namesakes.add(ids[each.connector] ?? '', each.write)
       for (const id of namesakes.of(everMembers)) everMembers.add(id)
       assertKept(before, after, everMembers, lost)
@@ -372,7 +394,10 @@ async function converges(servers: Servers, begin: Start, steps: readonly Step[])
     for (const { person } of choirOf(after)) for (const contributor of person) everMembers.add(contributor)
     before = after
   }
-  assert.deepEqual(await tenant.records(), await recordsInNewTenant(servers, ids, sent), 'the core objects')
+  assert.deepEqual(await tenant.people(), inSets(model.people()), 'who is who')
+  const records = await tenant.records()
+  await tenant.audited()
+  assert.deepEqual(await tenant.records(), records, 'the core objects')
   if (!steps.some(hasFault)) return
   const quiet = await MergingTenant.open(servers, ids)
   await quiet.begin(begin)
@@ -386,23 +411,18 @@ async function converges(servers: Servers, begin: Start, steps: readonly Step[])
 const hasFault = (each: Step): boolean =>
   each.kind === 'write' && (each.duringWrite ?? each.duringEvaluation) !== undefined
 
-/** The core objects of a tenant to which each connector sends its objects once. */
-async function recordsInNewTenant(
-  { healthy: { connectors: stores } }: Servers,
-  ids: readonly string[],
-  sent: readonly ReadonlyMap<string, ObjectWrite>[],
-): Promise<unknown[]> {
-  const tenant = await newSourceTenant(ids, stores)
-  for (const [index, source] of tenant.connectors.entries()) {
-    const writes = [...(sent[index]?.values() ?? [])].filter(({ operation }) => operation !== 'delete')
-    if (writes.length > 0) await writeObjects(tenant.tenantId, source, writes, stores)
-  }
-  return recordsOf(tenant, stores)
+/** Tells the model what a connector has sent. */
+function tellModel(model: PeopleModel, connector: number, connectorId: string, write: ObjectWrite): void {
+  const { objectType, externalId } = write
+  if (objectType !== 'identity') return
+  const id = connectorObjectId({ connectorId, objectType, externalId }, derivedId)
+  if (write.operation === 'delete') model.remove(id)
+  else model.put({ id, connector, data: write.data })
 }
 
 /**
  * Checks random writes of two connectors about people that merge and part, with processes that die, lose answers or are
- * followed at any call: in the end the core objects are those that the same data give in a fresh tenant, and the
+ * followed at any call: in the end the people are those of a model, core objects are the merge of their contributions, and the
  * memberships those without faults; no membership is lost while a part of the person remains; and no account is removed
  * from the linked group while the person keeps it. @throws Error with the seed.
  */

@@ -17,6 +17,8 @@ export class Life {
   /** Whether a call has failed in a process that went on. */
   hasFailedCall = false
   #refusedCalls = { from: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
+  /** Whether one of its calls waits for the end of something else. */
+  isInterrupted = false
   #interruption: { readonly beforeCall: number; work(): Promise<void> } | undefined
 
   /** @param pausesMs delays before its calls, repeated from the start when used up. None at all by default. */
@@ -69,7 +71,10 @@ export class Life {
     const interruption = this.#interruption
     if (interruption !== undefined && number >= interruption.beforeCall) {
       this.#interruption = undefined
-      await interruption.work()
+      this.isInterrupted = true
+      await interruption.work().finally(() => {
+        this.isInterrupted = false
+      })
     }
     if (number >= this.#refusedCalls.from && number < this.#refusedCalls.until) {
       this.hasFailedCall = true

@@ -42,6 +42,8 @@ describe('A sync job', () => {
         requestedBy: null,
         approvedPlanId: null,
         approvedBy: null,
+        cause: null,
+        changeRecordCount: 4,
         approvalNotes: null,
         userCountAtStart: 45,
         dueAtMs: 0,

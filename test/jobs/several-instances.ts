@@ -115,6 +115,8 @@ export class SeveralInstances {
       assert.ok(index < first + 20, 'A write is never acknowledged')
       const instance = this.at(index)
       const { life } = instance
+      // What interrupts a call of an instance cannot wait for that instance.
+      if (life.isInterrupted) continue
       try {
         await work(instance)
         if (!life.hasEnded) return

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { minuteOfTenant } from '../../shared/domain/group-links/link-dependencies.ts'
-import { setLinkState } from '../../shared/domain/group-links/manage-links.ts'
+import { updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { enqueueDailyWork, enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { SMALL_TENANT, TENANT, users } from './link-directory.ts'
@@ -39,7 +39,11 @@ describe('The sweep', () => {
     const enabled = await world.linked(users(0, 3))
     const disabled = await world.linked(users(0, 3))
     await world.drain()
-    await setLinkState({ tenantId: TENANT, linkId: disabled.linkId, ifMatch: undefined }, 'Disabled', world.deps)
+    await updateLink(
+      { tenantId: TENANT, linkId: disabled.linkId, ifMatch: undefined },
+      { state: 'Disabled' },
+      world.deps,
+    )
     await sweep()
     await sweep()
     const types = async (collectionId: string) => (await world.jobsOf(collectionId)).map(({ type }) => type)

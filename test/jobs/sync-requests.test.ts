@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
-import { requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
+import { requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import type { Creation } from '../../shared/domain/idempotency/run-once.ts'
 import { TENANT, users } from './link-directory.ts'
 import { openWorld, syncedLink } from './link-world.ts'
@@ -15,7 +15,7 @@ describe('A link that is disabled during a sync request', () => {
       ...world.deps.links,
       async ofCollection(...asked) {
         const found = await world.deps.links.ofCollection(...asked)
-        await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
+        await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, world.deps)
         return found
       },
     }
@@ -35,7 +35,7 @@ describe('A link that is disabled while one of its jobs runs and another one wai
     const lease = { owner: randomUUID(), token: before.value.lastToken + 1, expiresAtMs: world.clock.nowMs() + 60_000 }
     await world.deps.links.replace({ ...before.value, lease, lastToken: lease.token }, before.version)
     await requestSync(TENANT, collectionId, world.deps)
-    await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
+    await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, world.deps)
     assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Failed')
     assert.deepEqual((await world.link(linkId)).lease, lease)
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { deleteLink, requestSync, setLinkState } from '../../shared/domain/group-links/manage-links.ts'
+import { deleteLink, requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { TENANT, users } from './link-directory.ts'
@@ -157,7 +157,7 @@ describe('Workers of sync jobs', () => {
         const outcome = await world.directory.addMembers(...asked)
         stepCount += 1
         if (stepCount === 2) {
-          await setLinkState({ tenantId: TENANT, linkId, ifMatch: undefined }, 'Disabled', world.deps)
+          await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, world.deps)
         }
         return outcome
       },

@@ -117,11 +117,22 @@ describe('an import of files', () => {
       `${place('identities.csv')}:6: the line has 2 fields, the header has 3`,
       `${place('orgunits.csv')}:2: An org unit cannot be its own parent`,
       `${place('orgunits.csv')}:3: orgUnit has no attribute shoeSize`,
+      'Attributes of orgUnit: joinScope,',
       `${place('relationships.jsonl')}:1: invalid JSON`,
     ]) {
       assert.ok(out.includes(line), `${line}\nis not in\n${out}`)
     }
     assert.deepEqual(Object.keys(await space()).sort(), ['identity bob', 'orgUnit c', 'relationship r2'])
+  })
+
+  it('counts references that lead nowhere and prints the first ten, without failing', async () => {
+    const lines = Array.from({ length: 12 }, (_, index) => `r${index},nobody\n`).join('')
+    write({ 'relationships.csv': `externalId,identity\n${lines}` })
+    const { code, out } = await runImport()
+    assert.equal(code, 0)
+    assert.ok(out.includes('12 references to objects that do not exist\n'), out)
+    assert.equal(out.match(/relationships\.csv:\d+: identity leads to no object/g)?.length, 10)
+    assert.ok(out.includes('... and 2 more'))
   })
 
   it('reads files of different formats, and reports how it read them', async () => {

@@ -13,6 +13,7 @@ const PATHS = [
   '/ready',
   '/openapi.json',
   '/docs',
+  '/docs/conditions',
   '/docs/nothing',
   '/nowhere',
   '/nowhere/%zz',

@@ -54,6 +54,6 @@ describe('the delimiter of CSV', () => {
     ['is the one with the most columns if the required column is missing', 'a,b;c;d\n', ';'],
     ['is a comma if no delimiter fits', '"a"b\n', ','],
   ] as const) {
-    it(claim, () => assert.equal(recognisedDelimiter(text, 'externalId'), expected))
+    it(claim, () => assert.equal(recognisedDelimiter(text, ['externalId']), expected))
   }
 })

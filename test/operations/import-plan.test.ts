@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { nameOf } from '../../infra/import/connector-space.ts'
 import type { FileEntry } from '../../infra/import/import-file.ts'
-import { planImport } from '../../infra/import/plan-import.ts'
+import { digestOfData, planImport } from '../../infra/import/plan-import.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 
 const object = (objectType: ObjectType, externalId: string) => ({ objectType, externalId })
@@ -31,5 +31,26 @@ describe('The plan of an import', () => {
         'delete orgUnit',
       ],
     )
+  })
+
+  it('renames an object of the former name, which is not missing, and sends one of both names as it is', async () => {
+    async function* entries(): AsyncGenerator<FileEntry> {
+      yield { file: 'all', line: 1, ...object('identity', 'new'), previousExternalId: 'old', data: {} }
+      yield { file: 'all', line: 2, ...object('identity', 'first'), previousExternalId: 'unknown', data: {} }
+      yield { file: 'all', line: 3, ...object('identity', 'same'), previousExternalId: 'gone', data: {} }
+    }
+    const former = [object('identity', 'old'), object('identity', 'same'), object('identity', 'gone')]
+    const digest = digestOfData({})
+    const present = new Map(former.map((each) => [nameOf(each), { ...each, digest }]))
+    const { items, counts } = await planImport(entries(), present, true)
+    assert.deepEqual(
+      items.map(({ item: { op, externalId, previousExternalId } }) => [op, externalId, previousExternalId]),
+      [
+        ['upsert', 'new', 'old'],
+        ['upsert', 'first', 'unknown'],
+        ['delete', 'gone', undefined],
+      ],
+    )
+    assert.deepEqual([counts.created, counts.updated, counts.unchanged, counts.deleted], [1, 1, 1, 1])
   })
 })

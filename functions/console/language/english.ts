@@ -99,6 +99,7 @@ export const english = {
   causeDayChanged: 'A new day',
   causeDefinitionChanged: 'Definition changed',
   causeDirect: 'By an administrator',
+  causeExpired: 'End reached',
   causeMerged: 'Records merged',
   causeObjectChanged: 'Data changed',
   causeObjectDeleted: 'Record deleted',

@@ -101,6 +101,7 @@ export const norwegian: Messages = {
   causeDayChanged: 'En ny dag',
   causeDefinitionChanged: 'Definisjon endret',
   causeDirect: 'Av administrator',
+  causeExpired: 'Utløpt',
   causeMerged: 'Slått sammen',
   causeObjectChanged: 'Data endret',
   causeObjectDeleted: 'Registrering slettet',

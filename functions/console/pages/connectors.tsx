@@ -1,4 +1,5 @@
-import type { Connector, ListedConnector } from '../../../shared/domain/connectors/connector.ts'
+import type { Connector } from '../../../shared/domain/connectors/connector.ts'
+import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
 import type { Api } from '../api.ts'
 import { Badge, OptionalText } from '../components/fields.tsx'
@@ -16,7 +17,7 @@ const CONNECTORS = '/iamcore/beta/sync/connectors'
 /** The sources of people, positions and org units. */
 export function ConnectorsView() {
   const { api } = useConsole()
-  const connectors = useResource('connectors', () => api.all<ListedConnector>(CONNECTORS))
+  const connectors = useResource('connectors', () => api.all<ConnectorRecord>(CONNECTORS))
   return (
     <Page title={t('connectors')}>
       <Loaded resource={connectors}>
@@ -93,7 +94,7 @@ function PersonLink({ id }: { readonly id: string }) {
 }
 
 /** Data as stored count as well: a source that only repeats itself is alive. */
-function LastDelivery({ connector: { lastDeliveredAt } }: { readonly connector: ListedConnector }) {
+function LastDelivery({ connector: { lastDeliveredAt } }: { readonly connector: ConnectorRecord }) {
   if (lastDeliveredAt === null) return <OptionalText value={t('never')} />
   return <span title={timeOf(lastDeliveredAt)}>{agoText(lastDeliveredAt, new Date())}</span>
 }
@@ -167,10 +168,10 @@ const countText = (count: number, isComplete: boolean): string =>
   isComplete ? t('objectCount', { count }) : t('firstObjects', { count })
 
 /** Only the list has the time of the last delivery. */
-async function readConnector(id: string, api: Api): Promise<ListedConnector> {
+async function readConnector(id: string, api: Api): Promise<ConnectorRecord> {
   const [{ data }, all] = await Promise.all([
     api.send<Connector>('GET', `${CONNECTORS}/${id}`),
-    api.all<ListedConnector>(CONNECTORS),
+    api.all<ConnectorRecord>(CONNECTORS),
   ])
   return { ...data, lastDeliveredAt: all.find((one) => one.id === id)?.lastDeliveredAt ?? null }
 }

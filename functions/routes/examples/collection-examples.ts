@@ -14,12 +14,14 @@ import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
+import type { MembershipDto } from '../../../shared/domain/insight/list-memberships.ts'
 import type { JoinPolicyInput } from '../../../shared/domain/membership-requests/join-policy.ts'
 import type {
   JoinableCollectionDto,
   JoinableCollectionUpdate,
   NewJoinableCollection,
 } from '../../../shared/domain/membership-requests/joinable-collection.ts'
+import type { DeputyDto } from '../../../shared/domain/membership-requests/manage-deputy.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import type { CallerDto } from '../../../shared/domain/object-access/read-caller.ts'
 import {
@@ -89,6 +91,16 @@ const MEMBER: MemberDto = {
   orgUnitName: 'Northern Nursing Home',
   hasAccount: true,
 }
+const MEMBERSHIP: MembershipDto = {
+  collectionId: CRITERIA_COLLECTION_ID,
+  collectionName: 'Nurses',
+  objectType: 'Relationship',
+  relationshipId: RELATIONSHIP_ID,
+  since: UPDATED_AT,
+  cause: 'ObjectChanged',
+  actorId: 'system',
+  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, displayName: 'All nurses', state: 'Written' }],
+}
 /** A nurse who is a member by her title alone. */
 const EXPLANATION: Explanation = {
   collectionId: CRITERIA_COLLECTION_ID,
@@ -122,6 +134,8 @@ const EXPLANATION: Explanation = {
     },
   ],
   request: null,
+  since: UPDATED_AT,
+  cause: 'ObjectChanged',
   links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, directoryObjectId: ACCOUNT_ID, state: 'Written' }],
 }
 const HISTORY_ENTRY: HistoryEntry = {
@@ -169,7 +183,7 @@ const CHANGE_PLAN: ChangePlan = {
   planId: 'p1_Vb0hZqLwX2sYk5mJt8cRr3nUe7aGdQfO1iPxS9vTzAw',
   expiresAt: UPDATED_AT,
   collections: [{ collectionId: CRITERIA_COLLECTION_ID, name: 'Nurses', added: 3, removed: 40 }],
-  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, toAdd: 3, toRemove: 38, wouldHold: true }],
+  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, toAdd: 3, toRemove: 38, pausedRemovals: 0, wouldHold: true }],
   requests: { becomeEligible: 3, loseEligibility: 1 },
   warnings: [
     {
@@ -206,10 +220,13 @@ const SCHEMAS: TenantSchemas = {
 const POLICY = {
   approvalRequired: true,
   approvalGates: [
-    { order: 1, type: 'Manager' },
+    { order: 1, type: 'Manager', fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] } },
     { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
   ],
   joinableBy: { collectionIds: [CRITERIA_COLLECTION_ID] },
+  maxDays: 365,
+  requestDays: 30,
+  rejectionNeedsReason: true,
 } satisfies JoinPolicyInput
 const FIRST_AIDERS = { objectType: 'Relationship', name: 'First aiders' } as const
 const NEW_JOINABLE_COLLECTION: NewJoinableCollection = { ...FIRST_AIDERS, joinPolicy: POLICY }
@@ -229,7 +246,12 @@ const JOINABLE_COLLECTION: JoinableCollectionDto = {
   joinPolicy: {
     ...POLICY,
     approvalGates: [
-      { order: 1, type: 'Manager', approvers: [] },
+      {
+        order: 1,
+        type: 'Manager',
+        approvers: [],
+        fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] },
+      },
       { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
     ],
   },
@@ -252,6 +274,8 @@ const REQUEST: MembershipRequestDto = {
   ],
   collectionName: 'First aiders',
   requesterName: 'Kari Nordmann',
+  endsAt: '2027-02-11T00:00:00.000+00:00',
+  extension: null,
   relationshipTitle: 'Nurse',
   submittedByName: 'Kari Nordmann',
 }
@@ -277,12 +301,32 @@ const ended = (status: MembershipRequestDto['status'], actorId: string): Members
   lifecycle: [...REQUEST.lifecycle, { status, actorId, at: UPDATED_AT }],
 })
 
+/** The extension of a membership, which waits for the manager. */
+const EXTENDED: MembershipRequestDto = {
+  ...ended('Joined', MANAGER_ID),
+  extension: {
+    endsAt: '2028-02-11T00:00:00.000+00:00',
+    requestedBy: IDENTITY_ID,
+    requestedAt: UPDATED_AT,
+    currentGate: { order: 1, type: 'Manager', approverCount: 1 },
+  },
+}
+
+const DEPUTY: DeputyDto = {
+  identityId: MANAGER_ID,
+  deputyId: IDENTITY_ID,
+  deputyName: 'Kari Nordmann',
+  from: '2026-07-01T00:00:00.000+00:00',
+  until: '2026-08-01T00:00:00.000+00:00',
+}
+
 /** Examples of collections and requests, by component name. */
 export const COLLECTION_EXAMPLES = {
   Guid: CRITERIA_COLLECTION_ID,
   Collection: COLLECTION,
   CollectionResults: RESULTS,
   Member: MEMBER,
+  Membership: MEMBERSHIP,
   Explanation: EXPLANATION,
   AuditEntry: AUDIT_ENTRY,
   HistoryEntry: HISTORY_ENTRY,
@@ -292,6 +336,7 @@ export const COLLECTION_EXAMPLES = {
   CriteriaCollection: CRITERIA_COLLECTION,
   NewCriteriaCollection: NEW_CRITERIA_COLLECTION,
   CriteriaCollectionUpdate: CRITERIA_UPDATE,
+  PlannedPeopleQuery: { ...CRITERIA_UPDATE, collectionId: CRITERIA_COLLECTION_ID, change: 'added' },
   CriteriaPreviewRequest: PREVIEW,
   CriteriaPreview: PREVIEW_REPLY,
   ChangePlan: CHANGE_PLAN,
@@ -301,10 +346,22 @@ export const COLLECTION_EXAMPLES = {
   NewJoinableCollection: NEW_JOINABLE_COLLECTION,
   JoinableCollectionUpdate: JOINABLE_UPDATE,
   MemberChange: { coreIdentityIds: [IDENTITY_ID] },
+  MemberAddition: { coreIdentityIds: [IDENTITY_ID], endsAt: '2027-02-11' },
   AddedMembers: { added: 1, alreadyMembers: 0 },
   RemovedMembers: { removed: 1, notMembers: 0 },
   MembershipRequest: REQUEST,
-  RequestInput: { notes: 'I took the course', relationshipId: RELATIONSHIP_ID },
+  RequestInput: { notes: 'I took the course', relationshipId: RELATIONSHIP_ID, endsAt: '2027-02-11' },
+  RequestDecision: { notes: 'Welcome' },
+  Deputy: DEPUTY,
+  DeputyInput: { deputyId: IDENTITY_ID, from: '2026-07-01', until: '2026-08-01' },
+  Decisions: {
+    decisions: [
+      { collectionId: JOINABLE_COLLECTION_ID, requestId: REQUEST_ID, decision: 'Approve' },
+      { collectionId: JOINABLE_COLLECTION_ID, requestId: LINK_ID, decision: 'Reject', notes: 'The course is full' },
+    ],
+  },
+  DecisionResult: { index: 0, status: 200 },
+  MembershipExtension: { endsAt: '2028-02-11', notes: 'I took the course again' },
   RequestInputOnBehalf: { notes: 'She took the course', requesterId: IDENTITY_ID },
   RequestWithdrawal: {},
 }
@@ -334,4 +391,14 @@ export const COLLECTION_RESPONSES = {
   rejectRequest: ended('Rejected', MANAGER_ID),
   cancelRequest: ended('Cancelled', IDENTITY_ID),
   leaveRequest: ended('Left', IDENTITY_ID),
+  extendMembership: EXTENDED,
+  getDeputy: DEPUTY,
+  decideRequests: [
+    { index: 0, status: 200 },
+    {
+      index: 1,
+      status: 409,
+      errors: [{ code: 'InvalidRequestState', message: `Request ${LINK_ID} is Rejected` }],
+    },
+  ],
 }

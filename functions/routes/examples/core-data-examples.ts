@@ -1,15 +1,12 @@
-import type {
-  Connector,
-  ConnectorUpdate,
-  ListedConnector,
-  NewConnector,
-} from '../../../shared/domain/connectors/connector.ts'
+import type { ConnectorUpdate, NewConnector } from '../../../shared/domain/connectors/connector.ts'
 import type { ConnectorAuditEntry } from '../../../shared/domain/connectors/connector-audit.ts'
+import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
 import type { IdentityChange } from '../../../shared/domain/connectors/identity-change.ts'
 import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { GroupLinkDto, NewGroupLink } from '../../../shared/domain/group-links/group-link.ts'
+import type { JobChangeDto } from '../../../shared/domain/group-links/job-changes.ts'
 import type { LinkSettingsDto } from '../../../shared/domain/group-links/link-settings.ts'
 import type { HeldRemovalsDto } from '../../../shared/domain/group-links/removal-plan.ts'
 import type { LinkableGroup } from '../../../shared/domain/group-links/search-groups.ts'
@@ -79,17 +76,21 @@ const NEW_CONNECTOR = {
   softDeletionDays: 90,
   enabled: true,
   bindsAccounts: true,
+  authority: 'Full',
 } satisfies NewConnector
 const CONNECTOR_UPDATE: ConnectorUpdate = { enabled: false }
-const CONNECTOR: Connector = {
+const CONNECTOR: ConnectorRecord = {
   id: CONNECTOR_ID,
   ...NEW_CONNECTOR,
+  joinOn: ['nin', 'directoryObjectId'],
+  expectedIntervalHours: 24,
+  lastDeliveredAt: LAST_UPDATED,
+  objectCounts: { identity: 812, orgUnit: 45, relationship: 930 },
+  health: 'Unresolved',
   createdAt: CREATED_AT,
   createdBy: MANAGER_ID,
   updatedAt: UPDATED_AT,
 }
-
-const LISTED_CONNECTOR: ListedConnector = { ...CONNECTOR, lastDeliveredAt: LAST_UPDATED }
 
 const DATA = { ...POSITION, identity: { externalId: 'employee-4711' }, orgUnit: { externalId: 'unit-12' } }
 const NAMES = { externalId: 'position-4711-1', objectType: 'relationship' } as const
@@ -113,6 +114,9 @@ const LINK: GroupLinkDto = {
   lastSyncOutcome: 'Succeeded',
   directoryGroupDisplayName: 'All nurses',
   heldRemovals: null,
+  acceptedWithoutAccount: [],
+  syncState: 'InSync',
+  pausedBy: null,
 }
 
 const SETTINGS: LinkSettingsDto = {
@@ -170,6 +174,16 @@ const JOB: SyncJobDto = {
   requestedBy: ADMINISTRATOR_ID,
   approvedPlanId: null,
   approvedBy: null,
+  cause: null,
+  requestedByName: 'Kari Nordmann',
+}
+
+const JOB_CHANGE: JobChangeDto = {
+  change: 'Added',
+  directoryObjectId: ACCOUNT_ID,
+  identityId: IDENTITY_ID,
+  displayName: 'Kari Nordmann',
+  at: UPDATED_AT,
 }
 
 const IDENTITY_SOURCE: IdentitySource = {
@@ -202,7 +216,7 @@ export const CORE_DATA_EXAMPLES = {
   IdentityChange: IDENTITY_CHANGE,
   ConnectorAuditEntry: CONNECTOR_AUDIT_ENTRY,
   Connector: CONNECTOR,
-  ListedConnector: LISTED_CONNECTOR,
+  ListedReference: { ...NAMES, attribute: 'identity', reference: 'employee-4711' },
   NewConnector: NEW_CONNECTOR,
   ConnectorUpdate: CONNECTOR_UPDATE,
   ConnectorObject: CONNECTOR_OBJECT,
@@ -210,11 +224,14 @@ export const CORE_DATA_EXAMPLES = {
   ConnectorObjectReplacement: { data: { ...DATA, title: 'Head Nurse' } },
   Batch: {
     items: [
-      { op: 'upsert', ...NAMES, data: DATA },
+      { op: 'upsert', ...NAMES, previousExternalId: 'position-0815', data: DATA },
       { op: 'delete', objectType: 'identity', externalId: 'employee-0815' },
     ],
   },
-  BatchItemResult: { index: 0, status: 201, id: CONNECTOR_OBJECT_ID },
+  BatchItemResult: {
+    ...{ index: 0, status: 201, id: CONNECTOR_OBJECT_ID },
+    warnings: [{ code: 'ReferenceUnresolved', target: '/items/0/data/identity' }],
+  },
   GroupLink: LINK,
   NewGroupLink: NEW_LINK,
   GroupLinkChange: { state: 'Disabled' },
@@ -222,6 +239,7 @@ export const CORE_DATA_EXAMPLES = {
   GroupLinkPreviewRequest: PREVIEW_INPUT,
   LinkableGroup: LINKABLE_GROUP,
   SyncJob: JOB,
+  SyncJobChange: JOB_CHANGE,
   QueuedSync: { jobId: JOB_ID, jobIds: [JOB_ID] },
   LinkSettings: SETTINGS,
   LinkSettingsChange: { removalGuard: { percent: 20 } },
@@ -241,5 +259,5 @@ export const CORE_DATA_RESPONSES = {
   createConnectorObject: CONNECTOR_OBJECT_ID,
   updateConnector: { ...CONNECTOR, enabled: false },
   createGroupLink: LINK_ID,
-  setGroupLinkState: { ...LINK, state: 'Disabled' },
+  setGroupLinkState: { ...LINK, state: 'Disabled', syncState: 'Disabled' },
 }

@@ -72,6 +72,10 @@ export function directoryObjects(database: DatabaseSync) {
     userCount: (tenantId: string) => Number((statements.count.get(tenantId, 'user') as { count: number }).count),
 
     /** Members after a key. Excludes service principals, like Graph v1.0. */
+    /** The groups that have an object as a direct member. */
+    listGroupsOf: (member: DirectoryObject, afterKey: number, count: number) =>
+      statements.listGroupsOf.all(member.key, afterKey, count).map((row) => read(row) as DirectoryObject),
+
     listMembers: (group: DirectoryObject, afterKey: number, count: number) =>
       statements.listMembers.all(group.key, afterKey, count).map((row) => read(row) as DirectoryObject),
 
@@ -193,6 +197,9 @@ function prepare(database: DatabaseSync) {
       `${row} WHERE tenant_id = ? AND type = ? AND display_name LIKE ? ESCAPE '\\' AND key > ? ORDER BY key LIMIT ?`,
     ),
     count: database.prepare('SELECT count(*) AS count FROM objects WHERE tenant_id = ? AND type = ?'),
+    listGroupsOf: database.prepare(`SELECT objects.key, objects.id, objects.type, objects.properties
+      FROM members JOIN objects ON objects.key = members.group_key
+      WHERE members.member_key = ? AND members.group_key > ? ORDER BY members.group_key LIMIT ?`),
     listMembers: database.prepare(`SELECT key, id, type, properties ${memberOf('<>')}`),
     listServicePrincipals: database.prepare(`SELECT key, id, type, properties ${memberOf('=')}`),
     listMemberIds: database.prepare(`SELECT key, id, type ${memberOf('<>')}`),

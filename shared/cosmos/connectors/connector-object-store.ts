@@ -37,12 +37,20 @@ const parse = documentParser<ConnectorObject>(
     formerCoreObjectIds: Type.Optional(Strings),
     movedIdentities: Type.Optional(Type.Array(Type.Object({ id: Type.String(), coreObjectIds: Strings }))),
     references: Type.Record(Type.String(), Type.Union([Type.String(), Strings])),
+    formerIds: Type.Optional(Strings),
+    renamedTo: Type.Optional(Type.String()),
     createdAtMs: Type.Optional(Type.Number()),
     deletedAtMs: Type.Optional(Type.Number()),
   }),
 )
 
-type ReferenceTargetRow = { id: string; coreObjectId: string; deletedAtMs?: number; parent?: string | undefined }
+type ReferenceTargetRow = {
+  id: string
+  coreObjectId: string
+  deletedAtMs?: number
+  renamedTo?: string
+  parent?: string | undefined
+}
 
 const parseTargetRow = documentParser<ReferenceTargetRow>(
   'reference target',
@@ -50,6 +58,7 @@ const parseTargetRow = documentParser<ReferenceTargetRow>(
     id: Type.String(),
     coreObjectId: Type.String(),
     deletedAtMs: Type.Optional(Type.Number()),
+    renamedTo: Type.Optional(Type.String()),
     parent: Type.Optional(Type.String()),
   }),
 )
@@ -94,18 +103,17 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
           return referenceTarget({ ...target, parent: parentIn(references) })
         })
       }
-      const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`
+      const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c.renamedTo, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`
       const parameters = [{ name: '@ids', value: [...ids] }]
       const rows = await queryAll<ReferenceTargetRow>(container, tenantId, { query, parameters })
       return rows.map(parseTargetRow).map(referenceTarget)
     },
     ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),
-    async identitiesByKeys(tenantId, nins, directoryObjectIds) {
-      const [byNin, byDirectoryObjectId] = await Promise.all([
-        whereIn(tenantId, 'c.data.nin', nins),
-        whereIn(tenantId, 'c.data.directoryObjectId', directoryObjectIds),
-      ])
-      return [...new Map([...byNin, ...byDirectoryObjectId].map((found) => [found.value.id, found])).values()]
+    async identitiesByKeys(tenantId, values) {
+      const found = await Promise.all(
+        [...values].map(([key, some]) => whereIn(tenantId, joinKeyProperty(key), storedForms(key, some))),
+      )
+      return [...new Map(found.flat().map((each) => [each.value.id, each])).values()]
     },
     coreObjectIds: (tenantId, after, size) =>
       readValues(container, tenantId, { property: 'c.coreObjectId', where: LIVE, after, size }),
@@ -115,6 +123,19 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
         [...names].map(([name, isList]) => referrers(container, tenantId, name, isList, ids)),
       )
       return [...new Set(found.flat())]
+    },
+    async referringTo(tenantId, objectType, ids) {
+      const own = REFERENCES.filter(({ to }) => to === objectType)
+      const found = await Promise.all(
+        own.map(async ({ of, name, isList }) => {
+          const property = `c["references"].${name}`
+          if (!isList) return whereIn(tenantId, property, ids, [LIVE])
+          const wanted = new Set(ids)
+          const some = await whereIn(tenantId, 'c.objectType', [of], [`IS_DEFINED(${property})`, LIVE])
+          return some.filter(({ value }) => [value.references[name] ?? []].flat().some((id) => wanted.has(id)))
+        }),
+      )
+      return [...new Map(found.flat().map((each) => [each.value.id, each])).values()]
     },
     write: ({ tenantId, connectorId, softDeletionDays }, writes) =>
       writeVersioned(
@@ -144,10 +165,12 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       })
       return { ...page, items: page.items.map(storedObject) }
     },
-    /** Includes the few guards: without a filter, the database need not look at each document. */
+    /** All documents without the few that describe spaces: the database need not look at each object for that. */
     async count(tenantId) {
-      const [count = 0] = await queryAll<number>(container, tenantId, { query: 'SELECT VALUE COUNT(1) FROM c' })
-      return count
+      const queries = ['SELECT VALUE COUNT(1) FROM c', 'SELECT VALUE COUNT(1) FROM c WHERE c.hasDeliveries = true']
+      const counts = await Promise.all(queries.map((query) => queryAll<number>(container, tenantId, { query })))
+      const [[all = 0] = [], [others = 0] = []] = counts
+      return all - others
     },
     async hasLive(tenantId, connectorId) {
       const query = `SELECT TOP 1 c.id FROM c WHERE c.connectorId = @connectorId AND ${LIVE}`
@@ -156,6 +179,16 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     },
   }
 }
+
+/** Join keys that are looked for as they were sent. Others are stored folded as well. */
+const AS_SENT = ['nin', 'directoryObjectId']
+
+const joinKeyProperty = (key: string): string =>
+  AS_SENT.includes(key) ? `c.data.${key}` : `c.foldedKeys[${JSON.stringify(key)}]`
+
+/** National identity numbers with letters are written in capitals, or not. */
+const storedForms = (key: string, values: readonly string[]): string[] =>
+  key === 'nin' ? [...new Set(values.flatMap((value) => [value, value.toUpperCase()]))] : [...values]
 
 /** Returns the core object ids of live objects whose reference `name` contains one of the ids. */
 async function referrers(
@@ -178,18 +211,23 @@ async function referrers(
   return rows.filter((row) => row.ids.some((id) => wanted.has(id))).map(({ coreObjectId }) => coreObjectId)
 }
 
-function referenceTarget({ id, coreObjectId, deletedAtMs, parent }: ReferenceTargetRow): ReferenceTarget {
-  return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent }
+function referenceTarget({ id, coreObjectId, deletedAtMs, renamedTo, parent }: ReferenceTargetRow): ReferenceTarget {
+  return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent, renamedTo }
 }
 
 function documentWrite(
   tenantId: string,
-  { object, version }: ConnectorObjectWrite,
+  { object, version, formerName }: ConnectorObjectWrite,
   softDeletionDays: number,
 ): VersionedWrite {
-  const expiry = object.deletedAtMs === undefined ? {} : { ttl: softDeletionDays * DAY_S }
-  const document: Document = { ...parse(object), tenantId, ...expiry }
-  return { document: document as unknown as VersionedWrite['document'], version }
+  // What is left under a former name stays for as long as the core object that is derived from it can exist.
+  const expires = object.deletedAtMs !== undefined && object.renamedTo === undefined
+  const document: Document = { ...parse(object), tenantId, ...(expires && { ttl: softDeletionDays * DAY_S }) }
+  return {
+    document: document as unknown as VersionedWrite['document'],
+    version,
+    ...(formerName && { companion: documentWrite(tenantId, formerName, softDeletionDays) }),
+  }
 }
 
 function versioned(document: Stored<Document>): Versioned<StoredConnectorObject> {

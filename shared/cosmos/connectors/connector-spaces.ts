@@ -1,7 +1,17 @@
 import type { Container, OperationInput } from '@azure/cosmos'
-import type { ConnectorObjectStore } from '../../domain/connectors/connector-object.ts'
+import type { ConnectorObjectStore, SpaceCounts } from '../../domain/connectors/connector-object.ts'
+import { NO_COUNTS, type SpaceCountStore } from '../../domain/connectors/space-counts.ts'
+import { OBJECT_TYPES, type ObjectType } from '../../domain/core/core-object.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { deletionOf, isWriteConflict, queryAll, readDocument, writeTogether } from '../documents.ts'
+import {
+  deletionOf,
+  ifVersion,
+  isWriteConflict,
+  queryAll,
+  readDocument,
+  statusOf,
+  writeTogether,
+} from '../documents.ts'
 
 /**
  * A document that a transaction writes together with a connector's objects. Guard ids are not GUIDs and guards have
@@ -10,6 +20,9 @@ import { deletionOf, isWriteConflict, queryAll, readDocument, writeTogether } fr
 type Guard = { readonly id: string; readonly tenantId: string }
 
 const OPEN_GUARD_PREFIX = 'open:'
+const COUNTS_PREFIX = 'counts:'
+
+type DeliveryRow = { readonly id: string; readonly _ts: number; readonly counts?: SpaceCounts }
 
 /**
  * Exists while the space is open. Each write replaces it without a version, so that concurrent writers do not conflict.
@@ -26,6 +39,11 @@ const closedGuard = (tenantId: string, connectorId: string): Guard => ({ id: `cl
  */
 export const treeGuard = (tenantId: string, connectorId: string): Guard => ({ id: `tree:${connectorId}`, tenantId })
 
+/** Has the same mark as the guard of a space with deliveries, so that one query finds both. */
+const countsDocument = (tenantId: string, connectorId: string, counts: SpaceCounts) => ({
+  ...{ id: COUNTS_PREFIX + connectorId, tenantId, hasDeliveries: true, counts },
+})
+
 const create = (resourceBody: Guard): OperationInput => ({ operationType: 'Create', resourceBody })
 
 /** The operation fails when the space is not open. It also invalidates every version of the space read before. */
@@ -36,7 +54,7 @@ export function requireOpen(tenantId: string, connectorId: string): OperationInp
 
 type ConnectorSpaces = Pick<
   ConnectorObjectStore,
-  'open' | 'version' | 'recordDelivery' | 'lastDeliveriesS' | 'close' | 'treeVersion'
+  'open' | 'version' | 'recordDelivery' | 'deliveries' | 'close' | 'treeVersion'
 >
 
 /** The spaces of connectors: whether they are open, their versions and deliveries. Container `connectorObjects`. */
@@ -51,10 +69,16 @@ export function connectorSpaces(container: Container): ConnectorSpaces {
         throw new Error(`Recording a delivery of connector ${connectorId} failed with status ${failure.status}`)
       }
     },
-    async lastDeliveriesS(tenantId) {
-      const query = 'SELECT c.id, c._ts FROM c WHERE c.hasDeliveries = true'
-      const guards = await queryAll<{ id: string; _ts: number }>(container, tenantId, { query })
-      return new Map(guards.map(({ id, _ts }) => [id.slice(OPEN_GUARD_PREFIX.length), _ts]))
+    async deliveries(tenantId) {
+      const query = 'SELECT c.id, c._ts, c.counts FROM c WHERE c.hasDeliveries = true'
+      const found = await queryAll<DeliveryRow>(container, tenantId, { query })
+      const [guards, counted] = [OPEN_GUARD_PREFIX, COUNTS_PREFIX].map((prefix) =>
+        found.flatMap(({ id, ...row }) => (id.startsWith(prefix) ? [{ ...row, id: id.slice(prefix.length) }] : [])),
+      )
+      return {
+        lastS: new Map(guards?.map(({ id, _ts }) => [id, _ts])),
+        counts: new Map(counted?.flatMap(({ id, counts }) => (counts === undefined ? [] : [[id, counts]]))),
+      }
     },
     close: (tenantId, connectorId, version) => closeSpace(container, tenantId, connectorId, version),
     treeVersion: async (tenantId, connectorId) =>
@@ -70,6 +94,7 @@ async function openSpace(container: Container, tenantId: string, connectorId: st
     create(closed),
     { operationType: 'Delete', id: closed.id },
     create(openGuard(tenantId, connectorId)),
+    { operationType: 'Upsert', resourceBody: countsDocument(tenantId, connectorId, NO_COUNTS) },
   ])
   if (failure !== undefined && failure.status !== 409) {
     throw new Error(`Opening the space of connector ${connectorId} failed with status ${failure.status}`)
@@ -86,4 +111,53 @@ async function closeSpace(container: Container, tenantId: string, connectorId: s
     throw new Error(`Closing the space of connector ${connectorId} failed with status ${failure.status}`)
   }
   throw new Refusal('StaleVersion', `The connector space of ${connectorId} has changed`)
+}
+
+/**
+ * The counts of connectors, in documents beside the guards of their spaces, which every write of an object replaces. One
+ * query returns both.
+ */
+export function cosmosSpaceCounts(container: Container): SpaceCountStore {
+  const idOf = (connectorId: string): string => COUNTS_PREFIX + connectorId
+  return {
+    async find(tenantId, connectorId) {
+      const document = await readDocument<{ counts: SpaceCounts }>(container, idOf(connectorId), tenantId)
+      return document && { value: document.counts, version: document._etag }
+    },
+    async save(tenantId, connectorId, counts, version) {
+      const document = countsDocument(tenantId, connectorId, counts)
+      const written =
+        version === undefined
+          ? container.items.create(document)
+          : container.item(document.id, tenantId).replace(document, ifVersion(version))
+      return written.then(
+        () => true,
+        (error: unknown) => {
+          if ([404, 409, 412].includes(statusOf(error) ?? 0)) return false
+          throw error
+        },
+      )
+    },
+    async forget(tenantId, connectorId) {
+      await container
+        .item(idOf(connectorId), tenantId)
+        .delete()
+        .catch((error: unknown) => {
+          if (statusOf(error) !== 404) throw error
+        })
+    },
+    async countObjects(tenantId, connectorId) {
+      const counts = OBJECT_TYPES.map(async (objectType): Promise<[ObjectType, number]> => {
+        const query = `SELECT VALUE COUNT(1) FROM c WHERE c.connectorId = @connectorId AND c.objectType = @objectType
+          AND NOT IS_DEFINED(c.deletedAtMs)`
+        const parameters = [
+          { name: '@connectorId', value: connectorId },
+          { name: '@objectType', value: objectType },
+        ]
+        const [count = 0] = await queryAll<number>(container, tenantId, { query, parameters })
+        return [objectType, count]
+      })
+      return Object.fromEntries(await Promise.all(counts)) as Record<ObjectType, number>
+    },
+  }
 }

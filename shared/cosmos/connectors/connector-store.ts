@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
-import { byCreation, Connector, type ConnectorStore } from '../../domain/connectors/connector.ts'
+import { byCreation, CONNECTOR_DEFAULTS, Connector, type ConnectorStore } from '../../domain/connectors/connector.ts'
 import type { AuditRecord } from '../../domain/history/audit.ts'
 import { type AuditDocument, auditDocument, recordOf } from '../audit-trail.ts'
 import { batchedDocumentReads } from '../batched-reads.ts'
@@ -10,8 +10,7 @@ import { ifVersion, queryAll, refuse, type Stored } from '../documents.ts'
 
 const parse = documentParser<Connector>('connector', Type.Object(Connector.properties))
 
-/** One stored before `bindsAccounts` existed has its default. */
-const connector = (document: Stored<Connector>): Connector => parse(Object.assign({ bindsAccounts: true }, document))
+const connector = (document: Stored<Connector>): Connector => parse({ ...CONNECTOR_DEFAULTS, ...document })
 
 type ConnectorDocument = Connector & { readonly lastChange?: AuditDocument }
 

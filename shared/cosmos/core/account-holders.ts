@@ -8,6 +8,8 @@ const ACCOUNTS_PER_QUERY_COUNT = 1_000
 
 type FoundHolder = { readonly account: string; readonly identityId: string; readonly displayName?: string }
 
+type FoundName = { readonly identityId: string; readonly displayName?: string }
+
 /** Container `coreObjects`, partition key `/tenantId`. */
 export function cosmosAccountHolders(coreObjects: Container): AccountHolders {
   const find = (tenantId: string, accounts: readonly string[]): Promise<FoundHolder[]> =>
@@ -23,7 +25,19 @@ export function cosmosAccountHolders(coreObjects: Container): AccountHolders {
       },
       { maxItemCount: 2 * ACCOUNTS_PER_QUERY_COUNT },
     )
+  const findNames = (tenantId: string, identityIds: readonly string[]): Promise<FoundName[]> =>
+    queryAll<FoundName>(coreObjects, tenantId, {
+      query:
+        'SELECT c.id AS identityId, c.attributes.displayName AS displayName FROM c ' +
+        "WHERE c.objectType = 'identity' AND c.deleted = false AND ARRAY_CONTAINS(@identityIds, c.id)",
+      parameters: sqlParameters({ identityIds }),
+    })
   return {
+    async namesOf(tenantId, identityIds) {
+      const queries = chunk(identityIds, ACCOUNTS_PER_QUERY_COUNT).map((some) => findNames(tenantId, some))
+      const found = (await Promise.all(queries)).flat()
+      return new Map(found.map(({ identityId, displayName = null }) => [identityId, displayName]))
+    },
     async ofAccounts(tenantId, accounts) {
       const queries = chunk(accounts, ACCOUNTS_PER_QUERY_COUNT).map((some) => find(tenantId, some))
       const found = (await Promise.all(queries)).flat()

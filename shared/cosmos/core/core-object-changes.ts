@@ -1,4 +1,5 @@
 import type { Container } from '@azure/cosmos'
+import type { MergedCoreObject } from '../../domain/connectors/merged-core-object.ts'
 import type { AccountChange, AccountChangeStore } from '../../domain/core/core-object-store.ts'
 import type { ChangeMark, CoreObjectChanges, ReadWrite } from '../../domain/tenant-index/core-object-changes.ts'
 import type { SnapshotObject } from '../../domain/tenant-index/rows/apply-objects.ts'
@@ -43,7 +44,7 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
       const query = mark === undefined ? 'SELECT * FROM c' : 'SELECT * FROM c WHERE c._ts >= @since'
       const parameters = mark === undefined ? [] : [{ name: '@since', value: startS(mark) }]
       const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
-      const pages = queryDocuments<Stored<SnapshotObject>>(coreObjects, tenantId, { query, parameters }, options)
+      const pages = queryDocuments<ChangedDocument>(coreObjects, tenantId, { query, parameters }, options)
       for await (const documents of pages) {
         const latestS = documents.reduce((latest, { _ts }) => Math.max(latest, _ts), 0)
         if (latestS > current.seenUntilS) {
@@ -92,18 +93,30 @@ function latestOf(before: readonly ReadWrite[], read: readonly Stored<object>[])
   return [...latest.values()].sort((one, other) => other.writtenAtS - one.writtenAtS).slice(0, MAX_VERSIONS_COUNT + 1)
 }
 
-function changedObject(document: Stored<SnapshotObject>): SnapshotObject {
-  const { id, objectType, externalId, attributes, deleted, mergedInto, restored, _etag: version } = document
+type ChangedDocument = Stored<SnapshotObject & Pick<MergedCoreObject, 'unresolved'>>
+
+function changedObject(document: ChangedDocument): SnapshotObject {
+  const { id, objectType, externalId, deleted, mergedInto, restored, _etag: version } = document
   return {
     id,
     objectType,
     externalId,
-    attributes,
+    attributes: withExpectedHolder(document),
     deleted: deleted === true,
     version,
     ...(mergedInto !== undefined && { mergedInto }),
     ...(restored && { restored }),
   }
+}
+
+/**
+ * The rows of a position whose holder is not known yet name the identity that is expected, which does not exist. Those of
+ * a vacancy name none.
+ */
+function withExpectedHolder({ attributes, objectType, unresolved }: ChangedDocument): SnapshotObject['attributes'] {
+  if (unresolved === undefined || objectType !== 'relationship' || attributes.identity !== undefined) return attributes
+  const holder = unresolved.find(({ attribute, isDeleted }) => attribute === 'identity' && !isDeleted)
+  return holder?.expectedId === undefined ? attributes : { ...attributes, identity: { objectId: holder.expectedId } }
 }
 
 const CHANGED_SINCE = `SELECT c.id, c.objectType, c.accountChangedAtMs AS changedAtMs FROM c

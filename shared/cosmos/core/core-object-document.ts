@@ -23,6 +23,7 @@ export const parseCoreObject = documentParser<MergedCoreObject>(
     mergedInto: Type.Optional(Type.String()),
     restored: Type.Optional(Type.Literal(true)),
     /** Not checked each, as attributes are not. */
+    unresolved: Type.Optional(Type.Array(Type.Object({}))),
     changes: Type.Optional(Type.Array(Type.Object({}))),
   }),
 )

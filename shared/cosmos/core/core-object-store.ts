@@ -2,6 +2,7 @@ import type { Container } from '@azure/cosmos'
 import type { AccountClaim } from '../../domain/connectors/account-claims.ts'
 import type { CoreObjectWrite, CoreObjectWriter } from '../../domain/connectors/merge-writes.ts'
 import type { MergedCoreObject } from '../../domain/connectors/merged-core-object.ts'
+import type { UnresolvedReferenceReader } from '../../domain/connectors/unresolved-references.ts'
 import type { CoreObject } from '../../domain/core/core-object.ts'
 import type { CoreObjectReader, DeletedCoreObjects } from '../../domain/core/core-object-store.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
@@ -24,7 +25,9 @@ const DAY_S = 24 * 60 * 60
 const DOCUMENTS_PER_RESPONSE_COUNT = 5000
 
 /** Container `coreObjects`, partition key `/tenantId`. Soft-deleted documents have a `ttl`. */
-export function cosmosCoreObjectStore(container: Container): CoreObjectReader & CoreObjectWriter {
+export function cosmosCoreObjectStore(
+  container: Container,
+): CoreObjectReader & CoreObjectWriter & UnresolvedReferenceReader {
   const read = batchedDocumentReads<CoreObjectDocument>(container)
   const find = (tenantId: string, where: string, parameters: QueryParameters) => {
     const query = { query: `SELECT * FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
@@ -63,6 +66,21 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
       })
       return rows.map(accountClaim)
     },
+    async withUnresolved(tenantId, connectorId, after, size) {
+      const page = await readPage<CoreObjectDocument>(container, tenantId, {
+        where: UNRESOLVED_OF,
+        parameters: [{ name: '@connectorId', value: connectorId }],
+        after,
+        size,
+      })
+      return { ...page, items: page.items.map(parseCoreObject) }
+    },
+    async countUnresolved(tenantId, connectorId) {
+      const query = `SELECT c.unresolved FROM c WHERE ${UNRESOLVED_OF}`
+      const parameters = sqlParameters({ connectorId })
+      const rows = await queryAll<Pick<MergedCoreObject, 'unresolved'>>(container, tenantId, { query, parameters })
+      return rows.flatMap(({ unresolved = [] }) => unresolved).filter((each) => each.connectorId === connectorId).length
+    },
     async find(tenantId, objectType, id) {
       const document = await read(tenantId, id)
       const exists = document?.deleted === false && document.objectType === objectType
@@ -91,6 +109,9 @@ export function cosmosCoreObjectStore(container: Container): CoreObjectReader & 
       matchingCoreObjects(container, tenantId, { objectType, text, among, limit }),
   }
 }
+
+/** Few objects have the property, which is indexed; of these, nearly all have references of one connector. */
+const UNRESOLVED_OF = 'IS_DEFINED(c.unresolvedIn) AND CONTAINS(c.unresolvedIn, @connectorId) AND c.deleted = false'
 
 type ClaimRow = { readonly id: string; readonly held?: string; readonly claimed?: string; readonly sinceMs?: number }
 
@@ -127,7 +148,8 @@ function documentWrite(
 ): VersionedWrite {
   const { objectType, attributes, deleted } = object
   const byState = deleted ? { ttl: softDeletionDays * DAY_S } : { search: searchTexts(objectType, attributes) }
-  const document = { ...object, tenantId, ...byState }
+  const unresolvedIn = [...new Set((object.unresolved ?? []).map(({ connectorId }) => connectorId))].join()
+  const document = { ...object, tenantId, ...byState, ...(unresolvedIn !== '' && { unresolvedIn }) }
   return { document: document as unknown as VersionedWrite['document'], version }
 }
 

@@ -1,12 +1,15 @@
-import type { Container, OperationInput, SqlQuerySpec } from '@azure/cosmos'
+import type { Container, JSONObject, OperationInput, SqlQuerySpec } from '@azure/cosmos'
+import type { JobChanges } from '../../domain/group-links/job-changes.ts'
 import type { JobFilter, JobStore } from '../../domain/group-links/link-dependencies.ts'
 import { retentionS, SyncJob } from '../../domain/group-links/sync-job.ts'
+import { Refusal } from '../../kernel/refusals.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { auditOperations } from '../audit-trail.ts'
 import { batchedDocumentReads } from '../batched-reads.ts'
 import { compareCreation, creationPosition, matching, readPageByCreation } from '../creation-page.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { ifVersion, queryAll, refuse, type Stored, writeTogether } from '../documents.ts'
+import { ifVersion, queryAll, refuse, type Stored, versionsTogether, writeTogether } from '../documents.ts'
+import { changeRecordOf, readJobChanges } from './job-change-store.ts'
 import { cosmosSweepRecords } from './sweep-records.ts'
 
 const { parse, parseWritten } = versionedDocumentParser('sync job', SyncJob, {
@@ -16,6 +19,8 @@ const { parse, parseWritten } = versionedDocumentParser('sync job', SyncJob, {
   approvedBy: null,
   approvalNotes: null,
   userCountAtStart: null,
+  cause: null,
+  changeRecordCount: 0,
 })
 
 const FILTERS = {
@@ -55,11 +60,13 @@ export function cosmosJobStore(jobs: Container, tenants: Container, nowMs: () =>
         throw new Error(`Storing sync job ${job.id} failed with status ${failed.status}`)
       }
     },
-    async replace(job, version) {
+    async replace(job, version, changes) {
+      if (changes !== undefined) return replaceWithChanges(jobs, job, version, changes)
       const item = jobs.item(job.id, job.tenantId)
       const conflict = refuse({ 412: 'StaleVersion', 404: 'SyncJobNotFound' })
       return parseWritten(await item.replace(withTtl(job), ifVersion(version)).catch(conflict))
     },
+    changes: (tenantId, jobId, after, size) => readJobChanges(jobs, { tenantId, jobId }, after, size),
     async page(tenantId, filter, after, size) {
       const { conditions, parameters } = matching(filter, FILTERS)
       const where = ['IS_DEFINED(c.linkId)', ...conditions].join(' AND ')
@@ -79,6 +86,27 @@ export function cosmosJobStore(jobs: Container, tenants: Container, nowMs: () =>
       return unfinished(tenantId, { query: "SELECT * FROM c WHERE c.status IN ('Queued', 'Running')" })
     },
   }
+}
+
+/** @throws Refusal `StaleVersion`, `SyncJobNotFound`. */
+async function replaceWithChanges(
+  jobs: Container,
+  job: SyncJob,
+  version: string,
+  changes: JobChanges,
+): Promise<Versioned<SyncJob>> {
+  const replacement: OperationInput = {
+    operationType: 'Replace',
+    id: job.id,
+    resourceBody: withTtl(job) as JSONObject,
+    ifMatch: version,
+  }
+  const outcome = await versionsTogether(jobs, job.tenantId, [replacement, changeRecordOf(job, changes)])
+  if ('versions' in outcome) return { value: job, version: outcome.versions[0] ?? '' }
+  // Another worker has stored a record of this number.
+  if (outcome.status === 412 || outcome.index === 1) throw new Refusal('StaleVersion')
+  if (outcome.status === 404) throw new Refusal('SyncJobNotFound')
+  throw new Error(`Saving sync job ${job.id} failed with status ${outcome.status}`)
 }
 
 /** A page of stored jobs with those of sweeps among them, newest first. */

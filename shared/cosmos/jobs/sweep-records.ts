@@ -80,14 +80,20 @@ export function cosmosSweepRecords(jobs: Container, tenants: Container, nowMs: (
         isFirstAttempt = false
         const swept = { sweptAtMs: record.endMs, sweptForMs: record.endMs - record.startMs }
         const { evaluated: _before, ...known } = found?.value ?? newRegistration(tenantId)
-        const { evaluated } = record
-        const registration = { ...known, ...swept, ...(evaluated !== undefined && { evaluated }) }
+        const { evaluated, deadlinesReadAtMs } = record
+        const registration = {
+          ...known,
+          ...swept,
+          ...(evaluated !== undefined && { evaluated }),
+          ...(deadlinesReadAtMs !== undefined && { deadlinesReadAtMs }),
+        }
         await saveRegistration(tenants, await withLinks(registration, record), found?.version)
       }
       return {
         lastSweepMs: first?.value.sweptAtMs,
         readUntilS: readUntilS(first),
         evaluated: first?.value.evaluated,
+        deadlinesReadAtMs: first?.value.deadlinesReadAtMs,
         record: (record) => retryOnConflict(() => attempt(record)),
       }
     },

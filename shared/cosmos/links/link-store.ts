@@ -4,9 +4,12 @@ import { GroupLink } from '../../domain/group-links/group-link.ts'
 import type { LinkFilter, LinkStore } from '../../domain/group-links/link-dependencies.ts'
 import { DEFAULT_LINK_SETTINGS, LinkSettings, type LinkSettingsStore } from '../../domain/group-links/link-settings.ts'
 import { EMPTY_WINDOW } from '../../domain/group-links/removal-window.ts'
+import { needsAttention, type SyncState, syncStateOf } from '../../domain/group-links/sync-state.ts'
 import type { AuditRecord } from '../../domain/history/audit.ts'
+import { chunk } from '../../kernel/chunk.ts'
+import { filteredPage } from '../../kernel/filtered-page.ts'
 import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
-import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { type Page, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { auditOperations } from '../audit-trail.ts'
 import { batchedDocumentReads, readDocuments } from '../batched-reads.ts'
 import { matching, readPageByCreation } from '../creation-page.ts'
@@ -36,6 +39,9 @@ const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink,
   skippedCount: null,
   collectionKind: null,
   isSweptUnchanged: false,
+  acceptedWithoutAccount: [],
+  withoutAccount: null,
+  isBehind: false,
 })
 
 const formerParser = versionedDocumentParser('record of a former link', FormerLink)
@@ -48,6 +54,9 @@ const SETTINGS_ID = 'settings'
 
 const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, { fourEyes: false })
 
+/** Few enough for the index. */
+const COLLECTIONS_PER_QUERY_COUNT = 1_000
+
 /** The version of default settings that are not stored. */
 const NOT_STORED = ''
 
@@ -57,7 +66,22 @@ const FILTERS = {
   state: 'c.state = @state',
   lastSyncOutcome: 'c.lastSyncOutcome = @lastSyncOutcome',
   held: 'IS_DEFINED(c.heldRemovals.planId) = @held',
-} as const satisfies Record<keyof LinkFilter, string>
+} as const satisfies Record<keyof StoredLinkFilter, string>
+
+/** A sync state is decided from several members of the link. */
+type StoredLinkFilter = Omit<LinkFilter, 'syncState' | 'needsAttention'>
+
+/** What all links of a state have in common, so that few others are read. */
+const STATE_CONDITIONS: Readonly<Record<SyncState, string>> = {
+  Disabled: "c.state = 'Disabled'",
+  RemovalsPaused: 'c.skippedCount > 0',
+  RemovalsHeld: 'IS_DEFINED(c.heldRemovals.planId)',
+  Failed: "c.lastSyncOutcome = 'Failed'",
+  Pending: "c.state = 'Enabled'",
+  InSync: "c.lastSyncOutcome = 'Succeeded'",
+}
+const { Failed, RemovalsHeld, RemovalsPaused } = STATE_CONDITIONS
+const ATTENTION_CONDITION = `c.state = 'Enabled' AND (${Failed} OR ${RemovalsHeld} OR ${RemovalsPaused})`
 
 /**
  * Container `links`: partition key `/tenantId`, unique key `/directoryGroupId`, which decides between concurrent
@@ -87,6 +111,13 @@ export function cosmosLinkStore(links: Container): LinkStore {
         parameters: [{ name: '@collectionId', value: collectionId }],
       })
     },
+    async ofCollections(tenantId, collectionIds) {
+      const query = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.collectionId)'
+      const found = chunk(collectionIds, COLLECTIONS_PER_QUERY_COUNT).map((ids) =>
+        inTenant(tenantId, { query, parameters: [{ name: '@ids', value: [...ids] }] }),
+      )
+      return (await Promise.all(found)).flat().map(({ value }) => value)
+    },
     async ofGroup(tenantId, directoryGroupId) {
       const [link] = await inTenant(tenantId, {
         query: 'SELECT * FROM c WHERE c.directoryGroupId = @groupId',
@@ -111,11 +142,20 @@ export function cosmosLinkStore(links: Container): LinkStore {
       return found.map(({ value }) => value)
     },
     async page(tenantId, filter, after, size) {
-      const { conditions, parameters } = matching(filter, FILTERS)
-      const where = ['IS_DEFINED(c.collectionId)', ...conditions].join(' AND ')
-      const query = { where, parameters, newestFirst: false, after, size }
-      const page = await readPageByCreation<Stored<GroupLink>>(links, tenantId, query)
-      return { ...page, items: page.items.map((document) => parse(document).value) }
+      const { syncState, needsAttention: isNeeded, ...stored } = filter
+      const { conditions, parameters } = matching(stored, FILTERS)
+      const ofState = syncState === undefined ? [] : [STATE_CONDITIONS[syncState]]
+      const ofAttention = isNeeded === true ? [ATTENTION_CONDITION] : []
+      const where = ['IS_DEFINED(c.collectionId)', ...conditions, ...ofState, ...ofAttention].join(' AND ')
+      const read = async (from: string | undefined, count: number): Promise<Page<GroupLink>> => {
+        const query = { where, parameters, newestFirst: false, after: from, size: count }
+        const page = await readPageByCreation<Stored<GroupLink>>(links, tenantId, query)
+        return { ...page, items: page.items.map((document) => parse(document).value) }
+      }
+      const passes = (link: GroupLink): boolean =>
+        (syncState === undefined || syncStateOf(link) === syncState) &&
+        (isNeeded === undefined || needsAttention(link) === isNeeded)
+      return filteredPage(read, passes, after, size)
     },
     add: (link, audit) => retryOnConflict(() => addSucceeding(links, link, audit)),
     async replace(link, version, audit) {

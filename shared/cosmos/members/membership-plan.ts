@@ -154,7 +154,9 @@ function isForHead(former: MembersHead | undefined, count: number): boolean {
 
 function withAccounts(accounts: AccountsOfChange | undefined): Pick<StoredChange, 'accounts'> {
   if (accounts === undefined) return {}
-  return { accounts: { ...accounts, added: [...accounts.added], removed: [...accounts.removed] } }
+  const { withoutAccountIds: ids = [], ...others } = accounts
+  const withoutAccount = ids.length === 0 ? {} : { withoutAccountIds: [...ids] }
+  return { accounts: { ...others, ...withoutAccount, added: [...accounts.added], removed: [...accounts.removed] } }
 }
 
 /** The first transaction stores the change. The head of the last one shows that the chunks are complete. */

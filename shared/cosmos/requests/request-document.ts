@@ -1,8 +1,12 @@
 import { Type } from 'typebox'
+import { dueAtMs } from '../../domain/membership-requests/ends.ts'
+import { waitingPart } from '../../domain/membership-requests/extension.ts'
 import { GateType } from '../../domain/membership-requests/join-policy.ts'
 import {
+  CurrentGate,
   decidersOf,
   endedKeyOf,
+  gateKey,
   type MembershipRequest,
   REQUEST_PROPERTIES,
   reviewKeyOf,
@@ -23,6 +27,10 @@ export type RequestDocument = MembershipRequest & {
    */
   readonly endedKey?: string
   readonly deciders: readonly string[]
+  /** Where it waits for a manager: the key under which those find it who decide as the fallback of the gate. */
+  readonly fallbackKey?: string
+  /** When the service ends the request by itself; absent when it never does. */
+  readonly dueAtMs?: number
 }
 
 /**
@@ -40,6 +48,8 @@ export type SlotDocument = {
   readonly position: string | null
   readonly state: MembershipRequest['status']
   readonly policyVersion?: number
+  /** That of the extension that waits; absent when none does. */
+  readonly extensionPolicyVersion?: number
   /** The request's `reviewKey`. */
   readonly awaits?: string
 }
@@ -69,12 +79,16 @@ export type JoinedChangeDocument = StoredChange & {
 export function requestDocument(request: MembershipRequest): RequestDocument {
   const reviewKey = reviewKeyOf(request)
   const endedKey = endedKeyOf(request)
+  const dueMs = dueAtMs(request)
+  const gate = waitingPart(request)?.currentGate
   return {
     ...request,
     type: 'request',
     deciders: decidersOf(request),
     ...(reviewKey === null ? {} : { reviewKey }),
     ...(endedKey === null ? {} : { endedKey }),
+    ...(gate?.type === 'Manager' ? { fallbackKey: gateKey(request.collectionId, gate.order) } : {}),
+    ...(dueMs === undefined ? {} : { dueAtMs: dueMs }),
   }
 }
 
@@ -89,7 +103,10 @@ export const OUTLINE_PROPERTIES = {
   relationshipId: Nullable(Text),
   status,
   policyVersion: Type.Optional(Type.Integer()),
+  extensionPolicyVersion: Type.Optional(Type.Integer()),
 }
+
+const Approvals = Type.Array(Type.Object({ type: GateType, approvers: Type.Array(Text) }))
 
 /** Returns the request in a stored document. @throws Error when the document is not a valid request. */
 export const parseRequest = documentParser<MembershipRequest>(
@@ -98,7 +115,19 @@ export const parseRequest = documentParser<MembershipRequest>(
     ...OUTLINE_PROPERTIES,
     currentGate,
     restorableUntilMs: Type.Optional(Type.Number()),
-    approvals: Type.Optional(Type.Array(Type.Object({ type: GateType, approvers: Type.Array(Text) }))),
+    endsAt: Type.Optional(Text),
+    deadlineMs: Type.Optional(Type.Number()),
+    extension: Type.Optional(
+      Type.Object({
+        endsAt: Text,
+        requestedBy: Text,
+        requestedAt: Text,
+        currentGate: CurrentGate,
+        approvals: Approvals,
+        policyVersion: Type.Integer(),
+      }),
+    ),
+    approvals: Type.Optional(Approvals),
     tenantId: Text,
     slot: Text,
     submittedBy: Text,
@@ -110,6 +139,7 @@ export const parseRequest = documentParser<MembershipRequest>(
         status,
         actorId: Text,
         at: Text,
+        onBehalfOf: Type.Optional(Text),
         gate: Type.Optional(Type.Object({ order: Type.Integer(), type: GateType })),
         notes: Type.Optional(Text),
       }),
@@ -151,6 +181,7 @@ export function slotDocument(request: MembershipRequest): SlotDocument {
     position: request.relationshipId,
     state: request.status,
     ...(request.policyVersion === undefined ? {} : { policyVersion: request.policyVersion }),
+    ...(request.extension === undefined ? {} : { extensionPolicyVersion: request.extension.policyVersion }),
     ...(reviewKey === null ? {} : { awaits: reviewKey }),
   }
 }

@@ -1,6 +1,10 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
-import { LIVE_STATUSES, type MembershipRequest } from '../../domain/membership-requests/membership-request.ts'
+import {
+  LIVE_STATUSES,
+  type MembershipRequest,
+  subjectOfKey,
+} from '../../domain/membership-requests/membership-request.ts'
 import type {
   RequestListQuery,
   RequestOutline,
@@ -23,7 +27,7 @@ const KEYS_PER_QUERY_COUNT = 2000
 /** Selects an outline from a slot document. */
 const OUTLINE =
   'c.requestId AS id, c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, ' +
-  'c.state AS status, c.policyVersion'
+  'c.state AS status, c.policyVersion, c.extensionPolicyVersion'
 
 const WAITING =
   'c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, c.awaits AS reviewKey'
@@ -99,7 +103,7 @@ export function cosmosRequestStore(requests: Container, options: HistoryOptions)
     },
     async allWaitingIn(tenantId, collectionId) {
       const found = await find<Stored<RequestDocument>>(tenantId, '*', {
-        where: "c.collectionId = @collectionId AND c.status = 'PendingApproval'",
+        where: "c.collectionId = @collectionId AND (c.status = 'PendingApproval' OR IS_DEFINED(c.extension))",
         parameters: { collectionId },
       })
       return found.map(versionedRequest)
@@ -117,6 +121,20 @@ export function cosmosRequestStore(requests: Container, options: HistoryOptions)
       const where = 'c.restorableUntilMs > @nowMs'
       const found = await find<Stored<RequestDocument>>(tenantId, '*', { where, parameters: { nowMs } })
       return found.map(versionedRequest)
+    },
+    async due(tenantId, untilMs, atMostCount) {
+      const where = 'c.dueAtMs <= @untilMs'
+      const found = await find<Stored<RequestDocument>>(tenantId, `TOP ${atMostCount} *`, {
+        where,
+        parameters: { untilMs },
+      })
+      return found.map(versionedRequest)
+    },
+    async dueTimes(tenantId, untilMs) {
+      return find<number>(tenantId, 'DISTINCT VALUE c.dueAtMs', {
+        where: 'c.dueAtMs <= @untilMs',
+        parameters: { untilMs },
+      })
     },
     async liveOutlines(tenantId) {
       const rows = await find<RequestOutline>(tenantId, OUTLINE, { where: "c.type = 'slot'", parameters: {} })
@@ -136,7 +154,7 @@ export function cosmosRequestStore(requests: Container, options: HistoryOptions)
 }
 
 function waitingIn(collectionId: string): Query {
-  const where = 'ARRAY_CONTAINS(@keys, c.reviewKey) AND c.collectionId = @collectionId'
+  const where = `(${WAITS_UNDER}) AND c.collectionId = @collectionId`
   return { where, parameters: { collectionId } }
 }
 
@@ -155,12 +173,15 @@ function listed(
 ): Query {
   const { conditions, parameters } = matching({ collectionId, requesterId, status }, LISTED)
   const where = ["c.type = 'request'", ...conditions]
-  if (waitingUnder !== undefined) where.push('ARRAY_CONTAINS(@keys, c.reviewKey)')
+  if (waitingUnder !== undefined) where.push(`(${WAITS_UNDER})`)
   if (reader !== undefined) where.push(`(${READABLE})`)
-  const who = reader === undefined ? {} : { identityId: reader.identityId }
+  const reports = keys.flatMap((key) => subjectOfKey(key) ?? [])
+  const who = reader === undefined ? {} : { identityId: reader.identityId, reports }
   const given = waitingUnder === undefined && reader === undefined ? {} : { keys }
   return { where: where.join(' AND '), parameters: { ...parameters, ...who, ...given } }
 }
+
+const WAITS_UNDER = 'ARRAY_CONTAINS(@keys, c.reviewKey) OR ARRAY_CONTAINS(@keys, c.fallbackKey)'
 
 const LISTED = {
   collectionId: 'c.collectionId = @collectionId',
@@ -170,7 +191,7 @@ const LISTED = {
 
 const READABLE =
   'c.requesterId = @identityId OR c.submittedBy = @identityId OR ARRAY_CONTAINS(c.deciders, @identityId) OR ' +
-  'ARRAY_CONTAINS(@keys, c.reviewKey) OR ARRAY_CONTAINS(@keys, c.endedKey)'
+  `${WAITS_UNDER} OR ARRAY_CONTAINS(@keys, c.endedKey) OR ARRAY_CONTAINS(@reports, c.requesterId)`
 
 /** The first requests of several pages that start at the same position, each request once. */
 function mergedPage(

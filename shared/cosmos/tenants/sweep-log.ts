@@ -31,6 +31,8 @@ const Registration = Type.Object({
   sweptForMs: Type.Optional(Type.Number()),
   /** What evaluations had covered by then, if none was due. */
   evaluated: Type.Optional(EvaluatedUntil),
+  /** When a sweep last looked for ends of memberships. */
+  deadlinesReadAtMs: Type.Optional(Type.Number()),
   sweepLog: Type.Optional(SweepLog),
 })
 export type Registration = Readonly<Static<typeof Registration>>

@@ -59,12 +59,21 @@ export async function listMembers(
     throw new Refusal('InvalidLength', `text must have 1 to ${TEXT_LIMIT_COUNT} characters`, 'text')
   const { value: collection } = await readCollection(tenantId, collectionId, undefined, deps)
   const [memberships, rows] = await Promise.all([membershipsOf(collection, deps), deps.snapshots.fresh(tenantId)])
-  const selection = {
-    text: wanted === undefined ? undefined : foldedText(wanted),
-    after: after === undefined ? undefined : (JSON.parse(after) as Position),
-    count: size + 1,
-  }
-  const found = await deps.snapshots.reading(rows, selectedTask(memberships, rows, selection))
+  const folded = wanted === undefined ? undefined : foldedText(wanted)
+  return deps.snapshots.reading(rows, memberPageTask(memberships, rows, { text: folded, after, size }))
+}
+
+/**
+ * A page of members with their names, ordered by display name; those without a name come last.
+ * @param query.text Folded.
+ */
+export function* memberPageTask(
+  memberships: readonly NamedMember[],
+  rows: RowSnapshot,
+  { text, after, size }: MemberQuery,
+): Task<Page<MemberDto>> {
+  const position = after === undefined ? undefined : (JSON.parse(after) as Position)
+  const found = yield* selectedTask(memberships, rows, { text, after: position, count: size + 1 })
   const items = found.slice(0, size)
   const last = items.at(-1)
   const page = { items: items.map(({ member }) => member) }
@@ -72,7 +81,11 @@ export async function listMembers(
 }
 
 /** The ids of a member: its object, and in a joinable collection or for a position the relationship. */
-type MemberIds = { readonly holder: ObjectType; readonly objectId: string; readonly relationshipId: string | null }
+export type NamedMember = {
+  readonly holder: ObjectType
+  readonly objectId: string
+  readonly relationshipId: string | null
+}
 
 /**
  * Where a member stands in the order of names. Names longer than this many characters are ordered by their beginning,
@@ -81,7 +94,7 @@ type MemberIds = { readonly holder: ObjectType; readonly objectId: string; reado
 type Position = readonly [name: string | null, objectId: string, relationshipId: string]
 const NAME_LENGTH_COUNT = 100
 
-async function membershipsOf(collection: Collection, deps: MemberDependencies): Promise<MemberIds[]> {
+async function membershipsOf(collection: Collection, deps: MemberDependencies): Promise<NamedMember[]> {
   const { tenantId, id } = collection
   if (collection.kind === 'joinable') {
     const { memberships } = await joinedMembersOf(tenantId, id, deps.joined)
@@ -100,14 +113,14 @@ async function membershipsOf(collection: Collection, deps: MemberDependencies): 
 const MEMBERS_PER_STEP_COUNT = 512
 
 type Selected = { readonly member: MemberDto; readonly position: Position }
-type Candidate = { readonly ids: MemberIds; readonly position: Position }
+type Candidate = { readonly ids: NamedMember; readonly position: Position }
 
 /**
  * The first members after a position. Keeps no more of them than asked for: a member that comes after all of these is
  * dropped after one comparison.
  */
 function* selectedTask(
-  memberships: readonly MemberIds[],
+  memberships: readonly NamedMember[],
   rows: RowSnapshot,
   { text, after, count }: { text: string | undefined; after: Position | undefined; count: number },
 ): Task<Selected[]> {
@@ -165,29 +178,29 @@ function comparePositions(one: Position, other: Position): number {
   return relationshipId < otherRelationship ? -1 : Number(relationshipId > otherRelationship)
 }
 
-function positionOf(ids: MemberIds, rows: RowSnapshot): Position {
+function positionOf(ids: NamedMember, rows: RowSnapshot): Position {
   const name = nameOf(ids, rows)?.slice(0, NAME_LENGTH_COUNT) ?? null
   return [name, ids.objectId, ids.relationshipId ?? '']
 }
 
 /** The name of an org unit or identity; for a position that of its holder. */
-function nameOf({ holder, objectId }: MemberIds, rows: RowSnapshot): string | undefined {
+function nameOf({ holder, objectId }: NamedMember, rows: RowSnapshot): string | undefined {
   const owner = holder === 'relationship' ? rows.holderOf(objectId) : objectId
   return owner === undefined
     ? undefined
     : rows.textOf(holder === 'orgUnit' ? 'orgUnit' : 'identity', 'displayName', owner)
 }
 
-function titleOf({ relationshipId }: MemberIds, rows: RowSnapshot): string | undefined {
+function titleOf({ relationshipId }: NamedMember, rows: RowSnapshot): string | undefined {
   return relationshipId === null ? undefined : rows.textOf('relationship', 'title', relationshipId)
 }
 
-function isNamed(ids: MemberIds, text: string, rows: RowSnapshot): boolean {
+function isNamed(ids: NamedMember, text: string, rows: RowSnapshot): boolean {
   const isIn = (name: string | undefined) => name !== undefined && foldedText(name).includes(text)
   return isIn(nameOf(ids, rows)) || isIn(titleOf(ids, rows))
 }
 
-function memberDto(ids: MemberIds, rows: RowSnapshot): MemberDto {
+function memberDto(ids: NamedMember, rows: RowSnapshot): MemberDto {
   const { holder, objectId, relationshipId } = ids
   const orgUnit = relationshipId === null ? undefined : rows.orgUnitOf(relationshipId)
   return {

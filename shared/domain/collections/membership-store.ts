@@ -21,6 +21,8 @@ export type MembershipChange = { readonly added: readonly string[]; readonly rem
 export type AccountsOfChange = MembershipChange & {
   /** Members without an account after the change. */
   readonly withoutAccountCount: number
+  /** The identities of the first of them; null for a position that no identity holds. Undefined when not stored. */
+  readonly withoutAccountIds?: readonly (string | null)[] | undefined
   /** Accounts of all members after the change. */
   readonly accountCount: number
   /** The accounts are those of this time or later, by the clock of the evaluator. */

@@ -4,6 +4,7 @@ import { type Connector, SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
 import { rulesOf } from './connector-rules.ts'
 import { mergeCoreObjects } from './merge-core-objects.ts'
 import { placeAgain } from './place-again.ts'
+import { recount } from './space-counts.ts'
 import { enqueueDelayedEvaluation, type WriteDependencies } from './write-objects.ts'
 
 /** Core objects compared together. */
@@ -42,6 +43,7 @@ export async function auditCoreObjects(position: AuditPosition, deps: AuditDepen
   }
   const repairedCount = ids.length === 0 ? 0 : await compare(tenantId, ids, connectors, deps)
   await report(tenantId, { checkedCount: ids.length, repairedCount, isComplete: false, isLast: true }, deps)
+  if (ids.length > 0) for (const { id } of connectors) await recount(tenantId, id, deps)
   await deps.audits.save(tenantId, { ...audited, auditedAtMs: startMs })
 }
 
@@ -66,7 +68,10 @@ async function auditAll(
   if (position !== undefined) {
     const id = `${tenantId}:audit:${position}:${deps.newId()}`
     await deps.messageQueue.enqueue({ queue: 'audits', message: { tenantId, after: position, beganAtMs } }, { id })
-  } else if (beganAtMs !== undefined) {
+    return
+  }
+  for (const { id } of connectors) await recount(tenantId, id, deps)
+  if (beganAtMs !== undefined) {
     await deps.audits.save(tenantId, { auditedAtMs: beganAtMs, completeAtMs: beganAtMs })
   }
 }

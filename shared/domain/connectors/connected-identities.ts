@@ -1,6 +1,7 @@
 import type { Versioned } from '../../kernel/versioned.ts'
 import { type ConnectorObject, type ConnectorObjectStore, type DeriveId, ownCoreObjectId } from './connector-object.ts'
-import { joinKeys } from './join-keys.ts'
+import type { ConnectorRules } from './connector-rules.ts'
+import { type JoinKeyValue, joinKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 
 type Found = Versioned<ConnectorObject>
@@ -11,13 +12,14 @@ export async function connectedIdentities(
   ids: readonly string[],
   writes: readonly ObjectWrite[],
   stored: readonly Found[],
+  rules: ConnectorRules,
   { objects, deriveId }: { readonly objects: ConnectorObjectStore; readonly deriveId: DeriveId },
 ): Promise<Found[]> {
   const known = new Map<string, Found>()
   const seen = new Set<string>()
-  const unseen = (kind: string, values: readonly (string | undefined)[]) =>
+  const unseen = (kind: string, values: readonly string[]) =>
     values.flatMap((value) => {
-      if (value === undefined || seen.has(`${kind} ${value}`)) return []
+      if (seen.has(`${kind} ${value}`)) return []
       seen.add(`${kind} ${value}`)
       return [value]
     })
@@ -25,26 +27,19 @@ export async function connectedIdentities(
     write.objectType === 'identity' ? [{ id: ids[index] ?? '', write }] : [],
   )
   const identities = stored.filter(({ value }) => value.objectType === 'identity')
-  const keysOf = (some: readonly Found[]) => some.map(({ value }) => joinKeys(value.data))
+  const keysOf = (some: readonly Found[]) => some.flatMap(({ value }) => joinKeyValues(value.data, rules))
   const coreObjectsOf = (some: readonly Found[]) =>
     some.flatMap(({ value: { id, coreObjectId } }) => [ownCoreObjectId(id, deriveId), coreObjectId])
-  let keys = written.flatMap(({ write }) => (write.operation === 'delete' ? [] : [joinKeys(write.data)]))
+  let keys = written.flatMap(({ write }) => (write.operation === 'delete' ? [] : joinKeyValues(write.data, rules)))
   keys.push(...keysOf(identities))
   let coreObjectIds = written.map(({ id }) => ownCoreObjectId(id, deriveId))
   coreObjectIds.push(...coreObjectsOf(identities))
   for (;;) {
-    const nins = unseen(
-      'nin',
-      keys.map(({ nin }) => nin),
-    )
-    const accounts = unseen(
-      'account',
-      keys.map(({ directoryObjectId }) => directoryObjectId),
-    )
+    const asked = unseenKeys(keys, unseen)
     const cores = unseen('core', coreObjectIds)
-    if ([...nins, ...accounts, ...cores].length === 0) return [...known.values()]
+    if (asked.size === 0 && cores.length === 0) return [...known.values()]
     const [byKeys, byCoreObject] = await Promise.all([
-      objects.identitiesByKeys(tenantId, nins, accounts),
+      objects.identitiesByKeys(tenantId, asked),
       objects.ofCoreObjects(tenantId, cores),
     ])
     const found = [...byKeys, ...byCoreObject]
@@ -52,4 +47,21 @@ export async function connectedIdentities(
     keys = keysOf(found)
     coreObjectIds = coreObjectsOf(found)
   }
+}
+
+/** The values not asked for yet, by join key, without keys that have none. */
+function unseenKeys(
+  keys: readonly JoinKeyValue[],
+  unseen: (kind: string, values: readonly string[]) => string[],
+): ReadonlyMap<string, readonly string[]> {
+  const byKey = Map.groupBy(keys, ({ key }) => key)
+  return new Map(
+    [...byKey].flatMap(([key, some]) => {
+      const values = unseen(
+        `key ${key}`,
+        some.map(({ value }) => value),
+      )
+      return values.length === 0 ? [] : [[key, values] as const]
+    }),
+  )
 }

@@ -11,7 +11,7 @@ import {
   type StoredConnectorObject,
   toConnectorObjectDto,
 } from './connector-object.ts'
-import type { ItemOutcome } from './decide-writes.ts'
+import type { ItemOutcome, ItemWarning } from './decide-writes.ts'
 import { parseObjectData } from './object-data.ts'
 import { type ObjectWrite, type ParsedWrite, parseBatchItems } from './object-input.ts'
 import { type WriteDependencies, writeObjects } from './write-objects.ts'
@@ -215,7 +215,15 @@ async function writeOne(
 function outcomeOf(item: ParsedWrite, index: number, outcomes: Iterator<ItemOutcome>): ItemOutcome {
   if ('faults' in item) return { outcome: 'refused', errors: item.faults }
   const outcome = outcomes.next().value as ItemOutcome
-  if (outcome.outcome !== 'refused') return outcome
+  if (outcome.outcome !== 'refused') return withPlaces(outcome, index)
   const placed = outcome.errors.map((entry) => ({ ...entry, target: `/items/${index}${entry.target ?? ''}` }))
   return { outcome: 'refused', errors: placed }
+}
+
+function withPlaces<T extends { readonly warnings?: readonly ItemWarning[] }>(outcome: T, index: number): T {
+  if (outcome.warnings === undefined) return outcome
+  return {
+    ...outcome,
+    warnings: outcome.warnings.map((each) => ({ ...each, target: `/items/${index}${each.target}` })),
+  }
 }

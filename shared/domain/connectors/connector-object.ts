@@ -45,6 +45,13 @@ export type ConnectorObject = {
   readonly movedIdentities?: readonly MovedIdentity[]
   /** Ids of the connector objects that the references name, by attribute, whether or not these exist. */
   readonly references: ReferenceIds
+  /** Ids that the object had under former external ids; absent when it was never renamed. */
+  readonly formerIds?: readonly string[]
+  /**
+   * In what is left under a former external id: the id of the renamed object. The name is free: an object that gets it
+   * has the core object that is named here.
+   */
+  readonly renamedTo?: string
   /** Time of the first write; absent for an object that a version without this attribute wrote first. */
   readonly createdAtMs?: number
   /** Time of the soft deletion; absent for a live object. */
@@ -117,10 +124,30 @@ export type ReferenceTarget = {
   readonly isLive: boolean
   /** The parent that an org unit names, which need not exist. */
   readonly parentId: string | undefined
+  /** The id of the object that had this name and has another one now. */
+  readonly renamedTo?: string | undefined
 }
 
-/** A write of a connector object, with the version it replaces. Without a version, the object must be new. */
-export type ConnectorObjectWrite = { readonly object: ConnectorObject; readonly version: string | undefined }
+/**
+ * A write of a connector object, with the version it replaces. Without a version, the object must be new. What it leaves
+ * under its former name is written in the same transaction.
+ */
+export type ConnectorObjectWrite = {
+  readonly object: ConnectorObject
+  readonly version: string | undefined
+  readonly formerName?: { readonly object: ConnectorObject; readonly version: string }
+}
+
+/** Live objects of a connector by type, and its references that lead to no object. */
+export type SpaceCounts = Readonly<Record<ObjectType, number>> & { readonly unresolved: number }
+
+/** What connectors have delivered, by their ids. */
+export type TenantDeliveries = {
+  /** When each last sent data, in seconds since 1970. Writes and recorded deliveries count. */
+  readonly lastS: ReadonlyMap<string, number>
+  /** The counts that are known. */
+  readonly counts: ReadonlyMap<string, SpaceCounts>
+}
 
 /** The connector space to write to. */
 type Space = {
@@ -141,26 +168,29 @@ export interface ConnectorObjectStore {
   referenceTargets(tenantId: string, ids: readonly string[]): Promise<ReferenceTarget[]>
   /** Returns the objects that contribute to one of these core objects, or did before they were soft-deleted. */
   ofCoreObjects(tenantId: string, coreObjectIds: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
-  /** Returns identities with one of these national identity numbers or directory object ids, soft-deleted ones included. */
+  /** Returns identities with one of these folded values of a join key, by key, soft-deleted ones included. */
   identitiesByKeys(
     tenantId: string,
-    nins: readonly string[],
-    directoryObjectIds: readonly string[],
+    values: ReadonlyMap<string, readonly string[]>,
   ): Promise<Versioned<StoredConnectorObject>[]>
   /** Returns the core object ids of the next `size` live objects, in ascending order. An id can occur several times. */
   coreObjectIds(tenantId: string, after: string | undefined, size: number): Promise<string[]>
   /** Returns the core object ids of the live objects that refer to one of these objects, all of the given type. */
   coreObjectsReferringTo(tenantId: string, objectType: ObjectType, ids: readonly string[]): Promise<string[]>
+  /** Returns the live objects that refer to one of these objects, all of the given type. */
+  referringTo(
+    tenantId: string,
+    objectType: ObjectType,
+    ids: readonly string[],
+  ): Promise<Versioned<StoredConnectorObject>[]>
   /** Opens a space unless it is open. @returns False when the space is closed. */
   open(tenantId: string, connectorId: string): Promise<boolean>
   /** Returns the version of an open space, which changes with every write; undefined when the space is not open. */
   version(tenantId: string, connectorId: string): Promise<string | undefined>
   /** Records that a connector has sent data, without changing any. Does nothing for a space that is not open. */
   recordDelivery(tenantId: string, connectorId: string): Promise<void>
-  /**
-   * Returns when each connector last sent data, in seconds since 1970, by its id. Writes and recorded deliveries count.
-   */
-  lastDeliveriesS(tenantId: string): Promise<ReadonlyMap<string, number>>
+  /** Returns what the connectors of a tenant have delivered. */
+  deliveries(tenantId: string): Promise<TenantDeliveries>
   /** Closes a space. @throws Refusal `StaleVersion` when the space was written after `version` was read. */
   close(tenantId: string, connectorId: string, version: string): Promise<void>
   /**

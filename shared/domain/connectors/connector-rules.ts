@@ -2,18 +2,37 @@ import { byCreation, type Connector } from './connector.ts'
 
 /** What joining and merging take into account of the connectors. */
 export type ConnectorRules = {
-  /** Returns a connector's position in the order of creation, 0 for the oldest. */
+  /**
+   * Returns a connector's position in the order in which attributes take precedence, 0 for the first: connectors of
+   * full authority by age, then the supplementing ones by age.
+   */
   rankOf(connectorId: string): number
-  /** Whether the `directoryObjectId` of a connector's identities counts. */
+  /** Whether the connector assigns directory accounts to its identities. */
   bindsAccounts(connectorId: string): boolean
+  /** Whether the connector only adds attributes to identities that others carry. */
+  supplements(connectorId: string): boolean
+  /** Whether the connector lists this join key. */
+  joinsOn(connectorId: string, key: string): boolean
+  /** The join keys of all connectors, in the order in which they decide. */
+  readonly joinKeys: readonly string[]
 }
 
 /** Returns the rules by which the tenant's connectors contribute. */
 export function rulesOf(connectors: readonly Connector[]): ConnectorRules {
-  const ranks = new Map(connectors.toSorted(byCreation).map(({ id }, rank) => [id, rank]))
+  const ordered = connectors.toSorted(
+    (one, other) => Number(isSupplement(one)) - Number(isSupplement(other)) || byCreation(one, other),
+  )
+  const ranks = new Map(ordered.map(({ id }, rank) => [id, rank]))
+  const supplementing = new Set(connectors.filter(isSupplement).map(({ id }) => id))
   const unbound = new Set(connectors.flatMap(({ id, bindsAccounts }) => (bindsAccounts ? [] : [id])))
+  const listed = new Map(connectors.map(({ id, joinOn }) => [id, new Set<string>(joinOn)]))
   return {
     rankOf: (connectorId) => ranks.get(connectorId) ?? Number.MAX_SAFE_INTEGER,
-    bindsAccounts: (connectorId) => !unbound.has(connectorId),
+    bindsAccounts: (connectorId) => !unbound.has(connectorId) && !supplementing.has(connectorId),
+    supplements: (connectorId) => supplementing.has(connectorId),
+    joinsOn: (connectorId, key) => listed.get(connectorId)?.has(key) === true,
+    joinKeys: [...new Set(ordered.flatMap(({ joinOn }) => joinOn))],
   }
 }
+
+const isSupplement = ({ authority }: Connector): boolean => authority === 'Supplement'

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
-import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
+import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AuditRecord } from '../history/audit.ts'
@@ -18,6 +18,27 @@ const BindsAccounts = Described(
     'within some minutes, without new data: accounts are released or taken, and identities that were one only by an ' +
     'account are split, or joined.',
 )
+const AUTHORITIES = ['Full', 'Supplement'] as const
+const Authority = Described(
+  OneOf(AUTHORITIES),
+  'How far the connector is trusted (default `Full`). An identity of a `Supplement` connector only adds attributes, without ' +
+    'overriding any, to the one identity that a `Full` connector carries and that shares a join key: it creates no ' +
+    'identity, binds no account and sets no `primaryRelationship`. Until there is such an identity, it is kept and not ' +
+    'merged. Org units and relationships are refused with `ConnectorSupplementsOnly`; those sent before leave as if ' +
+    'deleted, and return with `Full`. A change takes effect within a minute, as one of `bindsAccounts` does.',
+)
+const JoinOn = Described(
+  Type.Array(
+    Type.String({
+      maxLength: 107,
+      pattern:
+        '^(nin|directoryObjectId|directoryUserPrincipalName|email|employeeNumber|custom/[\\p{L}\\p{N}][\\p{L}\\p{N} _.-]{0,99})$',
+    }),
+    { minItems: 1, maxItems: 10, uniqueItems: true },
+  ),
+  'The join keys, in the order in which they decide (default `nin`, `directoryObjectId`).',
+)
+const ExpectedIntervalHours = Type.Integer({ minimum: 1, maximum: 720 })
 const SoftDeletionDays = Type.Integer({ minimum: 1, maximum: SOFT_DELETION_LIMIT_DAYS })
 
 /** A source of core objects, with its own connector space. */
@@ -31,6 +52,12 @@ export const Connector = Closed({
   /** The objects of a disabled connector are kept, and writes to its space are refused. */
   enabled: Type.Boolean(),
   bindsAccounts: BindsAccounts,
+  authority: Authority,
+  joinOn: JoinOn,
+  expectedIntervalHours: Described(
+    Nullable(ExpectedIntervalHours),
+    'The hours within which the connector is expected to send data; null (default) for no expectation.',
+  ),
   createdAt: Timestamp,
   /** Directory object id of the creator. */
   createdBy: Guid,
@@ -38,29 +65,28 @@ export const Connector = Closed({
 })
 export type Connector = Static<typeof Connector>
 
-/** A connector in a list. A single connector has no such time, because it changes without a new version. */
-export const ListedConnector = Closed({
-  ...Connector.properties,
-  lastDeliveredAt: Described(
-    Nullable(Timestamp),
-    'When the connector last sent data, in whole seconds; null if it never did. While it sends only data that are ' +
-      'stored already, the time can be up to ten minutes too old.',
-  ),
-})
-export type ListedConnector = Static<typeof ListedConnector>
-
 export const NewConnector = Type.Object({
   name: Name,
   clientId: Guid,
   softDeletionDays: Type.Optional(SoftDeletionDays),
   enabled: Type.Optional(Type.Boolean()),
   bindsAccounts: Type.Optional(BindsAccounts),
+  authority: Type.Optional(Authority),
+  expectedIntervalHours: Type.Optional(Type.Union([ExpectedIntervalHours, Type.Null()], { default: null })),
 })
 export type NewConnector = Static<typeof NewConnector>
 
 /** Members left out keep their values. */
 export const ConnectorUpdate = Type.Partial(NewConnector)
 export type ConnectorUpdate = Static<typeof ConnectorUpdate>
+
+/** Settings of a connector that says nothing of them, or that was stored before they existed. */
+export const CONNECTOR_DEFAULTS: Pick<Connector, 'bindsAccounts' | 'authority' | 'joinOn' | 'expectedIntervalHours'> = {
+  bindsAccounts: true,
+  authority: 'Full',
+  joinOn: ['nin', 'directoryObjectId'],
+  expectedIntervalHours: null,
+}
 
 type ConnectorCreation = { readonly id: string; readonly createdBy: string; readonly createdAt: string }
 
@@ -72,7 +98,10 @@ export function newConnector(input: NewConnector, { id, createdBy, createdAt }: 
     clientId: input.clientId,
     softDeletionDays: input.softDeletionDays ?? SOFT_DELETION_DEFAULT_DAYS,
     enabled: input.enabled ?? true,
-    bindsAccounts: input.bindsAccounts ?? true,
+    ...CONNECTOR_DEFAULTS,
+    ...(input.bindsAccounts !== undefined && { bindsAccounts: input.bindsAccounts }),
+    ...(input.authority !== undefined && { authority: input.authority }),
+    ...(input.expectedIntervalHours !== undefined && { expectedIntervalHours: input.expectedIntervalHours }),
     createdAt,
     createdBy,
     updatedAt: createdAt,

@@ -1,13 +1,21 @@
-import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
+import type { ConnectorObject, ConnectorObjectStore, ReferenceTarget } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import type { Contribution, MergedCoreObject } from './merged-core-object.ts'
+import { type PlacedReference, unresolvedReferences } from './unresolved-references.ts'
 
 /** A live contributor of a core object, with what it contributes. */
-type LiveContribution = { readonly object: ConnectorObject; readonly contribution: Contribution }
+type LiveContribution = {
+  readonly object: ConnectorObject
+  readonly contribution: Contribution
+  readonly unresolved: readonly PlacedReference[]
+}
 
 type ContributionReader = Pick<ConnectorObjectStore, 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
 
-/** Returns the live contributions by core object, those of the oldest connector first. */
+/**
+ * Returns the live contributions by core object, in the order in which they take precedence. Supplementing connectors
+ * contribute to identities that others carry, and to nothing else.
+ */
 export async function liveContributions(
   tenantId: string,
   coreObjectIds: readonly string[],
@@ -15,38 +23,68 @@ export async function liveContributions(
   objects: ContributionReader,
 ): Promise<ReadonlyMap<string, readonly LiveContribution[]>> {
   const found = await objects.ofCoreObjects(tenantId, coreObjectIds)
-  const live = found.map(({ value }) => value).filter(({ deletedAtMs }) => deletedAtMs === undefined)
+  const existing = found.map(({ value }) => value).filter(isLive)
+  const carried = new Set(
+    existing.flatMap(({ connectorId, coreObjectId }) => (rules.supplements(connectorId) ? [] : [coreObjectId])),
+  )
+  const live = existing.filter(
+    ({ connectorId, objectType, coreObjectId }) =>
+      !rules.supplements(connectorId) || (objectType === 'identity' && carried.has(coreObjectId)),
+  )
   live.sort(
     (one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId) || (one.id < other.id ? -1 : 1),
   )
-  const coreObjectOf = await coreObjectResolver(tenantId, live, objects)
-  const contributions = live.map((object) => ({ object, contribution: contributionOf(object, rules, coreObjectOf) }))
+  const targetOf = await targetResolver(tenantId, live, objects)
+  const contributions = live.map((object) => ({
+    object,
+    contribution: contributionOf(object, rules, (id) => targetOf(id).coreObjectId),
+    unresolved: rules.supplements(object.connectorId) ? [] : unresolvedReferences(object, targetOf),
+  }))
   return Map.groupBy(contributions, ({ object }) => object.coreObjectId)
 }
 
 type CoreObjectOf = (connectorObjectId: string) => string | undefined
 
-async function coreObjectResolver(
+async function targetResolver(
   tenantId: string,
   contributors: readonly ConnectorObject[],
   objects: ContributionReader,
-): Promise<CoreObjectOf> {
-  const ids = new Set(contributors.flatMap(({ references }) => Object.values(references).flat()))
-  const targets = await objects.referenceTargets(tenantId, [...ids])
-  const live = new Map(targets.filter(({ isLive }) => isLive).map(({ id, coreObjectId }) => [id, coreObjectId]))
-  return (id) => live.get(id)
+): Promise<(id: string) => { readonly coreObjectId: string | undefined; readonly isDeleted: boolean }> {
+  const found = new Map<string, ReferenceTarget>()
+  let ids = new Set(contributors.flatMap(({ references }) => Object.values(references).flat()))
+  // References to a former name lead to the object that had it.
+  while (ids.size > 0) {
+    const targets = await objects.referenceTargets(tenantId, [...ids])
+    for (const target of targets) found.set(target.id, target)
+    ids = new Set(
+      targets.flatMap(({ renamedTo = '' }) => (renamedTo === '' || found.has(renamedTo) ? [] : [renamedTo])),
+    )
+  }
+  return (id) => {
+    let target = found.get(id)
+    while (target?.renamedTo !== undefined) target = found.get(target.renamedTo)
+    return {
+      coreObjectId: target?.isLive ? target.coreObjectId : undefined,
+      isDeleted: target !== undefined && !target.isLive,
+    }
+  }
 }
 
 function contributionOf(object: ConnectorObject, rules: ConnectorRules, coreObjectOf: CoreObjectOf): Contribution {
   const { id, connectorId, objectType, externalId, references } = object
   const isUnbound = objectType === 'identity' && !rules.bindsAccounts(connectorId)
-  const data = isUnbound ? withoutAccount(object.data) : object.data
+  const bound = isUnbound ? withoutAccount(object.data) : object.data
+  const data = rules.supplements(connectorId) ? withoutPosition(bound) : bound
   const referred = (name: string): readonly string[] => [references[name] ?? []].flat()
   const resolve = (name: string) => referred(name).flatMap((target) => coreObjectOf(target) ?? [])
   return { connectorObjectId: id, objectType, externalId, data, resolve }
 }
 
 function withoutAccount({ directoryObjectId: _ignored, ...data }: ConnectorObject['data']): ConnectorObject['data'] {
+  return data
+}
+
+function withoutPosition({ primaryRelationship: _ignored, ...data }: ConnectorObject['data']): ConnectorObject['data'] {
   return data
 }
 
@@ -73,10 +111,12 @@ export async function formerContributors(
 export function movedContributors(
   left: readonly MergedCoreObject[],
   former: ReadonlyMap<string, ConnectorObject>,
+  rules: ConnectorRules,
 ): ReadonlyMap<string, string> {
+  const isCarrier = (object: ConnectorObject): boolean => isLive(object) && !rules.supplements(object.connectorId)
   return new Map(
     left.flatMap(({ id, contributors }) => {
-      const live = contributors.flatMap((contributor) => former.get(contributor) ?? []).filter(isLive)
+      const live = contributors.flatMap((contributor) => former.get(contributor) ?? []).filter(isCarrier)
       const successor = live[0]?.coreObjectId
       return successor === undefined || successor === id ? [] : [[id, successor] as const]
     }),

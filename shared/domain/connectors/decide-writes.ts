@@ -9,12 +9,14 @@ import {
   ownCoreObjectId,
   referenceIds,
 } from './connector-object.ts'
+import type { ConnectorRules } from './connector-rules.ts'
 import {
   inCoreObject,
   movedIdentities,
   type PossiblyStaleObject,
   possiblyStaleOf,
   stubOf,
+  successorOf,
   withMoved,
 } from './former-core-objects.ts'
 import type { IdentityResolver, Placement } from './identity-resolver.ts'
@@ -24,12 +26,20 @@ import { type ParentOf, parentFault, parentIn } from './org-tree.ts'
 
 /** The outcome of one item. `id` is the id of the connector object. */
 export type ItemOutcome =
-  | { readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted'; readonly id: string }
+  | {
+      readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted'
+      readonly id: string
+      readonly warnings?: readonly ItemWarning[]
+    }
   | { readonly outcome: 'refused'; readonly errors: readonly RefusalEntry[] }
+
+/** What an item that was written lacks. `target` is a pointer into the item. */
+export type ItemWarning = { readonly code: 'ReferenceUnresolved'; readonly target: string }
 
 /** The state that a decision is based on. */
 export type WriteContext = {
   readonly connectorId: string
+  readonly rules: ConnectorRules
   /** The stored objects that the items name, by id. */
   readonly stored: ReadonlyMap<string, Versioned<ConnectorObject>>
   /** Resolves the identities connected to those of the items; undefined when the tenant has no other connector. */
@@ -38,8 +48,12 @@ export type WriteContext = {
   before(id: string): Versioned<ConnectorObject> | undefined
   readonly parentOf: ParentOf
   readonly derive: DeriveId
+  newId(): string
   readonly nowMs: number
 }
+
+/** An object with another name than before. */
+type Renamed = Pick<ConnectorObject, 'objectType' | 'externalId'> & { readonly formerId: string }
 
 export type WriteDecision = {
   readonly outcome: ItemOutcome
@@ -49,6 +63,8 @@ export type WriteDecision = {
   readonly coreObjects: readonly CoreObjectStub[]
   /** Objects whose core object changes, so that references to them resolve to another core object. */
   readonly retargeted: readonly Pick<ConnectorObject, 'id' | 'objectType'>[]
+  /** The object that is renamed, or was by an earlier attempt: references to its former id follow. */
+  readonly renamed?: Renamed
   /** Objects whose core objects may be stale because an earlier write was interrupted before the merge. */
   readonly possiblyStale: readonly PossiblyStaleObject[]
 }
@@ -63,11 +79,11 @@ export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDec
   if (isConditional && live !== undefined && !isMatch(live.version, write.ifMatch)) return changedSince(write)
   switch (write.operation) {
     case 'delete':
-      return live === undefined ? notFound(write, stored?.value) : deletion(live, context)
+      return live === undefined ? notFound(write, context.rules, stored?.value) : deletion(live, context)
     case 'rejoin':
-      return live === undefined ? notFound(write) : placement(live.value, live, true, context)
+      return live === undefined ? notFound(write, context.rules) : placement(live.value, live, true, context)
     case 'replace':
-      if (live === undefined) return notFound(write)
+      if (live === undefined) return notFound(write, context.rules)
       break
     case 'create':
       if (live !== undefined) return exists(write)
@@ -77,15 +93,91 @@ export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDec
       break
     case 'upsert':
   }
+  if (write.objectType !== 'identity' && context.rules.supplements(connectorId)) {
+    return refused(refusalEntry('ConnectorSupplementsOnly'))
+  }
   const { objectType, externalId, data } = write
+  const former = formerName(write, context)
+  if (former?.isLive && live !== undefined) return inUse(write)
+  const isRenamed = former !== undefined && live === undefined
   const references = referenceIds({ objectType, connectorId }, data, derive)
-  const fault = objectType === 'orgUnit' ? parentFault(id, parentIn(references), context.parentOf) : undefined
+  const names = isRenamed ? [id, former.id] : [id]
+  const fault = objectType === 'orgUnit' ? parentFault(names, parentIn(references), context.parentOf) : undefined
   if (fault !== undefined) return refused(fault)
-  const createdAtMs = stored === undefined ? context.nowMs : stored.value.createdAtMs
-  const object = { id, connectorId, objectType, externalId, data, references }
-  const written = { ...object, ...(createdAtMs !== undefined && { createdAtMs }) }
-  return placement(written, stored, live !== undefined, context)
+  const base = isRenamed ? former.stored : stored
+  const { createdAtMs, formerIds = [] } = keptOf(base?.value, context.nowMs)
+  const allFormerIds = isRenamed ? [...formerIds, former.id] : formerIds
+  const object = {
+    ...{ id, connectorId, objectType, externalId, data, references },
+    ...(createdAtMs !== undefined && { createdAtMs }),
+    ...(allFormerIds.length > 0 && { formerIds: allFormerIds }),
+  }
+  if (isRenamed) return renaming(object, former, stored?.version, context)
+  const decision = placement(object, stored, live !== undefined, context)
+  return former?.isFollowed ? { ...decision, renamed: { objectType, externalId, formerId: former.id } } : decision
 }
+
+type FormerName = {
+  readonly id: string
+  readonly stored: Versioned<ConnectorObject>
+  readonly isLive: boolean
+  /** Whether an earlier attempt has renamed the object: the name is free. */
+  readonly isFollowed: boolean
+}
+
+/** What has the former name of an item; undefined when nothing has, or something that is no longer this object. */
+function formerName(write: ObjectWrite, { connectorId, derive, stored }: WriteContext): FormerName | undefined {
+  const previous = write.operation === 'upsert' ? write.previousExternalId : undefined
+  if (previous === undefined) return undefined
+  const { objectType, externalId } = write
+  const id = connectorObjectId({ connectorId, objectType, externalId: previous }, derive)
+  const found = stored.get(id)
+  if (found === undefined) return undefined
+  const { renamedTo, deletedAtMs } = found.value
+  if (renamedTo === undefined) return { id, stored: found, isLive: deletedAtMs === undefined, isFollowed: false }
+  const isThis = renamedTo === connectorObjectId({ connectorId, objectType, externalId }, derive)
+  return isThis ? { id, stored: found, isLive: false, isFollowed: true } : undefined
+}
+
+/** What an object keeps from its stored version. A free name has nothing to keep. */
+function keptOf(
+  stored: ConnectorObject | undefined,
+  nowMs: number,
+): Pick<ConnectorObject, 'createdAtMs' | 'formerIds'> {
+  return stored === undefined || stored.renamedTo !== undefined ? { createdAtMs: nowMs } : stored
+}
+
+/**
+ * Gives an object another name, with its core object. The former name becomes free, and gets another core object, in
+ * the same transaction. References to the former name lead to the object until they are rewritten.
+ */
+function renaming(
+  object: Omit<ConnectorObject, 'coreObjectId'>,
+  { id: formerId, stored: former, isLive }: FormerName,
+  version: string | undefined,
+  context: WriteContext,
+): WriteDecision {
+  const { value: before } = former
+  const decision = placement(object, { value: before, version: former.version }, isLive, context, formerId)
+  const [own, ...others] = decision.writes
+  if (own === undefined) return decision
+  const { connectorId, objectType, externalId } = before
+  const free: ConnectorObject = {
+    ...{ id: formerId, connectorId, objectType, externalId, data: {}, references: {} },
+    ...{ coreObjectId: context.newId(), deletedAtMs: context.nowMs, renamedTo: object.id },
+  }
+  return {
+    ...decision,
+    writes: [{ object: own.object, version, formerName: { object: free, version: former.version } }, ...others],
+    // Objects that already refer to the new name.
+    retargeted: [...decision.retargeted, object],
+    renamed: { objectType, externalId: object.externalId, formerId },
+  }
+}
+
+/** The object under its present and its former names, by which others may still refer to it. */
+const namesOf = ({ id, objectType, formerIds = [] }: Pick<ConnectorObject, 'id' | 'objectType' | 'formerIds'>) =>
+  [id, ...formerIds].map((each) => ({ id: each, objectType }))
 
 function deletion({ value, version }: Versioned<ConnectorObject>, context: WriteContext): WriteDecision {
   const object = { ...value, deletedAtMs: context.nowMs }
@@ -96,8 +188,8 @@ function deletion({ value, version }: Versioned<ConnectorObject>, context: Write
     // Last: a repetition of an interrupted deletion finds the object live, with nobody left to move.
     writes: [...others.writes, { object: withMoved(object, value, others.moved), version }],
     coreObjects: [stubOf(value, value.coreObjectId), ...others.coreObjects],
-    retargeted: [value, ...movers],
-    possiblyStale: [...possiblyStaleOf(value), ...others.possiblyStale],
+    retargeted: [value, ...movers].flatMap(namesOf),
+    possiblyStale: [...possiblyStaleOf(value, context.rules), ...others.possiblyStale],
   }
 }
 
@@ -107,23 +199,30 @@ function placement(
   stored: Versioned<ConnectorObject> | undefined,
   isLive: boolean,
   context: WriteContext,
+  formerId?: string,
 ): WriteDecision {
   const { id } = object
   const before = stored?.value
   const former = before?.coreObjectId
-  const { coreObjectId, movers, isTooLarge, undo } = coreObjectFor(object, former, context)
+  const { coreObjectId, movers, isTooLarge, undo } = coreObjectFor(object, former, context, formerId)
   if (isTooLarge) {
     undo()
     return refused(refusalEntry('ObjectTooLarge'))
   }
   const isRetargeted = !isLive || coreObjectId !== former
-  if (before !== undefined && !isRetargeted && movers.length === 0 && isSameData(before, object.data)) {
+  if (
+    before !== undefined &&
+    !isRetargeted &&
+    movers.length === 0 &&
+    isSameData(before, object.data) &&
+    before.id === id
+  ) {
     return {
       outcome: { outcome: 'unchanged', id },
       writes: [],
       coreObjects: [],
       retargeted: [],
-      possiblyStale: possiblyStaleOf(before),
+      possiblyStale: possiblyStaleOf(before, context.rules),
     }
   }
   const others = moverWrites(movers, context)
@@ -135,11 +234,11 @@ function placement(
     ],
     coreObjects: [
       stubOf(object, coreObjectId),
-      ...(former === undefined ? [] : [stubOf(object, former, coreObjectId)]),
+      ...(former === undefined ? [] : [stubOf(object, former, successorOf(object, coreObjectId, context.rules))]),
       ...others.coreObjects,
     ],
-    retargeted: [...(isRetargeted ? [object] : []), ...movers],
-    possiblyStale: [...(before === undefined ? [] : possiblyStaleOf(before)), ...others.possiblyStale],
+    retargeted: [...(isRetargeted ? [object] : []), ...movers].flatMap(namesOf),
+    possiblyStale: [...(before === undefined ? [] : possiblyStaleOf(before, context.rules)), ...others.possiblyStale],
   }
 }
 
@@ -147,6 +246,7 @@ function coreObjectFor(
   object: Omit<ConnectorObject, 'coreObjectId'>,
   current: string | undefined,
   { identityResolver, derive }: WriteContext,
+  formerId: string | undefined,
 ): Placement {
   const isAlone = object.objectType !== 'identity' || identityResolver === undefined
   return isAlone
@@ -156,7 +256,7 @@ function coreObjectFor(
         isTooLarge: false,
         undo: () => undefined,
       }
-    : identityResolver.place(object)
+    : identityResolver.place(object, formerId)
 }
 
 function moverWrites(
@@ -173,9 +273,9 @@ function moverWrites(
     coreObjects: movers.flatMap((object, index) =>
       [object.coreObjectId, before[index]?.value.coreObjectId ?? []]
         .flat()
-        .map((id) => stubOf(object, id, object.coreObjectId)),
+        .map((id) => stubOf(object, id, successorOf(object, object.coreObjectId, context.rules))),
     ),
-    possiblyStale: before.flatMap((each) => (each === undefined ? [] : possiblyStaleOf(each.value))),
+    possiblyStale: before.flatMap((each) => (each === undefined ? [] : possiblyStaleOf(each.value, context.rules))),
   }
 }
 
@@ -193,14 +293,20 @@ function changedSince(write: ObjectWrite): WriteDecision {
   return refused(refusalEntry('PreconditionFailed', message))
 }
 
+function inUse(write: ObjectWrite): WriteDecision {
+  return refused(
+    refusalEntry('ExternalIdInUse', `The object ${nameOf(write)} and the one of its former name both exist`),
+  )
+}
+
 function exists(write: ObjectWrite): WriteDecision {
   return refused(refusalEntry('ConnectorObjectExists', `The object ${nameOf(write)} already exists`))
 }
 
 /** @param deleted The soft-deleted object of the same names, if any. */
-function notFound(write: ObjectWrite, deleted?: ConnectorObject): WriteDecision {
+function notFound(write: ObjectWrite, rules: ConnectorRules, deleted?: ConnectorObject): WriteDecision {
   const refusal = refused(refusalEntry('ConnectorObjectNotFound', `There is no object ${nameOf(write)}`))
-  return deleted === undefined ? refusal : { ...refusal, possiblyStale: possiblyStaleOf(deleted) }
+  return deleted === undefined ? refusal : { ...refusal, possiblyStale: possiblyStaleOf(deleted, rules) }
 }
 
 function refused(entry: RefusalEntry): WriteDecision {

@@ -2,7 +2,7 @@ import { type CooperativeScheduler, flatMapTask } from '../../kernel/cooperative
 import type { Log } from '../../kernel/log.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { accountsReleased, accountsTaken, assignAccounts, type CoreObjectChange, claimants } from './account-claims.ts'
-import type { ConnectorObjectStore } from './connector-object.ts'
+import type { ConnectorObjectStore, DeriveId } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { formerContributors, liveContributions, movedContributors } from './contributions.ts'
 import { withIdentityChanges } from './identity-changes.ts'
@@ -17,12 +17,16 @@ import {
   mergedCoreObject,
   withFormerState,
 } from './merged-core-object.ts'
+import { type PlacedReference, withUnresolved } from './unresolved-references.ts'
 
 export type DueWriteDependencies = {
   readonly objects: Pick<ConnectorObjectStore, 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
   readonly coreObjects: CoreObjectWriter
   readonly scheduler: CooperativeScheduler
   readonly log: Log
+  readonly deriveId: DeriveId
+  /** Receives the unresolved references of each contribution that is read. */
+  onContribution?(connectorObjectId: string, unresolved: readonly PlacedReference[]): void
   nowMs(): number
 }
 
@@ -55,28 +59,43 @@ export async function dueWrites(
   tenantId: string,
   coreObjectIds: readonly string[],
   { stubs, mergedIntoById, fed, contested, rules }: MergeBasis,
-  { objects, coreObjects, scheduler, log, nowMs }: DueWriteDependencies,
+  { objects, coreObjects, scheduler, log, deriveId, onContribution, nowMs }: DueWriteDependencies,
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
   const live = await liveContributions(tenantId, coreObjectIds, rules, objects)
+  for (const { object, unresolved } of onContribution === undefined ? [] : [...live.values()].flat()) {
+    onContribution?.(object.id, unresolved)
+  }
   const storedById = new Map(stored.map((each) => [each.value.id, each]))
   const before = stored.map(({ value }) => value)
   const former = await formerContributors(tenantId, before, live, objects)
   const moved = movedContributors(
     before.filter(({ id, deleted }) => !deleted && !live.has(id)),
     former,
+    rules,
   )
   const merging = flatMapTask(coreObjectIds, (id): CoreObjectChange[] => {
     const before = storedById.get(id)
-    const contributions = (live.get(id) ?? []).map(({ contribution }) => contribution)
+    const all = live.get(id) ?? []
+    const contributions = all.map(({ contribution }) => contribution)
     const mergedInto = mergedIntoById.get(id) ?? moved.get(id) ?? before?.value.mergedInto
-    const after = mergedOrDeleted(id, contributions, before?.value ?? stubs.get(id), mergedInto)
+    const merged = (some: readonly Contribution[]) =>
+      mergedOrDeleted(id, some, before?.value ?? stubs.get(id), mergedInto)
+    const whole = merged(contributions)
+    const carriers = all.flatMap(({ object, contribution }) =>
+      rules.supplements(object.connectorId) ? [] : [contribution],
+    )
+    const isReduced =
+      whole !== undefined && carriers.length < contributions.length && exceedsCoreObject(whole.attributes)
+    const after = isReduced ? merged(carriers) : whole
     if (after !== undefined && contributions.length > 1 && exceedsCoreObject(after.attributes)) {
       // Concurrent writes of several connectors do not see each other. The object stays as it is stored.
       log.error('core-objects.too-large', undefined, { tenantId, coreObjectId: id })
       return []
     }
-    return after === undefined ? [] : [{ before: before?.value, after }]
+    if (after === undefined) return []
+    const unresolved = all.flatMap((each) => each.unresolved)
+    return [{ before: before?.value, after: withUnresolved(after, before?.value, unresolved, deriveId) }]
   })
   const changes = await scheduler.run(merging)
   const claims = await coreObjects.claimsTo(tenantId, accountsTaken(changes, contested))

@@ -1,5 +1,6 @@
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { ConnectorObject, MovedIdentity } from './connector-object.ts'
+import type { ConnectorRules } from './connector-rules.ts'
 import type { CoreObjectStub } from './merged-core-object.ts'
 
 /** Identities that moved with an object, stored with it: as many as one transaction writes. */
@@ -47,6 +48,16 @@ export const stubOf = (
   ...(current !== undefined && current !== id && { successor: current }),
 })
 
+/**
+ * The core object that what a contributor leaves is merged into. None for a supplementing one: it carries no person, so
+ * that memberships never move with it.
+ */
+export const successorOf = (
+  { connectorId }: Pick<ConnectorObject, 'connectorId'>,
+  coreObjectId: string,
+  rules: ConnectorRules,
+): string | undefined => (rules.supplements(connectorId) ? undefined : coreObjectId)
+
 /** Assigns the object to a core object and records those it has left, which must be merged again without it. */
 export function inCoreObject(
   object: Omit<ConnectorObject, 'coreObjectId'>,
@@ -63,9 +74,9 @@ export function inCoreObject(
  * The object and the identities that moved with it, each with its current and former core objects. A write that was
  * interrupted may not have merged these.
  */
-export function possiblyStaleOf(object: ConnectorObject): PossiblyStaleObject[] {
+export function possiblyStaleOf(object: ConnectorObject, rules: ConnectorRules): PossiblyStaleObject[] {
   const { id, objectType, deletedAtMs, movedIdentities: moved = [] } = object
-  const current = deletedAtMs === undefined ? object.coreObjectId : undefined
+  const current = deletedAtMs === undefined ? successorOf(object, object.coreObjectId, rules) : undefined
   const own = { id, objectType, coreObjects: coreObjectsOf(object).map((former) => stubOf(object, former, current)) }
   const others = moved.map((identity) => ({
     id: identity.id,

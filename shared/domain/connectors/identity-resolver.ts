@@ -1,6 +1,7 @@
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { areOtherPeople, groupByPerson, joinKeysInOrder, renamingKeysOf } from './join-keys.ts'
+import { groupByPerson } from './group-by-person.ts'
+import { areOtherPeople, joinKeysInOrder, rekeyingKeysOf } from './join-keys.ts'
 import { exceedsCoreObject } from './merged-core-object.ts'
 
 /** An identity being written, possibly without a core object yet. */
@@ -47,10 +48,14 @@ export class IdentityResolver {
     for (const identity of identities) this.#put(identity)
   }
 
-  /** Adds or replaces an identity and assigns its core object. */
-  place(written: WrittenIdentity): Placement {
-    const before = this.#identities.get(written.id)
+  /**
+   * Adds or replaces an identity and assigns its core object.
+   * @param formerId The id that it had under its former name.
+   */
+  place(written: WrittenIdentity, formerId?: string): Placement {
+    const before = this.#identities.get(formerId ?? written.id)
     this.#replaced.length = 0
+    if (formerId !== undefined) this.#put(formerId)
     const connected = before === undefined ? [] : this.#connectedTo([before])
     this.#put(before?.coreObjectId === undefined ? written : { ...written, coreObjectId: before.coreObjectId })
     const changed = this.#assign(
@@ -58,7 +63,9 @@ export class IdentityResolver {
       before !== undefined && isLive(before) ? undefined : written.id,
     )
     const { coreObjectId } = this.#identities.get(written.id) as ConnectorObject
-    const person = this.#identitiesWith(this.#withKey(`core ${coreObjectId}`))
+    const sharing = this.#identitiesWith(this.#withKey(`core ${coreObjectId}`))
+    // What supplements a person never makes the data of those who carry it too large.
+    const person = this.#carries(written as Identity) ? sharing.filter((each) => this.#carries(each)) : sharing
     const replaced = [...this.#replaced]
     const undo = () => {
       for (const [id, former] of replaced.toReversed()) this.#put(former ?? id)
@@ -94,36 +101,48 @@ export class IdentityResolver {
   ): ConnectorObject[] {
     const starts = this.#identitiesWith(ids)
     const identities = [...new Set([...starts, ...this.#identitiesWith(this.#connectedTo(starts))])].filter(isLive)
-    const people = groupByPerson(identities, this.#deps.rules)
+    const { people, unmatched } = groupByPerson(identities, this.#deps.rules, returning)
     const taken = new Set<string | undefined>()
-    const changed: ConnectorObject[] = []
     const assignments = people.map((person) => {
-      const own = person.find(
+      const carriers = person.filter((each) => this.#carries(each))
+      const own = carriers.find(
         (each) =>
           each.coreObjectId !== undefined &&
           !taken.has(each.coreObjectId) &&
           (each.id !== returning || !this.#isHeldByOthers(each.coreObjectId, person)),
       )?.coreObjectId
-      const isRenamed = person.some(({ id }) => id === renamed?.id)
-      const kept = isRenamed ? renamed?.coreObjectId : (own ?? this.#formerCoreObject(person, returning))
+      const isRenamed = carriers.some(({ id }) => id === renamed?.id)
+      const kept = isRenamed ? renamed?.coreObjectId : (own ?? this.#formerCoreObject(carriers, returning))
       taken.add(kept)
       return { person, kept }
     })
-    for (const { person, kept } of assignments) {
-      const coreObjectId = kept ?? this.#newCoreObject(person[0] as Identity)
-      for (const identity of person) {
-        if (identity.coreObjectId === coreObjectId) continue
-        const moved = { ...identity, coreObjectId }
-        this.#put(moved)
-        changed.push(moved)
-      }
+    const changed = assignments.flatMap(({ person, kept }) =>
+      this.#move(person, kept ?? this.#newCoreObject(person[0] as Identity)),
+    )
+    // One that belongs to nobody stays where it is, unless others carry that core object.
+    for (const identity of unmatched) {
+      const { coreObjectId } = identity
+      const isFree = coreObjectId !== undefined && !this.#isCarried(coreObjectId)
+      changed.push(...this.#move([identity], isFree ? coreObjectId : this.#newCoreObject(identity)))
     }
     return changed
   }
 
+  /** Assigns the person to a core object. @returns The identities that move. */
+  #move(person: readonly Identity[], coreObjectId: string): ConnectorObject[] {
+    const moved = person.filter((each) => each.coreObjectId !== coreObjectId).map((each) => ({ ...each, coreObjectId }))
+    for (const each of moved) this.#put(each)
+    return moved
+  }
+
+  /** Whether the identity makes a person exist. */
+  #carries({ connectorId }: Identity): boolean {
+    return !this.#deps.rules.supplements(connectorId)
+  }
+
   #isHeldByOthers(coreObjectId: string, person: readonly Identity[]): boolean {
     const own = new Set(person.map(({ id }) => id))
-    return [...this.#withKey(`core ${coreObjectId}`)].some((id) => !own.has(id))
+    return this.#carriersOf(coreObjectId).some(({ id }) => !own.has(id))
   }
 
   /**
@@ -142,12 +161,16 @@ export class IdentityResolver {
   }
 
   #isCarried(coreObjectId: string): boolean {
-    return this.#withKey(`core ${coreObjectId}`).size > 0
+    return this.#carriersOf(coreObjectId).length > 0
+  }
+
+  #carriersOf(coreObjectId: string): Identity[] {
+    return this.#identitiesWith(this.#withKey(`core ${coreObjectId}`)).filter((each) => this.#carries(each))
   }
 
   /** The live identity of the same connector with the same join key, when there is exactly one. */
   #onlyLiveLike(deleted: ConnectorObject): Identity | undefined {
-    const live = this.#sameKey(deleted, renamingKeysOf(deleted, this.#deps.rules)).filter(
+    const live = this.#sameKey(deleted, rekeyingKeysOf(deleted, this.#deps.rules)).filter(
       ({ connectorId }) => connectorId === deleted.connectorId,
     )
     return live.length === 1 ? live[0] : undefined
@@ -162,21 +185,24 @@ export class IdentityResolver {
     return []
   }
 
-  /** Returns the core object derived from the identity's id, or a new one when another identity claims that. */
-  #newCoreObject({ id }: Identity): string {
+  /**
+   * Returns the core object derived from the identity's id, or a new one when another identity claims that, or may have
+   * had it under this name.
+   */
+  #newCoreObject({ id, formerIds }: Identity): string {
     const own = this.#deps.ownCoreObjectId(id)
-    return this.#withKey(claimOf(own)).size === 0 ? own : this.#deps.newId()
+    return formerIds === undefined && this.#withKey(claimOf(own)).size === 0 ? own : this.#deps.newId()
   }
 
   /** Returns the ids of all live identities connected to the starts by shared keys or core objects, directly or not. */
   #connectedTo(starts: readonly Identity[]): string[] {
     const found = new Set<string>()
-    const keys = new Set(starts.flatMap(sharedBy))
+    const keys = new Set(starts.flatMap((start) => sharedBy(start, this.#deps.rules)))
     // Also those that are added meanwhile.
     for (const key of keys) {
       for (const identity of this.#identitiesWith(this.#withKey(key))) {
         found.add(identity.id)
-        for (const other of sharedBy(identity)) keys.add(other)
+        for (const other of sharedBy(identity, this.#deps.rules)) keys.add(other)
       }
     }
     return [...found]
@@ -216,17 +242,20 @@ const createdAtMs = (identity: Identity): number => identity.createdAtMs ?? 0
 
 const isLive = ({ deletedAtMs }: Identity): boolean => deletedAtMs === undefined
 
-function sharedBy(identity: Identity): string[] {
+function sharedBy(identity: Identity, rules: ConnectorRules): string[] {
   const { coreObjectId } = identity
-  return [...joinKeysInOrder(identity), ...(coreObjectId === undefined ? [] : [`core ${coreObjectId}`])]
+  return [...joinKeysInOrder(identity, rules), ...(coreObjectId === undefined ? [] : [`core ${coreObjectId}`])]
 }
 
 /** The keys under which deleted identities of the connector are found. */
 const formerKeysOf = (identity: Identity, rules: ConnectorRules): string[] =>
-  renamingKeysOf(identity, rules).map((key) => `former ${identity.connectorId} ${key}`)
+  rekeyingKeysOf(identity, rules).map((key) => `former ${identity.connectorId} ${key}`)
 
 const claimOf = (coreObjectId: string | undefined): string => `claim ${coreObjectId}`
 
 function indexKeysOf(identity: Identity, rules: ConnectorRules): string[] {
-  return [...(isLive(identity) ? sharedBy(identity) : formerKeysOf(identity, rules)), claimOf(identity.coreObjectId)]
+  return [
+    ...(isLive(identity) ? sharedBy(identity, rules) : formerKeysOf(identity, rules)),
+    claimOf(identity.coreObjectId),
+  ]
 }

@@ -2,7 +2,7 @@ import type { KnownCaller } from '../../kernel/caller.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
-import { toSecondsTimestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import { toTimestamp } from '../../kernel/timestamp.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
@@ -10,18 +10,19 @@ import {
   type Connector,
   type ConnectorStore,
   type ConnectorUpdate,
-  type ListedConnector,
   type NewConnector,
   newConnector,
   requireConnector,
 } from './connector.ts'
 import { auditOfConnector, type ConnectorAuditTrail } from './connector-audit.ts'
-import type { ConnectorObjectStore, DeriveId } from './connector-object.ts'
+import { type ConnectorRecord, connectorRecord } from './connector-health.ts'
+import type { ConnectorObjectStore, DeriveId, TenantDeliveries } from './connector-object.ts'
+import { type CountDependencies, NO_COUNTS, recount } from './space-counts.ts'
 
-export type ConnectorDependencies = {
+export type ConnectorDependencies = CountDependencies & {
   readonly connectors: ConnectorStore
   readonly connectorQuota: TenantQuota
-  readonly objects: Pick<ConnectorObjectStore, 'hasLive' | 'open' | 'version' | 'close' | 'lastDeliveriesS'>
+  readonly objects: Pick<ConnectorObjectStore, 'hasLive' | 'open' | 'version' | 'close' | 'deliveries'>
   readonly connectorAudit: ConnectorAuditTrail
   readonly messageQueue: MessageQueue
   readonly deriveId: DeriveId
@@ -29,16 +30,41 @@ export type ConnectorDependencies = {
   nowMs(): number
 }
 
-/** All connectors of a tenant, oldest first, with the times of their last deliveries. */
-export async function listConnectors(
+/** All connectors of a tenant, oldest first, with their deliveries. */
+export async function listConnectors(tenantId: string, deps: ConnectorDependencies): Promise<ConnectorRecord[]> {
+  const [all, deliveries] = await Promise.all([deps.connectors.list(tenantId), deps.objects.deliveries(tenantId)])
+  return Promise.all(all.map((connector) => recordOf(tenantId, connector, deliveries, deps)))
+}
+
+/** A connector with its deliveries. @throws Refusal `ConnectorNotFound`. */
+export async function readConnector(
   tenantId: string,
-  { connectors, objects }: Pick<ConnectorDependencies, 'connectors' | 'objects'>,
-): Promise<ListedConnector[]> {
-  const [all, lastDeliveriesS] = await Promise.all([connectors.list(tenantId), objects.lastDeliveriesS(tenantId)])
-  return all.map((connector) => {
-    const lastS = lastDeliveriesS.get(connector.id)
-    return { ...connector, lastDeliveredAt: lastS === undefined ? null : toSecondsTimestamp(lastS) }
-  })
+  id: string,
+  deps: ConnectorDependencies,
+): Promise<Versioned<ConnectorRecord>> {
+  return withDeliveries(tenantId, await requireConnector(tenantId, id, deps.connectors), deps)
+}
+
+export async function withDeliveries(
+  tenantId: string,
+  { value, version }: Versioned<Connector>,
+  deps: ConnectorDependencies,
+): Promise<Versioned<ConnectorRecord>> {
+  const deliveries = await deps.objects.deliveries(tenantId)
+  return { value: await recordOf(tenantId, value, deliveries, deps), version }
+}
+
+async function recordOf(
+  tenantId: string,
+  connector: Connector,
+  { lastS, counts }: TenantDeliveries,
+  deps: ConnectorDependencies,
+): Promise<ConnectorRecord> {
+  const last = lastS.get(connector.id)
+  // Of a connector that never delivered, there is nothing to count.
+  const known =
+    counts.get(connector.id) ?? (last === undefined ? NO_COUNTS : await recount(tenantId, connector.id, deps))
+  return connectorRecord(connector, { lastS: last, counts: known }, deps.nowMs())
 }
 
 /** Returns the time of the next connector's creation, in milliseconds: later than that of every other connector. */
@@ -106,13 +132,17 @@ export async function updateConnector(
   requireIfMatch(version, ifMatch)
   const updated = { ...value, ...update, updatedAt: toTimestamp(deps.nowMs()) }
   await keep(lastChange, deps)
-  if (updated.bindsAccounts === value.bindsAccounts) return replace(value, updated, version, caller, deps)
+  if (!changesMerging(value, updated)) return replace(value, updated, version, caller, deps)
   // Also after a crash between the two, which a repeated request would not notice.
   await mergeAgain(caller.tenantId, deps, MERGED_AGAIN_AFTER_MS)
   const replaced = await replace(value, updated, version, caller, deps)
   await mergeAgain(caller.tenantId, deps)
   return replaced
 }
+
+/** Whether the change of settings can join, split or change core objects. */
+const changesMerging = (before: Connector, after: Connector): boolean =>
+  before.bindsAccounts !== after.bindsAccounts || before.authority !== after.authority
 
 async function replace(
   before: Connector,

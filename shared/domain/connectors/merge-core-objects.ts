@@ -12,8 +12,15 @@ import {
 } from './due-writes.ts'
 import { type CoreObjectWrite, type DueWrite, writeMerged } from './merge-writes.ts'
 import type { CoreObjectStub } from './merged-core-object.ts'
+import type { CountChanges } from './space-counts.ts'
+import { unresolvedCounts } from './unresolved-references.ts'
 
-export type MergeDependencies = DueWriteDependencies & { readonly log: Log; readonly metrics: Metrics }
+export type MergeDependencies = DueWriteDependencies & {
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Collects changes of the counts of unresolved references. */
+  readonly countChanges?: CountChanges
+}
 
 type CoreObjectMerge = Pick<MergeBasis, 'stubs' | 'fed' | 'rules'> & {
   /**
@@ -57,6 +64,7 @@ export async function mergeCoreObjects(
       const written = due.filter(({ object }) => !conflicts.has(object.id)).map(changeOf)
       writtenCount += written.length
       for (const { after } of written) unwritten.delete(after.id)
+      countUnresolved(written, deps)
       logAccountConflicts(tenantId, written, deps)
       contested = await contestedBy(tenantId, written, deps)
       pending = [...new Set([...pending.filter((id) => conflicts.has(id)), ...contested])]
@@ -87,10 +95,12 @@ async function mergeSurvivors(
     const { due, otherClaimants } = await dueWritesWithClaimants(tenantId, involved, basis, deps)
     const taking = due.filter(({ object }) => otherClaimants.includes(object.id))
     const untaken = await deps.coreObjects.write(tenantId, taking, softDeletionDays)
+    countUnresolved(taking.filter(({ object }) => !untaken.has(object.id)).map(changeOf), deps)
     writtenCount += taking.length - untaken.size
     if (untaken.size > 0) continue
     const gaining = due.filter(({ object }) => pending.has(object.id))
     pending = await deps.coreObjects.write(tenantId, gaining, softDeletionDays)
+    countUnresolved(gaining.filter(({ object }) => !pending.has(object.id)).map(changeOf), deps)
     writtenCount += gaining.length - pending.size
   }
   return writtenCount
@@ -126,6 +136,13 @@ async function contestedBy(
   if (accounts.length === 0) return new Set()
   // Two concurrent writes can take an account without seeing each other. The later one sees both here.
   return new Set(contestants(await coreObjects.claimsTo(tenantId, accounts)))
+}
+
+function countUnresolved(written: readonly CoreObjectChange[], { countChanges }: MergeDependencies): void {
+  for (const { before, after } of countChanges === undefined ? [] : written) {
+    for (const [connectorId, count] of unresolvedCounts(before)) countChanges?.add(connectorId, 'unresolved', -count)
+    for (const [connectorId, count] of unresolvedCounts(after)) countChanges?.add(connectorId, 'unresolved', count)
+  }
 }
 
 function logAccountConflicts(

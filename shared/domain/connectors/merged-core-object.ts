@@ -2,6 +2,7 @@ import type { Attributes, AttributeValue, CoreObject, ObjectType, Reference } fr
 import { attributeDefinition } from '../core/core-object.ts'
 import type { ObjectData } from './connector-object.ts'
 import type { IdentityChange } from './identity-change.ts'
+import type { UnresolvedReference } from './unresolved-reference.ts'
 
 /** A core object as merged, without the write time that the store adds. */
 export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
@@ -21,6 +22,8 @@ export type MergedCoreObject = Omit<CoreObject, 'lastUpdatedS'> & {
   readonly mergedInto?: string
   /** Set in a live object that was deleted before. */
   readonly restored?: true
+  /** References of its contributors that lead to no object; absent when there are none. */
+  readonly unresolved?: readonly UnresolvedReference[]
   /** Of an identity: its last changes, oldest first. */
   readonly changes?: readonly IdentityChange[]
 }
@@ -91,6 +94,7 @@ export function isSameCoreObject(one: MergedCoreObject, other: MergedCoreObject)
     one.mergedInto === other.mergedInto &&
     one.externalId === other.externalId &&
     one.claimedAccount === other.claimedAccount &&
+    JSON.stringify(one.unresolved ?? []) === JSON.stringify(other.unresolved ?? []) &&
     JSON.stringify(one.contributors) === JSON.stringify(other.contributors) &&
     JSON.stringify(sortedByName(one.attributes)) === JSON.stringify(sortedByName(other.attributes))
   )

@@ -21,6 +21,8 @@ export type ObjectWrite =
       readonly objectType: ObjectType
       readonly externalId: string
       readonly data: ObjectData
+      /** Only of an `upsert`: the name that the object has had so far. */
+      readonly previousExternalId?: string | undefined
       readonly ifMatch?: string | undefined
     }
   | {
@@ -34,8 +36,8 @@ export type ObjectWrite =
 export type ParsedWrite = { readonly write: ObjectWrite } | { readonly faults: readonly RefusalEntry[] }
 
 /**
- * Parses the items of a batch independently, one in each step. When several items name the same object, the first is
- * accepted.
+ * Parses the items of a batch independently, one in each step. When several items name the same object, by its present or
+ * its former name, the first is accepted.
  */
 export function* parseBatchItems(items: readonly unknown[]): Task<ParsedWrite[]> {
   const named = new Set<string>()
@@ -49,12 +51,15 @@ export function* parseBatchItems(items: readonly unknown[]): Task<ParsedWrite[]>
 
 function withoutDuplicate(read: ParsedWrite, index: number, named: Set<string>): ParsedWrite {
   if ('faults' in read) return read
-  const name = JSON.stringify([read.write.objectType, read.write.externalId])
-  if (named.has(name)) {
-    const message = `An earlier item of the batch also names ${read.write.objectType} ${read.write.externalId}`
+  const { write } = read
+  const externalIds = [write.externalId, ('previousExternalId' in write && write.previousExternalId) || []].flat()
+  const nameOf = (externalId: string) => JSON.stringify([write.objectType, externalId])
+  const twice = externalIds.find((externalId) => named.has(nameOf(externalId)))
+  if (twice !== undefined) {
+    const message = `An earlier item of the batch also names ${write.objectType} ${twice}`
     return { faults: [refusalEntry('DuplicateItem', message, `/items/${index}`)] }
   }
-  named.add(name)
+  for (const externalId of externalIds) named.add(nameOf(externalId))
   return read
 }
 
@@ -62,12 +67,13 @@ function readItem(item: unknown, target: string): ParsedWrite {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
     return { faults: [refusalEntry('InvalidType', 'An item must be an object', target)] }
   }
-  const { op, objectType, externalId, data } = item as Record<string, unknown>
+  const { op, objectType, externalId, previousExternalId: previous, data } = item as Record<string, unknown>
   const faults = [
     ...misspeltFaults(item, target),
     ...enumFaults(op, BATCH_OPERATIONS, 'op', target),
     ...enumFaults(objectType, OBJECT_TYPES, 'objectType', target),
-    ...externalIdFaults(externalId, target),
+    ...externalIdFaults(externalId, 'externalId', target),
+    ...(previous === undefined || previous === null ? [] : externalIdFaults(previous, 'previousExternalId', target)),
   ]
   const names = { objectType: objectType as ObjectType, externalId: String(externalId) }
   if (op === 'delete') return faults.length > 0 ? { faults } : { write: { operation: 'delete', ...names } }
@@ -75,15 +81,20 @@ function readItem(item: unknown, target: string): ParsedWrite {
   else if ((OBJECT_TYPES as readonly unknown[]).includes(objectType)) {
     const read = parseObjectData(names.objectType, data, `${target}/data`)
     faults.push(...read.faults)
-    if (faults.length === 0) return { write: { operation: 'upsert', ...names, data: read.data } }
+    if (faults.length === 0)
+      return { write: { operation: 'upsert', ...names, ...renamingOf(previous, externalId), data: read.data } }
   }
   return { faults }
 }
 
-const ITEM_MEMBERS = ['op', 'objectType', 'externalId', 'data']
+/** An object that has the name already is not renamed. */
+const renamingOf = (previous: unknown, externalId: unknown) =>
+  typeof previous === 'string' && previous !== externalId ? { previousExternalId: previous } : {}
 
-/** Members at which no further one is looked for: an item has four. */
-const MISSPELT_REPORTED_COUNT = 4
+const ITEM_MEMBERS = ['op', 'objectType', 'externalId', 'previousExternalId', 'data']
+
+/** Members at which no further one is looked for: an item has five. */
+const MISSPELT_REPORTED_COUNT = 5
 
 function misspeltFaults(item: object, target: string): RefusalEntry[] {
   const faults: RefusalEntry[] = []
@@ -104,14 +115,14 @@ function enumFaults(value: unknown, words: readonly string[], name: string, targ
   return [refusalEntry(code, `${name} must be one of ${words.join(', ')}, not ${shown}`, `${target}/${name}`)]
 }
 
-function externalIdFaults(value: unknown, target: string): RefusalEntry[] {
-  const place = `${target}/externalId`
-  if (value === undefined) return [refusalEntry('MissingMember', 'externalId is required', place)]
-  if (typeof value !== 'string') return [refusalEntry('InvalidType', 'externalId must be a string', place)]
+function externalIdFaults(value: unknown, name: string, target: string): RefusalEntry[] {
+  const place = `${target}/${name}`
+  if (value === undefined) return [refusalEntry('MissingMember', `${name} is required`, place)]
+  if (typeof value !== 'string') return [refusalEntry('InvalidType', `${name} must be a string`, place)]
   if (value === '' || characterCount(value) > EXTERNAL_ID_LIMIT_COUNT) {
-    const message = `externalId must have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`
+    const message = `${name} must have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`
     return [refusalEntry('InvalidLength', message, place)]
   }
   if (!INVALID_CHARACTER.test(value)) return []
-  return [refusalEntry('InvalidValue', 'externalId contains control characters or unpaired surrogates', place)]
+  return [refusalEntry('InvalidValue', `${name} contains control characters or unpaired surrogates`, place)]
 }

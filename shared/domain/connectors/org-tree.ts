@@ -4,6 +4,7 @@ import {
   type ConnectorObjectStore,
   type DeriveId,
   type ReferenceIds,
+  type ReferenceTarget,
   referenceIds,
 } from './connector-object.ts'
 import type { ObjectWrite } from './object-input.ts'
@@ -22,12 +23,20 @@ export function parentOfLive(object: ConnectorObject | undefined): string | unde
   return isInTree ? parentIn(object.references) : undefined
 }
 
-/** Returns the fault of making `parentId` the parent of an org unit: a unit cannot be its own ancestor. */
-export function parentFault(id: string, parentId: string | undefined, parentOf: ParentOf): RefusalEntry | undefined {
-  if (parentId === id) return refusalEntry('ReferenceToItself', 'An org unit cannot be its own parent', '/data/parent')
+/**
+ * Returns the fault of making `parentId` the parent of an org unit: a unit cannot be its own ancestor.
+ * @param names The id of the unit, and the one under its former name.
+ */
+export function parentFault(
+  names: readonly string[],
+  parentId: string | undefined,
+  parentOf: ParentOf,
+): RefusalEntry | undefined {
+  if (parentId !== undefined && names.includes(parentId))
+    return refusalEntry('ReferenceToItself', 'An org unit cannot be its own parent', '/data/parent')
   const seen = new Set<string>()
   for (let above = parentId; above !== undefined && !seen.has(above); above = parentOf(above)) {
-    if (above === id) {
+    if (names.includes(above)) {
       return refusalEntry('ReferenceCycle', 'The org unit would become its own ancestor', '/data/parent')
     }
     seen.add(above)
@@ -53,10 +62,12 @@ export async function readAncestors(
   )
   while (level.length > 0) {
     const targets = await objects.referenceTargets(tenantId, [...new Set(level)])
-    for (const { id, isLive, parentId } of targets) parents.set(id, isLive ? parentId : undefined)
-    level = targets.flatMap(({ isLive, parentId }) =>
-      isLive && parentId !== undefined && !parents.has(parentId) ? [parentId] : [],
-    )
+    const aboveOf = ({ isLive, parentId, renamedTo }: ReferenceTarget) => renamedTo ?? (isLive ? parentId : undefined)
+    for (const target of targets) parents.set(target.id, aboveOf(target))
+    level = targets.flatMap((target) => {
+      const above = aboveOf(target)
+      return above === undefined || parents.has(above) ? [] : [above]
+    })
   }
   return parents
 }

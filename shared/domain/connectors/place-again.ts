@@ -1,12 +1,14 @@
 import type { Connector } from './connector.ts'
 import type { ConnectorObject } from './connector-object.ts'
+import { rulesOf } from './connector-rules.ts'
+import { joinKeyValues } from './join-keys.ts'
 import { mergeAffected } from './merge-affected.ts'
 import { type WriteDependencies, writeScope, writeWithRetries } from './write-objects.ts'
 
 /**
- * Assigns the live identities of these core objects that name an account to core objects again, with those connected to
- * them: which connectors bind accounts may have changed since they were written. People who were one only by an account
- * that does not count any more become several, and the other way round. Safe to repeat: the daily audit merges what an
+ * Assigns the live identities of these core objects that have a join key to core objects again, with those connected to
+ * them: the connectors' authority, and by what they join, may have changed since they were written. People who were one
+ * only by what does not count any more become several, and the other way round. Safe to repeat: the daily audit merges what an
  * interrupted call has written.
  * @returns The number of identities that have moved.
  */
@@ -19,10 +21,11 @@ export async function placeAgain(
   // With a single connector, no identities can join.
   if (connectors.length < 2 || coreObjectIds.length === 0) return 0
   const found = await deps.objects.ofCoreObjects(tenantId, coreObjectIds)
-  const byConnector = Map.groupBy(
-    found.map(({ value }) => value).filter(namesAccount),
-    ({ connectorId }) => connectorId,
-  )
+  const rules = rulesOf(connectors)
+  const joinable = found
+    .map(({ value }) => value)
+    .filter((object) => isLiveIdentity(object) && joinKeyValues(object.data, rules).length > 0)
+  const byConnector = Map.groupBy(joinable, ({ connectorId }) => connectorId)
   let movedCount = 0
   for (const connector of connectors) {
     const own = byConnector.get(connector.id) ?? []
@@ -35,8 +38,8 @@ export async function placeAgain(
   return movedCount
 }
 
-const namesAccount = ({ objectType, deletedAtMs, data }: ConnectorObject): boolean =>
-  objectType === 'identity' && deletedAtMs === undefined && data.directoryObjectId !== undefined
+const isLiveIdentity = ({ objectType, deletedAtMs }: ConnectorObject): boolean =>
+  objectType === 'identity' && deletedAtMs === undefined
 
 const rejoin = ({ objectType, externalId, data }: ConnectorObject) =>
   ({ operation: 'rejoin', objectType, externalId, data }) as const

@@ -16,19 +16,22 @@ import {
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
 import type { CustomAttributeRegister } from './custom-attribute-names.ts'
 import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
+import { followRenames } from './follow-renames.ts'
 import { IdentityResolver } from './identity-resolver.ts'
-import { joinKeys } from './join-keys.ts'
+import { joinKeyValues } from './join-keys.ts'
 import { mergeAffected } from './merge-affected.ts'
 import type { CoreObjectWriter } from './merge-writes.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { parentOfLive, readAncestors } from './org-tree.ts'
+import { applyCounts, CountChanges, type CountDependencies, forgetCounts } from './space-counts.ts'
 import type { UnchangedDeliveries } from './unchanged-deliveries.ts'
+import type { PlacedReference, UnresolvedReferenceReader } from './unresolved-references.ts'
 import { limitRefusals } from './write-limits.ts'
 
-export type WriteDependencies = {
+export type WriteDependencies = CountDependencies & {
   readonly connectors: ConnectorStore
   readonly objects: ConnectorObjectStore
-  readonly coreObjects: CoreObjectWriter
+  readonly coreObjects: CoreObjectWriter & UnresolvedReferenceReader
   readonly customAttributes: CustomAttributeRegister
   readonly connectorObjectQuota: TenantQuota
   readonly unchangedDeliveries: UnchangedDeliveries
@@ -69,7 +72,10 @@ export async function writeObjects(
     return await writeAndMerge(writeScope(tenantId, connector, connectors), writes, deps)
   } catch (fault) {
     // Some objects may be written. When the caller repeats the request, they are unchanged and enqueue nothing.
-    if (!(fault instanceof Refusal)) await enqueueDelayedEvaluation(tenantId, deps)
+    if (!(fault instanceof Refusal)) {
+      await enqueueDelayedEvaluation(tenantId, deps)
+      await forgetCounts(tenantId, connector.id, deps)
+    }
     throw fault
   }
 }
@@ -83,18 +89,47 @@ async function writeAndMerge(
   const written = await writeWithRetries(before, writes, deps)
   // Two connectors can write the same person concurrently without seeing each other. Reading again after the write
   // ensures that the later one joins them. The other connector may have been created after this call began.
-  const again = rejoins(writes, written)
+  const again = rejoins(writes, written, before.rules)
   const isComplete = before.hasOthers || again.length === 0
   const scope = isComplete ? before : writeScope(tenantId, connector, await deps.connectors.list(tenantId))
   const rejoined = scope.hasOthers ? await writeWithRetries(scope, again, deps) : []
   const decisions = [...written, ...rejoined].filter((decision) => decision !== undefined)
   const hasWritten = decisions.some((decision) => decision.writes.length > 0)
-  const hasMerged = await mergeAffected(scope, decisions, deps)
+  const countChanges = countsOf(connector.id, writes, written)
+  const unresolved = new Map<string, readonly PlacedReference[]>()
+  const onContribution = (id: string, found: readonly PlacedReference[]) => void unresolved.set(id, found)
+  const hasMerged = await mergeAffected(scope, decisions, { ...deps, countChanges, onContribution })
+  // Afterwards, so that what refers to a renamed object is merged only if that object has moved.
+  await followRenames(tenantId, connector, decisions, deps)
   if (hasMerged || hasWritten) await enqueueDelayedEvaluation(tenantId, deps)
+  await applyCounts(tenantId, countChanges, deps)
   // Last, because a failure to record the time must not keep repaired core objects from being evaluated.
   if (hasWritten) deps.unchangedDeliveries.noteChanges(tenantId, connector.id)
   else if (decisions.some(isValid)) await deps.unchangedDeliveries.record(tenantId, connector.id)
-  return written.map((decision) => decision?.outcome ?? refused(refusalEntry('StaleVersion')))
+  return written.map((decision) => withWarnings(decision?.outcome ?? refused(refusalEntry('StaleVersion')), unresolved))
+}
+
+/** The live objects that the batch adds and removes. */
+function countsOf(
+  connectorId: string,
+  writes: readonly ObjectWrite[],
+  written: readonly (WriteDecision | undefined)[],
+): CountChanges {
+  const changes = new CountChanges()
+  for (const [index, { objectType }] of writes.entries()) {
+    const outcome = written[index]?.outcome.outcome
+    if (outcome === 'created') changes.add(connectorId, objectType, 1)
+    if (outcome === 'deleted') changes.add(connectorId, objectType, -1)
+  }
+  return changes
+}
+
+/** Warns of references that lead nowhere, which what the batch brings no longer does. */
+function withWarnings(outcome: ItemOutcome, unresolved: ReadonlyMap<string, readonly PlacedReference[]>): ItemOutcome {
+  if (outcome.outcome === 'refused' || outcome.outcome === 'deleted') return outcome
+  const found = unresolved.get(outcome.id) ?? []
+  if (found.length === 0) return outcome
+  return { ...outcome, warnings: found.map(({ pointer }) => ({ code: 'ReferenceUnresolved', target: pointer })) }
 }
 
 const isValid = ({ outcome }: WriteDecision): boolean => outcome.outcome !== 'refused'
@@ -177,13 +212,17 @@ const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
 })
 
 /** Returns a `rejoin` for each written identity that has a join key. */
-function rejoins(writes: readonly ObjectWrite[], written: readonly (WriteDecision | undefined)[]): ObjectWrite[] {
+function rejoins(
+  writes: readonly ObjectWrite[],
+  written: readonly (WriteDecision | undefined)[],
+  rules: ConnectorRules,
+): ObjectWrite[] {
   return writes.flatMap((write, index) => {
     if (write.operation === 'delete' || write.objectType !== 'identity') return []
-    const { nin, directoryObjectId } = joinKeys(write.data)
-    const isJoinable = nin !== undefined || directoryObjectId !== undefined
+    const isJoinable = joinKeyValues(write.data, rules).length > 0
     const isWritten = (written[index]?.writes.length ?? 0) > 0
-    return isJoinable && isWritten ? [{ ...write, operation: 'rejoin' as const }] : []
+    const { previousExternalId: _former, ...names } = write
+    return isJoinable && isWritten ? [{ ...names, operation: 'rejoin' as const }] : []
   })
 }
 
@@ -215,18 +254,20 @@ async function readContext(
   deps: WriteDependencies,
 ): Promise<MutableContext> {
   const ids = writes.map((write) => connectorObjectId({ ...write, connectorId }, deps.deriveId))
+  const formerIds = writes.flatMap((write) => formerIdOf(write, connectorId, deps.deriveId) ?? [])
   // An unchanged or missing object is not written, so no version exposes a stale read. What is read next is as current.
-  const found = await deps.objects.ofIds(tenantId, ids)
+  const found = await deps.objects.ofIds(tenantId, [...ids, ...formerIds])
   const parents = await readAncestors(tenantId, connectorId, writes, deps)
   const stored = new Map(found.map((object) => [object.value.id, object]))
   // With a single connector, no identities can join. One that appears or goes can be a person under a new external id.
   const canJoin = hasOthers || writes.some((write, index) => appearsOrGoes(write, stored.get(ids[index] ?? '')?.value))
-  const connected = canJoin ? await connectedIdentities(tenantId, ids, writes, found, deps) : []
+  const connected = canJoin ? await connectedIdentities(tenantId, ids, writes, found, rules, deps) : []
   const known = new Map([...connected, ...found].map((object) => [object.value.id, object]))
   const identities = [...known.values()].map(({ value }) => value).filter(({ objectType }) => objectType === 'identity')
   const ownCoreId = (id: string) => ownCoreObjectId(id, deps.deriveId)
   return {
     connectorId,
+    rules,
     stored,
     identityResolver: canJoin
       ? new IdentityResolver(identities, { rules, newId: deps.newId, ownCoreObjectId: ownCoreId })
@@ -235,8 +276,14 @@ async function readContext(
     parents,
     parentOf: (id) => parents.get(id),
     derive: deps.deriveId,
+    newId: deps.newId,
     nowMs: deps.nowMs(),
   }
+}
+
+function formerIdOf(write: ObjectWrite, connectorId: string, derive: DeriveId): string | undefined {
+  const externalId = write.operation === 'upsert' ? write.previousExternalId : undefined
+  return externalId === undefined ? undefined : connectorObjectId({ ...write, externalId, connectorId }, derive)
 }
 
 function appearsOrGoes({ objectType, operation }: ObjectWrite, stored: ConnectorObject | undefined): boolean {

@@ -14,14 +14,14 @@ const CALL = /^([A-Za-z]+)\s*\(/
 const WHOLE_NUMBER = /^-?\d{1,15}$/
 
 /** The type of field that each function works on. */
-const WORKS_ON = {
+export const FUNCTION_TYPES = {
   Substring: 'String',
   ToUpper: 'String',
   ToLower: 'String',
   AddDays: 'DateTime',
   Today: 'DateTime',
 } as const satisfies Record<FieldFunction['name'], AttributeType>
-type FunctionName = keyof typeof WORKS_ON
+export type FunctionName = keyof typeof FUNCTION_TYPES
 
 /** The start of a call of a function of days. */
 const DAY_CALL = /^(?:Today|AddDays)\s*\(/i
@@ -82,7 +82,7 @@ function functionFault(functions: readonly FieldFunction[], type: AttributeType)
   if (type === 'DateTime' && functions.length > 1) {
     return { code: 'NestedFunctions', message: 'Nested functions not allowed on DateTime field' }
   }
-  const misplaced = functions.find(({ name }) => WORKS_ON[name] !== type)
+  const misplaced = functions.find(({ name }) => FUNCTION_TYPES[name] !== type)
   if (misplaced === undefined) return undefined
   return { code: 'FunctionNotAllowed', message: `Function ${misplaced.name} not allowed on ${type} field` }
 }
@@ -93,7 +93,9 @@ function outermostCall(text: string): Call | FieldFault | undefined {
   const match = CALL.exec(text)
   if (match === null || !text.endsWith(')')) return undefined
   const written = match[1] as string
-  const name = (Object.keys(WORKS_ON) as FunctionName[]).find((known) => known.toLowerCase() === written.toLowerCase())
+  const name = (Object.keys(FUNCTION_TYPES) as FunctionName[]).find(
+    (known) => known.toLowerCase() === written.toLowerCase(),
+  )
   if (name === undefined) return { code: 'UnknownFunction', message: `Function ${excerpt(written)} does not exist` }
   const call = readArguments(name, text.slice(match[0].length, -1).trim())
   return (

@@ -25,25 +25,57 @@ type MembersInRows = {
   readonly rows: RowSnapshot
 }
 
-/** The accounts of members, each once, and the number of members without one. */
-type MemberAccounts = { readonly accounts: ReadonlySet<string>; readonly withoutAccountCount: number }
-
-/** The accounts of these members. @throws Error when objects of the collection's type have no accounts. */
-export function accountsOf(members: MembersInRows, { snapshots }: AccountDependencies): Promise<MemberAccounts> {
-  return snapshots.reading(members.rows, accountsTask(members))
+/** The accounts of members, each once, and the members without one. Vacant positions are nobody. */
+type MemberAccounts = {
+  readonly accounts: ReadonlySet<string>
+  /** Without those that are accepted. */
+  readonly withoutAccountCount: number
+  /** The identities of the first of them; null for a position that no identity holds. */
+  readonly withoutAccountIds: readonly (string | null)[]
+  /** The accounts of the accepted members; null without one. */
+  readonly accepted: ReadonlyMap<string, string | null>
 }
 
-function* accountsTask({ collection, ids, rows }: MembersInRows): Task<MemberAccounts> {
+/** Identities without an account that are named. */
+const NAMED_COUNT = 20
+
+/**
+ * The accounts of these members.
+ * @param acceptedIds Identities that are accepted without an account.
+ * @throws Error when objects of the collection's type have no accounts.
+ */
+export function accountsOf(
+  members: MembersInRows,
+  { snapshots }: AccountDependencies,
+  acceptedIds: ReadonlySet<string> = new Set(),
+): Promise<MemberAccounts> {
+  return snapshots.reading(members.rows, accountsTask(members, acceptedIds))
+}
+
+function* accountsTask(
+  { collection, ids, rows }: MembersInRows,
+  acceptedIds: ReadonlySet<string>,
+): Task<MemberAccounts> {
   const holder = holderIn(collection)
   const accounts = new Set<string>()
+  const accepted = new Map<string, string | null>()
+  const withoutAccountIds: (string | null)[] = []
   let withoutAccountCount = 0
+  const identityOf = (id: string): string | null => (holder === 'identity' ? id : (rows.holderOf(id) ?? null))
+  const isVacant = (id: string): boolean => holder === 'relationship' && rows.isVacant(id)
   for (const [index, id] of ids.entries()) {
     if (index % IDS_PER_STEP_COUNT === 0) yield
     const account = rows.accountOf(holder, id)
-    if (account === undefined) withoutAccountCount += 1
-    else accounts.add(account)
+    if (account !== undefined) accounts.add(account)
+    if (account !== undefined && acceptedIds.size === 0) continue
+    const identityId = identityOf(id)
+    if (identityId !== null && acceptedIds.has(identityId)) accepted.set(identityId, account ?? null)
+    else if (account === undefined && !isVacant(id)) {
+      withoutAccountCount += 1
+      if (withoutAccountIds.length < NAMED_COUNT) withoutAccountIds.push(identityId)
+    }
   }
-  return { accounts, withoutAccountCount }
+  return { accounts, withoutAccountCount, withoutAccountIds, accepted }
 }
 
 /** Takes a millisecond. */
@@ -67,12 +99,13 @@ export async function accountsOfChange(
   if (added.length + removed.length > MAX_CHANGED_IDS_COUNT) return undefined
   const lost = await accountsLost(removed, members, deps)
   if (lost === undefined) return undefined
-  const { accounts, withoutAccountCount } = await accountsOf(members, deps)
+  const { accounts, withoutAccountCount, withoutAccountIds } = await accountsOf(members, deps)
   const gained = await accountsOf({ ...members, ids: added }, deps)
   return {
     added: [...gained.accounts],
     removed: [...lost.difference(accounts)],
     withoutAccountCount,
+    withoutAccountIds,
     accountCount: accounts.size,
     readAtMs,
   }

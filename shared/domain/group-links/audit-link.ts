@@ -26,11 +26,21 @@ export function auditOfLinkChange(
   actor: LinkActor,
   deps: AuditDependencies,
 ): AuditRecord | undefined {
-  const changed = changedFields(linkFields(before), linkFields(after))
+  const fieldsOf = ({ acceptedWithoutAccount, ...link }: GroupLink) => ({
+    ...linkFields({ acceptedWithoutAccount, ...link }),
+    acceptedWithoutAccount,
+  })
+  const changed = changedFields(fieldsOf(before), fieldsOf(after))
   return hasChanges(changed) ? auditOfLink(after, 'LinkUpdated', changed, actor, deps) : undefined
 }
 
 /** The fields of a link that people set. */
-export function linkFields({ collectionId, directoryGroupId, state }: GroupLink): Record<string, unknown> {
-  return { collectionId, directoryGroupId, state }
+export function linkFields({
+  collectionId,
+  directoryGroupId,
+  state,
+  acceptedWithoutAccount,
+}: GroupLink): Record<string, unknown> {
+  const accepted = acceptedWithoutAccount.length === 0 ? {} : { acceptedWithoutAccount }
+  return { collectionId, directoryGroupId, state, ...accepted }
 }

@@ -140,6 +140,13 @@ export interface Directory {
    */
   usersAmong(tenantId: string, accounts: readonly string[]): Promise<ReadonlySet<string>>
   /**
+   * The groups among these that an account is a direct member of, as the directory reports them now. It can lag behind
+   * its writes.
+   * @returns Undefined when the directory knows no such user.
+   * @throws DirectoryFault
+   */
+  groupsOf(tenantId: string, account: string, groupIds: readonly string[]): Promise<ReadonlySet<string> | undefined>
+  /**
    * What has to hold before changes of a group's members are written, read in one request.
    * @throws DirectoryFault
    */

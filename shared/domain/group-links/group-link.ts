@@ -1,15 +1,25 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import { MAX_ACCEPTED_COUNT, PausedByDto, type PausingNames, pausedBy, WithoutAccount } from './removal-pause.ts'
 import { HeldRemovals, HeldRemovalsDto, toHeldRemovalsDto } from './removal-plan.ts'
 import { EMPTY_WINDOW, RemovalWindow } from './removal-window.ts'
+import { SyncState, syncStateOf } from './sync-state.ts'
 
 export const LinkState = OneOf(['Enabled', 'Disabled'])
 export const SyncOutcome = OneOf(['Succeeded', 'Failed'])
 export type SyncOutcome = Static<typeof SyncOutcome>
 
-/** Statement, "Group link". */
-export const GroupLinkDto = Closed({
+/** Identities of members that need no directory account. */
+export const AcceptedWithoutAccount = Described(
+  Type.Unsafe<readonly string[]>(Type.Array(Guid, { maxItems: MAX_ACCEPTED_COUNT })),
+  'Ids of identities that are accepted as members without a directory account, or with one that the directory does ' +
+    'not know: they count neither in `skipped` nor in `pausedBy`, and members are removed in spite of them. A sync ' +
+    'takes out an id when the identity has an account in the group, or is no member any more.',
+)
+
+/** What a link on the wire and a stored one have in common. */
+const linkProperties = {
   id: Guid,
   collectionId: Guid,
   directoryGroupId: Guid,
@@ -39,6 +49,17 @@ export const GroupLinkDto = Closed({
     Nullable(HeldRemovalsDto),
     'Removals that the removal guard held in the last sync; null when it held none.',
   ),
+  acceptedWithoutAccount: AcceptedWithoutAccount,
+}
+
+/** Statement, "Group link". */
+export const GroupLinkDto = Closed({
+  ...linkProperties,
+  syncState: SyncState,
+  pausedBy: Described(
+    Nullable(PausedByDto),
+    'Why no member is removed from the group, also while none is due; null when members are removed.',
+  ),
 })
 export type GroupLinkDto = Static<typeof GroupLinkDto>
 
@@ -67,7 +88,7 @@ export type RecentWrite = Readonly<Static<typeof RecentWrite>>
 
 /** A group link as stored. */
 export const GroupLink = Type.Object({
-  ...GroupLinkDto.properties,
+  ...linkProperties,
   tenantId: Type.String(),
   /** Increases with every change that a caller makes. Syncs leave it unchanged, so they never fail an `If-Match`. */
   revision: Type.Integer(),
@@ -102,12 +123,16 @@ export const GroupLink = Type.Object({
   unseenAdditions: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
   /** Accounts that the last job could not add: unknown to the directory, or not users. */
   unresolved: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
-  /** Members without an account in the last job that succeeded; null when unknown, or when there are others now. */
+  /** Members without an account, or with an unknown one, that were found last and are not accepted; null when unknown. */
   skippedCount: Nullable(Type.Integer()),
   /** Never changes. Null for links that are older than this member. */
   collectionKind: Nullable(OneOf(['criteria', 'joinable'])),
   /** The sweeps find the link unchanged and store no job: its last sync is the tenant's last sweep, or a later job. */
   isSweptUnchanged: Type.Boolean(),
+  /** Members without an account that were found last, without those in `acceptedWithoutAccount`; null when unknown. */
+  withoutAccount: Nullable(WithoutAccount),
+  /** A job has still to write something, or to repeat a failed run. False once a run has succeeded. */
+  isBehind: Type.Boolean(),
 })
 export type GroupLink = Readonly<Static<typeof GroupLink>>
 
@@ -153,6 +178,9 @@ export function newLink(
     skippedCount: null,
     collectionKind: input.collectionKind ?? null,
     isSweptUnchanged: false,
+    acceptedWithoutAccount: [],
+    withoutAccount: null,
+    isBehind: false,
   }
 }
 
@@ -163,8 +191,8 @@ export function lastSyncedAt(link: GroupLink, sweptAtMs: number | undefined): st
   return link.lastSyncedAt !== null && link.lastSyncedAt > sweptAt ? link.lastSyncedAt : sweptAt
 }
 
-/** @param sweptAtMs as of `lastSyncedAt`. */
-export function toGroupLinkDto(link: GroupLink, sweptAtMs: number | undefined): GroupLinkDto {
+/** @param sweptAtMs as of `lastSyncedAt`. @param names of the members that pause its removals. */
+export function toGroupLinkDto(link: GroupLink, sweptAtMs: number | undefined, names: PausingNames): GroupLinkDto {
   return {
     id: link.id,
     collectionId: link.collectionId,
@@ -177,6 +205,9 @@ export function toGroupLinkDto(link: GroupLink, sweptAtMs: number | undefined): 
     lastSyncOutcome: link.lastSyncOutcome,
     directoryGroupDisplayName: link.directoryGroupDisplayName,
     heldRemovals: link.heldRemovals && toHeldRemovalsDto(link.heldRemovals),
+    acceptedWithoutAccount: link.acceptedWithoutAccount,
+    syncState: syncStateOf(link),
+    pausedBy: link.state === 'Disabled' ? null : pausedBy(link, names),
   }
 }
 

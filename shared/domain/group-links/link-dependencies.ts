@@ -10,10 +10,12 @@ import type { AuditRecord } from '../history/audit.ts'
 import type { MemberChangeCause } from '../history/member-history.ts'
 import type { Directory } from './directory.ts'
 import type { GroupLink, SyncOutcome } from './group-link.ts'
+import type { JobChange, JobChanges } from './job-changes.ts'
 import type { LinkSettings, LinkSettingsStore } from './link-settings.ts'
 import type { AccountHolders, RemovalPlanStore } from './removal-plan.ts'
 import type { SweepRecord } from './swept-jobs.ts'
 import type { SyncJob } from './sync-job.ts'
+import type { SyncState } from './sync-state.ts'
 
 /** What links must have. Undefined: any value. */
 export type LinkFilter = Partial<
@@ -21,6 +23,8 @@ export type LinkFilter = Partial<
     readonly lastSyncOutcome: SyncOutcome
     /** Whether the removal guard holds removals of the link. */
     readonly held: boolean
+    readonly syncState: SyncState
+    readonly needsAttention: boolean
   }
 >
 
@@ -37,6 +41,8 @@ export interface LinkStore {
   findWithSettings(tenantId: string, linkId: string): Promise<LinkWithSettings | undefined>
   /** The links of a collection, oldest first. */
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
+  /** The links of these collections, oldest first. */
+  ofCollections(tenantId: string, collectionIds: readonly string[]): Promise<GroupLink[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>
   ofTenant(tenantId: string): Promise<Versioned<GroupLink>[]>
   /** The number of links of a tenant. */
@@ -76,6 +82,8 @@ export type BegunSweep = {
   readonly readUntilS: number | undefined
   /** What evaluations had covered by the last sweep, if it found none due. */
   readonly evaluated: EvaluatedUntil | undefined
+  /** When a sweep last looked for ends of memberships; undefined before the first time. */
+  readonly deadlinesReadAtMs?: number | undefined
   /**
    * Records the end of the sweep. Each of its links has a job from then on, which is found and listed like a stored
    * one. Two sweeps that begin in the same minute are one.
@@ -89,8 +97,14 @@ export interface JobStore {
   find(tenantId: string, jobId: string): Promise<Versioned<SyncJob> | undefined>
   /** Leaves an existing job of this id unchanged. @param audit Written in the same transaction. */
   add(job: SyncJob, audit?: AuditRecord): Promise<void>
-  /** @throws Refusal `StaleVersion` when `version` is no longer current, `SyncJobNotFound` when the job has expired. */
-  replace(job: SyncJob, version: string): Promise<Versioned<SyncJob>>
+  /**
+   * @param changes Accounts that the job has written since it was last saved. They are stored in the same transaction,
+   * as record number `changeRecordCount` of the job.
+   * @throws Refusal `StaleVersion` when `version` is no longer current, `SyncJobNotFound` when the job has expired.
+   */
+  replace(job: SyncJob, version: string, changes?: JobChanges): Promise<Versioned<SyncJob>>
+  /** A page of what a job has written, in the order of the writes. Empty for a job that is not stored. */
+  changes(tenantId: string, jobId: string, after: string | undefined, size: number): Promise<Page<JobChange>>
   /** A page of the jobs that match the filter, newest first. */
   page(tenantId: string, filter: JobFilter, after: string | undefined, size: number): Promise<Page<SyncJob>>
   /** Queued and running jobs of a link, oldest first. */
@@ -122,11 +136,22 @@ export function minuteOfTenant(tenantId: string): number {
   return hash % MINUTES_PER_HOUR
 }
 
-/** The directory accounts of a collection's members. Each account once, in lower case. */
-export type CollectionAccounts = {
-  readonly accounts: ReadonlySet<string>
-  /** Members without an account. While it is above zero, no member is removed from a group. */
+/** Members without a directory account. */
+type MembersWithoutAccount = {
+  /** Those that the link does not accept. While it is above zero, no member is removed from a group. */
   readonly withoutAccountCount: number
+  /** The identities of the first of them; null for a position that no identity holds. Undefined when unknown. */
+  readonly withoutAccountIds?: readonly (string | null)[] | undefined
+  /** The members among those that the link accepts without an account, with the accounts that they have. */
+  readonly accepted?: AcceptedMembers | undefined
+}
+
+/** Accounts by identity; null for an identity without one. */
+export type AcceptedMembers = ReadonlyMap<string, string | null>
+
+/** The directory accounts of a collection's members. Each account once, in lower case. */
+export type CollectionAccounts = MembersWithoutAccount & {
+  readonly accounts: ReadonlySet<string>
   /** Increases with every change of the membership. */
   readonly membershipVersion: number
   /** False while the condition has changed and its members could not be evaluated yet. */
@@ -137,11 +162,10 @@ export type CollectionAccounts = {
  * The net change since an earlier version: no account is in both lists. A member that left and came back is in `added`,
  * because a write that was not recorded may have removed it in between.
  */
-export type AccountChanges = {
+export type AccountChanges = MembersWithoutAccount & {
   readonly added: readonly string[]
   /** Accounts that no remaining member has. */
   readonly removed: readonly string[]
-  readonly withoutAccountCount: number
   /** Accounts of all members now. */
   readonly accountCount: number
   /** The version after these changes. Later changes are not included, even if they were made during the read. */
@@ -174,10 +198,17 @@ export interface LinkedCollections {
   findCircle(
     link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'directoryGroupId'>,
   ): Promise<readonly string[] | undefined>
-  /** The current accounts. Evaluates a collection that was never evaluated, or not since its condition changed. */
-  accountsOf(tenantId: string, collectionId: string): Promise<CollectionAccounts>
+  /**
+   * The current accounts. Evaluates a collection that was never evaluated, or not since its condition changed.
+   * @param accepted Identities that the link accepts without an account; none by default.
+   */
+  accountsOf(tenantId: string, collectionId: string, accepted?: readonly string[]): Promise<CollectionAccounts>
   /** The same; undefined when the collection does not exist. */
-  findAccounts(tenantId: string, collectionId: string): Promise<CollectionAccounts | undefined>
+  findAccounts(
+    tenantId: string,
+    collectionId: string,
+    accepted?: readonly string[],
+  ): Promise<CollectionAccounts | undefined>
   /**
    * The current membership versions of these collections. One that does not exist, or was never evaluated, is left out.
    */
@@ -193,12 +224,16 @@ export interface LinkedCollections {
   ): Promise<ReadonlyMap<string, number>>
   /** Why the members with these accounts have left a link's collection, as far as its history is kept. */
   removalCauses(link: Pick<GroupLink, 'tenantId' | 'collectionId'>, accounts: readonly string[]): Promise<RemovalCauses>
+  /** The newest change of the members of a link's collection that the link has not applied; null without one. */
+  newestChange(
+    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'appliedMembershipVersion'>,
+  ): Promise<RemovalCauses['newest']>
   /**
    * The changes of a link's collection after a version. Undefined when the history does not reach back to it: a full
    * comparison is needed then.
    */
   changesSince(
-    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs'>,
+    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs' | 'acceptedWithoutAccount'>,
     membershipVersion: number,
   ): Promise<AccountChanges | undefined>
 }

@@ -24,18 +24,22 @@ type LinkedDependencies = CollectionDependencies & AccountDependencies
 export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvaluator): LinkedCollections {
   const { collections, snapshots } = deps
   /** The accounts, and the rows that have them. */
-  const readAccounts = async (collection: Collection): Promise<{ now: CollectionAccounts; rows: RowSnapshot }> => {
+  const readAccounts = async (
+    collection: Collection,
+    accepted: readonly string[] = [],
+  ): Promise<{ now: CollectionAccounts; rows: RowSnapshot }> => {
     const { ids, membershipVersion, isCurrent } = await memberIds(collection, deps, evaluator)
     const rows = await snapshots.fresh(collection.tenantId)
-    return { now: { ...(await accountsOf({ collection, ids, rows }, deps)), membershipVersion, isCurrent }, rows }
+    const found = await accountsOf({ collection, ids, rows }, deps, new Set(accepted))
+    return { now: { ...found, membershipVersion, isCurrent }, rows }
   }
   return {
-    async accountsOf(tenantId, collectionId) {
-      return (await readAccounts(await existing(tenantId, collectionId, deps))).now
+    async accountsOf(tenantId, collectionId, accepted) {
+      return (await readAccounts(await existing(tenantId, collectionId, deps), accepted)).now
     },
-    async findAccounts(tenantId, collectionId) {
+    async findAccounts(tenantId, collectionId, accepted) {
       const found = await collections.find(tenantId, collectionId)
-      return found && (await readAccounts(found.value)).now
+      return found && (await readAccounts(found.value, accepted)).now
     },
     async versions(tenantId, collectionIds) {
       const ofCriteria = await deps.memberships.versions(tenantId, collectionIds)
@@ -61,15 +65,28 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       return (await collections.find(tenantId, collectionId)) !== undefined
     },
     findCircle: (link) => findCircleOfLink(link, deps),
+    async newestChange({ tenantId, collectionId, appliedMembershipVersion }) {
+      const kind = (await collections.find(tenantId, collectionId))?.value.kind
+      if (kind === undefined) return null
+      const range = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
+      for await (const [newest] of deps.history[kind].newestFirst(tenantId, collectionId, range)) {
+        if (newest === undefined) continue
+        const { cause, actorId, atMs, membershipVersion } = newest
+        return membershipVersion > (appliedMembershipVersion ?? 0) ? { kind: cause, actorId, atMs } : null
+      }
+      return null
+    },
     removalCauses: (link, accounts) => removalCausesOf(link, accounts, deps),
-    async changesSince({ tenantId, collectionId, comparedAtMs }, membershipVersion) {
+    async changesSince({ tenantId, collectionId, comparedAtMs, acceptedWithoutAccount }, membershipVersion) {
       const collection = await existing(tenantId, collectionId, deps)
-      const stored = await storedChangesSince(collection, membershipVersion, comparedAtMs, deps)
-      if (stored !== undefined) return stored
+      // Which accepted members have an account is not stored with the changes.
+      const isStored = acceptedWithoutAccount.length === 0
+      const stored = isStored && (await storedChangesSince(collection, membershipVersion, comparedAtMs, deps))
+      if (stored) return stored
       const history = collection.kind === 'joinable' ? deps.joined : deps.memberships
       const changes = await history.changesAfter(tenantId, collectionId, membershipVersion)
       if (changes === undefined) return undefined
-      const { now, rows } = await readAccounts(collection)
+      const { now, rows } = await readAccounts(collection, acceptedWithoutAccount)
       const { added, removed } = netChange(changes)
       const lost = await accountsLost(removed, { collection, rows }, deps)
       if (lost === undefined || (await returnedWithOtherAccounts(changes, { collection, rows }, deps))) return undefined
@@ -78,6 +95,8 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
         added: [...gained.accounts],
         removed: [...lost].filter((account) => !now.accounts.has(account)),
         withoutAccountCount: now.withoutAccountCount,
+        withoutAccountIds: now.withoutAccountIds,
+        accepted: now.accepted,
         accountCount: now.accounts.size,
         // Each change makes a version. The members read above may already be newer than the history.
         membershipVersion: membershipVersion + changes.length,
@@ -106,10 +125,11 @@ async function storedChangesSince(
   const readSinceMs = (comparedAtMs ?? 0) + ACCOUNT_CHANGE_DELAY_MS
   if ([...changes, last].some(({ readAtMs }) => readAtMs < readSinceMs)) return undefined
   if (!satisfies(definitionKey, definitionVersion)) return undefined
-  const { withoutAccountCount, accountCount } = last
+  const { withoutAccountCount, withoutAccountIds, accountCount } = last
   return {
     ...netChange(changes),
     withoutAccountCount,
+    withoutAccountIds,
     accountCount,
     membershipVersion: membershipVersion + changes.length,
   }

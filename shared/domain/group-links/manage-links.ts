@@ -7,7 +7,9 @@ import { type GroupLink, type GroupLinkDto, linkETag, toGroupLinkDto } from './g
 import { changeLink, getLink, ignoreDeletedLink } from './lease.ts'
 import type { JobFilter, JobStore, LinkDependencies, LinkFilter, LinkStore, TenantStore } from './link-dependencies.ts'
 import { endQueuedJobs, queueJob } from './queue-job.ts'
-import { SERVICE_ORIGIN, type SyncJobDto, toSyncJobDto } from './sync-job.ts'
+import { pausingIds } from './removal-pause.ts'
+import type { AccountHolders } from './removal-plan.ts'
+import { SERVICE_ORIGIN, type SyncJob, type SyncJobDto, toSyncJobDto } from './sync-job.ts'
 
 /** A page of the links that match the filter, oldest first. */
 export async function listLinks(
@@ -15,17 +17,39 @@ export async function listLinks(
   filter: LinkFilter,
   after: string | undefined,
   size: number,
-  deps: { links: LinkStore; tenants: TenantStore },
+  deps: { links: LinkStore } & ShownLinkDependencies,
 ): Promise<Page<GroupLinkDto>> {
   const page = await deps.links.page(tenantId, filter, after, size)
-  const isSwept = page.items.some(({ isSweptUnchanged }) => isSweptUnchanged)
-  const sweptAtMs = isSwept ? await deps.tenants.lastSweepMs(tenantId) : undefined
-  return { ...page, items: page.items.map((link) => toGroupLinkDto(link, sweptAtMs)) }
+  return { ...page, items: await shownLinks(tenantId, page.items, deps) }
 }
 
-/** The link as callers see it. The last sweep of the tenant is read if it can be the link's last sync. */
-export async function readLinkDto(link: GroupLink, { tenants }: { tenants: TenantStore }): Promise<GroupLinkDto> {
-  return toGroupLinkDto(link, link.isSweptUnchanged ? await tenants.lastSweepMs(link.tenantId) : undefined)
+type ShownLinkDependencies = { readonly tenants: TenantStore; readonly accountHolders: AccountHolders }
+
+/** The link as callers see it. */
+export async function readLinkDto(link: GroupLink, deps: ShownLinkDependencies): Promise<GroupLinkDto> {
+  const [shown] = await shownLinks(link.tenantId, [link], deps)
+  return shown as GroupLinkDto
+}
+
+/**
+ * Links as callers see them. The last sweep of the tenant is read if it can be the last sync of one of them, and names
+ * are read if members pause removals.
+ */
+async function shownLinks(
+  tenantId: string,
+  links: readonly GroupLink[],
+  { tenants, accountHolders }: ShownLinkDependencies,
+): Promise<GroupLinkDto[]> {
+  const wanted = links.map(pausingIds)
+  const identityIds = [...new Set(wanted.flatMap((each) => each.identityIds))]
+  const accounts = [...new Set(wanted.flatMap((each) => each.accounts))]
+  const isSwept = links.some(({ isSweptUnchanged }) => isSweptUnchanged)
+  const [sweptAtMs, names, holders] = await Promise.all([
+    isSwept ? tenants.lastSweepMs(tenantId) : undefined,
+    accountHolders.namesOf(tenantId, identityIds),
+    accountHolders.ofAccounts(tenantId, accounts),
+  ])
+  return links.map((link) => toGroupLinkDto(link, sweptAtMs, { names, holders }))
 }
 
 /** The oldest link of a collection. @throws Refusal `LinkNotFound`. */
@@ -45,17 +69,35 @@ export async function listSyncJobs(
   filter: JobFilter,
   after: string | undefined,
   size: number,
-  { jobs }: { jobs: JobStore },
+  { jobs, accountHolders }: ShownJobDependencies,
 ): Promise<Page<SyncJobDto>> {
   const page = await jobs.page(tenantId, filter, after, size)
-  return { ...page, items: page.items.map(toSyncJobDto) }
+  return { ...page, items: await shownJobs(tenantId, page.items, accountHolders) }
+}
+
+type ShownJobDependencies = { readonly jobs: JobStore; readonly accountHolders: AccountHolders }
+
+/** Jobs as callers see them, with the names of the people who requested them. */
+async function shownJobs(
+  tenantId: string,
+  jobs: readonly SyncJob[],
+  accountHolders: AccountHolders,
+): Promise<SyncJobDto[]> {
+  const requesters = new Set(jobs.flatMap(({ requestedBy }) => requestedBy ?? []))
+  const holders = await accountHolders.ofAccounts(tenantId, [...requesters])
+  return jobs.map((job) => toSyncJobDto(job, holders.get(job.requestedBy ?? '')?.displayName ?? null))
 }
 
 /** @throws Refusal `SyncJobNotFound`. */
-export async function getSyncJob(tenantId: string, jobId: string, { jobs }: { jobs: JobStore }): Promise<SyncJobDto> {
+export async function getSyncJob(
+  tenantId: string,
+  jobId: string,
+  { jobs, accountHolders }: ShownJobDependencies,
+): Promise<SyncJobDto> {
   const found = await jobs.find(tenantId, jobId)
   if (found === undefined) throw new Refusal('SyncJobNotFound', `The sync job ${jobId} does not exist.`)
-  return toSyncJobDto(found.value)
+  const [shown] = await shownJobs(tenantId, [found.value], accountHolders)
+  return shown as SyncJobDto
 }
 
 type LinkTarget = LinkActor & {
@@ -64,24 +106,50 @@ type LinkTarget = LinkActor & {
   readonly ifMatch: string | undefined
 }
 
+/** What a caller changes of a link. Members that are left out keep their value. */
+type LinkChange = Partial<Pick<GroupLink, 'state' | 'acceptedWithoutAccount'>> & {
+  /** Object id of the caller in the directory, for the job that follows. */
+  readonly requestedBy?: string | null
+}
+
 /**
- * Enables or disables a link. Disabling ends its queued jobs; enabling does not queue a job.
+ * Enables or disables a link, and sets which identities it accepts without an account. Disabling ends its queued jobs;
+ * enabling does not queue a job. Other accepted identities queue one: the removals that they allow are due then.
  * @throws Refusal `LinkNotFound`, `PreconditionFailed`.
  */
-export async function setLinkState(
+export async function updateLink(
   { tenantId, linkId, ifMatch, actorId }: LinkTarget,
-  state: GroupLink['state'],
+  { state, acceptedWithoutAccount, requestedBy = null }: LinkChange,
   deps: LinkDependencies,
 ): Promise<GroupLink> {
+  const accepted = acceptedWithoutAccount && [...new Set(acceptedWithoutAccount)].sort()
+  let isAcceptedChanged = false
   const change = (link: GroupLink): GroupLink => {
     requireIfMatch(linkETag(link), ifMatch)
-    return { ...link, state, revision: link.revision + 1 }
+    isAcceptedChanged = accepted !== undefined && accepted.join() !== link.acceptedWithoutAccount.join()
+    return {
+      ...link,
+      state: state ?? link.state,
+      acceptedWithoutAccount: accepted ?? link.acceptedWithoutAccount,
+      // Without the job below, the next sweep queues one.
+      isBehind: link.isBehind || isAcceptedChanged,
+      revision: link.revision + 1,
+    }
   }
   const auditOf = (before: GroupLink, after: GroupLink) => auditOfLinkChange(before, after, { actorId }, deps)
-  const { value } = await changeLink(tenantId, linkId, change, deps, auditOf)
-  deps.log.info('link.state-set', { tenantId, linkId, state })
-  if (state === 'Enabled' || (await endQueuedJobs(value, 'The group link is disabled.', deps)) === 0) return value
-  return (await getLink(tenantId, linkId, deps.links)).value
+  const updated = await changeLink(tenantId, linkId, change, deps, auditOf)
+  const { value } = updated
+  deps.log.info('link.updated', {
+    tenantId,
+    linkId,
+    state: value.state,
+    acceptedCount: value.acceptedWithoutAccount.length,
+  })
+  const isChanged =
+    value.state === 'Enabled'
+      ? isAcceptedChanged && (await queueManualSync(updated, requestedBy, deps)) !== undefined
+      : (await endQueuedJobs(value, 'The group link is disabled.', deps)) > 0
+  return isChanged ? (await getLink(tenantId, linkId, deps.links)).value : value
 }
 
 /**

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
-import { Timestamp } from '../../kernel/timestamp.ts'
+import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { Page } from '../../kernel/versioned.ts'
-import { MEMBER_CHANGE_CAUSES } from '../history/member-history.ts'
+import { MEMBER_CHANGE_CAUSES, type MemberChangeCause } from '../history/member-history.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -13,12 +13,25 @@ const HoldReason = Described(
 )
 export type HoldReason = Static<typeof HoldReason>
 
-const RemovalCause = Closed({
+/** The change of members behind something that a link does or holds. */
+export const ChangeCause = Closed({
   kind: Described(OneOf(MEMBER_CHANGE_CAUSES), 'As `cause` in the history of members.'),
   actorId: Described(Type.String(), 'As in the history of members.'),
   collectionId: Described(Guid, 'The linked collection.'),
   at: Timestamp,
 })
+
+export type ChangeCause = Static<typeof ChangeCause>
+
+/** A change of the history as the cause of something. */
+export function toChangeCause(
+  change: { readonly kind: MemberChangeCause; readonly actorId: string; readonly atMs: number } | null,
+  collectionId: string,
+): ChangeCause | null {
+  if (change === null) return null
+  const { kind, actorId, atMs } = change
+  return { kind, actorId, collectionId, at: toTimestamp(atMs) }
+}
 
 const holdProperties = {
   planId: Described(
@@ -35,7 +48,7 @@ const holdProperties = {
   groupSize: Described(Count, 'Number of users in the group when the earliest of these removals was decided.'),
   createdAt: Described(Timestamp, 'When the removals of this plan were first held.'),
   cause: Described(
-    Nullable(RemovalCause),
+    Nullable(ChangeCause),
     'The newest entry of the history of members that is behind these removals; null when unknown.',
   ),
   rejectedBy: Described(
@@ -115,6 +128,8 @@ export type AccountHolder = { readonly identityId: string; readonly displayName:
 export interface AccountHolders {
   /** The holder of each account that has one; of several, the one with the lowest id. */
   ofAccounts(tenantId: string, accounts: readonly string[]): Promise<ReadonlyMap<string, AccountHolder>>
+  /** The display names of live identities by id; null for one without a name. */
+  namesOf(tenantId: string, identityIds: readonly string[]): Promise<ReadonlyMap<string, string | null>>
 }
 
 /** The members of held removals that clients see. */

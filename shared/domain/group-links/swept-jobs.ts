@@ -21,6 +21,8 @@ export type SweepRecord = {
   readonly endMs: number
   /** What evaluations have covered, when the sweep found none due. */
   readonly evaluated?: EvaluatedUntil | undefined
+  /** When the sweep looked for ends of memberships; absent when it did not. */
+  readonly deadlinesReadAtMs?: number
   readonly links: readonly SweptLink[]
 }
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import { ChangeCause } from './removal-plan.ts'
 
 export const SyncJobType = OneOf(['ManualSync', 'LinkCreated', 'ScheduledSweep'])
 export type SyncJobType = Static<typeof SyncJobType>
@@ -11,8 +12,8 @@ const Count = Type.Integer({ minimum: 0 })
 /** The first of a long list, in a job on the wire. Its count has all of them. */
 const UNRESOLVED_SHOWN_COUNT = 20
 
-/** A sync job on the wire: statement, "Sync job". */
-export const SyncJobDto = Closed({
+/** What a job on the wire and a stored one have in common. */
+const jobProperties = {
   id: Guid,
   collectionId: Guid,
   directoryGroupId: Guid,
@@ -47,6 +48,19 @@ export const SyncJobDto = Closed({
   ),
   approvedPlanId: Described(Nullable(Guid), 'The removal plan whose accounts the job removes; null in other jobs.'),
   approvedBy: Described(Nullable(Guid), 'Object id (`oid`) of the approver of that plan; null in other jobs.'),
+  cause: Described(
+    Nullable(ChangeCause),
+    'The newest change of members that a job writes because it was not written at once; null in other jobs.',
+  ),
+}
+
+/** A sync job on the wire: statement, "Sync job". */
+export const SyncJobDto = Closed({
+  ...jobProperties,
+  requestedByName: Described(
+    Nullable(Type.String()),
+    'The display name of the identity whose account is `requestedBy`; null when unknown.',
+  ),
 })
 export type SyncJobDto = Static<typeof SyncJobDto>
 
@@ -63,7 +77,7 @@ export const EMPTY_JOURNAL: WriteJournal = { added: [], removed: [] }
 
 /** A sync job as stored. */
 export const SyncJob = Type.Object({
-  ...SyncJobDto.properties,
+  ...jobProperties,
   tenantId: Type.String(),
   linkId: Type.String(),
   /** The job is not run earlier. */
@@ -76,6 +90,8 @@ export const SyncJob = Type.Object({
   unresolved: Accounts,
   journal: WriteJournal,
   approvalNotes: Nullable(Type.String()),
+  /** Records of written changes that are stored: see `JobChanges`. */
+  changeRecordCount: Count,
   /** Users in the group when the job first read it: what the job adds does not raise its limit. Null until then. */
   userCountAtStart: Nullable(Type.Integer()),
 })
@@ -89,7 +105,7 @@ export function retentionS(type: SyncJobType): number {
 }
 
 /** Who asked for a job, and what they approved with it. */
-export type JobOrigin = Pick<SyncJob, 'requestedBy' | 'approvedPlanId' | 'approvedBy' | 'approvalNotes'>
+export type JobOrigin = Pick<SyncJob, 'requestedBy' | 'approvedPlanId' | 'approvedBy' | 'approvalNotes' | 'cause'>
 
 /** The origin of the service's own jobs. */
 export const SERVICE_ORIGIN: JobOrigin = {
@@ -97,6 +113,7 @@ export const SERVICE_ORIGIN: JobOrigin = {
   approvedPlanId: null,
   approvedBy: null,
   approvalNotes: null,
+  cause: null,
 }
 
 /** A queued job that is due at once. */
@@ -127,12 +144,14 @@ export function newJob(
     batchCount: 0,
     unresolved: [],
     journal: EMPTY_JOURNAL,
+    changeRecordCount: 0,
     userCountAtStart: null,
     ...(input.origin ?? SERVICE_ORIGIN),
   }
 }
 
-export function toSyncJobDto(job: SyncJob): SyncJobDto {
+/** @param requestedByName The name of the identity with the account `requestedBy`. */
+export function toSyncJobDto(job: SyncJob, requestedByName: string | null = null): SyncJobDto {
   return {
     id: job.id,
     collectionId: job.collectionId,
@@ -152,5 +171,7 @@ export function toSyncJobDto(job: SyncJob): SyncJobDto {
     requestedBy: job.requestedBy,
     approvedPlanId: job.approvedPlanId,
     approvedBy: job.approvedBy,
+    cause: job.cause,
+    requestedByName,
   }
 }

@@ -10,6 +10,7 @@ export const MEMBER_CHANGE_CAUSES = [
   'Merged',
   'Request',
   'Direct',
+  'Expired',
 ] as const
 export type MemberChangeCause = (typeof MEMBER_CHANGE_CAUSES)[number]
 

@@ -18,8 +18,12 @@ const PlannedLink = Closed({
   toAdd: Described(Count, 'Number of accounts that become due to be added to the group.'),
   toRemove: Described(
     Count,
-    'Number of accounts that become due to be removed from the group. While a member of the collection has no ' +
-      'account, a sync removes none of them.',
+    'Number of accounts that become due to be removed from the group; 0 while members without an account pause the ' +
+      'removals of the link: see `pausedRemovals`.',
+  ),
+  pausedRemovals: Described(
+    Count,
+    'Number of accounts that stay in the group because members without an account pause the removals of the link.',
   ),
   wouldHold: Described(
     Type.Boolean(),
@@ -34,6 +38,7 @@ const WARNING_CODES = [
   'ValueNotInData',
   'SameAs',
   'WouldHold',
+  'RemovalsPaused',
   ...PROOF_CODES,
 ] as const
 
@@ -43,6 +48,8 @@ const PlanWarning = Closed({
     '`MatchesNobody`, `MatchesEverybody`: the condition matches no object, or every object of the type. ' +
       '`ValueNotInData`: no object has this value of an `Equals` or `In`. `SameAs`: another criteria collection of the ' +
       'same type would have the same members; at most 20 are listed. `WouldHold`: the removal guard would hold removals. ' +
+      '`RemovalsPaused`: a link would keep accounts in its group because some members have no account; the message names ' +
+      'up to 20 of them. ' +
       PROOF_CODES_TEXT,
   ),
   message: Type.String(),
@@ -64,7 +71,10 @@ export const ChangePlan = Closed({
     Type.Array(PlannedCollection),
     'This collection, then those that refer to it, directly or not, and whose members change.',
   ),
-  links: Described(Type.Array(PlannedLink), 'The enabled links of these collections whose groups change.'),
+  links: Described(
+    Type.Array(PlannedLink),
+    'The enabled links of these collections whose groups change, or would change without paused removals.',
+  ),
   requests: Closed({
     becomeEligible: Described(Count, 'Number of people who become eligible to join at least one collection.'),
     loseEligibility: Described(Count, 'Number of waiting requests whose requester is no longer eligible.'),

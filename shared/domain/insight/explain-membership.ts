@@ -14,16 +14,15 @@ import { compile, ROW_PLACE } from '../criteria/compile.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
 import { objectEvaluationTask } from '../criteria/evaluate.ts'
 import { type ExplainedGroup, explainTask } from '../criteria/explain.ts'
-import type { GroupLink } from '../group-links/group-link.ts'
-import type { LinkStore } from '../group-links/link-dependencies.ts'
-import type { RemovalPlanStore } from '../group-links/removal-plan.ts'
+import { MEMBER_CHANGE_CAUSES, type MemberEvent } from '../history/member-history.ts'
 import { type MembershipRequest, MembershipRequestDto } from '../membership-requests/membership-request.ts'
 import type { RequestDependencies } from '../membership-requests/request-dependencies.ts'
 import { toMembershipRequestDto } from '../membership-requests/request-names.ts'
 import { hasFullAccess } from '../object-access/object-access.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
-import { LinkStanding, linkStanding, type Standing } from './link-standing.ts'
+import { type ExplainedLinkDependencies, linkStandings } from './explained-links.ts'
+import { LinkStanding } from './link-standing.ts'
 
 /** The condition of a collection with the results on a row. The API description identifies the schema by its title. */
 export const ExplainedCondition = Type.Unsafe<ExplainedGroup>({ type: 'object', title: 'ExplainedCondition' })
@@ -66,14 +65,19 @@ export const Explanation = Closed({
     Nullable(MembershipRequestDto),
     'The request that makes the object a member, or else the one that waits; null in a criteria collection.',
   ),
+  since: Described(
+    Nullable(Timestamp),
+    'When a member was last added, as far as the history of members is kept; null for an object that is no member.',
+  ),
+  cause: Described(
+    Nullable(OneOf(MEMBER_CHANGE_CAUSES)),
+    'Why a member was last added, as in the history of members; null as `since`.',
+  ),
   links: Type.Array(LinkStanding),
 })
 export type Explanation = Static<typeof Explanation>
 
-export type ExplainDependencies = RequestDependencies & {
-  readonly linkStore: LinkStore
-  readonly removalPlans: RemovalPlanStore
-}
+export type ExplainDependencies = RequestDependencies & ExplainedLinkDependencies
 
 /** Who asks: with the own identity, if any, and whether any object may be explained or only own ones. */
 export type Asker = { readonly caller: Caller; readonly identityId: string | undefined; readonly seesAll: boolean }
@@ -94,8 +98,13 @@ const ROWS_BYTES_COUNT = 1_900_000
 /** An object with its rows. */
 type Subject = { readonly objectType: ObjectType; readonly objectId: string; readonly rows: readonly Row[] }
 
-type Verdict = Pick<Explanation, 'isMember' | 'satisfies' | 'evaluatedAt' | 'rowCount' | 'rows' | 'request'> &
-  Pick<Standing, 'memberIds'> & { readonly membershipVersion: number }
+type Verdict = Pick<Explanation, 'isMember' | 'satisfies' | 'evaluatedAt' | 'rowCount' | 'rows' | 'request'> & {
+  /** Ids under which the history of the collection names the object. */
+  readonly memberIds: readonly string[]
+  /** Positions that the memberships of the object are for. Undefined: any. */
+  readonly relationshipIds?: readonly (string | null)[]
+  readonly membershipVersion: number
+}
 
 /**
  * Explains the membership of one object. It is evaluated by the code and on the rows that evaluations use, with
@@ -119,13 +128,36 @@ export async function explainMembership(
     collection.kind === 'criteria'
       ? await criteriaVerdict(collection, { ...query, ...subject }, asker, rows, deps)
       : await joinableVerdict(collection, subject, rows, deps)
-  const { memberIds, membershipVersion, ...explained } = found
-  const standing = { isMember: found.isMember, memberIds, directoryObjectId: accountOf(subject, rows) }
-  const links = await linkStandings(collection, standing, membershipVersion, deps)
-  const data = { collectionId, objectId, verdict: verdictOf(found), ...explained, links }
+  const { memberIds, relationshipIds, membershipVersion, ...explained } = found
+  const links = await linkStandings(collection, { ...subject, account: accountOf(subject, rows) }, found, rows, deps)
+  const added = found.isMember ? await lastAddition(collection, found, deps) : undefined
+  const since = added === undefined ? null : toTimestamp(added.atMs)
+  const reasons = { since, cause: added?.cause ?? null }
+  const data = { collectionId, objectId, verdict: verdictOf(found), ...explained, ...reasons, links }
   const endRow = Number(query.after ?? 0) + data.rows.length
   return endRow < data.rowCount ? { data, continueAfter: String(endRow) } : { data }
 }
+
+/** The newest entry of the history that added the object; undefined when it is not kept. */
+async function lastAddition(
+  { tenantId, id, kind }: Collection,
+  { memberIds, relationshipIds }: Verdict,
+  { history }: ExplainDependencies,
+): Promise<MemberEvent | undefined> {
+  const isOf = ({ change, relationshipId = null }: MemberEvent) =>
+    change === 'Added' && (relationshipIds === undefined || relationshipIds.includes(relationshipId))
+  const newest = async (memberId: string): Promise<MemberEvent | undefined> => {
+    for await (const events of history[kind].ofObject(tenantId, id, memberId, ALWAYS)) {
+      const added = events.find(isOf)
+      if (added !== undefined) return added
+    }
+    return undefined
+  }
+  const found = (await Promise.all(memberIds.map(newest))).filter((event) => event !== undefined)
+  return found.sort((one, other) => other.membershipVersion - one.membershipVersion)[0]
+}
+
+const ALWAYS = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 
 function verdictOf({ isMember, satisfies }: Pick<Verdict, 'isMember' | 'satisfies'>): Explanation['verdict'] {
   if (satisfies === null || satisfies === isMember) return isMember ? 'Member' : 'NotMember'
@@ -187,7 +219,7 @@ async function criteriaVerdict(
       deps,
     ),
     request: null,
-    memberIds,
+    memberIds: members.size === 0 ? memberIds : [...members],
     membershipVersion: head?.value.membershipVersion ?? 0,
   }
 }
@@ -254,35 +286,7 @@ async function joinableVerdict(
     rows: [],
     request: request === undefined ? null : toMembershipRequestDto(request, collection, orgChart),
     memberIds: isPerson ? [identityId] : [],
+    ...(objectType === 'relationship' && { relationshipIds: [null, objectId] }),
     membershipVersion: (await deps.joined.versions(tenantId, [id])).get(id) ?? 0,
   }
-}
-
-/** Whether the account of an object that is no member is in the plan of held removals. */
-async function isHeldFor(
-  { tenantId, heldRemovals }: GroupLink,
-  { isMember, directoryObjectId }: Standing,
-  { removalPlans }: ExplainDependencies,
-): Promise<boolean> {
-  if (isMember || directoryObjectId === null || heldRemovals === null) return false
-  return removalPlans.includes({ tenantId, planId: heldRemovals.planId }, directoryObjectId)
-}
-
-async function linkStandings(
-  { tenantId, id, kind }: Collection,
-  standing: Standing,
-  membershipVersion: number,
-  deps: ExplainDependencies,
-): Promise<LinkStanding[]> {
-  const history = kind === 'joinable' ? deps.joined : deps.memberships
-  const changesFor = async ({ appliedMembershipVersion: applied }: GroupLink) => {
-    if (applied === null || applied === membershipVersion) return []
-    return history.changesAfter(tenantId, id, applied)
-  }
-  const links = await deps.linkStore.ofCollection(tenantId, id)
-  return Promise.all(
-    links.map(async ({ value }) => {
-      return linkStanding(value, standing, await changesFor(value), await isHeldFor(value, standing, deps))
-    }),
-  )
 }

@@ -76,11 +76,12 @@ async function planOf(change: PlannedChange, caller: Caller, deps: PlanDependenc
       added,
       removed,
     })),
-    links: effect.links.map(({ link, toAdd, toRemove, wouldHold }) => ({
+    links: effect.links.map(({ link, toAdd, toRemove, pausedRemovals, wouldHold }) => ({
       linkId: link.id,
       directoryGroupId: link.directoryGroupId,
       toAdd,
       toRemove,
+      pausedRemovals,
       wouldHold,
     })),
     requests: {

@@ -49,6 +49,7 @@ export function* warningsTask(
       }),
     ),
     ...effect.links.filter(({ wouldHold }) => wouldHold).map(holdWarning),
+    ...effect.links.filter(({ pausedRemovals }) => pausedRemovals > 0).map(pauseWarning),
   ]
 }
 
@@ -58,9 +59,18 @@ function extentWarnings(matchedCount: number, objectCount: number): PlanWarning[
   return [{ code: 'MatchesEverybody', message: 'The condition matches every object of its type', target: ROOT }]
 }
 
+function pauseWarning({ link, pausedRemovals, pause: { count, named } }: LinkEffect): PlanWarning {
+  const more = count > named.length ? ` and ${count - named.length} more` : ''
+  const why = `${count} members have no directory account: ${named.join(', ')}${more}`
+  const message = `${pausedRemovals} accounts would stay in ${groupOf(link)}, because ${why}`
+  return { code: 'RemovalsPaused', message, target: ROOT }
+}
+
+function groupOf({ directoryGroupDisplayName, directoryGroupId, id }: LinkEffect['link']): string {
+  return `the group ${directoryGroupDisplayName ?? directoryGroupId} (link ${id})`
+}
+
 function holdWarning({ link, toRemove }: LinkEffect): PlanWarning {
-  const { directoryGroupDisplayName, directoryGroupId, id } = link
-  const group = `${directoryGroupDisplayName ?? directoryGroupId}`
-  const message = `The removal guard would hold the removal of ${toRemove} accounts from the group ${group} (link ${id})`
+  const message = `The removal guard would hold the removal of ${toRemove} accounts from ${groupOf(link)}`
   return { code: 'WouldHold', message, target: ROOT }
 }

@@ -18,6 +18,7 @@ import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { SetFingerprints } from '../tenant-index/rows/set-fingerprints.ts'
 import type { TextDictionary } from '../tenant-index/rows/text-dictionary.ts'
 import type { MembersOfBoth } from './planned-members.ts'
+import { type PlannedPause, plannedPause, slotsWithoutAccount } from './planned-pause.ts'
 
 /** The identities behind the members of a collection: the members, their holders, or those with a position in them. */
 export function identitiesBehind(objectType: RowObjectType, members: Bitmap, rows: RowSnapshot): Bitmap {
@@ -37,7 +38,11 @@ export type LinkToPlan = { readonly link: GroupLink; readonly held: ReadonlySet<
 export type LinkEffect = {
   readonly link: GroupLink
   readonly toAdd: number
+  /** 0 while removals are paused. */
   readonly toRemove: number
+  /** Accounts that stay in the group because removals are paused. */
+  readonly pausedRemovals: number
+  readonly pause: PlannedPause
   readonly wouldHold: boolean
   /** Equal for equal sets of accounts. */
   readonly fingerprint: string
@@ -65,20 +70,22 @@ export class PlannedAccounts {
   *effectsOn(links: readonly LinkToPlan[], objectType: RowObjectType, members: MembersOfBoth): Task<LinkEffect[]> {
     const effects: LinkEffect[] = []
     if (links.length === 0 || CORE_TYPE[objectType] === 'orgUnit') return effects
-    const before = this.#accountsOf(objectType, members.before)
+    const before = this.accountsOf(objectType, members.before)
     yield
-    const after = this.#accountsOf(objectType, members.after)
+    const after = this.accountsOf(objectType, members.after)
     yield
     const isEmpty = countBits(members.after) === 0
+    const without = yield* slotsWithoutAccount(objectType, members.after, this.#rows)
     for (const link of links) {
-      const effect = yield* this.#effectOn(link, { before, after }, isEmpty)
-      if (effect.toAdd + effect.toRemove > 0) effects.push(effect)
+      const pause = plannedPause(link.link, without, after, { rows: this.#rows, dictionary: this.#dictionary })
+      const effect = yield* this.#effectOn(link, { before, after }, { isEmpty, pause })
+      if (effect.toAdd + effect.toRemove + effect.pausedRemovals > 0) effects.push(effect)
     }
     return effects
   }
 
   /** Codes of accounts: a set over the dictionary. */
-  #accountsOf(objectType: RowObjectType, members: Bitmap): Bitmap {
+  accountsOf(objectType: RowObjectType, members: Bitmap): Bitmap {
     const accounts = emptyBitmap(this.#dictionary.size)
     const column = this.#rows.tables.identity.column('directoryObjectId')
     addReferences(column, identitiesBehind(objectType, members, this.#rows), accounts)
@@ -87,17 +94,29 @@ export class PlannedAccounts {
     return accounts
   }
 
-  *#effectOn({ link, held }: LinkToPlan, accounts: MembersOfBoth, isEmpty: boolean): Task<LinkEffect> {
+  /** The accounts that a link is to add to its group, and those that it is to remove. */
+  differenceOf({ held }: LinkToPlan, accounts: MembersOfBoth): { readonly added: Bitmap; readonly removed: Bitmap } {
     const added = bitsWithout(accounts.after, accounts.before)
     // The group still has the accounts whose removal is held.
     for (const account of held) clearBit(added, this.#dictionary.codeOf(account))
-    const removed = bitsWithout(accounts.before, accounts.after)
-    const [toAdd, toRemove] = [countBits(added), countBits(removed)]
+    return { added, removed: bitsWithout(accounts.before, accounts.after) }
+  }
+
+  *#effectOn(
+    { link, held }: LinkToPlan,
+    accounts: MembersOfBoth,
+    { isEmpty, pause }: { readonly isEmpty: boolean; readonly pause: PlannedPause },
+  ): Task<LinkEffect> {
+    const { added, removed } = this.differenceOf({ link, held }, accounts)
+    const [toAdd, removedCount] = [countBits(added), countBits(removed)]
+    const isPaused = pause.count > 0
+    const toRemove = isPaused ? 0 : removedCount
     const stillHeld = [...held].filter((account) => !hasBit(accounts.after, this.#dictionary.codeOf(account)))
     const due = this.#dueAccounts(removed, toRemove, stillHeld)
     const isHeld = toRemove > 0 && this.#isHeld(link, due, { isEmpty, userCount: countBits(accounts.before) })
     const fingerprint = `${yield* this.#fingerprints.of(added)} ${yield* this.#fingerprints.of(removed)}`
-    return { link, toAdd, toRemove, wouldHold: isHeld, fingerprint }
+    const pausedRemovals = isPaused ? removedCount : 0
+    return { link, toAdd, toRemove, pausedRemovals, pause, wouldHold: isHeld, fingerprint }
   }
 
   /** The removed accounts together with those that are held already and remain due. */

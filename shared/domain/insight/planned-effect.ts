@@ -71,7 +71,10 @@ export function effectParts({ objectType, definition }: Collection, effect: Plan
     JSON.stringify({ objectType, definition }),
     ...effect.collections.map(({ collection, fingerprint }) => `collection ${collection.id} ${fingerprint}`).sort(),
     ...effect.links
-      .map(({ link, wouldHold, fingerprint }) => `link ${link.id} ${link.directoryGroupId} ${wouldHold} ${fingerprint}`)
+      .map(({ link, wouldHold, pause, fingerprint }) => {
+        const paused = pause.count > 0 ? ' paused' : ''
+        return `link ${link.id} ${link.directoryGroupId} ${wouldHold} ${fingerprint}${paused}`
+      })
       .sort(),
     ...effect.eligibility.fingerprint,
   ]

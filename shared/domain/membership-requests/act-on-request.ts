@@ -8,9 +8,11 @@ import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import { moveIfMisplaced, recheckPolicy } from './apply-policy.ts'
 import { isMembershipChange } from './apply-transitions.ts'
 import { gateAfterApproval } from './approvals.ts'
-import { approverCounter, isApprover, NO_FACTS, withCurrentApproverCounts } from './approvers.ts'
+import { type ApproverSources, approverCounter, isApprover, NO_FACTS, withCurrentApproverCounts } from './approvers.ts'
 import { decideRequest, gateOf, type PolicyFacts, type RequestAction } from './decide-request.ts'
+import { type DecisionRight, decisionRight } from './decision-right.ts'
 import { isEligible } from './eligibility.ts'
+import { waitingPart } from './extension.ts'
 import { type AppliedPolicy, gatesOf, policyOf } from './join-policy.ts'
 import {
   decidersOf,
@@ -19,7 +21,12 @@ import {
   type MembershipRequestDto,
   Notes,
 } from './membership-request.ts'
-import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
+import {
+  approverSources,
+  freshOrgChart,
+  notifyMembershipChanges,
+  type RequestDependencies,
+} from './request-dependencies.ts'
 import { toMembershipRequestDto } from './request-names.ts'
 
 /** Body of approve and reject. */
@@ -39,8 +46,8 @@ type VisibleRequest = {
   readonly request: Versioned<MembershipRequest>
   readonly collection: Collection
   readonly orgChart: OrgChart
-  /** Whether the viewer is an approver at the gate where the request waits. */
-  readonly mayDecide: boolean
+  /** The viewer's right to decide at the gate where the request waits. */
+  readonly right: DecisionRight
 }
 
 /** @throws Refusal `CollectionNotFound`; `RequestNotFound`, also for a request that the viewer may not see. */
@@ -54,8 +61,7 @@ export async function readRequest(
     [request.value],
     [collection],
     name.tenantId,
-    orgChart,
-    deps.membershipResolver,
+    approverSources(orgChart, deps),
   )
   return { ...request, value: toMembershipRequestDto(value ?? request.value, collection, orgChart) }
 }
@@ -64,7 +70,7 @@ export async function readRequest(
  * Approves, rejects, cancels or leaves. Of several concurrent actions on a request, one succeeds and the others are
  * refused with `InvalidRequestState`.
  * @throws Refusal `CollectionNotFound`, `RequestNotFound`, `RelationshipUnknown`, `RelationshipNotOfRequest`,
- * `PreconditionFailed`, `InvalidRequestState`, `SelfApproval`, `NotCurrentApprover`, `NotRequester`.
+ * `PreconditionFailed`, `NotesRequired`, `InvalidRequestState`, `SelfApproval`, `NotCurrentApprover`, `NotRequester`.
  */
 export async function actOnRequest(
   name: RequestName,
@@ -74,11 +80,12 @@ export async function actOnRequest(
   ifMatch: string | undefined,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequestDto>> {
-  const { request, collection, orgChart, mayDecide } = await requireVisibleRequest(name, person, deps)
+  const { request, collection, orgChart, right } = await requireVisibleRequest(name, person, deps)
   requirePositionOfRequest(request.value, body.relationshipId, orgChart)
   requireIfMatch(request.version, ifMatch)
   const { identityId } = person
-  const action: RequestAction = { kind, actor: { id: identityId, identityId }, notes: body.notes }
+  const { mayDecide, onBehalfOf } = kind === 'approve' || kind === 'reject' ? right : { mayDecide: false }
+  const action: RequestAction = { kind, actor: { id: identityId, identityId }, onBehalfOf, notes: body.notes }
   const policy = policyOf(collection)
   const isApproval = kind === 'approve' && mayDecide
   const facts = isApproval
@@ -107,18 +114,24 @@ async function factsOfApproval(
 ): Promise<PolicyFacts> {
   const { tenantId } = request
   const gate = gateOf(request, policy)
-  const following = gate && gateAfterApproval(request, gate, policy)
+  const waiting = waitingPart(request)
+  const following = gate && waiting && gateAfterApproval(waiting, gate, policy)
   const [counter, eligible] = await Promise.all([
-    approverCounter(tenantId, following === undefined ? [] : [following], orgChart, deps.membershipResolver),
+    approverCounter(tenantId, following === undefined ? [] : [following], approverSources(orgChart, deps)),
     isEligible(request, policy, orgChart, deps),
   ])
   return { mayDecide: () => true, approverCount: (at) => counter(at, request), isEligible: eligible }
 }
 
-async function requireVisibleRequest(
+/**
+ * @param alsoVisible Whether the viewer may see a request that they would not see otherwise.
+ * @throws Refusal `CollectionNotFound`; `RequestNotFound`, also for a request that the viewer may not see.
+ */
+export async function requireVisibleRequest(
   { tenantId, collectionId, requestId }: RequestName,
   { identityId, seesAll }: Viewer,
   deps: RequestDependencies,
+  alsoVisible: (request: MembershipRequest, orgChart: OrgChart) => boolean = () => false,
 ): Promise<VisibleRequest> {
   const [orgChart, foundCollection] = await Promise.all([
     freshOrgChart(tenantId, deps),
@@ -128,20 +141,34 @@ async function requireVisibleRequest(
   const stored = await deps.requests.find(tenantId, requestId)
   const request =
     stored?.value.collectionId === collectionId ? await moveIfMisplaced(stored, collection, deps) : undefined
-  const gate = request && gateOf(request.value, policyOf(collection))
-  const mayDecide =
-    request !== undefined &&
-    (await isApprover(tenantId, identityId, gate, request.value, orgChart, deps.membershipResolver))
+  if (request === undefined) throw requestNotFound(collectionId, requestId)
+  const { value } = request
+  const sources = approverSources(orgChart, deps)
+  const right = await decisionRight(identityId, gateOf(value, policyOf(collection)), value, sources, deps.deputies)
   const isVisible =
-    request !== undefined &&
-    (seesAll ||
-      mayDecide ||
-      involves(request.value, identityId) ||
-      (await couldDecide(identityId, request.value, collection, orgChart, deps)))
-  if (!isVisible) {
-    throw new Refusal('RequestNotFound', `There is no request ${requestId} in collection ${collectionId}`)
-  }
-  return { request, collection, orgChart, mayDecide }
+    seesAll ||
+    right.mayDecide ||
+    involves(value, identityId) ||
+    alsoVisible(value, orgChart) ||
+    isManagerOfGate(identityId, value, collection, orgChart) ||
+    (await couldDecide(identityId, value, collection, sources))
+  if (!isVisible) throw requestNotFound(collectionId, requestId)
+  return { request, collection, orgChart, right }
+}
+
+function requestNotFound(collectionId: string, requestId: string): Refusal {
+  return new Refusal('RequestNotFound', `There is no request ${requestId} in collection ${collectionId}`)
+}
+
+/** Whether the identity is the manager who decides at a gate of the policy, now or later. */
+export function isManagerOfGate(
+  identityId: string | undefined,
+  { requesterId, relationshipId }: MembershipRequest,
+  collection: Collection,
+  orgChart: OrgChart,
+): boolean {
+  if (identityId === undefined || !gatesOf(policyOf(collection)).some(({ type }) => type === 'Manager')) return false
+  return orgChart.managersOf(requesterId, relationshipId).has(identityId)
 }
 
 /** Whether the identity is an approver at the gate where the request ended, if the policy still has that gate. */
@@ -149,12 +176,11 @@ async function couldDecide(
   identityId: string | undefined,
   request: MembershipRequest,
   collection: Collection,
-  orgChart: OrgChart,
-  { membershipResolver }: RequestDependencies,
+  sources: ApproverSources,
 ): Promise<boolean> {
   const last = lastGateOf(request)
   const gate = gatesOf(policyOf(collection)).find(({ order, type }) => order === last?.order && type === last.type)
-  return isApprover(request.tenantId, identityId, gate, request, orgChart, membershipResolver)
+  return isApprover(identityId, gate, request, sources)
 }
 
 /** Whether the identity is the subject of the request, submitted it, or has approved or rejected it. */
@@ -181,6 +207,7 @@ function requirePositionOfRequest(
   )
 }
 
-function refusalMessage(code: RefusalCode, { id, status }: MembershipRequest): string {
+/** The message of a refusal, with the request. */
+export function refusalMessage(code: RefusalCode, { id, status }: MembershipRequest): string {
   return code === 'InvalidRequestState' ? `Request ${id} is ${status}` : `${REFUSALS[code].message} (request ${id})`
 }

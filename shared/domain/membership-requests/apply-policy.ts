@@ -5,13 +5,20 @@ import { applyTransitions, readRequests } from './apply-transitions.ts'
 import { approverCounter, factsWithoutApprover, NO_FACTS } from './approvers.ts'
 import { type Actor, decideRequest, type RequestAction } from './decide-request.ts'
 import { eligibleIdentities } from './eligibility.ts'
+import { waitingPart } from './extension.ts'
 import { type AppliedPolicy, gatesOf, policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
-import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
+import {
+  approverSources,
+  freshOrgChart,
+  notifyMembershipChanges,
+  type RequestDependencies,
+  type RequestOutline,
+} from './request-dependencies.ts'
 
-const SYSTEM: Actor = { id: SYSTEM_ACTOR, identityId: undefined }
+export const SYSTEM: Actor = { id: SYSTEM_ACTOR, identityId: undefined }
 
-const NO_POLICY: AppliedPolicy = {
+export const NO_POLICY: AppliedPolicy = {
   approvalRequired: false,
   approvalGates: [],
   joinableBy: { collectionIds: [] },
@@ -65,7 +72,7 @@ async function applyPolicyOnce(
   const orgChart = await freshOrgChart(collection.tenantId, deps)
   const { tenantId } = collection
   const [counter, isEligibleNow] = await Promise.all([
-    approverCounter(tenantId, gatesOf(policy), orgChart, deps.membershipResolver),
+    approverCounter(tenantId, gatesOf(policy), approverSources(orgChart, deps)),
     eligibleIdentities(tenantId, policy, orgChart, deps),
   ])
   const factsOf = (request: MembershipRequest) =>
@@ -81,15 +88,20 @@ async function applyPolicyOnce(
 }
 
 function isWaiting({ value }: Versioned<MembershipRequest>): boolean {
-  return value.status === 'PendingApproval'
+  return waitingPart(value) !== undefined
 }
 
-/** Returns whether the request waits at a gate that another version of the policy has determined. */
+/** Returns whether the request, or its extension, waits at a gate that another version of the policy has determined. */
 export function isMisplaced(
-  request: Pick<MembershipRequest, 'status' | 'policyVersion'>,
+  {
+    status,
+    policyVersion,
+    extensionPolicyVersion,
+  }: Pick<RequestOutline, 'status' | 'policyVersion' | 'extensionPolicyVersion'>,
   policy: AppliedPolicy,
 ): boolean {
-  return request.status === 'PendingApproval' && request.policyVersion !== policy.version
+  if (status === 'Joined') return extensionPolicyVersion !== undefined && extensionPolicyVersion !== policy.version
+  return status === 'PendingApproval' && policyVersion !== policy.version
 }
 
 /** Returns the request. Moves it first when a policy change that was interrupted has left it misplaced. */
@@ -98,7 +110,13 @@ export async function moveIfMisplaced(
   collection: Collection,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
-  if (!isMisplaced(request.value, policyOf(collection))) return request
+  const { status, policyVersion, extension } = request.value
+  const placed = {
+    status,
+    ...(policyVersion && { policyVersion }),
+    ...(extension && { extensionPolicyVersion: extension.policyVersion }),
+  }
+  if (!isMisplaced(placed, policyOf(collection))) return request
   await applyPolicyToWaiting(collection, [request], deps)
   return (await deps.requests.find(collection.tenantId, request.value.id)) ?? request
 }
@@ -113,8 +131,8 @@ export async function recheckPolicy(
   decidedBy: Collection,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
-  const { tenantId, collectionId, id, status } = saved.value
-  if (status !== 'PendingApproval') return saved
+  const { tenantId, collectionId, id } = saved.value
+  if (!isWaiting(saved)) return saved
   const current = await deps.collections.find(tenantId, collectionId, 'joinable')
   if (current?.value.definitionVersion === decidedBy.definitionVersion) return saved
   if (current === undefined) await endRequests([saved], 'The collection was deleted', deps)

@@ -1,15 +1,27 @@
+import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import { gateOf, type PolicyFacts } from './decide-request.ts'
-import { type ApprovalGate, approverCollections, policyOf } from './join-policy.ts'
+import { waitingPart, waitingSinceMs } from './extension.ts'
+import { type ApprovalGate, approverCollections, type Fallback, policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
 
 /** The identity that a request is for, and the position. */
 export type RequestSubject = Pick<MembershipRequest, 'requesterId' | 'relationshipId'>
 
-/** Returns the number of approvers at a gate for one request; the subject is not counted. */
-export type ApproverCounter = (gate: ApprovalGate, subject: RequestSubject) => number
+/** What tells who may decide now. */
+export type ApproverSources = {
+  readonly orgChart: OrgChart
+  readonly membershipResolver: MembershipResolver
+  readonly nowMs: number
+}
+
+/**
+ * Returns the number of approvers at a gate for one request; the subject is not counted.
+ * @param sinceMs Since when the request waits there. Without it, it has just come.
+ */
+export type ApproverCounter = (gate: ApprovalGate, subject: RequestSubject, sinceMs?: number) => number
 
 /**
  * Creates a counter for the gates. Reads the members of approver collections once; managers come from the org chart.
@@ -17,19 +29,28 @@ export type ApproverCounter = (gate: ApprovalGate, subject: RequestSubject) => n
 export async function approverCounter(
   tenantId: string,
   gates: readonly ApprovalGate[],
-  orgChart: OrgChart,
-  membershipResolver: MembershipResolver,
+  { orgChart, membershipResolver, nowMs }: ApproverSources,
 ): Promise<ApproverCounter> {
   const identitiesIn = await membershipResolver.identitiesIn(tenantId, approverCollections(gates), orgChart)
-  const named = new Map<ApprovalGate, ReadonlySet<string>>()
-  for (const gate of gates) named.set(gate, namedApprovers(gate, identitiesIn, orgChart))
-  return (gate, { requesterId, relationshipId }) => {
-    const approvers =
-      gate.type === 'Manager'
-        ? orgChart.managersOf(requesterId, relationshipId)
-        : (named.get(gate) ?? new Set<string>())
-    return approvers.size - Number(approvers.has(requesterId))
+  const known = new Map<ApprovalGate | Fallback, ReadonlySet<string>>()
+  for (const gate of gates) {
+    known.set(gate, namedApprovers(gate, identitiesIn, orgChart))
+    if (gate.fallback !== undefined) known.set(gate.fallback, namedApprovers(gate.fallback, identitiesIn, orgChart))
   }
+  const named = (gate: ApprovalGate | Fallback) => known.get(gate) ?? new Set<string>()
+  return (gate, { requesterId, relationshipId }, sinceMs = nowMs) => {
+    const { type, fallback } = gate
+    const own = new Set(type === 'Manager' ? orgChart.managersOf(requesterId, relationshipId) : named(gate))
+    own.delete(requesterId)
+    if (fallback === undefined || !isInForce(fallback, own.size, sinceMs, nowMs)) return own.size
+    const all = own.union(named(fallback))
+    return all.size - Number(all.has(requesterId))
+  }
+}
+
+/** Whether the fallback of a gate decides as well: after its days, or when the gate has nobody else. */
+export function isInForce({ afterDays }: Fallback, approverCount: number, sinceMs: number, nowMs: number): boolean {
+  return approverCount === 0 || nowMs >= sinceMs + afterDays * DAY_MS
 }
 
 /**
@@ -41,8 +62,7 @@ export async function withCurrentApproverCounts(
   requests: readonly MembershipRequest[],
   collections: readonly Collection[],
   tenantId: string,
-  orgChart: OrgChart,
-  membershipResolver: MembershipResolver,
+  sources: ApproverSources,
 ): Promise<MembershipRequest[]> {
   const policies = new Map(collections.map((collection) => [collection.id, policyOf(collection)]))
   const gates = new Map<MembershipRequest, ApprovalGate>()
@@ -51,16 +71,22 @@ export async function withCurrentApproverCounts(
     const gate = policy && gateOf(request, policy)
     if (gate !== undefined) gates.set(request, gate)
   }
-  const counter = await approverCounter(tenantId, [...new Set(gates.values())], orgChart, membershipResolver)
+  const counter = await approverCounter(tenantId, [...new Set(gates.values())], sources)
   return requests.map((request) => {
     const gate = gates.get(request)
-    if (gate === undefined || request.currentGate === null) return request
-    return { ...request, currentGate: { ...request.currentGate, approverCount: counter(gate, request) } }
+    return gate === undefined ? request : withApproverCount(request, counter(gate, request, waitingSinceMs(request)))
   })
 }
 
+function withApproverCount(request: MembershipRequest, approverCount: number): MembershipRequest {
+  const { currentGate, extension } = request
+  if (currentGate !== null) return { ...request, currentGate: { ...currentGate, approverCount } }
+  if (extension === undefined) return request
+  return { ...request, extension: { ...extension, currentGate: { ...extension.currentGate, approverCount } } }
+}
+
 function namedApprovers(
-  { type, approvers }: ApprovalGate,
+  { type, approvers }: Pick<ApprovalGate, 'type' | 'approvers'>,
   identitiesIn: ReadonlyMap<string, ReadonlySet<string>>,
   orgChart: OrgChart,
 ): ReadonlySet<string> {
@@ -68,21 +94,37 @@ function namedApprovers(
   return new Set(approvers.flatMap((id) => [...(identitiesIn.get(id) ?? [])]))
 }
 
-/** Whether the identity is an approver at the gate for this subject, by the current members of approver collections. */
+/**
+ * Whether the identity is an approver of the request at the gate, by the current members of approver collections.
+ * @param request One that waits there or, for its readers, has ended there.
+ */
 export async function isApprover(
-  tenantId: string,
   identityId: string | undefined,
   gate: ApprovalGate | undefined,
-  { requesterId, relationshipId }: RequestSubject,
-  orgChart: OrgChart,
-  membershipResolver: MembershipResolver,
+  request: MembershipRequest,
+  sources: ApproverSources,
 ): Promise<boolean> {
   if (identityId === undefined || gate === undefined) return false
-  switch (gate.type) {
+  if (await isNamedApprover(identityId, gate, request, sources)) return true
+  const { fallback } = gate
+  if (fallback === undefined || !(await isNamedApprover(identityId, fallback, request, sources))) return false
+  const { fallback: _fallback, ...own } = gate
+  const counter = await approverCounter(request.tenantId, [own], sources)
+  const untilMs = waitingPart(request) === undefined ? Date.parse(request.updatedAt) : sources.nowMs
+  return isInForce(fallback, counter(own, request), waitingSinceMs(request), untilMs)
+}
+
+async function isNamedApprover(
+  identityId: string,
+  { type, approvers }: Pick<ApprovalGate, 'type' | 'approvers'>,
+  { tenantId, requesterId, relationshipId }: MembershipRequest,
+  { orgChart, membershipResolver }: ApproverSources,
+): Promise<boolean> {
+  switch (type) {
     case 'Identity':
-      return gate.approvers.includes(identityId)
+      return approvers.includes(identityId)
     case 'Collection':
-      return (await membershipResolver.collectionsOf(tenantId, identityId, gate.approvers, orgChart)).size > 0
+      return (await membershipResolver.collectionsOf(tenantId, identityId, approvers, orgChart)).size > 0
     case 'Manager':
       return orgChart.managersOf(requesterId, relationshipId).has(identityId)
   }
@@ -91,10 +133,11 @@ export async function isApprover(
 /** For actions that are not decisions at a gate but can move a request to one. */
 export function factsWithoutApprover(
   counter: ApproverCounter,
-  subject: RequestSubject,
+  request: MembershipRequest,
   isEligible: boolean,
 ): PolicyFacts {
-  return { mayDecide: () => false, approverCount: (gate) => counter(gate, subject), isEligible }
+  const sinceMs = waitingPart(request) === undefined ? undefined : waitingSinceMs(request)
+  return { mayDecide: () => false, approverCount: (gate) => counter(gate, request, sinceMs), isEligible }
 }
 
 /** For actions that never move a request to a gate. */

@@ -2,14 +2,7 @@ import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import type { Attribution, MemberChangeCause } from '../history/member-history.ts'
 import type { MembershipRequest } from './membership-request.ts'
 import type { RequestChange } from './request-dependencies.ts'
-
-/** Lifecycle notes of what the service does itself. */
-export const SYSTEM_NOTES = {
-  orphaned: 'The person, the position or the collection was deleted',
-  handedOver: 'The position was handed over to another person',
-  restored: 'The person or the position was restored',
-  merged: 'Merged',
-} as const
+import { SYSTEM_NOTES } from './system-notes.ts'
 
 /** The cause of a member that was removed, by the note of the system that ended the request. */
 const CAUSE_BY_NOTE: Readonly<Record<string, MemberChangeCause>> = {
@@ -17,6 +10,7 @@ const CAUSE_BY_NOTE: Readonly<Record<string, MemberChangeCause>> = {
   [SYSTEM_NOTES.handedOver]: 'ObjectChanged',
   [SYSTEM_NOTES.restored]: 'ObjectChanged',
   [SYSTEM_NOTES.merged]: 'Merged',
+  [SYSTEM_NOTES.expired]: 'Expired',
 }
 
 /** Why a change of a request adds or removes a member. */

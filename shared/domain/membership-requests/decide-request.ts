@@ -1,14 +1,12 @@
 import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { approvalAt, approvalsOf, gateAfterApproval, remainingGates } from './approvals.ts'
+import { deadlineOf, isOverdue } from './ends.ts'
+import { askedExtension, waitingPart, withDecidedExtension } from './extension.ts'
 import { type AppliedPolicy, type ApprovalGate, gatesOf } from './join-policy.ts'
-import {
-  LIVE_STATUSES,
-  type LifecycleEntry,
-  type MembershipRequest,
-  OPEN_STATUSES,
-  type RequestStatus,
-} from './membership-request.ts'
+import { LIVE_STATUSES, type MembershipRequest, OPEN_STATUSES, type RequestStatus } from './membership-request.ts'
+import { type Step as RequestStep, withFinalStatus, withMembership, withStatus } from './request-step.ts'
+import { SYSTEM_NOTES } from './system-notes.ts'
 
 /** The actor of an action: the id recorded in the lifecycle, and the core identity that the rules apply to. */
 export type Actor = { readonly id: string; readonly identityId: string | undefined }
@@ -23,8 +21,14 @@ export type RequestAction = {
     | 'admit' // added directly: the open request is granted
     | 'end' // removed directly, or the subject, position or collection was deleted
     | 'move' // the join policy changed
+    | 'extend' // asks for a later end of a membership
+    | 'expire' // ends what has an end or a deadline that is past
   readonly actor: Actor
+  /** For a decision of a deputy: the identity that the actor represents. */
+  readonly onBehalfOf?: string | undefined
   readonly notes?: string | undefined
+  /** The end that is asked for: of the extension, or of the membership of one who is added directly. */
+  readonly endsAt?: string | undefined
 }
 
 /** What the policy means for one request now: its approvers, and whether it admits the subject. */
@@ -35,6 +39,8 @@ export type PolicyFacts = {
   approverCount(gate: ApprovalGate): number
   /** Whether the policy allows the subject to join. */
   readonly isEligible: boolean
+  /** Whether the actor may ask for a later end. */
+  readonly mayExtend?: boolean
 }
 
 export type RequestOutcome =
@@ -42,7 +48,15 @@ export type RequestOutcome =
   | { readonly outcome: 'unchanged' }
   | {
       readonly outcome: 'refuse'
-      readonly code: 'InvalidRequestState' | 'SelfApproval' | 'NotCurrentApprover' | 'NotRequester'
+      readonly code:
+        | 'InvalidRequestState'
+        | 'SelfApproval'
+        | 'NotCurrentApprover'
+        | 'NotRequester'
+        | 'NotesRequired'
+        | 'EndNotLater'
+        | 'NotEligible'
+        | 'NoApprover'
     }
 
 /** The statuses in which each action is allowed. */
@@ -55,7 +69,12 @@ const ALLOWED_STATUSES: Readonly<Record<RequestAction['kind'], readonly RequestS
   admit: OPEN_STATUSES,
   end: LIVE_STATUSES,
   move: ['PendingApproval'],
+  extend: ['Joined'],
+  expire: LIVE_STATUSES,
 }
+
+/** The actions that concern the extension of a membership as well as a waiting request. */
+const AT_GATES: readonly RequestAction['kind'][] = ['approve', 'reject', 'move']
 
 /**
  * Decides on one action: returns the request after the action, or the reason for refusing it. When both the status and
@@ -68,8 +87,12 @@ export function decideRequest(
   action: RequestAction,
   nowMs: number,
 ): RequestOutcome {
-  if (!ALLOWED_STATUSES[action.kind].includes(request.status)) return { outcome: 'refuse', code: 'InvalidRequestState' }
-  const step: Step = { actorId: action.actor.id, at: toTimestamp(nowMs), policy, facts }
+  const isExtension = request.status === 'Joined' && AT_GATES.includes(action.kind)
+  const waiting = isExtension ? waitingPart(request) : undefined
+  if (waiting !== undefined) return decideExtension(request, decideRequest(waiting, policy, facts, action, nowMs))
+  if (!ALLOWED_STATUSES[action.kind].includes(request.status)) return refuse('InvalidRequestState')
+  const { actor, onBehalfOf } = action
+  const step: Step = { actorId: actor.id, onBehalfOf, nowMs, at: toTimestamp(nowMs), policy, facts }
   switch (action.kind) {
     case 'open':
       return next(atGate(remainingGates(approvalsOf(request, policy), policy)[0], request, step))
@@ -81,41 +104,64 @@ export function decideRequest(
     case 'leave':
       return ifAllowed([request.requesterId], step, withFinalStatus('Left', request, step))
     case 'admit':
-      return next(withFinalStatus('Joined', request, step))
+      return next(withMembership({ ...request, ...(action.endsAt && { endsAt: action.endsAt }) }, step))
     case 'end':
       return next(
         withFinalStatus(request.status === 'Joined' ? 'Left' : 'Cancelled', request, step, { notes: action.notes }),
       )
     case 'move':
-      return applyPolicy(request, action, step)
+      return isOverdue(request, nowMs) ? expire(request, step) : applyPolicy(request, action, step)
+    case 'extend':
+      return extend(request, action, step)
+    case 'expire':
+      return isOverdue(request, nowMs) ? expire(request, step) : { outcome: 'unchanged' }
   }
 }
 
-/** The gate where the request waits; undefined when the policy no longer has it. */
-export function gateOf(
-  { currentGate }: Pick<MembershipRequest, 'currentGate'>,
-  policy: AppliedPolicy,
-): ApprovalGate | undefined {
+/** A membership, or a request that was not decided in time, ends by itself. */
+function expire(request: MembershipRequest, step: Step): RequestOutcome {
+  const status = request.status === 'Joined' ? 'Left' : 'Cancelled'
+  const system = { ...step, actorId: SYSTEM_ACTOR, onBehalfOf: undefined }
+  return next(withFinalStatus(status, request, system, { notes: SYSTEM_NOTES.expired }))
+}
+
+/** The extension passes the gates as a request does, and is granted at once without any. */
+function extend(request: MembershipRequest, { notes, endsAt = '' }: RequestAction, step: Step): RequestOutcome {
+  const { facts, nowMs, policy } = step
+  if (request.extension !== undefined || isOverdue(request, nowMs)) return refuse('InvalidRequestState')
+  if (facts.mayExtend !== true) return refuse('NotRequester')
+  if (request.endsAt === undefined || Date.parse(endsAt) <= Date.parse(request.endsAt)) return refuse('EndNotLater')
+  if (!facts.isEligible) return refuse('NotEligible')
+  const [gate] = gatesOf(policy)
+  if (gate !== undefined && facts.approverCount(gate) === 0) return refuse('NoApprover')
+  const asked = { requestedBy: step.actorId, requestedAt: step.at }
+  return next(withDecidedExtension(request, atGate(gate, askedExtension(request, endsAt), step, notes), asked))
+}
+
+function decideExtension(request: MembershipRequest, decision: RequestOutcome): RequestOutcome {
+  if (decision.outcome !== 'next' || request.extension === undefined) return decision
+  return next(withDecidedExtension(request, decision.request, request.extension))
+}
+
+/** The gate where the request, or its extension, waits; undefined when the policy no longer has it. */
+export function gateOf(request: MembershipRequest, policy: AppliedPolicy): ApprovalGate | undefined {
+  const currentGate = waitingPart(request)?.currentGate
   return gatesOf(policy).find(({ order, type }) => order === currentGate?.order && type === currentGate.type)
 }
 
 /** Actor and time of the action, the policy, and what it means for the request. */
-type Step = {
-  readonly actorId: string
-  readonly at: string
-  readonly policy: AppliedPolicy
-  readonly facts: PolicyFacts
-}
-
-type EntryDetails = { readonly gate?: ApprovalGate; readonly notes?: string | undefined }
+type Step = RequestStep & { readonly facts: PolicyFacts }
 
 function decideAtGate(request: MembershipRequest, action: RequestAction, step: Step): RequestOutcome {
-  const { kind, actor, notes } = action
-  const { policy } = step
+  const { kind, actor, onBehalfOf, notes } = action
+  const { policy, nowMs } = step
+  if (kind === 'reject' && policy.rejectionNeedsReason === true && (notes ?? '').trim() === '') {
+    return refuse('NotesRequired')
+  }
   const gate = gateOf(request, policy)
-  if (gate === undefined) return { outcome: 'refuse', code: 'InvalidRequestState' }
-  if (actor.identityId === request.requesterId) return { outcome: 'refuse', code: 'SelfApproval' }
-  if (!step.facts.mayDecide(gate)) return { outcome: 'refuse', code: 'NotCurrentApprover' }
+  if (gate === undefined || (kind === 'approve' && isOverdue(request, nowMs))) return refuse('InvalidRequestState')
+  if ([actor.identityId, onBehalfOf].includes(request.requesterId)) return refuse('SelfApproval')
+  if (!step.facts.mayDecide(gate)) return refuse('NotCurrentApprover')
   if (kind === 'reject') return next(withFinalStatus('Rejected', request, step, { gate, notes }))
   const approved: MembershipRequest = {
     ...withStatus('Approved', request, step, { gate, notes }),
@@ -125,7 +171,7 @@ function decideAtGate(request: MembershipRequest, action: RequestAction, step: S
 }
 
 function ifAllowed(allowed: readonly string[], { actorId }: Step, after: MembershipRequest): RequestOutcome {
-  return allowed.includes(actorId) ? next(after) : { outcome: 'refuse', code: 'NotRequester' }
+  return allowed.includes(actorId) ? next(after) : refuse('NotRequester')
 }
 
 /** The request goes to the first gate, in the order of the policy, that has not approved it. */
@@ -139,7 +185,13 @@ function applyPolicy(request: MembershipRequest, action: RequestAction, step: St
   }
   const approverCount = facts.approverCount(gate)
   if (approverCount === currentGate.approverCount && policyVersion === policy.version) return { outcome: 'unchanged' }
-  return next({ ...request, approvals, policyVersion: policy.version, currentGate: { ...currentGate, approverCount } })
+  const placed = {
+    ...request,
+    approvals,
+    policyVersion: policy.version,
+    currentGate: { ...currentGate, approverCount },
+  }
+  return next(withDeadline(placed, policy))
 }
 
 /** Lifecycle note of a request that ends because its subject is no longer allowed to join. */
@@ -153,7 +205,8 @@ function atGateIfEligible(
   notes?: string,
 ): MembershipRequest {
   if (step.facts.isEligible) return atGate(gate, request, step, notes)
-  return withFinalStatus('Cancelled', request, { ...step, actorId: SYSTEM_ACTOR }, { notes: NOT_ELIGIBLE_NOTE })
+  const system = { ...step, actorId: SYSTEM_ACTOR, onBehalfOf: undefined }
+  return withFinalStatus('Cancelled', request, system, { notes: NOT_ELIGIBLE_NOTE })
 }
 
 /** Returns the request waiting at the gate, or joined when there is no gate. */
@@ -163,38 +216,24 @@ function atGate(
   step: Step,
   notes?: string,
 ): MembershipRequest {
-  if (gate === undefined) return withFinalStatus('Joined', request, step, { notes })
+  if (gate === undefined) return withMembership(request, step, { notes })
   const { order, type } = gate
   const approverCount = step.facts.approverCount(gate)
   const waiting = withStatus('PendingApproval', request, step, { gate, notes })
-  return { ...waiting, policyVersion: step.policy.version, currentGate: { order, type, approverCount } }
+  const placed = { ...waiting, policyVersion: step.policy.version, currentGate: { order, type, approverCount } }
+  return withDeadline(placed, step.policy)
 }
 
-function withFinalStatus(
-  status: RequestStatus,
-  request: MembershipRequest,
-  step: Step,
-  said: EntryDetails = {},
-): MembershipRequest {
-  return { ...withStatus(status, request, step, said), currentGate: null }
-}
-
-function withStatus(
-  status: RequestStatus,
-  request: MembershipRequest,
-  { actorId, at }: Step,
-  { gate, notes }: EntryDetails,
-): MembershipRequest {
-  const entry: LifecycleEntry = {
-    status,
-    actorId,
-    at,
-    ...(gate === undefined ? {} : { gate: { order: gate.order, type: gate.type } }),
-    ...(notes === undefined ? {} : { notes }),
-  }
-  return { ...request, status, updatedAt: at, lifecycle: [...request.lifecycle, entry] }
+function withDeadline(request: MembershipRequest, policy: AppliedPolicy): MembershipRequest {
+  const { deadlineMs: _deadlineMs, ...rest } = request
+  const deadlineMs = deadlineOf(request, policy)
+  return deadlineMs === undefined ? rest : { ...rest, deadlineMs }
 }
 
 function next(request: MembershipRequest): RequestOutcome {
   return { outcome: 'next', request }
+}
+
+function refuse(code: Extract<RequestOutcome, { outcome: 'refuse' }>['code']): RequestOutcome {
+  return { outcome: 'refuse', code }
 }

@@ -8,7 +8,8 @@ import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import { NO_FACTS } from './approvers.ts'
-import { type Actor, decideRequest } from './decide-request.ts'
+import { type Actor, decideRequest, type RequestAction } from './decide-request.ts'
+import { allowedEnd, DateInput, futureEndMs, grantedEnd } from './ends.ts'
 import { policyOf } from './join-policy.ts'
 import { type MembershipRequest, newRequest, slotOf } from './membership-request.ts'
 import { endOrphaned } from './reconcile-requests.ts'
@@ -25,6 +26,10 @@ const MAX_IDENTITIES = 10_000
 export const MemberChange = Type.Object({ coreIdentityIds: Type.Array(Guid, { maxItems: MAX_IDENTITIES }) })
 export type MemberChange = Static<typeof MemberChange>
 
+/** Body of a direct add. */
+export const MemberAddition = Type.Object({ ...MemberChange.properties, endsAt: Type.Optional(DateInput) })
+type MemberAddition = Static<typeof MemberAddition>
+
 export const AddedMembers = Closed({ added: Type.Integer(), alreadyMembers: Type.Integer() })
 export const RemovedMembers = Closed({ removed: Type.Integer(), notMembers: Type.Integer() })
 
@@ -37,15 +42,17 @@ const MAX_ATTEMPTS = 5
 /**
  * Adds identities as members without approval, at their main position. An open request for the same membership is
  * granted. Otherwise a request is created in `Joined`, so that each membership has a history.
- * @throws Refusal `CollectionNotFound`; `IdentityUnknown` for each id that does not exist, and no member is added then.
+ * @throws Refusal `InvalidEnd`; `CollectionNotFound`; `IdentityUnknown` for each id that does not exist, and no member is
+ * added then; `EndTooLate`.
  */
 export async function addMembersDirectly(
   tenantId: string,
   collectionId: string,
-  { coreIdentityIds }: MemberChange,
+  { coreIdentityIds, endsAt }: MemberAddition,
   actor: Actor,
   deps: RequestDependencies,
 ): Promise<Static<typeof AddedMembers>> {
+  const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, deps.nowMs())
   const orgChart = await freshOrgChart(tenantId, deps)
   const unknown = coreIdentityIds.flatMap((id, index) => (orgChart.has('identity', id) ? [] : [{ id, index }]))
   const collection = await deps.collections.find(tenantId, collectionId, 'joinable')
@@ -56,8 +63,14 @@ export async function addMembersDirectly(
   )
   const { value } = found(collection, collectionId)
   const identityIds = [...new Set(coreIdentityIds)]
+  const addition: Addition = {
+    collection: value,
+    orgChart,
+    actor,
+    endsAt: allowedEnd(endMs, policyOf(value), deps.nowMs()),
+  }
   const added = await changeMembers(identityIds, value, deps, (batch, live) =>
-    batch.flatMap((identityId) => joinChanges(identityId, live, value, orgChart, actor, deps) ?? []),
+    batch.flatMap((identityId) => joinChanges(identityId, live, addition, deps) ?? []),
   )
   return { added, alreadyMembers: identityIds.length - added }
 }
@@ -78,7 +91,7 @@ export async function removeMembersDirectly(
   const removed = await changeMembers(identityIds, value, deps, (_batch, live) =>
     live
       .filter((request) => request.value.status === 'Joined')
-      .flatMap((before) => transitionChange('end', before, value, actor, deps)),
+      .flatMap((before) => transitionChange({ kind: 'end', actor }, before, value, deps)),
   )
   return { removed, notMembers: identityIds.length - removed }
 }
@@ -134,12 +147,18 @@ async function changeBatch(
   }
 }
 
+type Addition = {
+  readonly collection: Collection
+  readonly orgChart: OrgChart
+  readonly actor: Actor
+  /** The end that was sent, as a timestamp. */
+  readonly endsAt: string | undefined
+}
+
 function joinChanges(
   identityId: string,
   live: readonly Versioned<MembershipRequest>[],
-  collection: Collection,
-  orgChart: OrgChart,
-  actor: Actor,
+  { collection, orgChart, actor, endsAt }: Addition,
   deps: RequestDependencies,
 ): RequestChange[] | undefined {
   const relationshipId = orgChart.mainPositionOf(identityId) ?? null
@@ -148,7 +167,7 @@ function joinChanges(
   if (own.some(({ value }) => value.status === 'Joined')) return undefined
   const slot = slotOf(collection, identityId, relationshipId)
   const before = own.find(({ value }) => value.slot === slot)
-  if (before !== undefined) return transitionChange('admit', before, collection, actor, deps)
+  if (before !== undefined) return transitionChange({ kind: 'admit', actor, endsAt }, before, collection, deps)
   const after = newRequest({
     id: deps.newId(),
     collection,
@@ -157,19 +176,20 @@ function joinChanges(
     submittedBy: actor.id,
     status: 'Joined',
     notes: null,
+    endsAt: grantedEnd(endsAt, policyOf(collection), deps.nowMs()),
     at: toTimestamp(deps.nowMs()),
   })
   return [{ after, attribution: { cause: 'Direct', actorId: actor.id } }]
 }
 
 function transitionChange(
-  kind: 'admit' | 'end',
+  action: RequestAction & { readonly kind: 'admit' | 'end' },
   before: Versioned<MembershipRequest>,
   collection: Collection,
-  actor: Actor,
   deps: RequestDependencies,
 ): RequestChange[] {
-  const decision = decideRequest(before.value, policyOf(collection), NO_FACTS, { kind, actor }, deps.nowMs())
+  const { actor } = action
+  const decision = decideRequest(before.value, policyOf(collection), NO_FACTS, action, deps.nowMs())
   if (decision.outcome !== 'next') return []
   return [{ before, after: decision.request, attribution: { cause: 'Direct', actorId: actor.id } }]
 }

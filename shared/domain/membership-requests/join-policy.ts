@@ -17,6 +17,50 @@ const MAX_GATES = 20
 const MAX_APPROVERS = 200
 const MAX_COLLECTIONS = 200
 
+/** Who decides as well when a gate is not decided in time. */
+const FALLBACK_TYPES = ['Identity', 'Collection'] as const
+
+const AfterDays = Type.Integer({ minimum: 1, maximum: 365 })
+
+const FallbackInput = Type.Object(
+  {
+    afterDays: AfterDays,
+    type: Type.String({ maxLength: 50 }),
+    approvers: Type.Optional(Type.Array(Guid, { maxItems: MAX_APPROVERS })),
+  },
+  {
+    description:
+      'Who decides as well when a request has waited at the gate for `afterDays`, or at once when the gate has no approver ' +
+      'other than the requester. `type` is `Identity` or `Collection`. `approvers` are as those of a gate, and required.',
+  },
+)
+const FallbackDto = Closed({ afterDays: AfterDays, type: OneOf(FALLBACK_TYPES), approvers: Type.Array(Guid) })
+
+/** The limits of time, and what a rejection needs. Absent: no limit, and no reason. */
+const LIMITS = {
+  maxDays: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 3650,
+      description:
+        'Days for which a membership lasts at most, counted from its grant or from the call that extends it. Absent: no ' +
+        'limit. A change affects no membership that exists.',
+    }),
+  ),
+  requestDays: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      description:
+        'Days after which a request that is not decided is cancelled by `system` with the note `Expired`. Absent: no limit. ' +
+        'Extensions wait until the membership ends.',
+    }),
+  ),
+  rejectionNeedsReason: Type.Optional(
+    Type.Boolean({ description: 'Whether a rejection must have `notes`. Absent: false.' }),
+  ),
+}
+
 /** A join policy as callers send it. `checkJoinPolicy` checks the rules that the schema cannot express. */
 export const JoinPolicyInput = Type.Object({
   approvalRequired: Type.Boolean(),
@@ -32,6 +76,7 @@ export const JoinPolicyInput = Type.Object({
               'Ids of identities or collections, or none, depending on the type of the gate. They must exist. An update may keep deleted approvers that the same gate (by `order` and `type`) already has. At a gate without approvers, requests wait until the policy changes, an administrator adds the requester directly, or the request is cancelled.',
           }),
         ),
+        fallback: Type.Optional(FallbackInput),
       }),
       { maxItems: MAX_GATES },
     ),
@@ -47,6 +92,7 @@ export const JoinPolicyInput = Type.Object({
       ),
     }),
   ),
+  ...LIMITS,
 })
 export type JoinPolicyInput = Static<typeof JoinPolicyInput>
 
@@ -61,19 +107,40 @@ export const JoinPolicyDto = Closed({
         Type.Array(Guid),
         'As sent. An approver that was deleted later stays in the list without effect.',
       ),
+      fallback: Type.Optional(FallbackDto),
     }),
   ),
   joinableBy: Closed({ collectionIds: Type.Array(Guid) }),
+  ...LIMITS,
 })
+
+type PolicyLimits = Readonly<Static<Type.TObject<typeof LIMITS>>>
+
+/** These members of a policy, without those that are absent. */
+export function limitsOf({ maxDays, requestDays, rejectionNeedsReason }: PolicyLimits): PolicyLimits {
+  return {
+    ...(maxDays === undefined ? {} : { maxDays }),
+    ...(requestDays === undefined ? {} : { requestDays }),
+    ...(rejectionNeedsReason === undefined ? {} : { rejectionNeedsReason }),
+  }
+}
 
 export type ApprovalGate = {
   readonly order: number
   readonly type: GateType
   /** Identity ids, collection ids, or none, depending on the type. */
   readonly approvers: readonly string[]
+  readonly fallback?: Fallback
 }
 
-export type JoinPolicy = {
+/** Decides as well once a request has waited at a gate for so many days, or at once when the gate has nobody. */
+export type Fallback = {
+  readonly afterDays: number
+  readonly type: (typeof FALLBACK_TYPES)[number]
+  readonly approvers: readonly string[]
+}
+
+export type JoinPolicy = PolicyLimits & {
   readonly approvalRequired: boolean
   readonly approvalGates: readonly ApprovalGate[]
   /** Members of any of these collections may submit requests; every identity when the list is empty. */
@@ -95,9 +162,10 @@ export function gatesOf({ approvalRequired, approvalGates }: JoinPolicy): readon
   return approvalRequired ? approvalGates : []
 }
 
-/** Returns the collections whose members are approvers at one of the gates. */
+/** Returns the collections whose members are approvers at one of the gates, or its fallback. */
 export function approverCollections(gates: readonly ApprovalGate[]): string[] {
-  return [...new Set(gates.flatMap(({ type, approvers }) => (type === 'Collection' ? approvers : [])))]
+  const named = gates.flatMap((gate) => [gate, gate.fallback ?? []].flat())
+  return [...new Set(named.flatMap(({ type, approvers }) => (type === 'Collection' ? approvers : [])))]
 }
 
 type GateInput = NonNullable<JoinPolicyInput['approvalGates']>[number]
@@ -139,6 +207,7 @@ export function checkJoinPolicy(given: JoinPolicyInput, pointer = '/joinPolicy')
       approvalRequired: given.approvalRequired,
       approvalGates: gates.map(normalizedGate).sort((one, other) => one.order - other.order),
       joinableBy: { collectionIds: [...new Set(collectionIds)] },
+      ...limitsOf(given),
     },
     faults,
     references: policyReferences(given, pointer),
@@ -153,6 +222,7 @@ type NamingPolicy = {
 type NamingGate = Pick<ApprovalGate, 'order'> & {
   readonly type: string
   readonly approvers?: readonly string[]
+  readonly fallback?: { readonly type: string; readonly approvers?: readonly string[] }
 }
 
 /** Returns all references of a policy, with JSON pointers. */
@@ -191,16 +261,51 @@ function gateFaults(gate: GateInput, earlier: readonly GateInput[], pointer: str
     }
     if (approverCount > 0) fault('ApproversNotAllowed', 'A Manager gate cannot have approvers', 'approvers')
   } else if (approverCount === 0) fault('ApproversRequired', `A gate of type ${type} must have approvers`, 'approvers')
-  return faults
+  return gate.fallback === undefined ? faults : [...faults, ...fallbackFaults(gate.fallback, `${pointer}/fallback`)]
 }
 
-function gateReferences({ order, type, approvers }: NamingGate, pointer: string): PolicyReference[] {
+function fallbackFaults({ type, approvers = [] }: NonNullable<GateInput['fallback']>, pointer: string): RefusalEntry[] {
+  if (!isFallbackType(type)) {
+    const message = `The type of a fallback must be Identity or Collection, not ${type}`
+    return [refusalEntry('UnknownGateType', message, `${pointer}/type`)]
+  }
+  if (approvers.length > 0) return []
+  return [refusalEntry('ApproversRequired', 'A fallback must have approvers', `${pointer}/approvers`)]
+}
+
+function isFallbackType(text: string): text is Fallback['type'] {
+  return (FALLBACK_TYPES as readonly string[]).includes(text)
+}
+
+function gateReferences({ order, fallback, ...gate }: NamingGate, pointer: string): PolicyReference[] {
+  const ofGate = namedReferences(gate, `${gate.type} ${order}`, pointer)
+  if (fallback === undefined) return ofGate
+  return [...ofGate, ...namedReferences(fallback, `fallback ${fallback.type} ${order}`, `${pointer}/fallback`)]
+}
+
+function namedReferences(
+  { type, approvers }: Omit<NamingGate, 'order'>,
+  place: string,
+  pointer: string,
+): PolicyReference[] {
   if (type !== 'Identity' && type !== 'Collection') return []
   const to = type === 'Identity' ? 'identity' : 'collection'
-  const place = `${type} ${order}`
   return (approvers ?? []).map((id, index) => ({ to, id, pointer: `${pointer}/approvers/${index}`, place }))
 }
 
-function normalizedGate({ order, type, approvers }: GateInput): ApprovalGate {
-  return { order, type: isGateType(type) ? type : 'Identity', approvers: [...new Set(approvers ?? [])] }
+function normalizedGate({ order, type, approvers, fallback }: GateInput): ApprovalGate {
+  const gate: ApprovalGate = {
+    order,
+    type: isGateType(type) ? type : 'Identity',
+    approvers: [...new Set(approvers ?? [])],
+  }
+  return fallback === undefined ? gate : { ...gate, fallback: normalizedFallback(fallback) }
+}
+
+function normalizedFallback({ afterDays, type, approvers }: NonNullable<GateInput['fallback']>): Fallback {
+  return {
+    afterDays,
+    type: isFallbackType(type) ? type : 'Identity',
+    approvers: [...new Set(approvers ?? [])],
+  }
 }

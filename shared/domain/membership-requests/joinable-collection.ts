@@ -23,6 +23,7 @@ import {
   checkJoinPolicy,
   JoinPolicyDto,
   JoinPolicyInput,
+  limitsOf,
   type PolicyReference,
   policyOf,
   policyReferences,
@@ -43,13 +44,18 @@ export const JoinableCollectionDto = Closed({ ...CollectionDto.properties, joinP
 export type JoinableCollectionDto = Static<typeof JoinableCollectionDto>
 
 export function toJoinableCollectionDto(collection: Collection): JoinableCollectionDto {
-  const { approvalRequired, approvalGates, joinableBy } = policyOf(collection)
+  const { approvalRequired, approvalGates, joinableBy, ...limits } = policyOf(collection)
   return {
     ...toCollectionDto(collection),
     joinPolicy: {
       approvalRequired,
-      approvalGates: approvalGates.map((gate) => ({ ...gate, approvers: [...gate.approvers] })),
+      approvalGates: approvalGates.map(({ fallback, ...gate }) => ({
+        ...gate,
+        approvers: [...gate.approvers],
+        ...(fallback === undefined ? {} : { fallback: { ...fallback, approvers: [...fallback.approvers] } }),
+      })),
       joinableBy: { collectionIds: [...joinableBy.collectionIds] },
+      ...limitsOf(limits),
     },
   }
 }

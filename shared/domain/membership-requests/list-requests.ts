@@ -3,11 +3,11 @@ import type { Page } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
-import { involves, type Viewer } from './act-on-request.ts'
+import { involves, isManagerOfGate, type Viewer } from './act-on-request.ts'
 import { withCurrentApproverCounts } from './approvers.ts'
-import { approverCollections, gatesOf, policyOf } from './join-policy.ts'
+import { waitingPart } from './extension.ts'
+import { gatesOf, policyOf } from './join-policy.ts'
 import {
-  endedKeyOf,
   gateKey,
   isManagerKey,
   type MembershipRequest,
@@ -15,11 +15,17 @@ import {
   OPEN_STATUSES,
   type RequestStatus,
   reviewKeyOf,
-  subjectKey,
 } from './membership-request.ts'
-import type { WaitingRequest } from './request-dependencies.ts'
-import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
+import { approverSources, freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
 import { toMembershipRequestDto } from './request-names.ts'
+import {
+  awaitsDecision,
+  awaitsUnder,
+  endedWithReader,
+  type ReviewAccess,
+  reviewAccess,
+  reviewKeysOf,
+} from './review-access.ts'
 
 /** Which page of a list of requests, and in which status. */
 export type RequestPage = {
@@ -45,10 +51,13 @@ export async function requestsOfCollection(
   const query = { newestFirst: true, collectionId, ...(status === undefined ? {} : { status }) }
   if (seesAll) return described(await deps.requests.page(tenantId, query, after, size), [collection], orgChart, deps)
   if (identityId === undefined) return { items: [] }
-  const keys = await reviewKeys({ tenantId, identityId }, [collection], orgChart, deps)
-  const reader = { identityId, reviewKeys: keys }
+  const access = await reviewAccess({ tenantId, identityId }, [collection], orgChart, deps)
+  const reader = { identityId, reviewKeys: reviewKeysOf(access) }
   const isReadable = (request: MembershipRequest) =>
-    involves(request, identityId) || concernsApprover(request, keys, identityId, orgChart)
+    involves(request, identityId) ||
+    awaitsDecision(request, access) ||
+    endedWithReader(request, access) ||
+    isManagerOfGate(identityId, request, collection, orgChart)
   const read = (from: string | undefined, count: number) =>
     deps.requests.page(tenantId, { ...query, reader }, from, count)
   return described(await filteredPage(read, isReadable, after, size), [collection], orgChart, deps)
@@ -70,16 +79,17 @@ export async function requestsAwaiting(
   { after, size }: RequestPage,
   deps: RequestDependencies,
 ): Promise<Page<MembershipRequestDto>> {
-  const { tenantId, identityId } = person
+  const { tenantId } = person
   const [orgChart, joinables] = await Promise.all([
     freshOrgChart(tenantId, deps),
     deps.collections.list(tenantId, 'joinable'),
   ])
-  const waitingUnder = await reviewKeys(person, joinables, orgChart, deps)
+  const access = await reviewAccess(person, joinables, orgChart, deps)
+  const waitingUnder = reviewKeysOf(access)
   if (waitingUnder.length === 0) return { items: [] }
   const read = (from: string | undefined, count: number) =>
     deps.requests.page(tenantId, { newestFirst: false, waitingUnder }, from, count)
-  const isDue = (request: MembershipRequest) => requestAwaitsIdentity(request, waitingUnder, identityId, orgChart)
+  const isDue = (request: MembershipRequest) => awaitsDecision(request, access)
   return described(await filteredPage(read, isDue, after, size), joinables, orgChart, deps)
 }
 
@@ -92,7 +102,7 @@ export async function submittedOnBehalf(
   return (await describedInAll(tenantId, { items }, deps)).items
 }
 
-/** Lists the person's own requests that are not decided yet, newest first, with current approver counts. */
+/** Lists the person's own requests, and memberships with an extension, that are not decided yet, newest first. */
 export async function pendingRequests(
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
@@ -100,7 +110,9 @@ export async function pendingRequests(
   const live = await deps.requests.liveOf(tenantId, identityId)
   const items = live
     .map(({ value }) => value)
-    .filter(({ status }) => (OPEN_STATUSES as readonly string[]).includes(status))
+    .filter(
+      (request) => (OPEN_STATUSES as readonly string[]).includes(request.status) || waitingPart(request) !== undefined,
+    )
   return (await describedInAll(tenantId, { items }, deps)).items
 }
 
@@ -124,104 +136,61 @@ async function described(
   page: Page<MembershipRequest>,
   collections: readonly Collection[],
   orgChart: OrgChart,
-  { membershipResolver }: RequestDependencies,
+  deps: RequestDependencies,
 ): Promise<Page<MembershipRequestDto>> {
   const [tenantId] = page.items.map((request) => request.tenantId)
   if (tenantId === undefined) return { ...page, items: [] }
   const byId = new Map(collections.map((collection) => [collection.id, collection]))
-  const counted = await withCurrentApproverCounts(page.items, collections, tenantId, orgChart, membershipResolver)
+  const counted = await withCurrentApproverCounts(page.items, collections, tenantId, approverSources(orgChart, deps))
   const items = counted.map((request) => toMembershipRequestDto(request, byId.get(request.collectionId), orgChart))
   return { ...page, items }
 }
 
-/**
- * Returns the review keys under which requests of these collections can await the identity's decision: the gates where
- * it is an approver, and the identities it may manage. Requests found under an identity's key must be checked with
- * `awaitsIdentity`.
- */
-async function reviewKeys(
-  { tenantId, identityId }: Person,
-  collections: readonly Collection[],
-  orgChart: OrgChart,
-  deps: RequestDependencies,
-): Promise<string[]> {
-  const gates = collections.flatMap((collection) =>
-    gatesOf(policyOf(collection)).map((gate) => ({ gate, key: gateKey(collection.id, gate.order) })),
-  )
-  const memberOf = await deps.membershipResolver.collectionsOf(
-    tenantId,
-    identityId,
-    approverCollections(gates.map(({ gate }) => gate)),
-    orgChart,
-  )
-  const isNamed = ({ gate: { type, approvers } }: (typeof gates)[number]) =>
-    type === 'Identity' ? approvers.includes(identityId) : approvers.some((id) => memberOf.has(id))
-  const keys = gates.filter(isNamed).map(({ key }) => key)
-  const isManaged = gates.some(({ gate }) => gate.type === 'Manager')
-  return isManaged ? [...keys, ...orgChart.reportsOf(identityId).map(subjectKey)] : keys
-}
-
-/** Whether a request found under one of the identity's review keys awaits its decision. Own requests never do. */
-function awaitsIdentity(
-  { requesterId, relationshipId, reviewKey }: Omit<WaitingRequest, 'collectionId'>,
-  identityId: string,
-  orgChart: OrgChart,
-): boolean {
-  if (requesterId === identityId) return false
-  return !isManagerKey(reviewKey) || orgChart.managersOf(requesterId, relationshipId).has(identityId)
-}
-
-/** Whether a request, found by any query, awaits the decision of the identity with these review keys. */
-function requestAwaitsIdentity(
-  request: MembershipRequest,
-  keys: readonly string[],
-  identityId: string,
-  orgChart: OrgChart,
-): boolean {
-  const reviewKey = reviewKeyOf(request)
-  if (reviewKey === null || !keys.includes(reviewKey)) return false
-  return awaitsIdentity({ ...request, reviewKey }, identityId, orgChart)
-}
-
-/** Whether a request awaits the identity's decision, or ended at a gate where it is an approver. */
-function concernsApprover(
-  request: MembershipRequest,
-  keys: readonly string[],
-  identityId: string,
-  orgChart: OrgChart,
-): boolean {
-  if (requestAwaitsIdentity(request, keys, identityId, orgChart)) return true
-  const endedKey = endedKeyOf(request)
-  if (endedKey === null || !keys.includes(endedKey)) return false
-  return awaitsIdentity({ ...request, reviewKey: endedKey }, identityId, orgChart)
-}
-
 /** Lists the joinable collections with requests that await the person's decision, by name. */
 export async function collectionsToReview(person: Person, deps: RequestDependencies): Promise<Collection[]> {
-  const { tenantId, identityId } = person
+  const { tenantId } = person
   const [orgChart, joinables] = await Promise.all([
     freshOrgChart(tenantId, deps),
     deps.collections.list(tenantId, 'joinable'),
   ])
-  const [keys, own] = await Promise.all([
-    reviewKeys(person, joinables, orgChart, deps),
-    deps.requests.liveOf(tenantId, identityId),
-  ])
-  // Under the key of a gate, any request awaits the decision, except an own one. So most keys need no look at requests.
+  const access = await reviewAccess(person, joinables, orgChart, deps)
+  const found = await Promise.all(access.accesses.map((one) => keysWithRequests(one, access, person, deps)))
+  const [collectionIds, awaitedKeys] = [
+    new Set(found.flatMap((one) => [...one.collectionIds])),
+    new Set(found.flatMap((one) => [...one.awaitedKeys])),
+  ]
+  const isDue = async (collection: Collection): Promise<boolean> => {
+    const keys = gatesOf(policyOf(collection)).map(({ order }) => gateKey(collection.id, order))
+    if (collectionIds.has(collection.id) || keys.some((key) => awaitedKeys.has(key))) return true
+    const asFallback = keys.filter((key) => access.accesses.some(({ fallbacks }) => fallbacks.has(key)))
+    if (asFallback.length === 0) return false
+    const waiting = await deps.requests.waitingIn(tenantId, collection.id, asFallback)
+    return waiting.some((request) => awaitsDecision(request, access))
+  }
+  const due = await Promise.all(joinables.map(isDue))
+  return joinables.filter((_, index) => due[index])
+}
+
+/**
+ * The collections in which requests await the decision of one principal, and the keys of gates under which any do. Under
+ * the key of a gate, any request awaits the decision, except own ones. So most keys need no look at requests.
+ */
+async function keysWithRequests(
+  one: ReviewAccess['accesses'][number],
+  access: ReviewAccess,
+  { tenantId, identityId }: Person,
+  deps: RequestDependencies,
+): Promise<{ readonly collectionIds: ReadonlySet<string>; readonly awaitedKeys: ReadonlySet<string> }> {
+  const subjects = [...new Set([identityId, one.principalId])]
+  const own = (await Promise.all(subjects.map((id) => deps.requests.liveOf(tenantId, id)))).flat()
   const ownKeys = new Set(own.map(({ value }) => reviewKeyOf(value)))
-  const [doubtful, certain] = partition(keys, (key) => isManagerKey(key) || ownKeys.has(key))
+  const [doubtful, certain] = partition([...one.keys], (key) => isManagerKey(key) || ownKeys.has(key))
   const [waiting, awaited] = await Promise.all([
     deps.requests.waiting(tenantId, doubtful),
     deps.requests.awaitedKeys(tenantId, certain),
   ])
-  const due = new Set(
-    waiting.filter((request) => awaitsIdentity(request, identityId, orgChart)).map(({ collectionId }) => collectionId),
-  )
-  const awaitedKeys = new Set(awaited)
-  const isDue = (collection: Collection) =>
-    due.has(collection.id) ||
-    gatesOf(policyOf(collection)).some(({ order }) => awaitedKeys.has(gateKey(collection.id, order)))
-  return joinables.filter(isDue)
+  const due = waiting.filter((request) => awaitsUnder(request, one, access))
+  return { collectionIds: new Set(due.map(({ collectionId }) => collectionId)), awaitedKeys: new Set(awaited) }
 }
 
 function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
@@ -237,11 +206,11 @@ export async function requestsToReview(
   person: Person,
   deps: RequestDependencies,
 ): Promise<readonly MembershipRequestDto[]> {
-  const { tenantId, identityId } = person
+  const { tenantId } = person
   const orgChart = await freshOrgChart(tenantId, deps)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
-  const keys = await reviewKeys(person, [collection], orgChart, deps)
-  const waiting = await deps.requests.waitingIn(tenantId, collectionId, keys)
-  const due = waiting.filter((request) => requestAwaitsIdentity(request, keys, identityId, orgChart))
+  const access = await reviewAccess(person, [collection], orgChart, deps)
+  const waiting = await deps.requests.waitingIn(tenantId, collectionId, reviewKeysOf(access))
+  const due = waiting.filter((request) => awaitsDecision(request, access))
   return (await described({ items: due }, [collection], orgChart, deps)).items
 }

@@ -34,10 +34,26 @@ const LifecycleEntry = Closed({
       'of the time of the action: it stays when the identity is merged into another one later.',
   ),
   at: Timestamp,
+  onBehalfOf: Type.Optional(
+    Described(
+      Type.String(),
+      'The identity as whose deputy the actor decided. Absent where the actor decided themselves.',
+    ),
+  ),
   gate: Type.Optional(Closed({ order: Type.Integer(), type: GateType })),
   notes: Type.Optional(Type.String()),
 })
 export type LifecycleEntry = Readonly<Static<typeof LifecycleEntry>>
+
+export const CurrentGate = Closed({ order: Type.Integer(), type: GateType, approverCount: Type.Integer() })
+
+/** A later end that is asked for and waits to be approved. */
+const EXTENSION_PROPERTIES = {
+  endsAt: Described(Timestamp, 'The end of the membership when the extension is approved.'),
+  requestedBy: Described(Type.String(), 'Like `submittedBy`.'),
+  requestedAt: Timestamp,
+  currentGate: Described(CurrentGate, 'As the `currentGate` of a request.'),
+}
 
 /** The members of a request that are stored and returned. */
 export const REQUEST_PROPERTIES = {
@@ -56,7 +72,7 @@ export const REQUEST_PROPERTIES = {
   ),
   status: OneOf(REQUEST_STATUSES),
   currentGate: Described(
-    Nullable(Closed({ order: Type.Integer(), type: GateType, approverCount: Type.Integer() })),
+    Nullable(CurrentGate),
     'The gate where the request waits and the current number of approvers there, without the requester. With no approvers, the request waits until the policy changes, the requester is added directly or the request is cancelled. Null when the request does not wait.',
   ),
   notes: Nullable(Type.String()),
@@ -72,6 +88,15 @@ const NameNow = Nullable(Type.String())
 
 export const MembershipRequestDto = Closed({
   ...REQUEST_PROPERTIES,
+  endsAt: Described(
+    Nullable(Timestamp),
+    'When the membership ends: within a minute after this time, the status becomes `Left` by `system` with the note ' +
+      '`Expired`. For a request that is not decided yet, the end that was asked for; it is `Cancelled` then. Null without an end.',
+  ),
+  extension: Described(
+    Nullable(Closed(EXTENSION_PROPERTIES)),
+    'A later end that waits for approval. Its decisions stand in `lifecycle`, while `status` stays `Joined`. Null when none waits.',
+  ),
   collectionName: Described(NameNow, 'The current name of the collection; null when it was deleted.'),
   requesterName: Described(NameNow, 'The current display name of the requester; null without one.'),
   relationshipTitle: Described(NameNow, 'The current title of the position; null without one.'),
@@ -90,6 +115,12 @@ export type MembershipRequest = Readonly<Omit<Static<typeof StoredRequest>, 'lif
   /** Identifies the membership that the request is for. No two live requests share a slot. */
   readonly slot: string
   readonly lifecycle: readonly LifecycleEntry[]
+  /** Timestamp. When the membership ends; for an open request, the end that was asked for. Absent without an end. */
+  readonly endsAt?: string
+  /** The time until which an open request must be decided. Absent without one. */
+  readonly deadlineMs?: number
+  /** Waits for approval. Of a membership only. */
+  readonly extension?: Extension
   /** One for each approval, in order. Absent in requests of earlier releases. */
   readonly approvals?: readonly Approval[]
   /**
@@ -101,6 +132,12 @@ export type MembershipRequest = Readonly<Omit<Static<typeof StoredRequest>, 'lif
    * it.
    */
   readonly restorableUntilMs?: number
+}
+
+type Extension = Readonly<Static<Type.TObject<typeof EXTENSION_PROPERTIES>>> & {
+  /** As of a request. */
+  readonly approvals: readonly Approval[]
+  readonly policyVersion: number
 }
 
 /** The type and approvers of the gate that approved a request. */
@@ -129,11 +166,13 @@ export function isLive({ status }: Pick<MembershipRequest, 'status'>): boolean {
  */
 export function reviewKeyOf({
   status,
-  currentGate,
+  currentGate: ofRequest,
+  extension,
   collectionId,
   requesterId,
-}: Pick<MembershipRequest, 'status' | 'currentGate' | 'collectionId' | 'requesterId'>): string | null {
-  if (status !== 'PendingApproval' || currentGate === null) return null
+}: Pick<MembershipRequest, 'status' | 'currentGate' | 'extension' | 'collectionId' | 'requesterId'>): string | null {
+  const currentGate = status === 'PendingApproval' ? ofRequest : status === 'Joined' ? extension?.currentGate : null
+  if (currentGate === undefined || currentGate === null) return null
   return currentGate.type === 'Manager' ? subjectKey(requesterId) : gateKey(collectionId, currentGate.order)
 }
 
@@ -166,6 +205,11 @@ export function subjectKey(requesterId: string): string {
   return `subject:${requesterId}`
 }
 
+/** Returns the identity of a key of `subjectKey`; undefined for other keys. */
+export function subjectOfKey(reviewKey: string): string | undefined {
+  return isManagerKey(reviewKey) ? reviewKey.slice('subject:'.length) : undefined
+}
+
 /** Whether the requests under a review key wait for a manager rather than for approvers that the policy names. */
 export function isManagerKey(reviewKey: string): boolean {
   return reviewKey.startsWith('subject:')
@@ -180,13 +224,14 @@ export function decidersOf({ lifecycle }: Pick<MembershipRequest, 'lifecycle'>):
 type NewRequest = Pick<
   MembershipRequest,
   'id' | 'requesterId' | 'relationshipId' | 'submittedBy' | 'status' | 'notes'
-> & { readonly collection: Collection; readonly at: string }
+> & { readonly collection: Collection; readonly at: string; readonly endsAt?: string | undefined }
 
 /** Returns a new request whose lifecycle has one entry, with the request's status and notes. */
-export function newRequest({ collection, at, ...given }: NewRequest): MembershipRequest {
+export function newRequest({ collection, at, endsAt, ...given }: NewRequest): MembershipRequest {
   const { requesterId, relationshipId, submittedBy, status, notes } = given
   return {
     ...given,
+    ...(endsAt === undefined ? {} : { endsAt }),
     tenantId: collection.tenantId,
     slot: slotOf(collection, requesterId, relationshipId),
     collectionId: collection.id,

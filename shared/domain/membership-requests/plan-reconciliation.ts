@@ -2,10 +2,11 @@ import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
-import { SYSTEM_NOTES } from './attribution.ts'
+import { laterEnd } from './ends.ts'
 import { isLive, type MembershipRequest, slotOf } from './membership-request.ts'
 import type { ObjectStatuses } from './object-statuses.ts'
 import type { RequestChange } from './request-dependencies.ts'
+import { SYSTEM_NOTES } from './system-notes.ts'
 
 type CollectionType = Pick<Collection, 'id' | 'objectType'>
 
@@ -27,15 +28,44 @@ export function planReconciliation(
     planned.filter(({ after }) => isLive(after)),
     ({ after }) => after.slot,
   )
-  const losers = new Set([...bySlot.values()].flatMap((sharing) => sharing.sort(byPrecedence).slice(1)))
+  const sharings = [...bySlot.values()].map((sharing) => sharing.sort(byPrecedence))
+  const losers = new Set(sharings.flatMap((sharing) => sharing.slice(1)))
+  const merged = new Map(
+    sharings.flatMap(([first, ...others]) => (first ? [[first, withOthers(first, others, nowMs)]] : [])),
+  )
   const changes = planned.flatMap((change) => {
-    const { before, after } = change
-    if (!losers.has(change)) return after === before.value ? [] : [change]
+    const { before } = change
+    const after = merged.get(change) ?? change.after
+    if (!losers.has(change)) return after === before.value ? [] : [{ before, after }]
     // A membership that ended before and comes back to a slot that is taken stays as it is.
     return isLive(before.value) ? [{ before, after: ended(after, SYSTEM_NOTES.merged, nowMs) }] : []
   })
-  // The slots of requests that end are free for those that move.
-  return changes.sort((one, other) => Number(isLive(one.after)) - Number(isLive(other.after)))
+  // What a membership takes over from another is saved before that one ends. The slots of requests that end are free for
+  // those that move.
+  const rank = ({ before, after }: RequestChange) => (isLive(after) ? (before?.value.slot === after.slot ? 0 : 2) : 1)
+  return changes.sort((one, other) => rank(one) - rank(other))
+}
+
+type Planned = { readonly before: Versioned<MembershipRequest>; readonly after: MembershipRequest }
+
+/**
+ * The membership that remains of several of one person: it ends with the last of them, and a later end that one of them
+ * waits for stays asked for.
+ */
+function withOthers({ after }: Planned, others: readonly Planned[], nowMs: number): MembershipRequest {
+  const memberships = others.filter(({ before, after: other }) => isLive(before.value) && other.status === 'Joined')
+  if (after.status !== 'Joined' || memberships.length === 0) return after
+  const { endsAt: own, ...rest } = after
+  const end = memberships.reduce((end, other) => laterEnd(end, other.after.endsAt), own)
+  const ending: MembershipRequest = end === own ? after : { ...rest, ...(end === undefined ? {} : { endsAt: end }) }
+  const extension = memberships.find((other) => other.after.extension !== undefined)?.after.extension
+  if (ending.extension !== undefined || extension === undefined || end === undefined) return ending
+  if (Date.parse(extension.endsAt) <= Date.parse(end)) return ending
+  const { order, type } = extension.currentGate
+  const at = toTimestamp(nowMs)
+  const status = 'PendingApproval' as const
+  const entry = { status, actorId: SYSTEM_ACTOR, at, gate: { order, type }, notes: SYSTEM_NOTES.merged }
+  return { ...ending, extension, updatedAt: at, lifecycle: [...ending.lifecycle, entry] }
 }
 
 /**
@@ -63,6 +93,7 @@ function reconciled(
   if (isLive(request)) return reconciledLive(request, collection, statuses, nowMs)
   const { restorableUntilMs, ...former } = request
   if (collection === undefined || (restorableUntilMs ?? 0) <= nowMs) return request
+  if (former.endsAt !== undefined && Date.parse(former.endsAt) <= nowMs) return request
   const restored = withEntry(former, 'Joined', SYSTEM_NOTES.restored, nowMs)
   const after = reconciledLive(restored, collection, statuses, nowMs)
   return isLive(after) ? after : request
@@ -111,8 +142,10 @@ function ended(
   restorableUntilMs?: number,
 ): MembershipRequest {
   const wasJoined = request.status === 'Joined'
-  const after = withEntry({ ...request, currentGate: null }, wasJoined ? 'Left' : 'Cancelled', notes, nowMs)
-  return wasJoined && restorableUntilMs !== undefined ? { ...after, restorableUntilMs } : after
+  const { deadlineMs: _deadlineMs, extension, ...rest } = request
+  const after = withEntry({ ...rest, currentGate: null }, wasJoined ? 'Left' : 'Cancelled', notes, nowMs)
+  if (!wasJoined || restorableUntilMs === undefined) return after
+  return { ...after, restorableUntilMs, ...(extension === undefined ? {} : { extension }) }
 }
 
 function withEntry(

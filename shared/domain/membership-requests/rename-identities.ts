@@ -6,7 +6,7 @@ import type { Collection } from '../collections/collection.ts'
 import { schemaName } from '../core/attribute-names.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { type ApprovalGate, policyOf } from './join-policy.ts'
-import type { MembershipRequest } from './membership-request.ts'
+import type { Approval, MembershipRequest } from './membership-request.ts'
 import type { RequestDependencies } from './request-dependencies.ts'
 
 /** The identity that remains, by the id of each identity that was merged into it. */
@@ -33,8 +33,8 @@ export function identitiesNamedBy({ kind, definition }: Pick<Collection, 'kind' 
     .map((value) => String(value).toLowerCase())
 }
 
-const identityApprovers = ({ type, approvers }: ApprovalGate): readonly string[] =>
-  type === 'Identity' ? approvers : []
+const identityApprovers = (gate: ApprovalGate): readonly string[] =>
+  [gate, gate.fallback ?? []].flat().flatMap(({ type, approvers }) => (type === 'Identity' ? approvers : []))
 
 type Leaf = { readonly id: unknown; readonly value?: unknown }
 
@@ -77,9 +77,12 @@ export async function renameInDefinitions(
 function renamedDefinition(collection: Collection, renamed: RenamedIdentities): Collection['definition'] {
   if (collection.kind !== 'joinable') return renamedNode(collection.definition, renamed) as Collection['definition']
   const { version: _version, ...policy } = policyOf(collection)
-  const approvalGates = policy.approvalGates.map((gate) =>
-    gate.type === 'Identity' ? { ...gate, approvers: renamedIds(gate.approvers, renamed) } : gate,
-  )
+  const renamedIn = <Named extends Pick<ApprovalGate, 'type' | 'approvers'>>(gate: Named): Named =>
+    gate.type === 'Identity' ? { ...gate, approvers: renamedIds(gate.approvers, renamed) } : gate
+  const approvalGates = policy.approvalGates.map((gate) => ({
+    ...renamedIn(gate),
+    ...(gate.fallback === undefined ? {} : { fallback: renamedIn(gate.fallback) }),
+  }))
   return { ...policy, approvalGates } as Collection['definition']
 }
 
@@ -109,12 +112,16 @@ async function renameInApprovals(
   await applyTransitions(
     waiting,
     (request) => {
-      const approvals = request.approvals?.map((approval) => ({
-        ...approval,
-        approvers: renamedIds(approval.approvers, renamed),
-      }))
-      if (JSON.stringify(approvals) === JSON.stringify(request.approvals)) return { outcome: 'unchanged' }
-      return { outcome: 'next', request: { ...request, approvals } as MembershipRequest }
+      const renamedIn = (approvals: readonly Approval[]) =>
+        approvals.map((approval) => ({ ...approval, approvers: renamedIds(approval.approvers, renamed) }))
+      const { approvals, extension } = request
+      const after: MembershipRequest = {
+        ...request,
+        ...(approvals === undefined ? {} : { approvals: renamedIn(approvals) }),
+        ...(extension === undefined ? {} : { extension: { ...extension, approvals: renamedIn(extension.approvals) } }),
+      }
+      if (JSON.stringify(after) === JSON.stringify(request)) return { outcome: 'unchanged' }
+      return { outcome: 'next', request: after }
     },
     deps,
   )

@@ -3,6 +3,8 @@ import { type CollectionDependencies, notifyEvaluation } from '../collections/co
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { Attribution } from '../history/member-history.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
+import type { ApproverSources } from './approvers.ts'
+import type { DeputyStore } from './deputies.ts'
 import type { MembershipRequest, RequestStatus } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
 
@@ -18,7 +20,10 @@ export type RequestChange = {
 export type RequestOutline = Pick<
   MembershipRequest,
   'id' | 'collectionId' | 'requesterId' | 'relationshipId' | 'status' | 'policyVersion'
->
+> & {
+  /** That of the extension that waits; absent when none does. */
+  readonly extensionPolicyVersion?: number
+}
 
 /** The members of a waiting request that determine who may decide on it. */
 export type WaitingRequest = Pick<MembershipRequest, 'collectionId' | 'requesterId' | 'relationshipId'> & {
@@ -72,12 +77,16 @@ export interface RequestStore {
     collectionId: string,
     identityIds?: readonly string[],
   ): Promise<Versioned<MembershipRequest>[]>
-  /** The requests of a collection that wait at a gate. */
+  /** The requests of a collection that wait at a gate, and the memberships whose extension does. */
   allWaitingIn(tenantId: string, collectionId: string): Promise<Versioned<MembershipRequest>[]>
   /** The live requests of all collections whose subject or position is one of these objects. */
   liveOfObjects(tenantId: string, objectIds: readonly string[]): Promise<Versioned<MembershipRequest>[]>
   /** The memberships that ended by a deletion and can still come back with the deleted object. */
   restorable(tenantId: string, nowMs: number): Promise<Versioned<MembershipRequest>[]>
+  /** Requests that the service ends by itself at these times (ms) or before. */
+  due(tenantId: string, untilMs: number, atMostCount: number): Promise<Versioned<MembershipRequest>[]>
+  /** The times (ms) until then at which the service ends requests by itself; each once. */
+  dueTimes(tenantId: string, untilMs: number): Promise<number[]>
   /** All live requests of the tenant. */
   liveOutlines(tenantId: string): Promise<RequestOutline[]>
   /** The requests that wait under one of the review keys. */
@@ -93,6 +102,7 @@ export type RequestDependencies = CollectionDependencies & {
   readonly requests: RequestStore
   readonly membershipResolver: MembershipResolver
   readonly deletedObjects: DeletedCoreObjects
+  readonly deputies: DeputyStore
 }
 
 /** A caller with a core identity. */
@@ -104,6 +114,14 @@ export async function freshOrgChart(
   deps: Pick<CollectionDependencies, 'snapshots' | 'nowMs'>,
 ): Promise<OrgChart> {
   return new OrgChart(await deps.snapshots.fresh(tenantId), deps.nowMs())
+}
+
+/** What tells who may decide now, by this org chart. */
+export function approverSources(
+  orgChart: OrgChart,
+  { membershipResolver, nowMs }: Pick<RequestDependencies, 'membershipResolver' | 'nowMs'>,
+): ApproverSources {
+  return { orgChart, membershipResolver, nowMs: nowMs() }
 }
 
 /**

@@ -12,15 +12,22 @@ export function toMembershipRequestDto(
   { rows }: OrgChart,
 ): MembershipRequestDto {
   const { tenantId: _tenantId, slot: _slot, approvals: _approvals, policyVersion: _policyVersion, ...rest } = request
-  const { restorableUntilMs: _restorableUntilMs, ...record } = rest
+  const { restorableUntilMs: _restorableUntilMs, deadlineMs: _deadlineMs, extension, ...record } = rest
   const { requesterId, relationshipId, submittedBy } = request
   const nameOf = (identityId: string) => rows.textOf('identity', 'displayName', identityId) ?? null
   return {
     ...record,
     lifecycle: [...request.lifecycle],
+    endsAt: request.endsAt ?? null,
+    extension: request.status === 'Joined' && extension !== undefined ? extensionDto(extension) : null,
     collectionName: collection?.name ?? null,
     requesterName: nameOf(requesterId),
     relationshipTitle: relationshipId === null ? null : (rows.textOf('relationship', 'title', relationshipId) ?? null),
     submittedByName: nameOf(submittedBy),
   }
+}
+
+function extensionDto(extension: NonNullable<MembershipRequest['extension']>): MembershipRequestDto['extension'] {
+  const { endsAt, requestedBy, requestedAt, currentGate } = extension
+  return { endsAt, requestedBy, requestedAt, currentGate }
 }

@@ -7,6 +7,7 @@ import type { KnownChanges, RowChanges } from '../tenant-index/rows/row-changes.
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { applyPolicyToWaiting, isMisplaced } from './apply-policy.ts'
 import { readRequests } from './apply-transitions.ts'
+import { renameDeputies } from './deputies.ts'
 import { policyOf } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
 import { readObjectStatuses } from './object-statuses.ts'
@@ -66,6 +67,7 @@ export class RequestReconciler implements ChangeReconciler {
     const renamed = await this.#renamed(tenantId, deletedIdentities)
     // A deleted person can come back as a part of an identity whose row does not change.
     const restorable = isAnyRestored || renamed.size > 0 ? await requests.restorable(tenantId, this.#deps.nowMs()) : []
+    if (renamed.size > 0) await renameDeputies(await this.#deps.deputies.all(tenantId), renamed, this.#deps)
     const isRewritten =
       renamed.size > 0 && (await renameInDefinitions(await collections.list(tenantId), renamed, this.#deps))
     await this.#reconcile(tenantId, [...live, ...restorable])
@@ -78,11 +80,11 @@ export class RequestReconciler implements ChangeReconciler {
     const outlines = await requests.liveOutlines(tenantId)
     // After the requests: the collection of each of them is in the list, unless it was deleted.
     const all = await collections.list(tenantId)
-    const isRewritten = await renameInDefinitions(
-      all,
-      await this.#renamed(tenantId, all.flatMap(identitiesNamedBy)),
-      this.#deps,
-    )
+    const deputies = await this.#deps.deputies.all(tenantId)
+    const deputyIds = deputies.flatMap(({ value }) => [value.identityId, value.deputyId])
+    const renamed = await this.#renamed(tenantId, [...all.flatMap(identitiesNamedBy), ...deputyIds])
+    await renameDeputies(deputies, renamed, this.#deps)
+    const isRewritten = await renameInDefinitions(all, renamed, this.#deps)
     const suspect = outlines.length === 0 ? [] : await this.#suspectAmong(tenantId, outlines, all)
     // A membership of a collection that was deleted does not come back.
     const hasJoinables = all.some(({ kind }) => kind === 'joinable')
@@ -117,7 +119,9 @@ export class RequestReconciler implements ChangeReconciler {
 
   /** Moves waiting requests that another version of their policy has placed. */
   async #moveMisplaced(tenantId: string, outlines: readonly RequestOutline[]): Promise<void> {
-    const waiting = outlines.filter(({ status }) => status === 'PendingApproval')
+    const isWaiting = ({ status, extensionPolicyVersion }: RequestOutline) =>
+      status === 'PendingApproval' || extensionPolicyVersion !== undefined
+    const waiting = outlines.filter(isWaiting)
     if (waiting.length === 0) return
     const joinables = await this.#deps.collections.list(tenantId, 'joinable')
     const byCollection = Map.groupBy(waiting, ({ collectionId }) => collectionId)

@@ -11,10 +11,12 @@ import { moveIfMisplaced, recheckPolicy } from './apply-policy.ts'
 import { approverCounter, factsWithoutApprover } from './approvers.ts'
 import { type Actor, decideRequest } from './decide-request.ts'
 import { isEligible } from './eligibility.ts'
+import { allowedEnd, DateInput, futureEndMs } from './ends.ts'
 import { type ApprovalGate, gatesOf, policyOf } from './join-policy.ts'
 import { type MembershipRequest, type MembershipRequestDto, Notes, newRequest } from './membership-request.ts'
 import { endOrphaned } from './reconcile-requests.ts'
 import {
+  approverSources,
   freshOrgChart,
   notifyMembershipChanges,
   type Person,
@@ -25,6 +27,7 @@ import { toMembershipRequestDto } from './request-names.ts'
 export const Submission = Type.Object({
   notes: Type.Optional(Notes),
   relationshipId: Type.Optional(Guid),
+  endsAt: Type.Optional(DateInput),
 })
 export type Submission = Static<typeof Submission>
 
@@ -37,22 +40,23 @@ export type SubmissionOnBehalf = Static<typeof SubmissionOnBehalf>
 /**
  * Submits the caller's own request to join.
  * @throws Refusal `CollectionNotFound`, `RelationshipNotYours`, `RelationshipEnded`, `RelationshipRequired`,
- * `RequestAlreadyOpen`, `AlreadyMember`, `NotEligible`, `NoApprover`.
+ * `RequestAlreadyOpen`, `AlreadyMember`, `NotEligible`, `NoApprover`, `InvalidEnd`, `EndTooLate`.
  */
 export async function submitRequest(
   collectionId: string,
-  { notes, relationshipId }: Submission,
+  { notes, relationshipId, endsAt }: Submission,
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Versioned<MembershipRequestDto>> {
   const orgChart = await freshOrgChart(tenantId, deps)
   const position = relationshipId ?? undefined
+  const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, deps.nowMs())
   if (position !== undefined) requireOwnActivePosition(position, identityId, orgChart)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const actor: Actor = { id: identityId, identityId }
   return submit(
-    { collection, requesterId: identityId, position, notes: notes ?? null, actor, creation },
+    { collection, requesterId: identityId, position, notes: notes ?? null, endMs, actor, creation },
     orgChart,
     deps,
   )
@@ -65,7 +69,7 @@ export async function submitRequest(
  */
 export async function submitOnBehalf(
   collectionId: string,
-  { notes, relationshipId, requesterId: named }: SubmissionOnBehalf,
+  { notes, relationshipId, endsAt, requesterId: named }: SubmissionOnBehalf,
   { tenantId, identityId }: Person,
   deps: RequestDependencies,
   creation: Creation = singleAttempt(deps),
@@ -74,12 +78,13 @@ export async function submitOnBehalf(
   if (report.identityId === undefined && report.position === undefined) {
     throw new Refusal('RequesterRequired', undefined, '/requesterId')
   }
+  const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, deps.nowMs())
   const orgChart = await freshOrgChart(tenantId, deps)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const requesterId = requireReport(report, identityId, orgChart)
   const actor: Actor = { id: identityId, identityId }
   const { position } = report
-  return submit({ collection, requesterId, position, notes: notes ?? null, actor, creation }, orgChart, deps)
+  return submit({ collection, requesterId, position, notes: notes ?? null, endMs, actor, creation }, orgChart, deps)
 }
 
 type NamedReport = { readonly identityId: string | undefined; readonly position: string | undefined }
@@ -117,6 +122,8 @@ type SubmissionContext = {
   readonly requesterId: string
   readonly position: string | undefined
   readonly notes: string | null
+  /** The end that is asked for. */
+  readonly endMs: number | undefined
   readonly actor: Actor
   readonly creation: Creation
 }
@@ -154,9 +161,10 @@ async function saveRequest(
   orgChart: OrgChart,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequest>> {
-  const { collection, requesterId, notes, actor } = context
+  const { collection, requesterId, notes, endMs, actor } = context
   const { tenantId } = collection
   const policy = policyOf(collection)
+  const endsAt = allowedEnd(endMs, policy, deps.nowMs())
   const request = newRequest({
     id,
     collection,
@@ -165,12 +173,13 @@ async function saveRequest(
     submittedBy: actor.id,
     status: 'Requested',
     notes,
+    endsAt,
     at: toTimestamp(deps.nowMs()),
   })
   await requireNoLiveRequest(request, deps)
   if (!(await isEligible(request, policy, orgChart, deps))) throw notEligible(collection.id)
   const firstGates = gatesOf(policy).slice(0, 1)
-  const counter = await approverCounter(tenantId, firstGates, orgChart, deps.membershipResolver)
+  const counter = await approverCounter(tenantId, firstGates, approverSources(orgChart, deps))
   for (const gate of firstGates) if (counter(gate, request) === 0) throw noApprover(gate, request)
   const decision = decideRequest(
     request,

@@ -1,6 +1,7 @@
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
 import type { RemovalGuard } from '../group-links/link-settings.ts'
+import { countUnaccepted } from './accepted-members.ts'
 import { removedRecently } from './recorded-writes.ts'
 import { decideRemovals } from './removal-guard.ts'
 
@@ -23,16 +24,22 @@ export type ChangesDecision =
 export function changesDecision(link: GroupLink, changes: AccountChanges | undefined): ChangesDecision {
   if (changes === undefined || link.accountsChangedAtMs !== null) return { outcome: 'compare' }
   const { added, removed, membershipVersion } = changes
-  const withoutAccountCount = changes.withoutAccountCount + unresolvedCount(link, changes)
+  const withoutAccountCount = skippedCountAfter(link, changes)
   if (withoutAccountCount === 0 && link.removalsDeferred) return { outcome: 'compare' }
   if (added.length + removed.length > MAX_CHANGES_COUNT) return { outcome: 'compare' }
   if (membershipVersion === link.appliedMembershipVersion) return { outcome: 'nothing' }
   return { outcome: 'write', add: added, remove: withoutAccountCount > 0 ? [] : removed }
 }
 
-/** Accounts that the last job could not add and that are still in the collection. */
-function unresolvedCount({ unresolved }: GroupLink, { removed }: AccountChanges): number {
-  return new Set(unresolved).difference(new Set(removed)).size
+/**
+ * Members without an account that the link does not accept, and those whose account the last job could not add, after
+ * the changes.
+ */
+export function skippedCountAfter(
+  { unresolved }: GroupLink,
+  { removed, withoutAccountCount, accepted }: AccountChanges,
+): number {
+  return withoutAccountCount + countUnaccepted(new Set(unresolved).difference(new Set(removed)), accepted)
 }
 
 /**

@@ -38,7 +38,8 @@ export async function compareLinks(
   const agreeing = new Set<string>()
   await forEachConcurrent(compared, CONCURRENT_COUNT, async ({ value, version }) => {
     const group = groups.get(value.directoryGroupId)
-    const desired = group && (await deps.collections.findAccounts(tenantId, value.collectionId))
+    const { collectionId, acceptedWithoutAccount } = value
+    const desired = group && (await deps.collections.findAccounts(tenantId, collectionId, acceptedWithoutAccount))
     if (group === undefined || desired === undefined || !agrees(value, group, desired)) return
     if (await isRecorded({ value: { ...value, comparedAtMs: startMs }, version }, deps)) agreeing.add(value.id)
   })

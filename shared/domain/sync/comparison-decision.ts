@@ -44,6 +44,7 @@ export function isSettled(link: GroupLink, groupChangedAtMs: number | undefined)
     link.lease === null &&
     link.heldRemovals === null &&
     !link.removalsDeferred &&
+    !link.isBehind &&
     link.unresolved.length + link.unseenAdditions.length === 0 &&
     openAccounts(link.removalWindow).size === 0
   )

@@ -2,6 +2,7 @@ import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { HeldRemovals } from '../group-links/removal-plan.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
+import { stillAccepted } from './accepted-members.ts'
 import type { BatchPlan } from './plan-sync.ts'
 
 type CompletedRun = {
@@ -17,7 +18,7 @@ type CompletedRun = {
 export function changesByRun(
   link: GroupLink,
   { unresolved, skipped, held }: SyncJob,
-  { membershipVersion, removals, deferredRemovalCount }: BatchPlan,
+  { membershipVersion, removals, deferredRemovalCount, ...plan }: BatchPlan,
   { startMs, endMs, accountsChangedAtMs, heldRemovals }: CompletedRun,
 ): Partial<GroupLink> {
   const hasRemovals = deferredRemovalCount + removals.length + held > 0
@@ -32,6 +33,14 @@ export function changesByRun(
     heldRemovals: withRejection(heldRemovals, link.heldRemovals),
     unresolved,
     skippedCount: skipped,
+    withoutAccount: plan.withoutAccount,
+    acceptedWithoutAccount: stillAccepted(link.acceptedWithoutAccount, {
+      considered: plan.acceptedIds,
+      accepted: plan.accepted,
+      unresolved,
+    }),
+    // What was accepted during the run is considered by the next one.
+    isBehind: link.acceptedWithoutAccount.join() !== plan.acceptedIds.join(),
   }
 }
 

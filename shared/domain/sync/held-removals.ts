@@ -1,7 +1,7 @@
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
-import { type HeldRemovals, PLAN_STORED_AGAIN_AFTER_MS } from '../group-links/removal-plan.ts'
+import { type HeldRemovals, PLAN_STORED_AGAIN_AFTER_MS, toChangeCause } from '../group-links/removal-plan.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import type { RemovalHold } from './removal-guard.ts'
 
@@ -29,9 +29,7 @@ export async function saveHeldRemovals(
 
   async function causes(): Promise<Pick<HeldRemovals, 'cause' | 'actorIds'>> {
     const { newest, actorIds } = await collections.removalCauses(link, accounts)
-    if (newest === null) return { cause: null, actorIds: [...actorIds] }
-    const { kind, actorId, atMs } = newest
-    return { cause: { kind, actorId, collectionId, at: toTimestamp(atMs) }, actorIds: [...actorIds] }
+    return { cause: toChangeCause(newest, collectionId), actorIds: [...actorIds] }
   }
 }
 

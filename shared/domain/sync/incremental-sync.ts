@@ -7,7 +7,9 @@ import { changeLink, LeaseLost, leaseDecision } from '../group-links/lease.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
 import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
+import { toChangeCause } from '../group-links/removal-plan.ts'
 import { withOpenRemovals } from '../group-links/removal-window.ts'
+import { SERVICE_ORIGIN } from '../group-links/sync-job.ts'
 import { type ChangesDecision, changesDecision, guardedChanges } from './changes-decision.ts'
 import { stepsOf } from './plan-sync.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
@@ -148,7 +150,10 @@ async function markChangesPending({ tenantId, id, changesPending }: GroupLink, d
 async function leaveToJob(link: GroupLink, deps: SyncDependencies): Promise<void> {
   const unfinished = await deps.jobs.unfinishedOf(link.tenantId, link.id)
   const queued = unfinished.find(({ value }) => value.status === 'Queued')
-  if (queued === undefined) await queueJob(link, 'ScheduledSweep', deps)
+  if (queued === undefined) {
+    const cause = toChangeCause(await deps.collections.newestChange(link), link.collectionId)
+    await queueJob(link, 'ScheduledSweep', deps, { origin: { ...SERVICE_ORIGIN, cause } })
+  }
   // Its worker may have crashed between storing the job and enqueuing it. A second message does no harm.
   else if (queued.value.attempts === 0) await notifyWorker(queued.value, 'queued', deps)
 }

@@ -1,10 +1,12 @@
 import { chunk } from '../../kernel/chunk.ts'
 import type { Directory, GroupMembers, WriteOutcome } from '../group-links/directory.ts'
 import type { GroupLink, RecentWrite } from '../group-links/group-link.ts'
-import type { CollectionAccounts } from '../group-links/link-dependencies.ts'
+import type { AcceptedMembers, CollectionAccounts } from '../group-links/link-dependencies.ts'
 import type { RemovalGuard } from '../group-links/link-settings.ts'
+import type { WithoutAccount } from '../group-links/removal-pause.ts'
 import { openAccounts, type RemovalOutcomes } from '../group-links/removal-window.ts'
 import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
+import { countUnaccepted, NO_ACCEPTED } from './accepted-members.ts'
 import { asRecentWrites, removedRecently, unexpiredWrites } from './recorded-writes.ts'
 import { decideRemovals, outcomesOfRead, type RemovalDecision, type RemovalHold } from './removal-guard.ts'
 
@@ -12,8 +14,9 @@ export type SyncPlanOptions = {
   /** Members of the collection without an account. While it is above zero, all removals are deferred. */
   readonly withoutAccountCount: number
   readonly recentWrites?: readonly RecentWrite[]
-  /** Accounts that the directory does not know. They are not added, and all removals are deferred. */
+  /** Accounts that the directory does not know. They are not added, and defer all removals unless they are accepted. */
   readonly unresolved?: ReadonlySet<string>
+  readonly accepted?: AcceptedMembers
 }
 
 export type SyncPlan = {
@@ -34,14 +37,14 @@ export type SyncPlan = {
 export function planSync(
   desired: ReadonlySet<string>,
   actual: ReadonlySet<string>,
-  { withoutAccountCount, recentWrites = [], unresolved = new Set<string>() }: SyncPlanOptions,
+  { withoutAccountCount, recentWrites = [], unresolved = new Set<string>(), accepted }: SyncPlanOptions,
 ): SyncPlan {
   const recently = (kind: RecentWrite['kind']) =>
     new Set(recentWrites.filter((write) => write.kind === kind).map(({ account }) => account))
   const certain = actual.difference(recently('removed'))
   const possible = actual.union(recently('added'))
   const surplus = [...possible.difference(desired)].sort()
-  const isDeferred = withoutAccountCount > 0 || unresolved.size > 0
+  const isDeferred = withoutAccountCount + countUnaccepted(unresolved, accepted) > 0
   return {
     add: [...desired.difference(certain).difference(unresolved)].sort(),
     remove: isDeferred ? [] : surplus,
@@ -89,6 +92,11 @@ export type BatchPlan = Progress & {
   /** Users in the group. */
   readonly userCount: number
   readonly deferredRemovalCount: number
+  /** Members without an account that are not accepted. */
+  readonly withoutAccount: WithoutAccount
+  /** What the link accepts without an account, and the members among these with their accounts. */
+  readonly acceptedIds: readonly string[]
+  readonly accepted: AcceptedMembers
   /** Membership version that the group has once the steps are written. */
   readonly membershipVersion: number
 }
@@ -103,12 +111,13 @@ export type BatchState = {
 }
 
 export function planBatch(
-  { accounts, withoutAccountCount, membershipVersion }: CollectionAccounts,
+  { accounts, membershipVersion, ...members }: CollectionAccounts,
   { users, others }: GroupMembers,
   state: BatchState,
   { limits, nowMs }: { readonly limits: Directory['limits']; readonly nowMs: number },
 ): BatchPlan {
   const { link } = state
+  const { withoutAccountCount, withoutAccountIds = [], accepted = NO_ACCEPTED } = members
   const job = { ...state.job, userCountAtStart: state.job.userCountAtStart ?? users.size }
   const reconciliation = reconciledByRead(job.journal, users)
   const earlier = reconciliation.open
@@ -119,14 +128,14 @@ export function planBatch(
   // The collection has these accounts again. Only adding them shows whether they were removed.
   const returned = [...openAccounts(link.removalWindow).intersection(accounts)]
   const untrusted = [...recentWrites, ...asRecentWrites({ added: [], removed: returned }, nowMs)]
-  const plan = planSync(accounts, users, { withoutAccountCount, recentWrites: untrusted, unresolved })
+  const plan = planSync(accounts, users, { withoutAccountCount, recentWrites: untrusted, unresolved, accepted })
   const { remove, hold } = guarded(plan.remove, { ...state, job }, accounts, nowMs)
   const possibleMembers = users.union(new Set([...plan.remove, ...returned]))
   // The version before added accounts first, and then found those that are not users.
   const undone = [...notUsers.intersection(new Set(link.unseenAdditions))]
   return {
     ...progress(
-      { ...job, unresolved: [...unresolved], skipped: withoutAccountCount + unresolved.size },
+      { ...job, unresolved: [...unresolved], skipped: withoutAccountCount + countUnaccepted(unresolved, accepted) },
       reconciliation,
     ),
     earlier,
@@ -137,6 +146,9 @@ export function planBatch(
     removalOutcomes: outcomesOfRead(link.removalWindow, possibleMembers),
     userCount: users.size,
     deferredRemovalCount: plan.deferredRemovalCount,
+    withoutAccount: { count: withoutAccountCount, identityIds: withoutAccountIds },
+    acceptedIds: link.acceptedWithoutAccount,
+    accepted,
     membershipVersion,
   }
 }
@@ -210,12 +222,14 @@ export function reconciledByRead({ added, removed }: WriteJournal, actual: Reado
  * counts as added if an earlier worker had started to add it; one that can be removed although no read shows it had
  * been added.
  * @param earlier what was open before this worker started its first step.
+ * @param accepted members that the link accepts without an account.
  */
 export function progressOfStep(
   job: SyncJob,
   { kind }: SyncStep,
   { written, unchanged, missing }: WriteOutcome,
   earlier: WriteJournal,
+  accepted: AcceptedMembers = NO_ACCEPTED,
 ): Progress {
   const isAdding = kind === 'add'
   const startedEarlier = new Set(isAdding ? earlier.added : earlier.removed)
@@ -225,7 +239,8 @@ export function progressOfStep(
   const answered = new Set([...written, ...unchanged, ...missing])
   const stillOpen = (accounts: readonly string[]) => accounts.filter((account) => !answered.has(account))
   const unresolved = [...new Set([...job.unresolved, ...missing])]
-  const skipped = job.skipped + unresolved.length - job.unresolved.length
+  const newly = unresolved.slice(job.unresolved.length)
+  const skipped = job.skipped + countUnaccepted(newly, accepted)
   return progress(
     { ...job, unresolved, skipped },
     {

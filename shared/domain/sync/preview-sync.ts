@@ -3,6 +3,7 @@ import { Closed, Described, Guid } from '../../kernel/schema.ts'
 import { callDirectory, verifyCollection, verifyGroup } from '../group-links/create-link.ts'
 import { readAllMembers } from '../group-links/directory.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
+import { countUnaccepted } from './accepted-members.ts'
 import { planSync } from './plan-sync.ts'
 
 export const LinkPreviewInput = Type.Object({ collectionId: Guid, groupId: Guid })
@@ -18,7 +19,7 @@ export const LinkPreview = Closed({
   membersWithoutEntraAccount: Described(
     Type.Integer({ minimum: 0 }),
     'Number of collection members without a directory account, those included whose account the last sync job of the ' +
-      "group's link could not add. While it is above zero, a sync removes no member.",
+      "group's link could not add, without those that the link accepts. While it is above zero, a sync removes no member.",
   ),
 })
 export type LinkPreview = Static<typeof LinkPreview>
@@ -35,14 +36,16 @@ export async function previewLink(
   const group = { tenantId, groupId, target: '/groupId' }
   await verifyCollection(tenantId, collectionId, deps)
   await verifyGroup(group, deps)
-  const { accounts, withoutAccountCount } = await deps.collections.accountsOf(tenantId, collectionId)
+  const link = (await deps.links.ofGroup(tenantId, groupId))?.value
+  const accepted = link?.collectionId === collectionId ? link.acceptedWithoutAccount : []
+  const collection = await deps.collections.accountsOf(tenantId, collectionId, accepted)
+  const { accounts, withoutAccountCount } = collection
   const { users, others } = await callDirectory(group, deps, () => readAllMembers(tenantId, groupId, deps.directory))
-  const link = await deps.links.ofGroup(tenantId, groupId)
-  const unresolved = accounts.intersection(new Set(link?.value.unresolved)).union(accounts.intersection(others))
+  const unresolved = accounts.intersection(new Set(link?.unresolved)).union(accounts.intersection(others))
   const { add, remove } = planSync(accounts.difference(unresolved), users, { withoutAccountCount: 0 })
   return {
     membersToAdd: [...add],
     membersToRemove: [...remove],
-    membersWithoutEntraAccount: withoutAccountCount + unresolved.size,
+    membersWithoutEntraAccount: withoutAccountCount + countUnaccepted(unresolved, collection.accepted),
   }
 }

@@ -1,5 +1,6 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import { type Directory, DirectoryFault, readAllMembers } from '../group-links/directory.ts'
+import type { JobChanges } from '../group-links/job-changes.ts'
 import type { RunFailure } from '../group-links/job-transitions.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
@@ -72,14 +73,16 @@ async function groupFailureBehind(
 export async function finalCounts(
   { tenantId, directoryGroupId, added, removed, journal }: SyncJob,
   directory: Directory,
-): Promise<Pick<SyncJob, 'added' | 'removed'>> {
-  if (journal.added.length + journal.removed.length === 0) return { added, removed }
+): Promise<Pick<SyncJob, 'added' | 'removed'> & { readonly changes: Pick<JobChanges, 'added' | 'removed'> }> {
+  const unchanged = { added, removed, changes: { added: [], removed: [] } }
+  if (journal.added.length + journal.removed.length === 0) return unchanged
   try {
     const { users } = await readAllMembers(tenantId, directoryGroupId, directory)
     const confirmed = reconciledByRead(journal, users)
-    return { added: added + confirmed.added.length, removed: removed + confirmed.removed.length }
+    const changes = { added: confirmed.added, removed: confirmed.removed }
+    return { added: added + changes.added.length, removed: removed + changes.removed.length, changes }
   } catch (error) {
     if (!(error instanceof DirectoryFault)) throw error
-    return { added, removed }
+    return unchanged
   }
 }

@@ -21,10 +21,10 @@ export async function verifyOwnership(
  * @throws RunFault when the collection was deleted, or when they are not current.
  */
 export async function desiredAccounts(
-  { tenantId, collectionId, appliedMembershipVersion }: GroupLink,
+  { tenantId, collectionId, appliedMembershipVersion, acceptedWithoutAccount }: GroupLink,
   { collections }: Pick<LinkDependencies, 'collections'>,
 ): Promise<CollectionAccounts> {
-  const desired = await collections.findAccounts(tenantId, collectionId)
+  const desired = await collections.findAccounts(tenantId, collectionId, acceptedWithoutAccount)
   if (desired === undefined) throw new RunFault('The collection no longer exists.', { isPermanent: true })
   if (!desired.isCurrent) {
     throw new RunFault('The condition of the collection has changed and is not evaluated yet.', {

@@ -95,8 +95,15 @@ async function abort(
 ): Promise<undefined> {
   const { tenantId, id: jobId } = job
   if (link !== undefined) await recordFailure(link, deps, jobId)
-  const counts = await finalCounts(job, deps.directory)
-  const aborted = await deps.jobs.replace({ ...failed(job, reason, deps.nowMs()), ...counts }, version)
+  const { changes, ...counts } = await finalCounts(job, deps.directory)
+  const ended = { ...failed(job, reason, deps.nowMs()), ...counts }
+  const hasChanges = changes.added.length + changes.removed.length > 0
+  const aborted = hasChanges
+    ? await deps.jobs.replace({ ...ended, changeRecordCount: ended.changeRecordCount + 1 }, version, {
+        ...changes,
+        atMs: deps.nowMs(),
+      })
+    : await deps.jobs.replace(ended, version)
   recordEndedJob(aborted.value, deps.metrics)
   deps.log.info('sync-job.aborted', { tenantId, jobId, reason })
 }

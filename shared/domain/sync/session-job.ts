@@ -1,9 +1,12 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
+import type { JobChanges } from '../group-links/job-changes.ts'
 import { LeaseLost } from '../group-links/lease.ts'
 import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
-import { type BatchPlan, journaled, type SyncStep } from './plan-sync.ts'
+import { type BatchPlan, journaled, type Progress, type SyncStep } from './plan-sync.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
+
+type JobDependencies = Pick<SyncDependencies, 'jobs' | 'nowMs'>
 
 /** The job of a session, as this worker last saved it, with what is saved next, and its journal of writes. */
 export class SessionJob {
@@ -14,17 +17,22 @@ export class SessionJob {
   #earlier: WriteJournal
   #uncertain: ReadonlySet<string> = new Set()
   #journaledStep: SyncStep | undefined
+  /** Written accounts that are not saved yet. */
+  #added: string[] = []
+  #removed: string[] = []
+  readonly #nowMs: () => number
 
-  private constructor(job: Versioned<SyncJob>, jobs: SyncDependencies['jobs']) {
+  private constructor(job: Versioned<SyncJob>, { jobs, nowMs }: JobDependencies) {
     this.#jobs = jobs
+    this.#nowMs = nowMs
     this.#value = job.value
     this.#version = job.version
     this.#earlier = job.value.journal
   }
 
   /** Saves the job as started. @throws Refusal `StaleVersion` when another worker has changed it. */
-  static async start(job: SyncJob, version: string, { jobs }: Pick<SyncDependencies, 'jobs'>): Promise<SessionJob> {
-    return new SessionJob(await jobs.replace(job, version), jobs)
+  static async start(job: SyncJob, version: string, deps: JobDependencies): Promise<SessionJob> {
+    return new SessionJob(await deps.jobs.replace(job, version), deps)
   }
 
   get value(): SyncJob {
@@ -36,10 +44,17 @@ export class SessionJob {
   }
 
   /** Takes over the plan. The job is saved with the next step, or with the end of the run. */
-  plan({ job, earlier, uncertain }: Pick<BatchPlan, 'job' | 'earlier' | 'uncertain'>): void {
+  plan({ job, earlier, uncertain, ...counted }: BatchPlan): void {
     this.#value = job
+    this.wrote(counted)
     this.#earlier = earlier
     this.#uncertain = uncertain
+  }
+
+  /** Accounts that the job's counts have gained. They are saved together with the counts. */
+  wrote({ added, removed }: Pick<Progress, 'added' | 'removed'>): void {
+    this.#added.push(...added)
+    this.#removed.push(...removed)
   }
 
   /** Changes what is saved next. */
@@ -52,13 +67,23 @@ export class SessionJob {
     if (this.#journaledStep !== step) await this.save(this.#value, step)
   }
 
+  #unsavedChanges(): JobChanges | undefined {
+    if (this.#added.length + this.#removed.length === 0) return undefined
+    return { added: this.#added, removed: this.#removed, atMs: this.#nowMs() }
+  }
+
   /** Saves the job, with `step` journaled as started. @throws LeaseLost when another worker has changed the job. */
   async save(job: SyncJob, step?: SyncStep): Promise<void> {
     const journal = step === undefined ? job.journal : journaled(job.journal, step, this.#uncertain)
     try {
-      const { value, version } = await this.#jobs.replace({ ...job, journal }, this.#version)
+      const changes = this.#unsavedChanges()
+      const changeRecordCount = job.changeRecordCount + (changes === undefined ? 0 : 1)
+      const saved = { ...job, journal, changeRecordCount }
+      const { value, version } = await this.#jobs.replace(saved, this.#version, changes)
       this.#value = value
       this.#version = version
+      this.#added = []
+      this.#removed = []
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       throw new LeaseLost(`Sync job ${job.id} was changed by another worker.`, { cause: error })

@@ -4,6 +4,7 @@ import type { GroupLink } from '../group-links/group-link.ts'
 import { type KnownTenant, type LinkDependencies, minuteOfTenant } from '../group-links/link-dependencies.ts'
 import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
+import { syncStateOf } from '../group-links/sync-state.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { findUnchangedLinks, recordSweep } from './unchanged-links.ts'
 
@@ -154,6 +155,14 @@ export async function sweepTenant(tenantId: string, deps: SyncDependencies): Pro
   }
 }
 
+/** Each sweep reports them, for as long as they are paused. */
+function reportPausedLinks(links: readonly GroupLink[], { log, metrics }: SyncDependencies): void {
+  const paused = links.filter((link) => syncStateOf(link) === 'RemovalsPaused')
+  for (const { tenantId, id: linkId, skippedCount: count } of paused)
+    log.warn('removals.paused', { tenantId, linkId, count })
+  if (paused.length > 0) metrics.record('links.paused', paused.length, {})
+}
+
 async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<void> {
   const startMs = deps.nowMs()
   const begun = await deps.jobs.beginSweep(tenantId)
@@ -167,6 +176,10 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
   // The links are read afterwards, so that they are current as well.
   const { value: settings } = await deps.settings.find(tenantId)
   const links = await deps.links.ofTenant(tenantId)
+  reportPausedLinks(
+    links.map(({ value }) => value),
+    deps,
+  )
   const unfinished = (await deps.jobs.unfinished(tenantId)).map(({ value }) => value)
   const { linksToQueue, jobsToNotify } = sweepPlan(
     links.map(({ value }) => value),
@@ -174,6 +187,8 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
     startMs,
   )
   const sweep = { tenantId, startMs, settings, links, linksToQueue, begun, evaluated }
+  const isLookDue = deps.deadlines.isDue(begun.deadlinesReadAtMs)
+  if (isLookDue) await deps.deadlines.enqueue(tenantId)
   const unchanged = await findUnchangedLinks(sweep, deps)
   const unchangedIds = new Set(unchanged.map(({ id }) => id))
   const changed = linksToQueue.filter(({ id }) => !unchangedIds.has(id))
@@ -181,7 +196,7 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
     await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
   }
   for (const job of jobsToNotify) await notifyWorker(job, `sweep:${startMs}`, deps)
-  await recordSweep(sweep, unchanged, deps)
+  await recordSweep({ ...sweep, ...(isLookDue && { deadlinesReadAtMs: startMs }) }, unchanged, deps)
   const counts = { unchanged: unchanged.length, queued: changed.length, enqueued: jobsToNotify.length }
   deps.log.info('sweep.tenant-swept', { tenantId, ...counts })
 }

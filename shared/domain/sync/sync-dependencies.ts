@@ -1,5 +1,6 @@
 import type { LeaseTimes } from '../group-links/lease.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
+import type { DeadlineSchedule } from '../membership-requests/deadline-messages.ts'
 import type { TrackedGroupsStore } from './tracked-groups.ts'
 import type { WriteBudget } from './write-budget.ts'
 
@@ -8,6 +9,8 @@ export type SyncDependencies = LinkDependencies &
   LeaseTimes & {
     readonly budget: WriteBudget
     readonly trackedGroups: TrackedGroupsStore
+    /** The ends of memberships, which sweeps look for once a day. */
+    readonly deadlines: DeadlineSchedule
     /** Milliseconds after which a job yields and continues with another message. */
     readonly batchMs: number
     /** Seconds before each retry of a job. */

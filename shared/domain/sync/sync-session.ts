@@ -4,8 +4,10 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { WriteOutcome } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
+import type { AcceptedMembers } from '../group-links/link-dependencies.ts'
 import { openAccounts, withOpenRemovals } from '../group-links/removal-window.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
+import { countUnaccepted, NO_ACCEPTED } from './accepted-members.ts'
 import { changesByRun } from './completed-run.ts'
 import { reportHeldRemovals, saveHeldRemovals } from './held-removals.ts'
 import { type BatchPlan, type BatchState, planBatch, progressOfStep, type SyncStep, stepsOf } from './plan-sync.ts'
@@ -45,6 +47,8 @@ export class SyncSession {
   readonly #group: SessionGroup
   readonly #link: SessionLink
   readonly #job: SessionJob
+  /** Members that the link accepts without an account. */
+  #accepted: AcceptedMembers = NO_ACCEPTED
   /** Removals that the plan allows, in the order of the steps. */
   #removals: readonly string[] = []
 
@@ -93,6 +97,7 @@ export class SyncSession {
     const state: BatchState = { job: this.#job.value, link, guard: settings.removalGuard, approved }
     const plan = planBatch(desired, members, state, { limits: directory.limits, nowMs: nowMs() })
     this.#removals = plan.removals
+    this.#accepted = plan.accepted
     this.#group.record.plan(plan)
     this.#job.plan(plan)
     return plan
@@ -111,7 +116,8 @@ export class SyncSession {
     if (others.length === 0) return steps
     const job = this.#job.value
     const unresolved = [...new Set([...job.unresolved, ...others])]
-    this.#job.change({ unresolved, skipped: job.skipped + unresolved.length - job.unresolved.length })
+    const newly = unresolved.slice(job.unresolved.length)
+    this.#job.change({ unresolved, skipped: job.skipped + countUnaccepted(newly, this.#accepted) })
     if (unresolved.length > MAX_UNRESOLVED_COUNT) throw unresolvedFault(this.#job.value)
     return stepsOf({ add: [...users], remove: [] }, directory.limits)
   }
@@ -170,8 +176,9 @@ export class SyncSession {
       this.#group.record.undo(outcome)
       return job
     }
-    const progress = progressOfStep(job, step, outcome, this.#job.earlier)
+    const progress = progressOfStep(job, step, outcome, this.#job.earlier, this.#accepted)
     this.#group.record.write(step, outcome, progress)
+    this.#job.wrote(progress)
     return progress.job
   }
 
@@ -212,9 +219,11 @@ export class SyncSession {
     const failure = await failureOf(error, job, () => this.#group.verify(), this.#deps)
     const endMs = nowMs()
     const next = afterFailedRun(job, failure, { delaysS: retryDelaysS, jitter: random(), nowMs: endMs })
-    if (next.completedAt === null) return this.#end(next, () => ({}))
+    if (next.completedAt === null) return this.#end(next, () => ({ isBehind: true }))
     const outcome = { lastSyncedAt: toTimestamp(endMs), lastSyncOutcome: 'Failed' } as const
-    return this.#end({ ...next, ...(await finalCounts(job, directory)) }, () => outcome)
+    const { changes, ...counts } = await finalCounts(job, directory)
+    this.#job.wrote(changes)
+    return this.#end({ ...next, ...counts }, () => outcome)
   }
 
   /**
@@ -242,6 +251,6 @@ export class SyncSession {
 }
 
 /** No member is removed while an account that belongs in the group cannot be added. */
-function isDeferred({ unresolved }: SyncJob, { kind, undoesAdditions }: SyncStep): boolean {
-  return kind === 'remove' && undoesAdditions !== true && unresolved.length > 0
+function isDeferred({ skipped }: SyncJob, { kind, undoesAdditions }: SyncStep): boolean {
+  return kind === 'remove' && undoesAdditions !== true && skipped > 0
 }

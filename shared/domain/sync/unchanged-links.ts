@@ -25,6 +25,8 @@ type Sweep = {
   readonly begun: BegunSweep
   /** What evaluations have covered, when none is due. */
   readonly evaluated: EvaluatedUntil | undefined
+  /** When it looked for ends of memberships; absent when it did not. */
+  readonly deadlinesReadAtMs?: number
 }
 
 /**
@@ -56,11 +58,12 @@ export async function findUnchangedLinks(sweep: Sweep, deps: SyncDependencies): 
  * links are written after it, as `findUnchangedLinks` writes others before.
  */
 export async function recordSweep(
-  { tenantId, startMs, begun, evaluated }: Sweep,
+  { tenantId, startMs, begun, evaluated, deadlinesReadAtMs }: Sweep,
   unchanged: readonly GroupLink[],
   deps: SyncDependencies,
 ): Promise<void> {
-  await begun.record({ tenantId, startMs, endMs: deps.nowMs(), evaluated, links: unchanged.map(sweptLink) })
+  const looked = deadlinesReadAtMs === undefined ? {} : { deadlinesReadAtMs }
+  await begun.record({ tenantId, startMs, endMs: deps.nowMs(), evaluated, ...looked, links: unchanged.map(sweptLink) })
   if (unchanged.length > 0) recordMetrics(unchanged, deps)
   const begunLinks = unchanged.filter(({ isSweptUnchanged }) => !isSweptUnchanged)
   await changeEach(begunLinks, (link) => ({ ...link, isSweptUnchanged: true }), deps)
@@ -132,11 +135,11 @@ function areOwnAdditions({ unseenAdditions }: GroupLink, members: readonly Group
  * Each change counts, also one that a later one reverts: changes can be told out of order.
  */
 async function requires(
-  { tenantId, collectionId, appliedMembershipVersion, skippedCount }: GroupLink,
+  { tenantId, collectionId, appliedMembershipVersion, skippedCount, acceptedWithoutAccount }: GroupLink,
   members: readonly GroupMemberChange[],
   { collections }: SyncDependencies,
 ): Promise<boolean> {
-  const found = await collections.findAccounts(tenantId, collectionId)
+  const found = await collections.findAccounts(tenantId, collectionId, acceptedWithoutAccount)
   if (found === undefined) return false
   const { accounts, withoutAccountCount, membershipVersion } = found
   return (

@@ -4,7 +4,8 @@ import { changeLeasedLink, type LeasedLink, renewLease } from '../group-links/le
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
 import { recordMemberWrites } from '../group-links/queue-job.ts'
 import { openAccounts, type RemovalOutcomes } from '../group-links/removal-window.ts'
-import type { ChangesDecision } from './changes-decision.ts'
+import { NO_ACCEPTED, stillAccepted } from './accepted-members.ts'
+import { type ChangesDecision, skippedCountAfter } from './changes-decision.ts'
 import { type SyncStep, stepsOf } from './plan-sync.ts'
 import { type RecordedWrites, withRecordedWrites, withUnseen } from './recorded-writes.ts'
 import { outcomesOfStep } from './removal-guard.ts'
@@ -49,14 +50,29 @@ export async function writeChanges(
       changesPending: false,
       appliedMembershipVersion: isDone ? changes.membershipVersion : current.appliedMembershipVersion,
       removalsDeferred: current.removalsDeferred || defersRemovals,
-      // The next sweep compares a link of which this is not known: its job tells the members without an account.
-      skippedCount: current.skippedCount === changes.withoutAccountCount ? current.skippedCount : null,
+      ...changesOfMembers(current, link, changes),
+      isBehind: current.isBehind || !isDone,
     }),
     deps,
     leasedLink,
   )
   deps.log.info('link.changes-applied', { tenantId, linkId, ...counts, isComplete, isHeld })
   return !isDone && released.state === 'Enabled'
+}
+
+/** What the link records of members without an account. @param read The link that the changes were read for. */
+function changesOfMembers(current: GroupLink, read: GroupLink, changes: AccountChanges): Partial<GroupLink> {
+  const { withoutAccountCount: count, withoutAccountIds, accepted = NO_ACCEPTED } = changes
+  const identityIds = withoutAccountIds ?? (count === 0 ? [] : undefined)
+  return {
+    skippedCount: skippedCountAfter(current, changes),
+    withoutAccount: identityIds === undefined ? null : { count, identityIds },
+    acceptedWithoutAccount: stillAccepted(current.acceptedWithoutAccount, {
+      considered: read.acceptedWithoutAccount,
+      accepted,
+      unresolved: current.unresolved,
+    }),
+  }
 }
 
 function recordChange(

@@ -76,6 +76,17 @@ export function coreDataProvocations(service: CoreDataService) {
       const body = { objectType: 'identity', externalId: 'c', data: { nin: '1', ...values('c') } }
       return provoked(await send('POST', data, body))
     },
+    async ExternalIdInUse() {
+      const { connector } = await connected()
+      await connector.batch(upsert('identity', 'a', {}), upsert('identity', 'b', {}))
+      const items = [{ ...upsert('identity', 'b', {}), previousExternalId: 'a' }]
+      const [refused] = await connector.batch(...items)
+      return provoked({ status: refused.status, body: refused })
+    },
+    async ConnectorSupplementsOnly() {
+      const { add } = await connected({ authority: 'Supplement' })
+      return add('orgUnit', 'a', {})
+    },
     async TooManyAttributes() {
       const { add, connector } = await connected()
       const named = (from: number) =>

@@ -42,6 +42,27 @@ export function requestProvocations(world: JoinableWorld) {
       const { approver, request } = await waiting()
       return act(approver.token, request, 'approve', { relationshipId: await position(approver) })
     },
+    InvalidEnd: () => submitAs({ endsAt: '2030-02-31' }),
+    EndTooLate: () => submitAs({ endsAt: '2031-01-01' }, { ...OPEN, maxDays: 30 }),
+    async EndNotLater() {
+      const who = await person()
+      const { data: request } = await submit(who, await joinable(OPEN), { endsAt: '2030-12-01' })
+      return act(who.token, request, 'extend', { endsAt: '2030-11-01' })
+    },
+    async InvalidPeriod() {
+      const body = { deputyId: (await person()).identityId, from: '2030-06-01', until: '2031-06-01' }
+      return call((await person()).token, 'PUT', `${requests}/deputy`, body)
+    },
+    async DeputyIsSelf() {
+      const { token, identityId } = await person()
+      return call(token, 'PUT', `${requests}/deputy`, { deputyId: identityId, until: '2030-07-01' })
+    },
+    async NotesRequired() {
+      const approver = await person()
+      const policy = approvedBy({ type: 'Identity', approvers: [approver.identityId] })
+      const { data: request } = await submit(await person(), await joinable({ ...policy, rejectionNeedsReason: true }))
+      return act(approver.token, request, 'reject', {})
+    },
     RequesterRequired: () => onBehalf({}),
     async NotManager() {
       return onBehalf({ requesterId: (await person()).identityId })

@@ -3,13 +3,16 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { connectedIdentities } from '../../../shared/domain/connectors/connected-identities.ts'
 import type { ConnectorObject, ConnectorObjectStore } from '../../../shared/domain/connectors/connector-object.ts'
+import { groupByPerson } from '../../../shared/domain/connectors/group-by-person.ts'
 import { IdentityResolver } from '../../../shared/domain/connectors/identity-resolver.ts'
-import { groupByPerson } from '../../../shared/domain/connectors/join-keys.ts'
 
 const RANKS: Record<string, number> = { oldest: 0, middle: 1, youngest: 2 }
 const RULES = {
   rankOf: (connectorId: string): number => RANKS[connectorId] ?? 9,
-  bindsAccounts: (id: string) => id !== 'unbound',
+  bindsAccounts: (id: string) => id !== 'unbound' && id !== 'supplement',
+  supplements: (id: string) => id === 'supplement',
+  joinsOn: () => true,
+  joinKeys: ['nin', 'directoryObjectId'],
 }
 
 type Keys = { readonly nin?: string; readonly directoryObjectId?: string }
@@ -45,13 +48,13 @@ describe('identities of one person', () => {
       [['oldest a'], ['youngest b']],
     ],
     [
-      'include one without nin that shares its account with several: it joins the oldest connector',
+      'do not include one without nin that shares its account with two people',
       {
         'middle a': { nin: '2', directoryObjectId: 'x' },
         'oldest b': { nin: '1', directoryObjectId: 'x' },
         'youngest c': { directoryObjectId: 'x' },
       },
-      [['oldest b', 'youngest c'], ['middle a']],
+      [['oldest b'], ['middle a'], ['youngest c']],
     ],
     [
       'are found by nin and account together',
@@ -71,7 +74,7 @@ describe('identities of one person', () => {
     it(claim, () => {
       const given = Object.entries(identities).map(([id, data]) => identity(id, data))
       assert.deepEqual(
-        groupByPerson(given, RULES).map((person) => person.map(({ id }) => id)),
+        groupByPerson(given, RULES).people.map((person) => person.map(({ id }) => id)),
         expected,
       )
     })
@@ -90,8 +93,8 @@ describe('identities of one person', () => {
         )
         const shuffled = all.map((each) => [numbers.next().value, each] as const)
         shuffled.sort(([one], [other]) => one - other)
-        const people = groupByPerson(all, RULES)
-        const others = groupByPerson(
+        const { people } = groupByPerson(all, RULES)
+        const { people: others } = groupByPerson(
           shuffled.map(([, each]) => each),
           RULES,
         )
@@ -404,13 +407,12 @@ describe('The identities connected to written ones', () => {
       }
     }
     const objects = {
-      async identitiesByKeys(_tenantId: string, nins: readonly string[], accounts: readonly string[]) {
+      async identitiesByKeys(_tenantId: string, values: ReadonlyMap<string, readonly string[]>) {
         readCount += 1
-        ask([...nins, ...accounts])
-        return stored.filter(({ value: { data } }) => {
-          const { nin = '', directoryObjectId = '' } = data as Keys
-          return nins.includes(nin) || accounts.includes(directoryObjectId)
-        })
+        ask([...values.values()].flat())
+        return stored.filter(({ value: { data } }) =>
+          [...values].some(([key, some]) => some.includes(String(data[key]))),
+        )
       },
       async ofCoreObjects(_tenantId: string, ids: readonly string[]) {
         ask(ids)
@@ -426,7 +428,7 @@ describe('The identities connected to written ones', () => {
     const ids = written.map(({ id }) => id)
     const found = stored.filter(({ value }) => ids.includes(value.id))
     const deriveId = (_kind: string, id = '') => `own of ${id}`
-    const answer = await connectedIdentities('tenant', ids, writes, found, { objects, deriveId })
+    const answer = await connectedIdentities('tenant', ids, writes, found, RULES, { objects, deriveId })
     return { ids: answer.map(({ value }) => value.id).sort(), readCount }
   }
 

@@ -47,6 +47,17 @@ export const readOf =
     return answered(200, { '@odata.context': context, ...shown(existing(call, type), selected) })
   }
 
+/** `GET /users/{id}/memberOf`: the groups that have the user as a direct member. Reads are never stale here. */
+export function listGroupsOf(call: GraphCall): GraphAnswer {
+  const user = existing(call, 'user')
+  const selected = selection(call.query)
+  const list = (afterKey: number, count: number) => call.objects.listGroupsOf(user, afterKey, count)
+  return answered(
+    200,
+    page(call, 'directoryObjects', list, (group) => shownWithType(group, selected)),
+  )
+}
+
 /** `GET /directoryObjects/{id}`, for any type. */
 export function readObject(call: GraphCall): GraphAnswer {
   const object = existing(call)

@@ -149,6 +149,13 @@ export class RowSnapshot {
     return this.#text('identity', 'directoryObjectId', holder === 'identity' ? slot : this.#links.identity.codeAt(slot))
   }
 
+  /** Whether a position exists that names no holder. */
+  isVacant(relationshipId: string): boolean {
+    const { relationship } = this.tables
+    const slot = relationship.ids.codeOf(relationshipId)
+    return relationship.isLive(slot) && this.#links.identity.codeAt(slot) === 0
+  }
+
   /** The identity of a directory account; the one with the lowest id if there are several. */
   identityOfAccount(directoryObjectId: string): string | undefined {
     const { identity } = this.tables

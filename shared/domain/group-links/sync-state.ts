@@ -1,0 +1,61 @@
+import type { Static } from 'typebox'
+import { Described, OneOf } from '../../kernel/schema.ts'
+import { openAccounts, type RemovalWindow } from './removal-window.ts'
+
+export const SyncState = Described(
+  OneOf(['InSync', 'Pending', 'Failed', 'RemovalsHeld', 'RemovalsPaused', 'Disabled']),
+  'What the last syncs have left, the first that applies from the right. `InSync`: the group had the members of the ' +
+    'collection when it was last synced. `Pending`: changes are being written, will be written by a job, or their ' +
+    'outcome is not known yet. `Failed`: the last job failed. `RemovalsHeld`: the removal guard holds removals: see ' +
+    '`heldRemovals`. `RemovalsPaused`: members are added and none are removed: see `pausedBy`. `Disabled`: nothing is written.',
+)
+export type SyncState = Static<typeof SyncState>
+
+/** What decides the state of a link: members of its record. */
+type LinkRecord = {
+  readonly state: 'Enabled' | 'Disabled'
+  readonly lastSyncOutcome: 'Succeeded' | 'Failed' | null
+  readonly heldRemovals: object | null
+  readonly skippedCount: number | null
+  readonly appliedMembershipVersion: number | null
+  readonly accountsChangedAtMs: number | null
+  readonly lease: object | null
+  readonly changesPending: boolean
+  readonly removalsDeferred: boolean
+  readonly isBehind: boolean
+  readonly removalWindow: RemovalWindow
+}
+
+/** States that need the attention of a person. */
+const ATTENTION_STATES: ReadonlySet<SyncState> = new Set(['Failed', 'RemovalsHeld', 'RemovalsPaused'])
+
+/**
+ * The state of a link, from its record alone: two records of a link, before and after a write, show whether the write
+ * changed the state.
+ */
+export function syncStateOf(link: LinkRecord): SyncState {
+  if (link.state === 'Disabled') return 'Disabled'
+  if (link.skippedCount !== null && link.skippedCount > 0) return 'RemovalsPaused'
+  if (link.heldRemovals !== null) return 'RemovalsHeld'
+  if (link.lastSyncOutcome === 'Failed') return 'Failed'
+  return isPending(link) ? 'Pending' : 'InSync'
+}
+
+/** Whether the group is not known to have what the collection had when the link was last written. */
+function isPending(link: LinkRecord): boolean {
+  return (
+    link.appliedMembershipVersion === null ||
+    link.skippedCount === null ||
+    link.accountsChangedAtMs !== null ||
+    link.lease !== null ||
+    link.changesPending ||
+    link.removalsDeferred ||
+    link.isBehind ||
+    openAccounts(link.removalWindow).size > 0
+  )
+}
+
+/** Whether a person has to look at a link. */
+export function needsAttention(link: LinkRecord): boolean {
+  return ATTENTION_STATES.has(syncStateOf(link))
+}

@@ -1,0 +1,64 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import type { RowObjectType } from '../criteria/collection-members.ts'
+import type { GroupLink } from '../group-links/group-link.ts'
+import { type Bitmap, hasBit } from '../tenant-index/rows/bitmap.ts'
+import { slotsIn } from '../tenant-index/rows/column.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import type { TextDictionary } from '../tenant-index/rows/text-dictionary.ts'
+
+/** Members that would keep a link from removing anybody. */
+export type PlannedPause = {
+  readonly count: number
+  /** Names and ids of the first of them. */
+  readonly named: readonly string[]
+}
+
+/** Members that a warning names. */
+const NAMED_COUNT = 20
+
+/** Takes a millisecond. */
+const SLOTS_PER_STEP_COUNT = 10_000
+
+/** The identities of the members without an account, one for each member; 0 for a position that no identity holds. */
+export function* slotsWithoutAccount(objectType: RowObjectType, members: Bitmap, rows: RowSnapshot): Task<number[]> {
+  const account = rows.tables.identity.column('directoryObjectId')
+  const holder = rows.link('identity')
+  const without: number[] = []
+  let count = 0
+  for (const slot of slotsIn(members)) {
+    if (count % SLOTS_PER_STEP_COUNT === 0) yield
+    count += 1
+    const identity = objectType === 'Identity' ? slot : holder.codeAt(slot)
+    if (account.codeAt(identity) === 0) without.push(identity)
+  }
+  return without
+}
+
+/**
+ * Which members pause the removals of a link, as a sync counts them: without an account or with one that the last job
+ * could not add, unless the link accepts them.
+ * @param accounts Codes of the accounts of all members.
+ */
+export function plannedPause(
+  { unresolved, acceptedWithoutAccount }: GroupLink,
+  without: readonly number[],
+  accounts: Bitmap,
+  { rows, dictionary }: { readonly rows: RowSnapshot; readonly dictionary: TextDictionary },
+): PlannedPause {
+  const { ids } = rows.tables.identity
+  const account = rows.tables.identity.column('directoryObjectId')
+  const accepted = new Set(acceptedWithoutAccount.map((id) => ids.codeOf(id)).filter((slot) => slot !== 0))
+  const acceptedAccounts = new Set([...accepted].map((slot) => account.codeAt(slot)))
+  const counted = without.filter((slot) => !accepted.has(slot))
+  const unknown = unresolved.filter((one) => {
+    const code = dictionary.codeOf(one)
+    return code !== 0 && hasBit(accounts, code) && !acceptedAccounts.has(code)
+  })
+  const nameOf = (slot: number): string => {
+    if (slot === 0) return 'a position without an identity'
+    const id = ids.idOf(slot)
+    return `${rows.textOf('identity', 'displayName', id) ?? 'unnamed'} (${id})`
+  }
+  const named = [...counted.slice(0, NAMED_COUNT).map(nameOf), ...unknown.map((one) => `account ${one}`)]
+  return { count: counted.length + unknown.length, named: named.slice(0, NAMED_COUNT) }
+}

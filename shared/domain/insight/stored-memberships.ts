@@ -1,0 +1,244 @@
+import { LRUCache } from 'lru-cache'
+import { forEachConcurrent } from '../../kernel/concurrency.ts'
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import { dayOf } from '../../kernel/timestamp.ts'
+import type { Collection } from '../collections/collection.ts'
+import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
+import { type CachedCondition, compiledTask, lazyContextOver, objectTypeOf } from '../collections/live-members.ts'
+import { CORE_TYPE, type JoinedMembership } from '../criteria/collection-members.ts'
+import type { CompiledCondition } from '../criteria/compile.ts'
+import type { EvaluationContext } from '../criteria/evaluation-context.ts'
+import { isRowOfTask } from '../criteria/row-test.ts'
+import type { MemberEvent } from '../history/member-history.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+
+/** A stored membership of a person. */
+export type StoredMembership = {
+  readonly collection: Collection
+  /** The position that is a member, or that the membership is for. */
+  readonly relationshipId: string | null
+  /** What added the member; undefined when the history is not kept that long. */
+  readonly added: MemberEvent | undefined
+}
+
+export type StoredMembershipDependencies = Pick<
+  CollectionDependencies,
+  'collections' | 'memberships' | 'joined' | 'history' | 'snapshots' | 'scheduler' | 'nowMs' | 'log'
+>
+
+/** What is stored of one person in one criteria collection, as of a version of its members. */
+type Placement = { readonly version: number; readonly members: readonly Member[] }
+type Member = { readonly objectId: string; readonly added: MemberEvent | undefined }
+type Known = {
+  /** Before the versions were read. */
+  readonly readAtMs: number
+  /** The ids of the person and of their positions: others have other memberships. */
+  readonly ids: string
+  readonly placements: ReadonlyMap<string, Placement>
+}
+
+/** People whose memberships are kept in memory: about 20 MB with 200 memberships each. */
+const PEOPLE_KEPT_COUNT = 500
+/** Compiled conditions kept in memory: as many as a tenant may have collections. */
+const CONDITIONS_KEPT_COUNT = 5000
+/** The clocks of the service and the database differ by less. */
+const OVERLAP_S = 300
+const READS_AT_ONCE_COUNT = 20
+const ALWAYS = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
+
+/**
+ * Finds the memberships of a person in all collections of a tenant without reading members of collections. The rows and
+ * conditions in memory tell in which criteria collections to look; the newest entry of the history of the person there
+ * tells whether they are stored as a member, and since when. What was found is kept in memory for as long as the
+ * version of the members stays the same. A member whose condition has just stopped to hold is found if it was known.
+ */
+export class StoredMemberships {
+  readonly #deps: StoredMembershipDependencies
+  readonly #known = new LRUCache<string, Known>({ max: PEOPLE_KEPT_COUNT })
+  readonly #conditions = new LRUCache<string, CachedCondition>({ max: CONDITIONS_KEPT_COUNT })
+
+  constructor(deps: StoredMembershipDependencies) {
+    this.#deps = deps
+  }
+
+  /** @param rows include everything that was written before. */
+  async of(tenantId: string, identityId: string, rows: RowSnapshot): Promise<StoredMembership[]> {
+    const readAtMs = this.#deps.nowMs()
+    const [list, own] = await Promise.all([
+      this.#deps.collections.list(tenantId),
+      this.#deps.joined.ofIdentity(tenantId, identityId),
+    ])
+    const collections = new Map(list.map((collection) => [collection.id, collection]))
+    const [criteria, joined] = await Promise.all([
+      this.#inCriteria({ tenantId, identityId, readAtMs }, collections, own, rows),
+      this.#joined(tenantId, identityId, collections, own),
+    ])
+    return [...criteria, ...joined]
+  }
+
+  async #joined(
+    tenantId: string,
+    identityId: string,
+    collections: ReadonlyMap<string, Collection>,
+    own: ReadonlyMap<string, readonly JoinedMembership[]>,
+  ): Promise<StoredMembership[]> {
+    const ids = [...own.keys()].filter((id) => collections.has(id))
+    if (ids.length === 0) return []
+    const events = await this.#deps.history.joinable.ofObjectInEach(tenantId, ids, identityId, ALWAYS)
+    return ids.flatMap((id) => {
+      const collection = collections.get(id) as Collection
+      return (own.get(id) ?? []).map(({ relationshipId }): StoredMembership => {
+        const isOf = (event: MemberEvent) =>
+          event.change === 'Added' && (event.relationshipId ?? null) === relationshipId
+        return { collection, relationshipId, added: events.get(id)?.find(isOf) }
+      })
+    })
+  }
+
+  async #inCriteria(
+    {
+      tenantId,
+      identityId,
+      readAtMs,
+    }: { readonly tenantId: string; readonly identityId: string; readonly readAtMs: number },
+    collections: ReadonlyMap<string, Collection>,
+    own: ReadonlyMap<string, readonly JoinedMembership[]>,
+    rows: RowSnapshot,
+  ): Promise<StoredMembership[]> {
+    const { memberships } = this.#deps
+    const positions = rows.heldBy(identityId).sort()
+    const ids = [identityId, ...positions].join()
+    const key = `${tenantId}:${identityId}`
+    const former = this.#known.get(key)
+    const known = former?.ids === ids ? former : undefined
+    const [candidates, written] = await Promise.all([
+      this.#candidates(tenantId, identityId, collections, own, rows),
+      known === undefined
+        ? new Map<string, number>()
+        : memberships.versionsWrittenSince(tenantId, Math.floor(known.readAtMs / 1000) - OVERLAP_S),
+    ])
+    const asked = new Set([...candidates, ...(former?.placements.keys() ?? [])])
+    const isCurrent = (id: string): boolean => {
+      const placement = known?.placements.get(id)
+      return placement !== undefined && (written.get(id) ?? placement.version) === placement.version
+    }
+    const stale = [...asked].filter((id) => collections.get(id)?.kind === 'criteria' && !isCurrent(id))
+    const versions = stale.length === 0 ? new Map<string, number>() : await memberships.versions(tenantId, stale)
+    const placements = new Map(known?.placements)
+    await forEachConcurrent(stale, READS_AT_ONCE_COUNT, async (id) => {
+      const collection = collections.get(id) as Collection
+      const objectIds = CORE_TYPE[objectTypeOf(collection)] === 'identity' ? [identityId] : positions
+      const members = versions.has(id) ? await this.#storedAmong(collection, objectIds) : []
+      placements.set(id, { version: versions.get(id) ?? 0, members })
+    })
+    for (const id of placements.keys()) if (!collections.has(id)) placements.delete(id)
+    this.#known.set(key, { readAtMs, ids, placements })
+    return [...placements].flatMap(([id, { members }]) => {
+      const collection = collections.get(id) as Collection
+      const isOfPositions = CORE_TYPE[objectTypeOf(collection)] === 'relationship'
+      return members.map(({ objectId, added }) => ({
+        collection,
+        relationshipId: isOfPositions ? objectId : null,
+        added,
+      }))
+    })
+  }
+
+  /** Those of the objects that are stored as members. */
+  async #storedAmong({ tenantId, id }: Collection, objectIds: readonly string[]): Promise<Member[]> {
+    const { history, memberships } = this.#deps
+    const members: Member[] = []
+    const unknown: string[] = []
+    for (const objectId of objectIds) {
+      const newest = await firstOf(history.criteria.ofObject(tenantId, id, objectId, ALWAYS))
+      if (newest === undefined) unknown.push(objectId)
+      else if (newest.change === 'Added') members.push({ objectId, added: newest })
+    }
+    // Added before the history begins, or no member yet.
+    const others = unknown.length === 0 ? [] : await memberships.membersAmong(tenantId, id, unknown)
+    return [...members, ...[...others].map((objectId) => ({ objectId, added: undefined }))]
+  }
+
+  /** The criteria collections whose condition holds for the person now, and those whose condition cannot be evaluated. */
+  async #candidates(
+    tenantId: string,
+    identityId: string,
+    collections: ReadonlyMap<string, Collection>,
+    own: ReadonlyMap<string, readonly JoinedMembership[]>,
+    rows: RowSnapshot,
+  ): Promise<ReadonlySet<string>> {
+    const { joined, scheduler, snapshots, nowMs } = this.#deps
+    const criteria = [...collections.values()].filter(({ kind }) => kind === 'criteria')
+    const conditions = await scheduler.run(this.#compiled(criteria, rows))
+    // Of the other people of an org unit, the memberships are needed as well.
+    const ofUnits = criteria.filter(({ objectType }) => objectType === 'OrgUnit').flatMap(({ refersTo }) => refersTo)
+    const nested = [...new Set(ofUnits)].filter((id) => collections.get(id)?.kind === 'joinable')
+    const others = nested.length === 0 ? new Map() : await joined.of(tenantId, nested)
+    const { context, running } = lazyContextOver(
+      collections,
+      rows,
+      dayOf(nowMs()),
+      (id) => others.get(id)?.memberships ?? own.get(id) ?? [],
+      ({ id }) => conditions.get(id) as CompiledCondition,
+    )
+    const ofPeople = criteria.filter(({ objectType }) => objectType !== 'OrgUnit').map(({ id }) => id)
+    const evaluable = ofPeople.filter((id) => conditions.has(id))
+    const found = await snapshots.reading(rows, running(holdingTask(evaluable, identityId, rows, context)))
+    for (const id of ofPeople) if (!conditions.has(id)) found.add(id)
+    return found
+  }
+
+  /** The conditions, without those that are invalid or refer to such a collection. */
+  *#compiled(criteria: readonly Collection[], rows: RowSnapshot): Task<ReadonlyMap<string, CompiledCondition>> {
+    const conditions = new Map<string, CompiledCondition>()
+    const invalid = new Set<string>()
+    for (const collection of criteria) {
+      const { tenantId, id, definitionVersion } = collection
+      const key = `${tenantId}:${id}`
+      const former = this.#conditions.get(key)
+      try {
+        const isSame = former?.definitionVersion === definitionVersion
+        const condition = isSame ? former.condition : yield* compiledTask(collection)
+        if (!isSame) this.#conditions.set(key, { definitionVersion, condition })
+        conditions.set(id, condition)
+      } catch (error) {
+        this.#deps.log.error('collection.invalid', error, { tenantId, collectionId: id })
+        invalid.add(id)
+        continue
+      }
+      yield
+      conditions.get(id)?.boundTo(rows)
+    }
+    for (let foundCount = 0; foundCount < invalid.size; ) {
+      foundCount = invalid.size
+      for (const { id, refersTo } of criteria) if (refersTo.some((to) => invalid.has(to))) invalid.add(id)
+    }
+    for (const id of invalid) conditions.delete(id)
+    return conditions
+  }
+}
+
+/** The collections that have one of the rows of the person as a member. */
+function* holdingTask(
+  collectionIds: readonly string[],
+  identityId: string,
+  rows: RowSnapshot,
+  context: EvaluationContext,
+): Task<Set<string>> {
+  const own = rows.rowsOf('identity', identityId)
+  const found = new Set<string>()
+  for (const id of collectionIds) {
+    for (const row of own) {
+      yield
+      if (!(yield* isRowOfTask(id, row, rows, context))) continue
+      found.add(id)
+      break
+    }
+  }
+  return found
+}
+
+async function firstOf(pages: AsyncIterable<readonly MemberEvent[]>): Promise<MemberEvent | undefined> {
+  for await (const [first] of pages) if (first !== undefined) return first
+  return undefined
+}

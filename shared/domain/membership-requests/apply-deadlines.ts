@@ -1,0 +1,45 @@
+import { NO_POLICY, SYSTEM } from './apply-policy.ts'
+import { applyTransitions } from './apply-transitions.ts'
+import { NO_FACTS } from './approvers.ts'
+import { enqueueDeadline } from './deadline-messages.ts'
+import { decideRequest, type RequestAction } from './decide-request.ts'
+import { notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
+
+/** Requests that are read together. */
+const REQUESTS_PER_BATCH_COUNT = 320
+
+/** The rest of a tenant is left to another message: an invocation must end well before `functionTimeout` in host.json. */
+const MAX_DURATION_MS = 2 * 60 * 1000
+
+const EXPIRE: RequestAction = { kind: 'expire', actor: SYSTEM }
+
+/**
+ * Ends the memberships and requests of a tenant whose end or deadline is past. The stored requests decide, so that a
+ * message that comes late, early, twice or after the end was put off does no harm.
+ */
+export async function applyDeadlines(
+  { tenantId, dueAtMs }: { readonly tenantId: string; readonly dueAtMs: number },
+  deps: RequestDependencies,
+): Promise<void> {
+  const startMs = deps.nowMs()
+  // The clock of the queue can be ahead of this one.
+  if (startMs < dueAtMs) return enqueueDeadline(tenantId, dueAtMs, deps, `:${deps.newId()}`)
+  const seen = new Set<string>()
+  for (;;) {
+    const due = await deps.requests.due(tenantId, deps.nowMs(), REQUESTS_PER_BATCH_COUNT)
+    if (due.length === 0) break
+    if (due.every(({ value }) => seen.has(value.id))) {
+      throw new Error(`${due.length} requests that are due were not ended`)
+    }
+    for (const { value } of due) seen.add(value.id)
+    const changed = await applyTransitions(
+      due,
+      (request) => decideRequest(request, NO_POLICY, NO_FACTS, EXPIRE, deps.nowMs()),
+      deps,
+    )
+    await notifyMembershipChanges(tenantId, changed, deps)
+    if (deps.nowMs() - startMs > MAX_DURATION_MS)
+      return enqueueDeadline(tenantId, deps.nowMs(), deps, `:${deps.newId()}`)
+  }
+  if (seen.size > 0) deps.log.info('requests.expired', { tenantId, requestCount: seen.size })
+}

@@ -1,0 +1,46 @@
+import { laterEnd } from './ends.ts'
+import type { MembershipRequest } from './membership-request.ts'
+
+/**
+ * The part of a request that waits at a gate: the request itself or, for a membership, its extension in the form of a
+ * request. Undefined when nothing waits.
+ */
+export function waitingPart(request: MembershipRequest): MembershipRequest | undefined {
+  if (request.status === 'PendingApproval') return request
+  const { extension, ...rest } = request
+  if (request.status !== 'Joined' || extension === undefined) return undefined
+  const { currentGate, approvals, policyVersion, endsAt } = extension
+  return { ...rest, status: 'PendingApproval', currentGate, approvals, policyVersion, endsAt }
+}
+
+/** Since when the request, or its extension, waits at its gate, in milliseconds; for one that has ended, at its last gate. */
+export function waitingSinceMs({ lifecycle, createdAt }: Pick<MembershipRequest, 'lifecycle' | 'createdAt'>): number {
+  return Date.parse(lifecycle.findLast(({ status }) => status === 'PendingApproval')?.at ?? createdAt)
+}
+
+/** The extension that a caller asks for, in the form of a new request. */
+export function askedExtension(request: MembershipRequest, endsAt: string): MembershipRequest {
+  const { extension: _extension, ...rest } = request
+  return { ...rest, status: 'Requested', approvals: [], currentGate: null, endsAt }
+}
+
+type Asked = { readonly requestedBy: string; readonly requestedAt: string }
+
+/**
+ * The membership after a decision on its extension.
+ * @param decided The extension in the form of a request, after the decision.
+ */
+export function withDecidedExtension(
+  membership: MembershipRequest,
+  decided: MembershipRequest,
+  asked: Asked,
+): MembershipRequest {
+  const { extension: _extension, endsAt: present, ...rest } = membership
+  const { status, lifecycle, updatedAt, endsAt, currentGate, approvals = [], policyVersion = 0 } = decided
+  // A merge can have made the end later meanwhile.
+  const end = status === 'Joined' ? laterEnd(present, endsAt) : present
+  const after = { ...rest, lifecycle, updatedAt, ...(end === undefined ? {} : { endsAt: end }) }
+  if (status !== 'PendingApproval' || currentGate === null || endsAt === undefined) return after
+  const { requestedBy, requestedAt } = asked
+  return { ...after, extension: { endsAt, requestedBy, requestedAt, currentGate, approvals, policyVersion } }
+}

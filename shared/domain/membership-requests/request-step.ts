@@ -1,0 +1,52 @@
+import { grantedEnd } from './ends.ts'
+import type { AppliedPolicy, ApprovalGate } from './join-policy.ts'
+import type { LifecycleEntry, MembershipRequest, RequestStatus } from './membership-request.ts'
+
+/** Actor and time of an action, and the policy that applies. */
+export type Step = {
+  readonly actorId: string
+  /** The identity that the actor represents, as its deputy. */
+  readonly onBehalfOf?: string | undefined
+  readonly nowMs: number
+  /** The same time. */
+  readonly at: string
+  readonly policy: AppliedPolicy
+}
+
+export type EntryDetails = { readonly gate?: ApprovalGate; readonly notes?: string | undefined }
+
+/** The request in another status, with one more entry in its lifecycle. */
+export function withStatus(
+  status: RequestStatus,
+  request: MembershipRequest,
+  { actorId, onBehalfOf, at }: Step,
+  { gate, notes }: EntryDetails,
+): MembershipRequest {
+  const entry: LifecycleEntry = {
+    status,
+    actorId,
+    at,
+    ...(onBehalfOf === undefined ? {} : { onBehalfOf }),
+    ...(gate === undefined ? {} : { gate: { order: gate.order, type: gate.type } }),
+    ...(notes === undefined ? {} : { notes }),
+  }
+  return { ...request, status, updatedAt: at, lifecycle: [...request.lifecycle, entry] }
+}
+
+/** The same for a status in which the request waits no more. */
+export function withFinalStatus(
+  status: RequestStatus,
+  request: MembershipRequest,
+  step: Step,
+  details: EntryDetails = {},
+): MembershipRequest {
+  const { deadlineMs: _deadlineMs, extension: _extension, ...rest } = withStatus(status, request, step, details)
+  return { ...rest, currentGate: null }
+}
+
+/** The request as a membership, which ends at the time that was asked for or, without one, as late as the policy allows. */
+export function withMembership(request: MembershipRequest, step: Step, details: EntryDetails = {}): MembershipRequest {
+  const { endsAt, ...rest } = withFinalStatus('Joined', request, step, details)
+  const end = grantedEnd(endsAt, step.policy, step.nowMs)
+  return end === undefined ? rest : { ...rest, endsAt: end }
+}

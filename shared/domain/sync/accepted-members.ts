@@ -1,0 +1,35 @@
+import type { AcceptedMembers } from '../group-links/link-dependencies.ts'
+
+export const NO_ACCEPTED: AcceptedMembers = new Map()
+
+/** How many of these accounts, which the directory does not know, belong to members that are not accepted. */
+export function countUnaccepted(unresolved: Iterable<string>, accepted: AcceptedMembers = NO_ACCEPTED): number {
+  const acceptedAccounts = new Set(accepted.values())
+  let count = 0
+  for (const account of unresolved) if (!acceptedAccounts.has(account)) count += 1
+  return count
+}
+
+/**
+ * The accepted identities that still need it: they are members, and have no account that the directory knows.
+ * @param considered The identities that `accepted` was read for. Others were accepted since, and stay.
+ */
+export function stillAccepted(
+  acceptedIds: readonly string[],
+  {
+    considered,
+    accepted,
+    unresolved,
+  }: {
+    readonly considered: readonly string[]
+    readonly accepted: AcceptedMembers
+    readonly unresolved: readonly string[]
+  },
+): readonly string[] {
+  const unknown = new Set(unresolved)
+  const needsIt = (id: string): boolean => {
+    const account = accepted.get(id)
+    return account === null || (account !== undefined && unknown.has(account))
+  }
+  return acceptedIds.filter((id) => !considered.includes(id) || needsIt(id))
+}

@@ -1,0 +1,168 @@
+/** An identity of a connector, as far as it says who is who. */
+export type ModelIdentity = {
+  /** Unique among all connectors. In one connector, lower ids come first. */
+  readonly id: string
+  /** The older connector has the lower number. */
+  readonly connector: number
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export type ModelConnector = {
+  readonly joinOn: readonly string[]
+  readonly supplements?: boolean
+  readonly bindsAccounts?: boolean
+}
+
+const DEFAULTS: ModelConnector = { joinOn: ['nin', 'directoryObjectId'] }
+
+/**
+ * A naive model of who is who: after each change it looks at all identities, remembering only who was one person before.
+ */
+export class PeopleModel {
+  readonly #connectors: ModelConnector[]
+  readonly #identities = new Map<string, ModelIdentity>()
+  #people: string[][] = []
+
+  constructor(connectors: readonly ModelConnector[] = []) {
+    this.#connectors = [...connectors]
+  }
+
+  /** Adds or replaces an identity. */
+  put(identity: ModelIdentity): void {
+    this.#identities.set(identity.id, identity)
+    this.#regroup()
+  }
+
+  remove(id: string): void {
+    this.#identities.delete(id)
+    this.#regroup()
+  }
+
+  change(connector: number, settings: ModelConnector): void {
+    this.#connectors[connector] = settings
+    this.#regroup()
+  }
+
+  /** The ids of each person's identities. Those of supplementing connectors that belong to nobody are in none. */
+  people(): readonly (readonly string[])[] {
+    return this.#people
+  }
+
+  #settings(id: string): ModelConnector {
+    return this.#connectors[this.#get(id).connector] ?? DEFAULTS
+  }
+
+  #get(id: string): ModelIdentity {
+    const found = this.#identities.get(id)
+    if (found === undefined) throw new Error(`There is no ${id}`)
+    return found
+  }
+
+  #value(id: string, key: string): unknown {
+    const { bindsAccounts = true, supplements = false } = this.#settings(id)
+    return key !== 'directoryObjectId' || bindsAccounts || supplements ? this.#get(id).data[key] : undefined
+  }
+
+  /** Whether the key joins the two, other things being equal. */
+  #agree(one: string, other: string, key: string): boolean {
+    const value = this.#value(one, key)
+    if (value === undefined || value !== this.#value(other, key)) return false
+    if (this.#get(one).connector === this.#get(other).connector) return false
+    return this.#settings(one).joinOn.includes(key) || this.#settings(other).joinOn.includes(key)
+  }
+
+  #fit(some: readonly string[], others: readonly string[]): boolean {
+    const nins = [...some, ...others].flatMap((id) => this.#get(id).data.nin ?? [])
+    return new Set(nins).size < 2
+  }
+
+  #regroup(): void {
+    const before = this.#people.map((person) => person.filter((id) => this.#identities.has(id)))
+    const byAge = (one: string, other: string) =>
+      this.#get(one).connector - this.#get(other).connector || (one < other ? -1 : 1)
+    const all = [...this.#identities.keys()].sort(byAge)
+    const full = all.filter((id) => !this.#settings(id).supplements)
+    const keys = [
+      ...[false, true].flatMap((second) =>
+        this.#connectors.flatMap(({ joinOn, supplements = false }) => (supplements === second ? joinOn : [])),
+      ),
+      ...DEFAULTS.joinOn,
+    ].filter((key, index, each) => each.indexOf(key) === index)
+    const people = new Map(full.map((id) => [id, [id]]))
+    const personOf = (id: string): string[] => people.get(id) as string[]
+    const join = (one: string, other: string): void => {
+      if (personOf(one) === personOf(other)) return
+      const person = [...personOf(one), ...personOf(other)]
+      for (const id of person) people.set(id, person)
+    }
+    const wereOne = (one: string, other: string) =>
+      before.some((person) => person.includes(one) && person.includes(other))
+    const byValue = (key: string): string[][] =>
+      [...Map.groupBy(full, (id) => this.#value(id, key))].flatMap(([value, ids]) =>
+        value !== undefined && ids.some((id) => this.#settings(id).joinOn.includes(key)) ? [ids] : [],
+      )
+    for (const key of keys) {
+      for (const ids of byValue(key)) {
+        for (const [index, one] of ids.entries()) {
+          for (const other of ids.slice(index + 1)) {
+            if (this.#agree(one, other, key) && wereOne(one, other) && this.#fit(personOf(one), personOf(other))) {
+              join(one, other)
+            }
+          }
+        }
+      }
+    }
+    const ended = new Set<string>()
+    for (const key of keys) {
+      for (const ids of byValue(key)) {
+        const related = ids.filter((one) =>
+          ids.some(
+            (other) =>
+              this.#get(one).connector !== this.#get(other).connector && this.#fit(personOf(one), personOf(other)),
+          ),
+        )
+        const people = new Set(ids.map(personOf))
+        const isOpen = related.some((id) => !ended.has(id))
+        for (const id of related) ended.add(id)
+        if (people.size < 2 || !isOpen) continue
+        const connectors = new Set(related.map((id) => this.#get(id).connector))
+        const [first, ...others] = related
+        if (first === undefined || connectors.size < related.length) continue
+        if (!this.#fit(related.flatMap(personOf), [])) continue
+        for (const other of others) join(first, other)
+      }
+    }
+    const found = [...new Set(people.values())]
+    for (const id of all.filter((each) => this.#settings(each).supplements)) {
+      const person = this.#supplemented(id, all, found, before, keys)
+      person?.push(id)
+    }
+    this.#people = found
+  }
+
+  #supplemented(
+    id: string,
+    all: readonly string[],
+    people: readonly string[][],
+    before: readonly (readonly string[])[],
+    keys: readonly string[],
+  ): string[] | undefined {
+    const carriers = (person: readonly string[]) => person.filter((each) => !this.#settings(each).supplements)
+    const matches = (person: readonly string[], key: string) =>
+      this.#fit([id], carriers(person)) && carriers(person).some((each) => this.#agree(id, each, key))
+    const former = people.find((person) =>
+      before.some((was) => was.includes(id) && carriers(person).some((each) => was.includes(each))),
+    )
+    if (former !== undefined && keys.some((key) => matches(former, key))) return former
+    for (const key of keys) {
+      const found = people.filter((person) => matches(person, key))
+      if (found.length === 0) continue
+      const value = this.#value(id, key)
+      const alike = all.filter(
+        (each) => this.#get(each).connector === this.#get(id).connector && this.#value(each, key) === value,
+      )
+      return found.length === 1 && alike.length === 1 ? found[0] : undefined
+    }
+    return undefined
+  }
+}
