@@ -71,7 +71,7 @@ export function readDefinitionFile(file: string, text: string): DefinitionFile |
     place(offsetOf(document, pointer, isName), message)
   const changed = changedNumbers(document, place)
   if (changed.length > 0) return changed
-  const value = valueOf(document)
+  const value = jsonOf(document)
   if (value instanceof Error) return [place(0, value.message)]
   if (value === null) return undefined
   const kind = isObject(value) ? kindOf(value) : undefined
@@ -85,7 +85,7 @@ export function readDefinitionFile(file: string, text: string): DefinitionFile |
 }
 
 /** A bomb of aliases is an error. */
-function valueOf(document: Document): Json | Error {
+function jsonOf(document: Document): Json | Error {
   try {
     return document.toJS() as Json
   } catch (error) {

@@ -252,7 +252,7 @@ function refuseSameNames({ collections }: Tenant): void {
   const repeated = [...Map.groupBy(collections, ({ name }) => name)].filter(([, records]) => records.length > 1)
   if (repeated.length === 0) return
   const names = repeated.map(([name, records]) => `${name} (${records.map(({ id }) => id).join(', ')})`)
-  throw new ImportError(`Collections are told apart by their names. Several are called ${names.join('; ')}`, {
+  throw new ImportError(`Names identify collections, but several are called ${names.join('; ')}`, {
     exitCode: 1,
   })
 }

@@ -9,7 +9,7 @@ export function updateDocument(document: Document, value: JsonObject): void {
 }
 
 function merged(document: Document, node: Node | null, value: Json): Node {
-  if (node !== null && isEqual(valueOf(document, node), value)) return node
+  if (node !== null && isEqual(jsonOf(document, node), value)) return node
   if (isMap(node) && isObject(value)) return mergedMap(document, node, value)
   if (isSeq(node) && Array.isArray(value)) return mergedList(document, node, value)
   const created = document.createNode(value) as Node
@@ -19,7 +19,7 @@ function merged(document: Document, node: Node | null, value: Json): Node {
   return created
 }
 
-const valueOf = (document: Document, node: Node): Json => node.toJS(document) as Json
+const jsonOf = (document: Document, node: Node): Json => node.toJS(document) as Json
 
 function mergedMap(document: Document, map: YAMLMap, value: JsonObject): Node {
   const nameOf = ({ key }: Pair) => String(isScalar(key) ? key.value : key)
@@ -37,14 +37,14 @@ function mergedMap(document: Document, map: YAMLMap, value: JsonObject): Node {
 
 /** An alias whose value changes is replaced by a value of its own, since the anchor may be used elsewhere. */
 function resolved(document: Document, alias: Node): Node {
-  return document.createNode(valueOf(document, alias)) as Node
+  return document.createNode(jsonOf(document, alias)) as Node
 }
 
 /** Items that stay keep their node wherever they are now; the others follow the item at their place. */
 function mergedList(document: Document, list: YAMLSeq, value: readonly Json[]): Node {
   const nodes = [...list.items] as Node[]
   const kept = value.map((item) => {
-    const index = nodes.findIndex((node) => node !== undefined && isEqual(valueOf(document, node), item))
+    const index = nodes.findIndex((node) => node !== undefined && isEqual(jsonOf(document, node), item))
     if (index < 0) return undefined
     const [node] = nodes.splice(index, 1, undefined as unknown as Node)
     return node

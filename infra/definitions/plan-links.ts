@@ -75,15 +75,15 @@ async function wantedLinks(
 ): Promise<{ readonly links: readonly WantedLink[]; readonly faults: FileFault[] }> {
   const faults: FileFault[] = []
   const ofLinks = files.filter(({ kind }) => kind === 'link')
-  const valueOf = ({ value }: DefinitionFile) =>
+  const linkOf = ({ value }: DefinitionFile) =>
     value as unknown as { collection: string; group: string; state?: LinkState }
-  const names = ofLinks.map((file) => valueOf(file).group).filter((group) => !isGuid(group))
+  const names = ofLinks.map((file) => linkOf(file).group).filter((group) => !isGuid(group))
   const groups = await findGroups(names, call)
   const byName = uniqueNames(tenant.collections, ({ name }) => name)
   const wantedByName = new Map(collections.map((one) => [one.name, one]))
   const links = new Map<string, WantedLink>()
   for (const file of ofLinks) {
-    const { collection: name, group, state = 'Enabled' } = valueOf(file)
+    const { collection: name, group, state = 'Enabled' } = linkOf(file)
     const collection = wantedByName.get(name) ?? byName.get(name)
     const found = isGuid(group) ? [group.toLowerCase()] : (groups.get(group) ?? [])
     const [groupId] = found

@@ -78,7 +78,7 @@ export function storedTokens(apiUrl: string, signIns: StoredSignIns, nowMs: () =
   let returned: string | undefined
   return async () => {
     const signIn = signIns.find(apiUrl)
-    if (signIn === undefined) throw signInAgain(apiUrl, 'Nobody is signed in')
+    if (signIn === undefined) throw signInAgain(apiUrl, 'There is no sign-in for this URL')
     if (signIn.accessToken !== returned && nowMs() < signIn.expiresAtMs - RENEWED_BEFORE_MS) {
       returned = signIn.accessToken
       return signIn.accessToken
@@ -125,7 +125,7 @@ async function redirected(listener: Server, redeem: (answer: URL) => Promise<Sig
   const signal = AbortSignal.timeout(SIGN_IN_TIMEOUT_MS)
   for (;;) {
     const [request, response] = (await once(listener, 'request', { signal }).catch((cause: unknown) => {
-      throw new ImportError('Nobody has signed in within five minutes', { cause, exitCode: 1 })
+      throw new ImportError('The sign-in was not completed within five minutes', { cause, exitCode: 1 })
     })) as [IncomingMessage, ServerResponse]
     const answer = new URL(request.url ?? '/', 'http://localhost')
     // A browser also asks for an icon.
