@@ -274,14 +274,15 @@ describe('a plan', () => {
     assert.match(unread.err, /shape\.yaml:\d+:1: There is no member colour here/)
     write({
       'syntax.yaml': collectionFile('A', 'x').replace('operator: Equals', 'operator: Resembles'),
-      'shape.yaml': `${collectionFile('B', 'x')}    - id: memberOfCollection\n      field: memberOfCollection\n      operator: Equals\n      value: { collection: Nowhere }\n`,
+      'shape.yaml': collectionFile('B', 'x'),
+      'unknown.yaml': `${collectionFile('C', 'x')}    - id: memberOfCollection\n      field: memberOfCollection\n      operator: Equals\n      value: { collection: Nowhere }\n`,
       'same.yaml': collectionFile('B', 'y'),
       'link.yaml': 'collection: Staff\ngroup: No such group\n',
     })
     const { code, err } = await run('apply')
     assert.equal(code, 1)
     assert.match(err, /syntax\.yaml:8:17: .*Resembles/)
-    assert.match(err, /shape\.yaml:13:14: There is no collection Nowhere/)
+    assert.match(err, /unknown\.yaml:13:7: There is no collection Nowhere/)
     assert.match(err, /shape\.yaml:1:7: The collection B is already in .*same\.yaml/)
     assert.match(err, /link\.yaml:2:8: The directory finds no group No such group/)
     assert.equal((await names()).length, 3)
