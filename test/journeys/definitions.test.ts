@@ -433,7 +433,7 @@ async function plannedHere(): Promise<DefinitionPlan> {
   return plan
 }
 
-/** Applies a plan of which nothing is done. @returns why */
+/** Applies a plan that is refused at its first step. @returns the reason */
 async function refusalOf(plan: DefinitionPlan): Promise<string> {
   const report = { done: () => undefined, plannedAgain: () => undefined }
   const { done, refused } = await applyPlan(plan, await callHere(), report)
