@@ -3,8 +3,8 @@ import type { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
 import { type ApiCall, ApiRefusal } from '../import/api-connection.ts'
 import { ImportError } from '../import/terminal.ts'
-import type { DefinitionPlan, Step } from './plan-definitions.ts'
 import { isObject } from './references.ts'
+import type { DefinitionPlan, Step } from './step.ts'
 import { isEqual } from './tenant.ts'
 
 /** What became of a plan: its steps up to the first refusal are done, the refused and later ones are not. */

@@ -55,7 +55,7 @@ function yamlFiles(folder: string): string[] {
 }
 
 /** The file, or its mistakes. Undefined for an empty file. */
-export function readDefinitionFile(file: string, text: string): DefinitionFile | FileFault[] | undefined {
+function readDefinitionFile(file: string, text: string): DefinitionFile | FileFault[] | undefined {
   const lines = new LineCounter()
   const place = (offset: number, message: string): FileFault => {
     const { line, col } = lines.linePos(offset)

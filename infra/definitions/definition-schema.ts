@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../shared/kernel/json.ts'
 import { isObject } from './references.ts'
 
 /** What a file defines. */
-export const FILE_KINDS = ['criteria', 'joinable', 'link', 'settings'] as const
+const FILE_KINDS = ['criteria', 'joinable', 'link', 'settings'] as const
 export type FileKind = (typeof FILE_KINDS)[number]
 
 /** The schema beside the files, which they name for editors. */

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../shared/kernel/json.ts'
 import { type ApiCall, ApiRefusal } from '../import/api-connection.ts'
 import { connectedGroups, orderCollections } from './collection-order.ts'
 import type { FileFault } from './definition-file.ts'
-import type { Planned, Step } from './plan-definitions.ts'
+import type { Planned, Step } from './step.ts'
 import { COLLECTIONS, type CollectionRecord, DEFINITION_MEMBER, isEqual, recordOf, type Tenant } from './tenant.ts'
 import { normalisedDefinition, referredIds, type WantedCollection } from './wanted.ts'
 

@@ -2,7 +2,7 @@ import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import type { ApiCall } from '../import/api-connection.ts'
 import { orderCollections } from './collection-order.ts'
 import type { FileFault } from './definition-file.ts'
-import type { Planned, Step } from './plan-definitions.ts'
+import type { Planned, Step } from './step.ts'
 import { COLLECTIONS, type CollectionRecord, type Tenant } from './tenant.ts'
 import { referredIds, type WantedCollection } from './wanted.ts'
 

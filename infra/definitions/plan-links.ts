@@ -2,7 +2,7 @@ import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import { isGuid } from '../../shared/kernel/guid.ts'
 import { type ApiCall, ApiRefusal } from '../import/api-connection.ts'
 import type { DefinitionFile, FileFault } from './definition-file.ts'
-import type { Planned, Step } from './plan-definitions.ts'
+import type { Planned, Step } from './step.ts'
 import { findGroups, LINKS, type LinkRecord, type Tenant, uniqueNames } from './tenant.ts'
 import type { WantedCollection } from './wanted.ts'
 

@@ -1,6 +1,6 @@
 import type { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import type { FileFault } from './definition-file.ts'
-import type { DefinitionPlan, Step } from './plan-definitions.ts'
+import type { DefinitionPlan, Step } from './step.ts'
 
 type Say = (line: string) => void
 

@@ -72,7 +72,7 @@ export async function signInWithBrowser(apiUrl: string, say: (line: string) => v
 
 /**
  * Access tokens of a stored sign-in. Renewed when they expire; a further call means that the API refused the last one.
- * @throws ImportError when the person has to sign in again
+ * @throws ImportError when a new sign-in is required
  */
 export function storedTokens(apiUrl: string, signIns: StoredSignIns, nowMs: () => number): () => Promise<string> {
   let returned: string | undefined

@@ -18,7 +18,7 @@ export type ClientCredentials = {
   readonly scope: string
 }
 
-export type Reply = {
+type Reply = {
   readonly data: unknown
   readonly nextCursor?: string
   /** The entity tag of the record, for `If-Match`. */
