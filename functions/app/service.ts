@@ -11,11 +11,13 @@ import { cosmosDerivedState } from '../../shared/cosmos/tenants/derived-state.ts
 import { cosmosEvaluationInputs } from '../../shared/cosmos/tenants/evaluation-inputs.ts'
 import { cosmosTenantStore } from '../../shared/cosmos/tenants/tenant-store.ts'
 import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
+import { connectorFigures } from '../../shared/domain/connectors/manage-connectors.ts'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { type EvaluatedDependencies, TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
 import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
+import type { AttentionDependencies } from '../../shared/domain/insight/attention.ts'
 import type { ExplainDependencies } from '../../shared/domain/insight/explain-membership.ts'
 import type { ListMembershipsDependencies } from '../../shared/domain/insight/list-memberships.ts'
 import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
@@ -91,12 +93,14 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const requests: EvaluatedDependencies &
     ExplainDependencies &
     ListMembershipsDependencies &
+    Pick<AttentionDependencies, 'connectorFigures'> &
     PlanDependencies &
     typeof coreData & { readonly auditTrail: AuditTrail } = {
     auditTrail,
     linkStore,
     directory: parts.directory,
-    storedMemberships: new StoredMemberships(collections),
+    connectorFigures: (tenantId) => connectorFigures(tenantId, connectors),
+    storedMemberships: new StoredMemberships({ ...collections, requests: requestStore }),
     linkSettings,
     removalPlans,
     planIds: signed.planIds,

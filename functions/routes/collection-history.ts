@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
+import { CollectionVersion, readCollectionVersion } from '../../shared/domain/insight/collection-versions.ts'
 import { AuditEntry, listAudit } from '../../shared/domain/insight/list-audit.ts'
 import {
   HistoryEntry,
@@ -9,7 +10,7 @@ import {
   ObjectHistoryEntry,
 } from '../../shared/domain/insight/list-history.ts'
 import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
-import { type Route, route } from '../../shared/http/route.ts'
+import { ok, type Route, route } from '../../shared/http/route.ts'
 import { Described, Guid } from '../../shared/kernel/schema.ts'
 import { COLLECTION_READERS } from './collection-contract.ts'
 
@@ -65,6 +66,21 @@ export const historyRoutes = (deps: HistoryRouteDependencies): readonly Route[] 
         listHistory(caller.tenantId, collectionId, { objectId, from, to }, { after, size }, deps),
       )
     },
+  }),
+  route('GET', '/{collectionId}/versions/{version}', {
+    operationId: 'getCollectionVersion',
+    summary: 'Get an earlier definition of a collection',
+    description:
+      'Returns the definition as an entry of the audit has left it: name, description, metadata and condition or join ' +
+      'policy. `version` is that of the entry. To restore the definition, save it with a PUT: it is checked as any ' +
+      'other, so what it refers to must still exist. For callers who may not read all core objects, values that ' +
+      'conditions compare with sensitive attributes are `hidden`. A condition of more than 100,000 characters of JSON ' +
+      'is not kept: `HistoryNotKept`.',
+    roles: COLLECTION_READERS,
+    reply: { status: 200, schema: CollectionVersion },
+    refusals: ['CollectionNotFound', 'VersionNotFound', 'HistoryNotKept'],
+    run: async ({ path: { collectionId, version }, caller }) =>
+      ok(await readCollectionVersion(caller.tenantId, collectionId, version, caller, deps)),
   }),
   route('GET', '/{collectionId}/audit', {
     operationId: 'listAudit',

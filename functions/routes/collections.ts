@@ -15,7 +15,9 @@ import {
   searchCollections,
   searchFilter,
 } from '../../shared/domain/collections/read-collections.ts'
+import type { AccountClaimReader } from '../../shared/domain/connectors/account-claims.ts'
 import type { CoreObjectReader } from '../../shared/domain/core/core-object-store.ts'
+import { type AttentionDependencies, AttentionDto, readAttention } from '../../shared/domain/insight/attention.ts'
 import {
   type ExplainDependencies,
   Explanation,
@@ -44,14 +46,15 @@ import {
   SearchQuery,
 } from './collection-contract.ts'
 import { type HistoryRouteDependencies, historyRoutes } from './collection-history.ts'
+import { CONNECTOR_READERS } from './connectors.ts'
 import { PREFIXES } from './prefixes.ts'
 
 export type CollectionRouteDependencies = RequestRouteDependencies &
   ExplainDependencies &
-  ListMembershipsDependencies & { readonly coreObjects: CoreObjectReader } & Pick<
-    HistoryRouteDependencies,
-    'auditTrail'
-  >
+  ListMembershipsDependencies &
+  Pick<AttentionDependencies, 'connectorFigures'> & {
+    readonly coreObjects: CoreObjectReader & AccountClaimReader
+  } & Pick<HistoryRouteDependencies, 'auditTrail'>
 
 /** A `User` can ask about themselves. */
 const EXPLANATION_READERS: readonly Role[] = ['User', ...COLLECTION_READERS]
@@ -94,6 +97,24 @@ const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
     identity: 'optional',
     reply: { status: 200, schema: CallerDto },
     run: async ({ caller, identityId }) => ok(await readCaller(caller, identityId, deps)),
+  }),
+  route('GET', '/attention', {
+    operationId: 'getAttention',
+    summary: 'Get what needs attention',
+    description:
+      'Returns how many things need the attention of the caller, as far as the roles of the caller go. The lists behind ' +
+      'the numbers: the group links with `needsAttention=true`, the account conflicts, the inbox of membership requests, ' +
+      'and the memberships of the caller.',
+    roles: 'any',
+    identity: 'optional',
+    reply: { status: 200, schema: AttentionDto },
+    run: async ({ caller, identityId }) =>
+      ok(
+        await readAttention(
+          { caller, identityId, linkReaders: COLLECTION_READERS, connectorReaders: CONNECTOR_READERS },
+          deps,
+        ),
+      ),
   }),
   route('GET', '/member-of', {
     operationId: 'listOwnCollectionsOfBothKinds',

@@ -22,7 +22,7 @@ import { type ConnectorDataDependencies, connectorDataRoutes } from './connector
 import { PREFIXES } from './prefixes.ts'
 
 const MANAGERS: readonly Role[] = ['Administrator', 'iam-core.connector-configuration.readwrite.all']
-const READERS: readonly Role[] = [...MANAGERS, 'iam-core.connector-configuration.read.all']
+export const CONNECTOR_READERS: readonly Role[] = [...MANAGERS, 'iam-core.connector-configuration.read.all']
 
 /** The read routes at a second path, without the version segment, for clients that use that one. */
 export function connectorReadRoutes(deps: ConnectorDependencies): RouteGroup {
@@ -51,14 +51,14 @@ const readingRoutes = (deps: ConnectorDependencies): Route[] => [
     operationId: 'listConnectors',
     summary: 'List connectors',
     description: 'In order of creation, with what each connector has delivered.',
-    roles: READERS,
+    roles: CONNECTOR_READERS,
     reply: { status: 200, schema: Type.Array(ConnectorRecord) },
     run: async ({ caller }) => ok(await listConnectors(caller.tenantId, deps)),
   }),
   route('GET', '/{id}', {
     operationId: 'readConnector',
     summary: 'Get a connector',
-    roles: READERS,
+    roles: CONNECTOR_READERS,
     reply: { status: 200, schema: ConnectorRecord, versioned: true },
     refusals: ['ConnectorNotFound'],
     run: async ({ caller, path: { id } }) => connectorResult(await readConnector(caller.tenantId, id, deps)),
@@ -72,7 +72,7 @@ const auditRoute = (deps: ConnectorDependencies & { readonly cursors: OpenCursor
     description:
       'Returns a page of the changes of the settings of a connector, the newest first. Entries are kept for good, also ' +
       'those of a deleted connector. Changes by versions of the service without this audit are not in it.',
-    roles: READERS,
+    roles: CONNECTOR_READERS,
     query: PageQuery,
     reply: { status: 200, schema: Type.Array(ConnectorAuditEntry), paged: true },
     refusals: ['ConnectorNotFound', 'InvalidCursor'],
@@ -91,7 +91,7 @@ const unresolvedRoute = (deps: ConnectorDataDependencies): Route =>
       'resolve when the objects arrive. Of one object, at most 200 are listed. A relationship whose `identity` leads ' +
       'nowhere counts as a person without a directory account; one without an `identity`, or whose identity is deleted, is ' +
       'a vacancy, which is nobody.',
-    roles: READERS,
+    roles: CONNECTOR_READERS,
     query: PageQuery,
     reply: { status: 200, schema: Type.Array(ListedReference), paged: true },
     refusals: ['ConnectorNotFound', 'InvalidCursor'],

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import {
   type AccountClaimReader,
   AccountConflict,
@@ -43,6 +43,22 @@ export type CoreObjectRouteDependencies = CoreObjectDependencies &
 const IDS_LIMIT_COUNT = 1000
 /** The old path to an identity's relationships is deprecated since 2026-01-01. In the format of RFC 9745. */
 const DEPRECATED_SINCE = '@1767225600'
+
+const Missing = (description: string) => Type.Optional(Type.Literal('missing', { description }))
+const IdentityListQuery = Type.Object({
+  ...CoreObjectPageQuery.properties,
+  account: Missing('Only identities without `directoryObjectId`. A page can have fewer items than `pageSize`.'),
+})
+const RelationshipListQuery = Type.Object({
+  ...CoreObjectPageQuery.properties,
+  identity: Missing('Only relationships that no identity holds. A page can have fewer items than `pageSize`.'),
+})
+const MissingQuery = Type.Object({ ...IdentityListQuery.properties, ...RelationshipListQuery.properties })
+const LIST_QUERIES = {
+  identity: IdentityListQuery,
+  orgUnit: CoreObjectPageQuery,
+  relationship: RelationshipListQuery,
+} as const
 
 const Ids = Type.Array(Guid, { maxItems: IDS_LIMIT_COUNT })
 export const IdsBody = Type.Object({ ids: Ids })
@@ -158,13 +174,17 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
       'relationships that name them as manager, with their identities. Otherwise it does not depend on the start and ' +
       'end dates of relationships. Of other people, a `User` does not read `nin`, `privateMobile` and `privateEmail`.',
     roles: CORE_OBJECT_READERS,
-    query: CoreObjectPageQuery,
+    query: LIST_QUERIES[objectType],
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_SCHEMAS[objectType]), paged: true },
     refusals: ['InvalidCursor'],
-    run: ({ query, caller }) =>
-      pagedResult(query, [caller.tenantId, objectType, scopeOf(caller)], deps.cursors, (after, size) =>
-        listCoreObjects(objectType, after, size, caller, deps),
-      ),
+    run: ({ query, caller }) => {
+      const { account, identity, ...page } = query as Static<typeof MissingQuery>
+      const missing = account === undefined ? identity && 'identity' : 'directoryObjectId'
+      const binding = [caller.tenantId, objectType, scopeOf(caller), ...(missing === undefined ? [] : [missing])]
+      return pagedResult(page, binding, deps.cursors, (after, size) =>
+        listCoreObjects(objectType, after, size, caller, deps, missing),
+      )
+    },
   }),
   route('GET', `${NAMES[objectType].path}/search`, {
     operationId: `search${NAMES[objectType].many}`,

@@ -32,7 +32,9 @@ import {
 } from '../../shared/domain/group-links/removal-plan.ts'
 import { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
 import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
+import { AttentionDto } from '../../shared/domain/insight/attention.ts'
 import { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
+import { CollectionVersion } from '../../shared/domain/insight/collection-versions.ts'
 import { ExplainedCondition, Explanation } from '../../shared/domain/insight/explain-membership.ts'
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
@@ -180,6 +182,8 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Collection: CollectionDto,
   CollectionResults,
   Member: MemberDto,
+  Attention: AttentionDto,
+  CollectionVersion,
   Membership: MembershipDto,
   Explanation,
   AuditEntry,

@@ -212,6 +212,7 @@ export const REFUSALS = {
     kind: 'forbidden',
     message: 'The settings require that another person than the one who caused the removals approves them',
   },
+  VersionNotFound: { kind: 'missing', message: 'The collection has no such version' },
   PlanNotFound: { kind: 'missing', message: 'The link has no held removals' },
   PlanChanged: { kind: 'conflict', message: 'The plan no longer describes exactly what would be done' },
   PlanExpired: { kind: 'conflict', message: 'The plan has expired, or does not exist for this collection' },

@@ -28,7 +28,8 @@ async function pages(send: Send, path: string): Promise<Body[][]> {
     assert.equal(status, 200)
     found.push(body.data)
     if (body.nextCursor === undefined) return found
-    query = `${path.split('?')[0]}?nextCursor=${body.nextCursor}`
+    const filters = (path.split('?')[1] ?? '').split('&').filter((one) => one.endsWith('=missing'))
+    query = `${path.split('?')[0]}?${[...filters, `nextCursor=${body.nextCursor}`].join('&')}`
   }
 }
 
@@ -44,6 +45,29 @@ describe('lists of core objects', () => {
     )
     const ids = read.flat().map(({ id }) => id)
     assert.deepEqual(ids, [...new Set(ids)].sort())
+  })
+
+  it('can be narrowed to identities without an account, and to positions without an identity', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    const account = (index: number) => (index % 3 === 0 ? {} : { directoryObjectId: randomUUID() })
+    await hr.batch(...Array.from({ length: 9 }, (_, index) => upsert('identity', `p${index}`, account(index))))
+    await hr.batch(upsert('relationship', 'held', { identity: to('p1') }), upsert('relationship', 'vacant', {}))
+    const all = (await tenant.admin('GET', `${CORE}/identities`)).body.data as Body[]
+    const missing = (await pages(tenant.admin, `${CORE}/identities?pageSize=2&account=missing`)).flat()
+    assert.deepEqual(
+      missing.map(({ id }) => id),
+      all.filter(({ directoryObjectId }) => directoryObjectId === undefined).map(({ id }) => id),
+    )
+    assert.equal(missing.length, 3)
+    const vacant = (await tenant.admin('GET', `${CORE}/relationships?identity=missing`)).body.data as Body[]
+    assert.deepEqual(
+      vacant.map(({ externalId }) => externalId),
+      ['vacant'],
+    )
+    assert.equal((await tenant.admin('GET', `${CORE}/identities?account=none`)).status, 400)
+    const { nextCursor } = (await tenant.admin('GET', `${CORE}/identities?pageSize=1&account=missing`)).body
+    const mixed = await tenant.admin('GET', `${CORE}/identities?nextCursor=${nextCursor}`)
+    assert.equal(mixed.status, 400)
   })
 
   it('accept cursors after restarts and key rotations, and return the same page again', async () => {

@@ -63,6 +63,7 @@ describe('the explanation of a criteria collection', () => {
       request: null,
       since: '2030-06-01T08:00:00.000+00:00',
       cause: 'DefinitionChanged',
+      until: null,
       links: [],
     })
     const [row] = rows

@@ -346,10 +346,16 @@ describe('The audit', () => {
         [
           {
             action: 'SettingsUpdated',
+            version: null,
             before: { linkableGroups: 'Owned', removalGuard: guard },
             after: { linkableGroups: 'Any', removalGuard: { ...guard, percent: 35 } },
           },
-          { action: 'SettingsUpdated', before: { linkableGroups: 'Any' }, after: { linkableGroups: 'Owned' } },
+          {
+            action: 'SettingsUpdated',
+            version: null,
+            before: { linkableGroups: 'Any' },
+            after: { linkableGroups: 'Owned' },
+          },
         ],
       ],
     )

@@ -82,6 +82,30 @@ describe('a membership with an end', () => {
     assert.equal((await read(admin, request)).data.status, 'Left')
   })
 
+  it('is told by explain and in the memberships of a person', async () => {
+    const [who, collectionId] = [await person(), await joinable(OPEN)]
+    const { data: request } = await submit(who, collectionId, { endsAt: timestamp(5 * DAY_MS) })
+    const explained = await call<{ until: string | null }>(
+      admin,
+      'GET',
+      `/collections/beta/${collectionId}/explain?objectId=${who.identityId}`,
+    )
+    assert.equal(explained.data.until, request.endsAt)
+    const path = `/collections/beta/memberships?identityId=${who.identityId}`
+    const { data } = await call<{ collectionId: string; endsAt: string | null }[]>(admin, 'GET', path)
+    assert.deepEqual(
+      data.map((one) => [one.collectionId, one.endsAt]),
+      [[collectionId, request.endsAt]],
+    )
+    await act(who.token, request, 'leave')
+    const later = await call<{ until: string | null }>(
+      admin,
+      'GET',
+      `/collections/beta/${collectionId}/explain?objectId=${who.identityId}`,
+    )
+    assert.equal(later.data.until, null)
+  })
+
   it('takes a date for the midnight UTC with which it begins', async () => {
     const [who, collectionId] = [await person(), await joinable(OPEN)]
     const { data } = await submit(who, collectionId, { endsAt: '2035-03-01' })

@@ -27,7 +27,7 @@ describe('the memberships of a person', () => {
     assert.deepEqual(await found(world, kari.identityId), [])
     await world.evaluator.evaluate(world.tenantId)
     world.pass(60)
-    await world.submit(kari, choir)
+    await world.submit(kari, choir, { endsAt: '2030-07-01' })
     const { status, data } = await memberships(world, kari.identityId)
     assert.equal(status, 200)
     const early = '2030-06-01T08:00:00.000+00:00'
@@ -38,13 +38,13 @@ describe('the memberships of a person', () => {
     assert.equal(typeof actorId, 'string')
     assert.deepEqual(first, {
       ...{ collectionId: named, collectionName: 'Staff', objectType: 'Identity', relationshipId: null },
-      ...{ since: early, cause: 'DefinitionChanged', links: [] },
+      ...{ since: early, cause: 'DefinitionChanged', endsAt: null, links: [] },
     })
     assert.equal(byId.get(nurses)?.relationshipId, job)
     const joined = byId.get(choir)
     assert.deepEqual(
-      [joined?.since, joined?.cause, joined?.actorId],
-      ['2030-06-01T08:01:00.000+00:00', 'Request', kari.identityId],
+      [joined?.since, joined?.cause, joined?.actorId, joined?.endsAt],
+      ['2030-06-01T08:01:00.000+00:00', 'Request', kari.identityId, '2030-07-01T00:00:00.000+00:00'],
     )
   })
 

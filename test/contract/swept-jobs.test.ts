@@ -100,6 +100,16 @@ describe('The jobs of sweeps', () => {
     assert.ok(resources.every((ttlS) => ttlS >= (2 + 1) * 24 * 3600))
   })
 
+  it('keep the time of the last look for ends of memberships', async () => {
+    const tenantId = randomUUID()
+    const lookedAtMs = async () => (await store.beginSweep(tenantId)).deadlinesReadAtMs
+    assert.equal(await lookedAtMs(), undefined)
+    const sweep = { tenantId, startMs: START_MS, endMs: START_MS, links: [] }
+    await recordSweep({ ...sweep, deadlinesReadAtMs: START_MS })
+    await recordSweep({ ...sweep, startMs: START_MS + 60 * MINUTE_MS, endMs: START_MS + 60 * MINUTE_MS })
+    assert.equal(await lookedAtMs(), START_MS)
+  })
+
   it('tell until when a sweep has read, on the clock of the database', async () => {
     const tenantId = randomUUID()
     assert.equal((await store.beginSweep(tenantId)).readUntilS, undefined)

@@ -42,6 +42,7 @@ export function memoryStores(): MemoryStores {
       },
       ofCollection: async (_tenantId, id) => links.all().filter(({ value }) => value.collectionId === id),
       ofCollections: async () => [],
+      attention: async () => [],
       ofGroup: async (_tenantId, id) => links.all().find(({ value }) => value.directoryGroupId === id),
       ofTenant: async () => links.all(),
       ofGroups: async () => links.all().map(({ value }) => value),

@@ -39,6 +39,17 @@ const REQUESTS_READ: Gate = {
   passed: ['admin', 'collectionsAdmin', 'manager', 'employee', 'colleague', 'approver', 'reader', 'writer'],
   withoutIdentity: ['newcomer'],
 }
+/** As oneself; a collections administrator for others. */
+const AS_ONESELF_OR_ADMINISTRATOR: Gate = {
+  passed: [...AS_ONESELF.passed, 'collectionsAdmin'],
+  withoutIdentity: ['coreAdmin', 'newcomer'],
+  isForUsersOnly: true,
+}
+/** As oneself, or for others who writes collections. */
+const EXTENSIONS: Gate = {
+  passed: [...AS_ONESELF.passed, 'collectionsAdmin', 'writer'],
+  withoutIdentity: ['coreAdmin', 'newcomer'],
+}
 const CORE_OBJECTS: Gate = {
   passed: ['admin', 'coreAdmin', 'manager', 'employee', 'colleague', 'approver', 'newcomer', 'operator'],
 }
@@ -82,6 +93,11 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [AS_ONESELF, 400, 'POST /collections-joinable/beta/membership-requests/{collectionId}/{requestId}/reject'],
   [AS_ONESELF, 400, 'POST /collections-joinable/beta/membership-requests/{collectionId}/{requestId}/cancel'],
   [AS_ONESELF, 400, 'POST /collections-joinable/beta/membership-requests/{collectionId}/{requestId}/leave'],
+  [EXTENSIONS, 400, 'POST /collections-joinable/beta/membership-requests/{collectionId}/{requestId}/extend'],
+  [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/deputy'],
+  [AS_ONESELF_OR_ADMINISTRATOR, 400, 'PUT /collections-joinable/beta/membership-requests/deputy'],
+  [AS_ONESELF, 200, 'DELETE /collections-joinable/beta/membership-requests/deputy'],
+  [AS_ONESELF, 400, 'POST /collections-joinable/beta/membership-requests/decide'],
   [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/eligible'],
   [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/submitted-on-behalf'],
   [AS_ONESELF, 200, 'GET /collections-joinable/beta/membership-requests/pending-approval'],

@@ -94,7 +94,7 @@ function Warnings({ warnings, collectionNames }: WarningsProps) {
         {warnings.filter(isFirstOfHolds).map(({ code, message, target }) => (
           <li key={`${code} ${target}`}>
             {t(`warning${code}`, { name: collectionNames.get(target) ?? target })}
-            {code === 'ValueNotInData' && (
+            {(code === 'ValueNotInData' || code === 'RemovalsPaused') && (
               <div class="hint" lang="en">
                 {message}
               </div>

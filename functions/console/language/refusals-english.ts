@@ -73,6 +73,7 @@ export const englishRefusals = {
   OperatorNotAllowed: 'This comparison does not work for this type of attribute.',
   PlanChanged: 'The effect has changed meanwhile. Look at the current one first.',
   PlanExpired: 'The plan is older than an hour. Review the changes again.',
+  VersionNotFound: 'This earlier definition does not exist.',
   PlanNotFound: 'No removals are held any more.',
   PreconditionFailed: 'Someone else has changed this meanwhile.',
   QuotaExceeded: 'The organisation has reached the largest possible number.',

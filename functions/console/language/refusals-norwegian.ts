@@ -73,6 +73,7 @@ export const norwegianRefusals = {
   OperatorNotAllowed: 'Denne sammenligningen virker ikke for denne typen attributt.',
   PlanChanged: 'Virkningen er endret i mellomtiden. Se på den gjeldende først.',
   PlanExpired: 'Planen er eldre enn en time. Se over endringene på nytt.',
+  VersionNotFound: 'Denne tidligere definisjonen finnes ikke.',
   PlanNotFound: 'Ingen fjerninger er holdt tilbake lenger.',
   PreconditionFailed: 'Noen andre har endret dette i mellomtiden.',
   QuotaExceeded: 'Organisasjonen har nådd det største mulige antallet.',

@@ -68,8 +68,9 @@ function urgentFirst(one: GroupLinkDto, other: GroupLinkDto): number {
   return Number(isUrgent(other)) - Number(isUrgent(one)) || groupNameOf(one).localeCompare(groupNameOf(other))
 }
 
-const isUrgent = ({ lastSyncOutcome, heldRemovals }: GroupLinkDto): boolean =>
-  lastSyncOutcome === 'Failed' || heldRemovals !== null
+const URGENT: readonly GroupLinkDto['syncState'][] = ['Failed', 'RemovalsHeld', 'RemovalsPaused']
+
+const isUrgent = ({ syncState }: GroupLinkDto): boolean => URGENT.includes(syncState)
 
 function isIn(link: GroupLinkDto, filter: Filter): boolean {
   if (filter === 'anyLink') return true
@@ -104,7 +105,11 @@ export function LinkTable({ links, empty, names }: LinkTableProps) {
       columns={[
         { head: t('group'), cell: (link) => <a href={hrefOf(`/links/${link.id}`)}>{groupNameOf(link)}</a> },
         ...(names === undefined ? [] : [collection]),
-        { head: t('state'), cell: ({ state }) => <LinkState state={state} /> },
+        {
+          head: t('state'),
+          cell: ({ state, syncState }) =>
+            syncState === 'RemovalsPaused' ? <Badge kind="warn">{t(syncState)}</Badge> : <LinkState state={state} />,
+        },
         { head: t('lastSync'), cell: (link) => <LastSync link={link} /> },
         { head: t('heldRemovals'), cell: ({ heldRemovals }) => <HeldCount count={heldRemovals?.count} /> },
       ]}

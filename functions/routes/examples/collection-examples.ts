@@ -10,7 +10,9 @@ import type { FrequentValue } from '../../../shared/domain/collections/frequent-
 import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
+import type { AttentionDto } from '../../../shared/domain/insight/attention.ts'
 import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
+import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
@@ -43,6 +45,7 @@ import {
 const END_DATE = { id: 'relationshipEndDate', field: 'relationshipEndDate' }
 
 /** Nurses and head nurses whose relationship has not ended. */
+const VERSION_ID = '5d7f9b1c-3e5a-4c7d-9f1b-2a4c6e8d0b13'
 const CONDITION: WireGroup = {
   groupOperator: 'AND',
   conditions: [
@@ -99,6 +102,7 @@ const MEMBERSHIP: MembershipDto = {
   since: UPDATED_AT,
   cause: 'ObjectChanged',
   actorId: 'system',
+  endsAt: null,
   links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, displayName: 'All nurses', state: 'Written' }],
 }
 /** A nurse who is a member by her title alone. */
@@ -136,6 +140,7 @@ const EXPLANATION: Explanation = {
   request: null,
   since: UPDATED_AT,
   cause: 'ObjectChanged',
+  until: null,
   links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, directoryObjectId: ACCOUNT_ID, state: 'Written' }],
 }
 const HISTORY_ENTRY: HistoryEntry = {
@@ -152,9 +157,32 @@ const AUDIT_ENTRY: AuditEntry = {
   at: UPDATED_AT,
   actorId: MANAGER_ID,
   action: 'Updated',
+  version: VERSION_ID,
   linkId: null,
   before: { name: 'Nurse' },
   after: { name: 'Nurses' },
+}
+const ATTENTION: AttentionDto = {
+  failedLinks: 0,
+  pausedLinks: 2,
+  heldRemovals: 1,
+  lateConnectors: null,
+  unresolvedReferences: null,
+  accountConflicts: null,
+  toDecide: 3,
+  ending: 0,
+}
+const COLLECTION_VERSION: CollectionVersion = {
+  collectionId: CRITERIA_COLLECTION_ID,
+  version: VERSION_ID,
+  at: UPDATED_AT,
+  actorId: MANAGER_ID,
+  objectType: 'Relationship',
+  name: 'Nurses',
+  description: null,
+  metadata: { tags: [], attributes: {} },
+  condition: CONDITION,
+  joinPolicy: null,
 }
 const CALLER: CallerDto = {
   tenantId: TENANT_ID,
@@ -326,6 +354,8 @@ export const COLLECTION_EXAMPLES = {
   Collection: COLLECTION,
   CollectionResults: RESULTS,
   Member: MEMBER,
+  Attention: ATTENTION,
+  CollectionVersion: COLLECTION_VERSION,
   Membership: MEMBERSHIP,
   Explanation: EXPLANATION,
   AuditEntry: AUDIT_ENTRY,

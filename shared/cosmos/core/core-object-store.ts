@@ -4,7 +4,7 @@ import type { CoreObjectWrite, CoreObjectWriter } from '../../domain/connectors/
 import type { MergedCoreObject } from '../../domain/connectors/merged-core-object.ts'
 import type { UnresolvedReferenceReader } from '../../domain/connectors/unresolved-references.ts'
 import type { CoreObject } from '../../domain/core/core-object.ts'
-import type { CoreObjectReader, DeletedCoreObjects } from '../../domain/core/core-object-store.ts'
+import type { CoreObjectReader, DeletedCoreObjects, MissingAttribute } from '../../domain/core/core-object-store.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { batchedDocumentReads, readFew } from '../batched-reads.ts'
 import {
@@ -92,9 +92,9 @@ export function cosmosCoreObjectStore(
         (object) => object.objectType === objectType,
       )
     },
-    async page(tenantId, objectType, after, size) {
+    async page(tenantId, objectType, after, size, missing) {
       const page = await readPage<CoreObjectDocument>(container, tenantId, {
-        where: 'c.objectType = @objectType AND c.deleted = false',
+        where: ['c.objectType = @objectType AND c.deleted = false', ...withoutAttribute(missing)].join(' AND '),
         parameters: [{ name: '@objectType', value: objectType }],
         after,
         size,
@@ -108,6 +108,11 @@ export function cosmosCoreObjectStore(
     search: (tenantId, objectType, text, among, limit) =>
       matchingCoreObjects(container, tenantId, { objectType, text, among, limit }),
   }
+}
+
+/** An attribute without a value is not stored. */
+function withoutAttribute(missing: MissingAttribute | undefined): string[] {
+  return missing === undefined ? [] : [`NOT IS_DEFINED(c.attributes.${missing})`]
 }
 
 /** Few objects have the property, which is indexed; of these, nearly all have references of one connector. */

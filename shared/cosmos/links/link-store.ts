@@ -54,6 +54,16 @@ const SETTINGS_ID = 'settings'
 
 const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, { fourEyes: false })
 
+/** Members of a link that decide whether it needs attention. */
+const DECIDING_MEMBERS = 'c.state, c.skippedCount, c.lastSyncOutcome, c.heldRemovals'
+
+/** Members that a state without need for attention depends on. */
+const UNDECIDED = {
+  ...{ state: 'Enabled', lastSyncOutcome: null, heldRemovals: null, appliedMembershipVersion: null },
+  ...{ accountsChangedAtMs: null, lease: null, changesPending: false, removalsDeferred: false, isBehind: false },
+  removalWindow: EMPTY_WINDOW,
+} as const
+
 /** Few enough for the index. */
 const COLLECTIONS_PER_QUERY_COUNT = 1_000
 
@@ -110,6 +120,15 @@ export function cosmosLinkStore(links: Container): LinkStore {
         query: 'SELECT * FROM c WHERE c.collectionId = @collectionId',
         parameters: [{ name: '@collectionId', value: collectionId }],
       })
+    },
+    async attention(tenantId) {
+      const query = `SELECT ${DECIDING_MEMBERS} FROM c WHERE IS_DEFINED(c.collectionId) AND ${ATTENTION_CONDITION}`
+      const found = await queryAll<Partial<GroupLink>>(links, tenantId, { query })
+      // The condition lets through links without `skippedCount`, of the version before.
+      return found.map(({ skippedCount = null, ...link }) => ({
+        syncState: syncStateOf({ ...UNDECIDED, ...link, skippedCount } as Parameters<typeof syncStateOf>[0]),
+        isHeld: link.heldRemovals !== null && link.heldRemovals !== undefined,
+      }))
     },
     async ofCollections(tenantId, collectionIds) {
       const query = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.collectionId)'

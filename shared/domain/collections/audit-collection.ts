@@ -14,7 +14,7 @@ export function auditOfCollection(
   actorId: string,
   { newId, nowMs }: { newId(): string; nowMs(): number },
 ): AuditRecord | undefined {
-  const changed = changedFields(fieldsOf(before), fieldsOf(after))
+  const changed = changedFields(auditedFields(before), auditedFields(after))
   const collection = after ?? before
   if (collection === undefined || !hasChanges(changed)) return undefined
   const { tenantId, id: subject } = collection
@@ -22,7 +22,7 @@ export function auditOfCollection(
 }
 
 /** The fields of a collection as clients know them. */
-function fieldsOf(collection: Collection | undefined): Record<string, unknown> {
+export function auditedFields(collection: Collection | undefined): Record<string, unknown> {
   if (collection === undefined) return {}
   const { kind, objectType, name, description, metadata, definition } = collection
   return { objectType, name, description, metadata, [kind === 'criteria' ? 'condition' : 'joinPolicy']: definition }

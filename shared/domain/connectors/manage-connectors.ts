@@ -16,7 +16,7 @@ import {
 } from './connector.ts'
 import { auditOfConnector, type ConnectorAuditTrail } from './connector-audit.ts'
 import { type ConnectorRecord, connectorRecord } from './connector-health.ts'
-import type { ConnectorObjectStore, DeriveId, TenantDeliveries } from './connector-object.ts'
+import type { ConnectorObjectStore, DeriveId, SpaceCounts, TenantDeliveries } from './connector-object.ts'
 import { type CountDependencies, NO_COUNTS, recount } from './space-counts.ts'
 
 export type ConnectorDependencies = CountDependencies & {
@@ -60,11 +60,32 @@ async function recordOf(
   { lastS, counts }: TenantDeliveries,
   deps: ConnectorDependencies,
 ): Promise<ConnectorRecord> {
-  const last = lastS.get(connector.id)
+  const known = await countsOf(tenantId, connector.id, { lastS, counts }, deps)
+  return connectorRecord(connector, { lastS: lastS.get(connector.id), counts: known }, deps.nowMs())
+}
+
+async function countsOf(
+  tenantId: string,
+  connectorId: string,
+  { lastS, counts }: TenantDeliveries,
+  deps: ConnectorDependencies,
+): Promise<SpaceCounts> {
   // Of a connector that never delivered, there is nothing to count.
-  const known =
-    counts.get(connector.id) ?? (last === undefined ? NO_COUNTS : await recount(tenantId, connector.id, deps))
-  return connectorRecord(connector, { lastS: last, counts: known }, deps.nowMs())
+  return counts.get(connectorId) ?? (lastS.has(connectorId) ? await recount(tenantId, connectorId, deps) : NO_COUNTS)
+}
+
+/** How many connectors are late, and how many references of their objects lead to no object. */
+export async function connectorFigures(
+  tenantId: string,
+  deps: ConnectorDependencies,
+): Promise<{ readonly lateCount: number; readonly unresolvedCount: number }> {
+  const [all, deliveries] = await Promise.all([deps.connectors.list(tenantId), deps.objects.deliveries(tenantId)])
+  const counts = await Promise.all(all.map(({ id }) => countsOf(tenantId, id, deliveries, deps)))
+  const records = await Promise.all(all.map((connector) => recordOf(tenantId, connector, deliveries, deps)))
+  return {
+    lateCount: records.filter(({ health }) => health === 'Late').length,
+    unresolvedCount: counts.reduce((sum, { unresolved }) => sum + unresolved, 0),
+  }
 }
 
 /** Returns the time of the next connector's creation, in milliseconds: later than that of every other connector. */

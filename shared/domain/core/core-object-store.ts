@@ -9,14 +9,23 @@ export type SearchScope = {
   ids(): readonly string[]
 }
 
+/** Attributes by whose absence lists can be narrowed: accounts of identities, holders of relationships. */
+export type MissingAttribute = 'directoryObjectId' | 'identity'
+
 /** Reads a tenant's live core objects. Soft-deleted objects are never returned. */
 export interface CoreObjectReader {
   /** An object that exists. That there is none includes all earlier writes of all instances. */
   find(tenantId: string, objectType: ObjectType, id: string): Promise<CoreObject | undefined>
   /** Returns the objects that exist, ordered by id. */
   ofIds(tenantId: string, objectType: ObjectType, ids: readonly string[]): Promise<CoreObject[]>
-  /** Returns a page of objects, ordered by id. */
-  page(tenantId: string, objectType: ObjectType, after: string | undefined, size: number): Promise<Page<CoreObject>>
+  /** Returns a page of objects, ordered by id. @param missing Only objects without this attribute. */
+  page(
+    tenantId: string,
+    objectType: ObjectType,
+    after: string | undefined,
+    size: number,
+    missing?: MissingAttribute,
+  ): Promise<Page<CoreObject>>
   /** Returns the relationships of these objects, ordered by id. */
   relationshipsOf(tenantId: string, end: 'identity' | 'orgUnit', ids: readonly string[]): Promise<CoreObject[]>
   /**

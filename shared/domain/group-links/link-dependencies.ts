@@ -41,6 +41,8 @@ export interface LinkStore {
   findWithSettings(tenantId: string, linkId: string): Promise<LinkWithSettings | undefined>
   /** The links of a collection, oldest first. */
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
+  /** The enabled links that need attention, and links whose removals are held. */
+  attention(tenantId: string): Promise<readonly { readonly syncState: SyncState; readonly isHeld: boolean }[]>
   /** The links of these collections, oldest first. */
   ofCollections(tenantId: string, collectionIds: readonly string[]): Promise<GroupLink[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>

@@ -73,6 +73,10 @@ export const Explanation = Closed({
     Nullable(OneOf(MEMBER_CHANGE_CAUSES)),
     'Why a member was last added, as in the history of members; null as `since`.',
   ),
+  until: Described(
+    Nullable(Timestamp),
+    'When the membership ends, as `endsAt` of its request; null without an end, and for an object that is no member.',
+  ),
   links: Type.Array(LinkStanding),
 })
 export type Explanation = Static<typeof Explanation>
@@ -132,7 +136,8 @@ export async function explainMembership(
   const links = await linkStandings(collection, { ...subject, account: accountOf(subject, rows) }, found, rows, deps)
   const added = found.isMember ? await lastAddition(collection, found, deps) : undefined
   const since = added === undefined ? null : toTimestamp(added.atMs)
-  const reasons = { since, cause: added?.cause ?? null }
+  const until = found.isMember ? (found.request?.endsAt ?? null) : null
+  const reasons = { since, cause: added?.cause ?? null, until }
   const data = { collectionId, objectId, verdict: verdictOf(found), ...explained, ...reasons, links }
   const endRow = Number(query.after ?? 0) + data.rows.length
   return endRow < data.rowCount ? { data, continueAfter: String(endRow) } : { data }

@@ -21,6 +21,11 @@ export const AuditEntry = Closed({
       'after a merge into a condition or policy, or took back a link whose collection was deleted meanwhile.',
   ),
   action: OneOf(AUDIT_ACTIONS),
+  version: Described(
+    Nullable(Guid),
+    'Names the definition that the action has left: see `/collections/beta/{id}/versions/{version}`. Null for actions on ' +
+      'links and settings, and for a deletion.',
+  ),
   linkId: Described(Nullable(Guid), 'The group link; null for actions on the collection or the settings themselves.'),
   before: Described(
     Fields,
@@ -74,6 +79,7 @@ function hiddenIn(fields: AuditRecord['before']): AuditRecord['before'] {
   return { ...fields, condition: withHiddenValues(condition) }
 }
 
-function toAuditEntry({ at, actorId, action, linkId, before, after }: AuditRecord): AuditEntry {
-  return { at, actorId, action, linkId, before, after }
+function toAuditEntry({ id, at, actorId, action, linkId, before, after }: AuditRecord): AuditEntry {
+  const version = action === 'Created' || action === 'Updated' ? id : null
+  return { at, actorId, action, version, linkId, before, after }
 }

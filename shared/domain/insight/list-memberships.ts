@@ -7,6 +7,7 @@ import { CollectionObjectType } from '../collections/collection.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkStore } from '../group-links/link-dependencies.ts'
 import { MEMBER_CHANGE_CAUSES } from '../history/member-history.ts'
+import type { RequestStore } from '../membership-requests/request-dependencies.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { StoredMembership, StoredMembershipDependencies, StoredMemberships } from './stored-memberships.ts'
 
@@ -34,6 +35,7 @@ export const MembershipDto = Closed({
   since: Described(Nullable(Timestamp), 'When the member was added; null when the history is not kept that long.'),
   cause: Described(Nullable(OneOf(MEMBER_CHANGE_CAUSES)), 'Why, as in the history of members; null as `since`.'),
   actorId: Described(Nullable(Type.String()), 'By whom, as in the history of members; null as `since`.'),
+  endsAt: Described(Nullable(Timestamp), 'When the membership ends; null without an end.'),
   links: Type.Array(MembershipLink),
 })
 export type MembershipDto = Static<typeof MembershipDto>
@@ -41,6 +43,7 @@ export type MembershipDto = Static<typeof MembershipDto>
 export type ListMembershipsDependencies = StoredMembershipDependencies & {
   readonly storedMemberships: StoredMemberships
   readonly linkStore: LinkStore
+  readonly requests: Pick<RequestStore, 'liveOf'>
 }
 
 /** Who asks: with the own identity, if any, and whether any person may be asked about, or only reports. */
@@ -70,16 +73,20 @@ export async function listMemberships(
   const collectionIds = [...new Set(found.map(({ collection }) => collection.id))]
   const links = Map.groupBy(await deps.linkStore.ofCollections(tenantId, collectionIds), (link) => link.collectionId)
   const account = rows.accountOf('identity', identityId)
+  const endOf = await endsOf(tenantId, identityId, found, deps)
   return found
-    .map((membership) => membershipDto(membership, links.get(membership.collection.id) ?? [], account))
+    .map((membership) => ({
+      ...membershipDto(membership, links.get(membership.collection.id) ?? [], account),
+      endsAt: endOf(membership),
+    }))
     .sort(byName)
 }
 
 function membershipDto(
-  { collection, relationshipId, added }: StoredMembership,
+  { collection, relationshipId, added, endsAt }: StoredMembership,
   links: readonly GroupLink[],
   account: string | undefined,
-): MembershipDto {
+): Omit<MembershipDto, 'endsAt'> {
   return {
     collectionId: collection.id,
     collectionName: collection.name,
@@ -88,6 +95,7 @@ function membershipDto(
     since: added === undefined ? null : toTimestamp(added.atMs),
     cause: added?.cause ?? null,
     actorId: added?.actorId ?? null,
+    endsAt,
     links: links.map((link) => ({
       linkId: link.id,
       directoryGroupId: link.directoryGroupId,
@@ -95,6 +103,21 @@ function membershipDto(
       state: stateIn(link, account, added?.membershipVersion ?? 0),
     })),
   }
+}
+
+/** The ends of the memberships by request. */
+async function endsOf(
+  tenantId: string,
+  identityId: string,
+  found: readonly StoredMembership[],
+  { requests }: Pick<ListMembershipsDependencies, 'requests'>,
+): Promise<(membership: StoredMembership) => string | null> {
+  if (!found.some(({ collection }) => collection.kind === 'joinable')) return () => null
+  const live = await requests.liveOf(tenantId, identityId)
+  const joined = live.map(({ value }) => value).filter(({ status }) => status === 'Joined')
+  const keyOf = (collectionId: string, relationshipId: string | null) => `${collectionId} ${relationshipId}`
+  const ends = new Map(joined.map((one) => [keyOf(one.collectionId, one.relationshipId), one.endsAt]))
+  return ({ collection, relationshipId }) => ends.get(keyOf(collection.id, relationshipId)) ?? null
 }
 
 /** @param version The version of the members that has the member. */

@@ -10,6 +10,7 @@ import type { CompiledCondition } from '../criteria/compile.ts'
 import type { EvaluationContext } from '../criteria/evaluation-context.ts'
 import { isRowOfTask } from '../criteria/row-test.ts'
 import type { MemberEvent } from '../history/member-history.ts'
+import type { RequestStore } from '../membership-requests/request-dependencies.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 
 /** A stored membership of a person. */
@@ -19,12 +20,16 @@ export type StoredMembership = {
   readonly relationshipId: string | null
   /** What added the member; undefined when the history is not kept that long. */
   readonly added: MemberEvent | undefined
+  /** When the membership ends; null without an end, and in a criteria collection. */
+  readonly endsAt: string | null
 }
 
 export type StoredMembershipDependencies = Pick<
   CollectionDependencies,
   'collections' | 'memberships' | 'joined' | 'history' | 'snapshots' | 'scheduler' | 'nowMs' | 'log'
->
+> & { readonly requests: Pick<RequestStore, 'liveOf'> }
+
+type OwnMembership = JoinedMembership & { readonly endsAt: string | null }
 
 /** What is stored of one person in one criteria collection, as of a version of its members. */
 type Placement = { readonly version: number; readonly members: readonly Member[] }
@@ -35,7 +40,20 @@ type Known = {
   /** The ids of the person and of their positions: others have other memberships. */
   readonly ids: string
   readonly placements: ReadonlyMap<string, Placement>
+  readonly evaluated: Evaluated | undefined
 }
+
+/** Candidates, and what they were evaluated from. */
+type Evaluated = {
+  readonly revision: object
+  readonly definitions: object
+  readonly joined: string
+  readonly todayMs: number
+  readonly candidates: ReadonlySet<string>
+}
+
+/** Tenants whose list of collections is kept, to see that it is the same. */
+const TENANTS_KEPT_COUNT = 100
 
 /** People whose memberships are kept in memory: about 20 MB with 200 memberships each. */
 const PEOPLE_KEPT_COUNT = 500
@@ -56,6 +74,9 @@ export class StoredMemberships {
   readonly #deps: StoredMembershipDependencies
   readonly #known = new LRUCache<string, Known>({ max: PEOPLE_KEPT_COUNT })
   readonly #conditions = new LRUCache<string, CachedCondition>({ max: CONDITIONS_KEPT_COUNT })
+  readonly #lists = new LRUCache<string, { readonly list: readonly Collection[]; readonly definitions: object }>({
+    max: TENANTS_KEPT_COUNT,
+  })
 
   constructor(deps: StoredMembershipDependencies) {
     this.#deps = deps
@@ -64,10 +85,20 @@ export class StoredMemberships {
   /** @param rows include everything that was written before. */
   async of(tenantId: string, identityId: string, rows: RowSnapshot): Promise<StoredMembership[]> {
     const readAtMs = this.#deps.nowMs()
-    const [list, own] = await Promise.all([
+    const [list, live] = await Promise.all([
       this.#deps.collections.list(tenantId),
-      this.#deps.joined.ofIdentity(tenantId, identityId),
+      this.#deps.requests.liveOf(tenantId, identityId),
     ])
+    const joinedNow = live.map(({ value }) => value).filter(({ status }) => status === 'Joined')
+    const own = Map.groupBy(
+      joinedNow.map(({ collectionId, relationshipId, endsAt = null }) => ({
+        collectionId,
+        identityId,
+        relationshipId,
+        endsAt,
+      })),
+      ({ collectionId }) => collectionId,
+    )
     const collections = new Map(list.map((collection) => [collection.id, collection]))
     const [criteria, joined] = await Promise.all([
       this.#inCriteria({ tenantId, identityId, readAtMs }, collections, own, rows),
@@ -80,17 +111,17 @@ export class StoredMemberships {
     tenantId: string,
     identityId: string,
     collections: ReadonlyMap<string, Collection>,
-    own: ReadonlyMap<string, readonly JoinedMembership[]>,
+    own: ReadonlyMap<string, readonly OwnMembership[]>,
   ): Promise<StoredMembership[]> {
     const ids = [...own.keys()].filter((id) => collections.has(id))
     if (ids.length === 0) return []
     const events = await this.#deps.history.joinable.ofObjectInEach(tenantId, ids, identityId, ALWAYS)
     return ids.flatMap((id) => {
       const collection = collections.get(id) as Collection
-      return (own.get(id) ?? []).map(({ relationshipId }): StoredMembership => {
+      return (own.get(id) ?? []).map(({ relationshipId, endsAt }): StoredMembership => {
         const isOf = (event: MemberEvent) =>
           event.change === 'Added' && (event.relationshipId ?? null) === relationshipId
-        return { collection, relationshipId, added: events.get(id)?.find(isOf) }
+        return { collection, relationshipId, added: events.get(id)?.find(isOf), endsAt }
       })
     })
   }
@@ -111,13 +142,13 @@ export class StoredMemberships {
     const key = `${tenantId}:${identityId}`
     const former = this.#known.get(key)
     const known = former?.ids === ids ? former : undefined
-    const [candidates, written] = await Promise.all([
-      this.#candidates(tenantId, identityId, collections, own, rows),
+    const [evaluated, written] = await Promise.all([
+      this.#evaluated(former?.evaluated, { tenantId, identityId }, collections, own, rows),
       known === undefined
         ? new Map<string, number>()
         : memberships.versionsWrittenSince(tenantId, Math.floor(known.readAtMs / 1000) - OVERLAP_S),
     ])
-    const asked = new Set([...candidates, ...(former?.placements.keys() ?? [])])
+    const asked = new Set([...evaluated.candidates, ...(former?.placements.keys() ?? [])])
     const isCurrent = (id: string): boolean => {
       const placement = known?.placements.get(id)
       return placement !== undefined && (written.get(id) ?? placement.version) === placement.version
@@ -132,7 +163,7 @@ export class StoredMemberships {
       placements.set(id, { version: versions.get(id) ?? 0, members })
     })
     for (const id of placements.keys()) if (!collections.has(id)) placements.delete(id)
-    this.#known.set(key, { readAtMs, ids, placements })
+    this.#known.set(key, { readAtMs, ids, placements, evaluated })
     return [...placements].flatMap(([id, { members }]) => {
       const collection = collections.get(id) as Collection
       const isOfPositions = CORE_TYPE[objectTypeOf(collection)] === 'relationship'
@@ -140,6 +171,7 @@ export class StoredMemberships {
         collection,
         relationshipId: isOfPositions ? objectId : null,
         added,
+        endsAt: null,
       }))
     })
   }
@@ -157,6 +189,40 @@ export class StoredMemberships {
     // Added before the history begins, or no member yet.
     const others = unknown.length === 0 ? [] : await memberships.membersAmong(tenantId, id, unknown)
     return [...members, ...[...others].map((objectId) => ({ objectId, added: undefined }))]
+  }
+
+  /** The candidates, evaluated again only when rows, definitions, the own memberships or the day have changed. */
+  async #evaluated(
+    former: Evaluated | undefined,
+    { tenantId, identityId }: { readonly tenantId: string; readonly identityId: string },
+    collections: ReadonlyMap<string, Collection>,
+    own: ReadonlyMap<string, readonly JoinedMembership[]>,
+    rows: RowSnapshot,
+  ): Promise<Evaluated> {
+    const joined = [...own].map(([id, all]) => `${id} ${all.map(({ relationshipId }) => relationshipId).join()}`).join()
+    const definitions = this.#definitionsOf(tenantId, [...collections.values()])
+    const from = { revision: rows.revision, definitions, joined, todayMs: dayOf(this.#deps.nowMs()) }
+    const isSame =
+      former?.revision === from.revision &&
+      former.definitions === from.definitions &&
+      former.joined === from.joined &&
+      former.todayMs === from.todayMs
+    if (isSame) return former
+    return { ...from, candidates: await this.#candidates(tenantId, identityId, collections, own, rows) }
+  }
+
+  /** The same object for as long as the tenant has the same definitions. */
+  #definitionsOf(tenantId: string, list: readonly Collection[]): object {
+    const kept = this.#lists.get(tenantId)
+    const isSame = kept?.list.length === list.length && kept.list.every((one, index) => one === list[index])
+    // The members of joinable collections that conditions of org units test can change without any of these.
+    const testsOthers = list.some(({ objectType, kind, refersTo }) => {
+      return kind === 'criteria' && objectType === 'OrgUnit' && refersTo.length > 0
+    })
+    if (isSame && !testsOthers) return kept.definitions
+    const definitions = {}
+    this.#lists.set(tenantId, { list, definitions })
+    return definitions
   }
 
   /** The criteria collections whose condition holds for the person now, and those whose condition cannot be evaluated. */

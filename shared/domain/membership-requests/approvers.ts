@@ -8,7 +8,7 @@ import type { MembershipRequest } from './membership-request.ts'
 import type { MembershipResolver } from './membership-resolver.ts'
 
 /** The identity that a request is for, and the position. */
-export type RequestSubject = Pick<MembershipRequest, 'requesterId' | 'relationshipId'>
+type RequestSubject = Pick<MembershipRequest, 'requesterId' | 'relationshipId'>
 
 /** What tells who may decide now. */
 export type ApproverSources = {

@@ -87,12 +87,27 @@ export function decideRequest(
   action: RequestAction,
   nowMs: number,
 ): RequestOutcome {
-  const isExtension = request.status === 'Joined' && AT_GATES.includes(action.kind)
-  const waiting = isExtension ? waitingPart(request) : undefined
-  if (waiting !== undefined) return decideExtension(request, decideRequest(waiting, policy, facts, action, nowMs))
+  const { status, extension } = request
+  const waiting = waitingPart(request)
+  if (status !== 'Joined' || extension === undefined || waiting === undefined || !AT_GATES.includes(action.kind)) {
+    return decide(request, policy, facts, action, nowMs)
+  }
+  const decision = decide(waiting, policy, facts, action, nowMs, Date.parse(extension.requestedAt))
+  return decision.outcome === 'next' ? next(withDecidedExtension(request, decision.request, extension)) : decision
+}
+
+/** @param limitFromMs The time from which the days of the policy count for a membership that is granted. */
+function decide(
+  request: MembershipRequest,
+  policy: AppliedPolicy,
+  facts: PolicyFacts,
+  action: RequestAction,
+  nowMs: number,
+  limitFromMs = nowMs,
+): RequestOutcome {
   if (!ALLOWED_STATUSES[action.kind].includes(request.status)) return refuse('InvalidRequestState')
   const { actor, onBehalfOf } = action
-  const step: Step = { actorId: actor.id, onBehalfOf, nowMs, at: toTimestamp(nowMs), policy, facts }
+  const step: Step = { actorId: actor.id, onBehalfOf, nowMs, limitFromMs, at: toTimestamp(nowMs), policy, facts }
   switch (action.kind) {
     case 'open':
       return next(atGate(remainingGates(approvalsOf(request, policy), policy)[0], request, step))
@@ -136,11 +151,6 @@ function extend(request: MembershipRequest, { notes, endsAt = '' }: RequestActio
   if (gate !== undefined && facts.approverCount(gate) === 0) return refuse('NoApprover')
   const asked = { requestedBy: step.actorId, requestedAt: step.at }
   return next(withDecidedExtension(request, atGate(gate, askedExtension(request, endsAt), step, notes), asked))
-}
-
-function decideExtension(request: MembershipRequest, decision: RequestOutcome): RequestOutcome {
-  if (decision.outcome !== 'next' || request.extension === undefined) return decision
-  return next(withDecidedExtension(request, decision.request, request.extension))
 }
 
 /** The gate where the request, or its extension, waits; undefined when the policy no longer has it. */

@@ -51,13 +51,15 @@ export function allowedEnd(endMs: number | undefined, policy: JoinPolicy, nowMs:
 /**
  * The end of a membership that is granted now: the one that was asked for, or the last one that the policy allows. One
  * that is past by now counts as none.
+ * @param limitFromMs The time from which the days of the policy count.
  */
 export function grantedEnd(
   asked: string | undefined,
   policy: Pick<JoinPolicy, 'maxDays'>,
   nowMs: number,
+  limitFromMs = nowMs,
 ): string | undefined {
-  const latestMs = latestEndMs(policy, nowMs) ?? Number.POSITIVE_INFINITY
+  const latestMs = latestEndMs(policy, limitFromMs) ?? Number.POSITIVE_INFINITY
   const askedMs = asked === undefined ? Number.POSITIVE_INFINITY : Date.parse(asked)
   const endMs = Math.min(askedMs > nowMs ? askedMs : Number.POSITIVE_INFINITY, latestMs)
   return Number.isFinite(endMs) ? toTimestamp(endMs) : undefined

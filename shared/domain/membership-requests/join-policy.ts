@@ -1,16 +1,11 @@
 import { type Static, Type } from 'typebox'
-import { type RefusalCode, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, OneOf } from '../../kernel/schema.ts'
 import type { Collection } from '../collections/collection.ts'
 
 /** The approvers of a gate: listed identities, the members of listed collections, or the manager of the position. */
-const GATE_TYPES = ['Identity', 'Collection', 'Manager'] as const
+export const GATE_TYPES = ['Identity', 'Collection', 'Manager'] as const
 export const GateType = OneOf(GATE_TYPES)
 export type GateType = (typeof GATE_TYPES)[number]
-
-function isGateType(text: string): text is GateType {
-  return (GATE_TYPES as readonly string[]).includes(text)
-}
 
 /** Limits that keep policies readable and decisions fast. No known approval process comes near them. */
 const MAX_GATES = 20
@@ -18,7 +13,7 @@ const MAX_APPROVERS = 200
 const MAX_COLLECTIONS = 200
 
 /** Who decides as well when a gate is not decided in time. */
-const FALLBACK_TYPES = ['Identity', 'Collection'] as const
+export const FALLBACK_TYPES = ['Identity', 'Collection'] as const
 
 const AfterDays = Type.Integer({ minimum: 1, maximum: 365 })
 
@@ -166,146 +161,4 @@ export function gatesOf({ approvalRequired, approvalGates }: JoinPolicy): readon
 export function approverCollections(gates: readonly ApprovalGate[]): string[] {
   const named = gates.flatMap((gate) => [gate, gate.fallback ?? []].flat())
   return [...new Set(named.flatMap(({ type, approvers }) => (type === 'Collection' ? approvers : [])))]
-}
-
-type GateInput = NonNullable<JoinPolicyInput['approvalGates']>[number]
-
-/** A reference from a policy to an identity or a collection. */
-export type PolicyReference = {
-  readonly to: 'identity' | 'collection'
-  readonly id: string
-  readonly pointer: string
-  /** The gate, by type and order, or `joinableBy`. Identifies the same place in two versions of a policy. */
-  readonly place: string
-}
-
-export type CheckedPolicy = {
-  /** Valid only when there are no faults. */
-  readonly policy: JoinPolicy
-  readonly faults: readonly RefusalEntry[]
-  readonly references: readonly PolicyReference[]
-}
-
-/**
- * Checks a join policy without regard to other objects. Returns all faults at once, with JSON
- * pointers into the body, and the references that the caller must check.
- */
-export function checkJoinPolicy(given: JoinPolicyInput, pointer = '/joinPolicy'): CheckedPolicy {
-  const gates = given.approvalGates ?? []
-  const collectionIds = given.joinableBy?.collectionIds ?? []
-  const gatesPointer = `${pointer}/approvalGates`
-  const faults = gates.flatMap((gate, index) => gateFaults(gate, gates.slice(0, index), `${gatesPointer}/${index}`))
-  if (given.joinableBy?.collectionIds === undefined && Object.keys(given.joinableBy ?? {}).length > 0) {
-    const message = 'collectionIds is required unless joinableBy is empty'
-    faults.push(refusalEntry('MissingMember', message, `${pointer}/joinableBy/collectionIds`))
-  }
-  if (given.approvalRequired && gates.length === 0) {
-    faults.unshift(refusalEntry('GateRequired', undefined, gatesPointer))
-  }
-  return {
-    policy: {
-      approvalRequired: given.approvalRequired,
-      approvalGates: gates.map(normalizedGate).sort((one, other) => one.order - other.order),
-      joinableBy: { collectionIds: [...new Set(collectionIds)] },
-      ...limitsOf(given),
-    },
-    faults,
-    references: policyReferences(given, pointer),
-  }
-}
-
-/** The parts of a policy that hold references, as sent or as stored. */
-type NamingPolicy = {
-  readonly approvalGates?: readonly NamingGate[]
-  readonly joinableBy?: { readonly collectionIds?: readonly string[] }
-}
-type NamingGate = Pick<ApprovalGate, 'order'> & {
-  readonly type: string
-  readonly approvers?: readonly string[]
-  readonly fallback?: { readonly type: string; readonly approvers?: readonly string[] }
-}
-
-/** Returns all references of a policy, with JSON pointers. */
-export function policyReferences(
-  { approvalGates, joinableBy }: NamingPolicy,
-  pointer = '/joinPolicy',
-): PolicyReference[] {
-  return [
-    ...(approvalGates ?? []).flatMap((gate, index) => gateReferences(gate, `${pointer}/approvalGates/${index}`)),
-    ...(joinableBy?.collectionIds ?? []).map((id, index) => ({
-      to: 'collection' as const,
-      id,
-      pointer: `${pointer}/joinableBy/collectionIds/${index}`,
-      place: 'joinableBy',
-    })),
-  ]
-}
-
-function gateFaults(gate: GateInput, earlier: readonly GateInput[], pointer: string): RefusalEntry[] {
-  const { order, type } = gate
-  const faults: RefusalEntry[] = []
-  const fault = (code: RefusalCode, message: string, member: keyof GateInput) =>
-    void faults.push(refusalEntry(code, message, `${pointer}/${member}`))
-  if (order < 1) fault('InvalidGateOrder', `The order of a gate must be 1 or greater, not ${order}`, 'order')
-  if (earlier.some((other) => other.order === order)) {
-    fault('DuplicateGateOrder', `More than one gate has the order ${order}`, 'order')
-  }
-  if (!isGateType(type)) {
-    fault('UnknownGateType', `The type of a gate must be Identity, Collection or Manager, not ${type}`, 'type')
-    return faults
-  }
-  const approverCount = gate.approvers?.length ?? 0
-  if (type === 'Manager') {
-    if (earlier.some((other) => other.type === 'Manager')) {
-      fault('DuplicateManagerGate', 'A policy can have only one Manager gate', 'type')
-    }
-    if (approverCount > 0) fault('ApproversNotAllowed', 'A Manager gate cannot have approvers', 'approvers')
-  } else if (approverCount === 0) fault('ApproversRequired', `A gate of type ${type} must have approvers`, 'approvers')
-  return gate.fallback === undefined ? faults : [...faults, ...fallbackFaults(gate.fallback, `${pointer}/fallback`)]
-}
-
-function fallbackFaults({ type, approvers = [] }: NonNullable<GateInput['fallback']>, pointer: string): RefusalEntry[] {
-  if (!isFallbackType(type)) {
-    const message = `The type of a fallback must be Identity or Collection, not ${type}`
-    return [refusalEntry('UnknownGateType', message, `${pointer}/type`)]
-  }
-  if (approvers.length > 0) return []
-  return [refusalEntry('ApproversRequired', 'A fallback must have approvers', `${pointer}/approvers`)]
-}
-
-function isFallbackType(text: string): text is Fallback['type'] {
-  return (FALLBACK_TYPES as readonly string[]).includes(text)
-}
-
-function gateReferences({ order, fallback, ...gate }: NamingGate, pointer: string): PolicyReference[] {
-  const ofGate = namedReferences(gate, `${gate.type} ${order}`, pointer)
-  if (fallback === undefined) return ofGate
-  return [...ofGate, ...namedReferences(fallback, `fallback ${fallback.type} ${order}`, `${pointer}/fallback`)]
-}
-
-function namedReferences(
-  { type, approvers }: Omit<NamingGate, 'order'>,
-  place: string,
-  pointer: string,
-): PolicyReference[] {
-  if (type !== 'Identity' && type !== 'Collection') return []
-  const to = type === 'Identity' ? 'identity' : 'collection'
-  return (approvers ?? []).map((id, index) => ({ to, id, pointer: `${pointer}/approvers/${index}`, place }))
-}
-
-function normalizedGate({ order, type, approvers, fallback }: GateInput): ApprovalGate {
-  const gate: ApprovalGate = {
-    order,
-    type: isGateType(type) ? type : 'Identity',
-    approvers: [...new Set(approvers ?? [])],
-  }
-  return fallback === undefined ? gate : { ...gate, fallback: normalizedFallback(fallback) }
-}
-
-function normalizedFallback({ afterDays, type, approvers }: NonNullable<GateInput['fallback']>): Fallback {
-  return {
-    afterDays,
-    type: isFallbackType(type) ? type : 'Identity',
-    approvers: [...new Set(approvers ?? [])],
-  }
 }

@@ -19,15 +19,8 @@ import {
 } from '../collections/write-collection.ts'
 import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
 import { applyPolicyToWaiting, endRequests } from './apply-policy.ts'
-import {
-  checkJoinPolicy,
-  JoinPolicyDto,
-  JoinPolicyInput,
-  limitsOf,
-  type PolicyReference,
-  policyOf,
-  policyReferences,
-} from './join-policy.ts'
+import { checkJoinPolicy, type PolicyReference, policyReferences } from './check-join-policy.ts'
+import { JoinPolicyDto, JoinPolicyInput, limitsOf, policyOf } from './join-policy.ts'
 import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
 
 export const NewJoinableCollection = Type.Object({ ...NEW_COLLECTION, joinPolicy: JoinPolicyInput })

@@ -93,6 +93,30 @@ export async function requestsAwaiting(
   return described(await filteredPage(read, isDue, after, size), joinables, orgChart, deps)
 }
 
+/** Requests that are read together to be counted. */
+const COUNTED_TOGETHER_COUNT = 500
+
+/** The number of requests that await the person's decision. */
+export async function countAwaiting(person: Person, deps: RequestDependencies): Promise<number> {
+  const { tenantId } = person
+  const [orgChart, joinables] = await Promise.all([
+    freshOrgChart(tenantId, deps),
+    deps.collections.list(tenantId, 'joinable'),
+  ])
+  const access = await reviewAccess(person, joinables, orgChart, deps)
+  const waitingUnder = reviewKeysOf(access)
+  let count = 0
+  let after: string | undefined
+  if (waitingUnder.length === 0) return count
+  do {
+    const query = { newestFirst: false, waitingUnder }
+    const page = await deps.requests.page(tenantId, query, after, COUNTED_TOGETHER_COUNT)
+    count += page.items.filter((request) => awaitsDecision(request, access)).length
+    after = page.continueAfter
+  } while (after !== undefined)
+  return count
+}
+
 /** Lists the requests that the person submitted on behalf of others, newest first, with current approver counts. */
 export async function submittedOnBehalf(
   { tenantId, identityId }: Person,

@@ -8,6 +8,8 @@ export type Step = {
   /** The identity that the actor represents, as its deputy. */
   readonly onBehalfOf?: string | undefined
   readonly nowMs: number
+  /** The time from which the days of the policy count for a membership that is granted. */
+  readonly limitFromMs: number
   /** The same time. */
   readonly at: string
   readonly policy: AppliedPolicy
@@ -47,6 +49,6 @@ export function withFinalStatus(
 /** The request as a membership, which ends at the time that was asked for or, without one, as late as the policy allows. */
 export function withMembership(request: MembershipRequest, step: Step, details: EntryDetails = {}): MembershipRequest {
   const { endsAt, ...rest } = withFinalStatus('Joined', request, step, details)
-  const end = grantedEnd(endsAt, step.policy, step.nowMs)
+  const end = grantedEnd(endsAt, step.policy, step.nowMs, step.limitFromMs)
   return end === undefined ? rest : { ...rest, endsAt: end }
 }

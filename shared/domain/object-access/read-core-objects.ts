@@ -4,7 +4,7 @@ import { characterCount } from '../../kernel/schema.ts'
 import type { Page } from '../../kernel/versioned.ts'
 import type { CoreObject, ObjectType } from '../core/core-object.ts'
 import { type CoreObjectDto, toCoreObjectDto } from '../core/core-object-dto.ts'
-import type { CoreObjectReader, SearchScope } from '../core/core-object-store.ts'
+import type { CoreObjectReader, MissingAttribute, SearchScope } from '../core/core-object-store.ts'
 import { canRead, type ObjectAccess, type ObjectAccessResolver } from './object-access.ts'
 import type { VisibleObjects } from './visible-objects.ts'
 
@@ -33,20 +33,23 @@ function isOwn({ attributes }: CoreObject, { objectId }: Caller): boolean {
   return attributes.directoryObjectId === objectId
 }
 
-/** A page of the objects that the caller may read, by id. */
+/** A page of the objects that the caller may read, by id. @param missing Only objects without this attribute. */
 export async function listCoreObjects(
   objectType: ObjectType,
   after: string | undefined,
   size: number,
   caller: Caller,
   { coreObjects, objectAccess }: CoreObjectDependencies,
+  missing?: MissingAttribute,
 ): Promise<Page<CoreObjectDto>> {
   const access = await objectAccess.of(caller)
   const page =
     access === 'all'
-      ? await coreObjects.page(caller.tenantId, objectType, after, size)
+      ? await coreObjects.page(caller.tenantId, objectType, after, size, missing)
       : await visiblePage(access, objectType, after, size, caller.tenantId, coreObjects)
-  return { ...page, items: page.items.map(dtoFor(caller, access)) }
+  const wanted =
+    missing === undefined ? page.items : page.items.filter(({ attributes }) => attributes[missing] === undefined)
+  return { ...page, items: wanted.map(dtoFor(caller, access)) }
 }
 
 /** @throws Refusal `CoreObjectNotFound`, also for an object that the caller may not read. */

@@ -158,9 +158,11 @@ export async function sweepTenant(tenantId: string, deps: SyncDependencies): Pro
 /** Each sweep reports them, for as long as they are paused. */
 function reportPausedLinks(links: readonly GroupLink[], { log, metrics }: SyncDependencies): void {
   const paused = links.filter((link) => syncStateOf(link) === 'RemovalsPaused')
-  for (const { tenantId, id: linkId, skippedCount: count } of paused)
-    log.warn('removals.paused', { tenantId, linkId, count })
-  if (paused.length > 0) metrics.record('links.paused', paused.length, {})
+  const [first] = paused
+  if (first === undefined) return
+  const memberCount = paused.reduce((sum, { skippedCount }) => sum + (skippedCount ?? 0), 0)
+  log.warn('removals.paused', { tenantId: first.tenantId, linkCount: paused.length, memberCount })
+  metrics.record('links.paused', paused.length, {})
 }
 
 async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<void> {

@@ -24,6 +24,9 @@ export function collectionProvocations({ call, admin, criteria, joinable }: Join
     async HistoryNotKept() {
       return call(admin, 'GET', `/collections/beta/${await joinable(OPEN)}/results?asOf=2020-01-01`)
     },
+    async VersionNotFound() {
+      return call(admin, 'GET', `/collections/beta/${await joinable(OPEN)}/versions/${randomUUID()}`)
+    },
     CollectionUnknown: () => policy({ ...OPEN, joinableBy: { collectionIds: [randomUUID()] } }),
     async CollectionInUse() {
       const used = await joinable(OPEN)

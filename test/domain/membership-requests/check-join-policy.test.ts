@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { checkJoinPolicy } from '../../../shared/domain/membership-requests/join-policy.ts'
+import { checkJoinPolicy } from '../../../shared/domain/membership-requests/check-join-policy.ts'
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 

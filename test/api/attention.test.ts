@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, it } from 'node:test'
+import { newLink } from '../../shared/domain/group-links/group-link.ts'
+import type { AttentionDto } from '../../shared/domain/insight/attention.ts'
+import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
+
+after(() => assert.deepEqual(faults, []))
+
+describe('what needs attention', () => {
+  it('is counted as far as the roles of the caller go', async () => {
+    const world = await joinableWorld()
+    const [boss, kari] = [await world.person(), await world.person()]
+    const link = async (changes: object) => {
+      const ids = {
+        id: randomUUID(),
+        tenantId: world.tenantId,
+        collectionId: randomUUID(),
+        directoryGroupId: randomUUID(),
+      }
+      await world.deps.linkStore.add({
+        ...newLink({ ...ids, directoryGroupDisplayName: null }, world.nowMs()),
+        ...changes,
+      })
+    }
+    const counts = { count: 1, limit: 0, removedInWindow: 0, groupSize: 2 }
+    const at = { createdAt: '2030-06-01T08:00:00.000+00:00', storedAtMs: world.nowMs() }
+    const heldRemovals = { planId: randomUUID(), reason: 'TooMany', ...counts, ...at }
+    const fine = { lastSyncOutcome: 'Succeeded', skippedCount: 0 }
+    for (const changes of [
+      ...[fine, { ...fine, lastSyncOutcome: 'Failed' }, { ...fine, skippedCount: 2 }, { ...fine, skippedCount: 1 }],
+      ...[{ ...fine, heldRemovals }, { ...fine, lastSyncOutcome: 'Failed', state: 'Disabled' }, { skippedCount: null }],
+    ]) {
+      await link(changes)
+    }
+    const choir = await world.joinable(approvedBy({ type: 'Identity', approvers: [boss.identityId] }))
+    await world.submit(kari, choir)
+    const club = await world.joinable(OPEN)
+    await world.submit(boss, club, { endsAt: '2030-06-05' })
+    await world.submit(boss, await world.joinable(OPEN), { endsAt: '2030-07-05' })
+    const read = async (token: string) =>
+      (await world.call<AttentionDto>(token, 'GET', '/collections/beta/attention')).data
+    const [links, none] = [
+      { failedLinks: 1, pausedLinks: 2, heldRemovals: 1 },
+      { failedLinks: null, pausedLinks: null, heldRemovals: null },
+    ]
+    const unread = { lateConnectors: null, unresolvedReferences: null }
+    const nobody = { toDecide: null, ending: null }
+    assert.deepEqual(await read(world.writer), { ...links, ...unread, accountConflicts: null, ...nobody })
+    assert.deepEqual(await read(boss.token), { ...none, ...unread, accountConflicts: null, toDecide: 1, ending: 1 })
+    assert.deepEqual(await read(kari.token), { ...none, ...unread, accountConflicts: null, toDecide: 0, ending: 0 })
+    const all = world.caller('user', ['Administrator'])
+    assert.deepEqual(await read(all), {
+      ...none,
+      lateConnectors: 0,
+      unresolvedReferences: 0,
+      accountConflicts: 0,
+      ...nobody,
+    })
+  })
+
+  it('costs as much as there is to attend to', async () => {
+    const world = await joinableWorld()
+    for (let count = 0; count < 300; count += 1) {
+      const ids = {
+        id: randomUUID(),
+        tenantId: world.tenantId,
+        collectionId: randomUUID(),
+        directoryGroupId: randomUUID(),
+      }
+      const made = newLink({ ...ids, directoryGroupDisplayName: null }, world.nowMs())
+      await world.deps.linkStore.add({ ...made, lastSyncOutcome: 'Succeeded', skippedCount: count === 0 ? 1 : 0 })
+    }
+    const before = world.cosmos.chargedUnits()
+    const { data } = await world.call<AttentionDto>(world.writer, 'GET', '/collections/beta/attention')
+    assert.equal(data.pausedLinks, 1)
+    assert.ok(world.cosmos.chargedUnits() - before < 100, String(world.cosmos.chargedUnits() - before))
+  })
+})
