@@ -6,6 +6,8 @@ export type ConnectionSettings = {
   /** An access token. If undefined, one is requested with the client credentials. */
   readonly token: string | undefined
   readonly credentials: ClientCredentials | undefined
+  /** Gets an access token in another way than with client credentials. */
+  readonly newToken?: (() => Promise<string>) | undefined
 }
 
 export type ClientCredentials = {
@@ -19,10 +21,29 @@ export type ClientCredentials = {
 type Reply = {
   readonly data: unknown
   readonly nextCursor?: string
+  /** The entity tag of the record, for `If-Match`. */
+  readonly etag: string | undefined
 }
 
-/** Sends a request with retries. @throws ImportError with the request and the reason of the API */
-export type ApiCall = (method: 'GET' | 'POST', path: string, body?: unknown) => Promise<Reply>
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Headers = Readonly<Record<string, string>>
+
+/** Sends a request with retries. @throws ApiRefusal; ImportError without a response */
+export type ApiCall = (method: Method, path: string, body?: unknown, headers?: Headers) => Promise<Reply>
+
+export type ApiError = { readonly code: string; readonly message: string; readonly target?: string }
+
+/** The API refused a request. */
+export class ApiRefusal extends ImportError {
+  readonly status: number
+  readonly errors: readonly ApiError[]
+
+  constructor(message: string, status: number, errors: readonly ApiError[]) {
+    super(message, { exitCode: 1 })
+    this.status = status
+    this.errors = errors
+  }
+}
 
 const TRIES_COUNT = 5
 const FIRST_WAIT_MS = 500
@@ -30,33 +51,39 @@ const WAIT_LIMIT_MS = 60_000
 const CALL_TIMEOUT_MS = 120_000
 
 /** @throws ImportError if no access token is available */
-export async function connect({ apiUrl, token, credentials }: ConnectionSettings): Promise<ApiCall> {
-  let bearer = token ?? (await freshToken(credentials))
-  const send = async (method: string, path: string, body: unknown): Promise<Response> => {
+export async function connect(settings: ConnectionSettings): Promise<ApiCall> {
+  const { apiUrl, token, credentials, newToken = () => freshToken(credentials) } = settings
+  const isRenewable = credentials !== undefined || settings.newToken !== undefined
+  let bearer = token ?? (await newToken())
+  const send = async (method: Method, path: string, body: unknown, headers: Headers): Promise<Response> => {
     const request = () =>
       fetch(`${apiUrl}${path}`, {
         method,
-        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+        headers: { ...headers, authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
       })
     const response = await withRetries(request, `${method} ${apiUrl}${path}`)
-    if (response.status !== 401 || credentials === undefined) return response
-    // The token can expire during a long import.
-    bearer = await freshToken(credentials)
+    if (response.status !== 401 || !isRenewable) return response
+    // The token can expire during a long run.
+    bearer = await newToken()
     return withRetries(request, `${method} ${apiUrl}${path}`)
   }
-  return async (method, path, body) => {
-    const response = await send(method, path, body)
+  return async (method, path, body, headers = {}) => {
+    const response = await send(method, path, body, headers)
     const envelope = (await jsonOf(response)) as {
       isSuccess?: boolean
       error?: string
+      errors?: readonly ApiError[]
       data?: unknown
       nextCursor?: string
     }
-    if (response.ok && envelope.isSuccess === true) return envelope as Reply
+    if (response.ok && envelope.isSuccess === true) {
+      return { ...(envelope as Omit<Reply, 'etag'>), etag: response.headers.get('etag') ?? undefined }
+    }
     const reason = envelope.error ?? 'the response is not an envelope of this API'
-    throw new ImportError(`${method} ${path} returned ${response.status}: ${reason}`, { exitCode: 1 })
+    const message = `${method} ${path} returned ${response.status}: ${reason}`
+    throw new ApiRefusal(message, response.status, envelope.errors ?? [])
   }
 }
 

@@ -52,6 +52,10 @@ const OPTIONS = {
   scope: { type: 'string' },
 } as const
 
+/** What a request for a token with client credentials needs. */
+export const CREDENTIAL_OPTIONS = ['client-id', 'client-secret', 'tenant-id', 'authority-url', 'scope'] as const
+type CredentialOption = (typeof CREDENTIAL_OPTIONS)[number]
+
 type Environment = Readonly<Record<string, string | undefined>>
 type Read = (option: keyof typeof OPTIONS & string) => string | undefined
 
@@ -98,14 +102,14 @@ function connectionOf(read: Read): ConnectionSettings {
   return { apiUrl, token, credentials: token === undefined ? credentialsOf(read) : undefined }
 }
 
-function credentialsOf(read: Read): ClientCredentials {
-  const required = ['client-id', 'client-secret', 'tenant-id', 'authority-url', 'scope'] as const
-  const missing = required.filter((option) => read(option) === undefined)
+/** @throws ImportError that names the missing variables */
+export function credentialsOf(read: (option: CredentialOption) => string | undefined): ClientCredentials {
+  const missing = CREDENTIAL_OPTIONS.filter((option) => read(option) === undefined)
   if (missing.length > 0) {
     const names = missing.map((option) => option.toUpperCase().replaceAll('-', '_'))
     throw new ImportError(`Set TOKEN, or ${names.join(', ')}`)
   }
-  const value = (option: (typeof required)[number]): string => String(read(option))
+  const value = (option: CredentialOption): string => String(read(option))
   return {
     clientId: value('client-id'),
     clientSecret: value('client-secret'),
@@ -115,4 +119,5 @@ function credentialsOf(read: Read): ClientCredentials {
   }
 }
 
-const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
+/** Without slashes at the end. */
+export const withoutSlash = (url: string): string => url.replace(/\/+$/, '')

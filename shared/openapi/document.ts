@@ -4,6 +4,7 @@ import { REFUSALS_BEFORE_ROUTING } from '../http/route.ts'
 import type { JsonObject } from '../kernel/json.ts'
 import { REFUSALS, type RefusalCode } from '../kernel/refusals.ts'
 import { parametersOf, SHARED_HEADERS, SHARED_PARAMETERS } from './parameters.ts'
+import { withPortablePatterns } from './portable-patterns.ts'
 import { type FileOperation, fileOperation, PROBES_TAG, probePaths } from './public-operations.ts'
 import { FAILURE_SCHEMA, operationResponses, refusalEnvelopeOf, refusalExamples, sharedResponses } from './responses.ts'
 import {
@@ -82,7 +83,7 @@ const EVENTS_TAG: Tag = { name: 'Events', description: 'What the service posts t
 export function apiDocument(api: ApiDescription): JsonObject {
   const schemas = documentSchemas(api.schemas, api.detailedSchemas)
   const tags = [...api.groups.map(({ prefix }) => tagOf(api, prefix)), FILES_TAG, PROBES_TAG, EVENTS_TAG]
-  return {
+  return withPortablePatterns({
     openapi: '3.1.0',
     info: {
       title: api.title,
@@ -110,7 +111,7 @@ export function apiDocument(api: ApiDescription): JsonObject {
       },
     },
     'x-refused-before-routes': Object.fromEntries(REFUSALS_BEFORE_ROUTING.map(refusalBeforeRouting)),
-  }
+  })
 }
 
 function refusalBeforeRouting(code: RefusalCode): [string, JsonObject] {

@@ -10,17 +10,22 @@ export type FileOperation = {
   readonly path: string
   readonly operationId: string
   readonly summary: string
+  readonly description: string
   readonly contentType: string
   readonly schema: JsonObject
 }
 
 /** The path item of a file: no token, an `ETag`, GET only. */
-export function fileOperation({ operationId, summary, contentType, schema }: FileOperation, tag: string): JsonObject {
+export function fileOperation(
+  { operationId, summary, description, contentType, schema }: FileOperation,
+  tag: string,
+): JsonObject {
   const headers = headerReferences({ 'x-request-id': 'RequestId', etag: 'ETag' })
   return {
     get: {
       operationId,
       summary,
+      description,
       tags: [tag],
       security: [],
       parameters: [parameterReference('IfNoneMatch'), parameterReference('RequestId')],

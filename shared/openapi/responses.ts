@@ -60,7 +60,7 @@ export function successSchema(data: Json, status: number, optional: JsonObject =
       data,
       isSuccess: { const: true },
       statusCode: { const: status },
-      errors: { type: 'array', maxItems: 0 },
+      errors: { type: 'array', maxItems: 0, items: {} },
       ...optional,
     },
     additionalProperties: false,

@@ -106,6 +106,23 @@ describe('the API document', () => {
     for (const { operation } of roleOperations) assert.ok(operation.security.length > 0, operation.operationId)
   })
 
+  it('is usable for tools: a description for each operation, items for each list, patterns without Unicode classes', () => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+    for (const { operationId, description } of operations as { operationId: string; description?: string }[]) {
+      assert.ok(description, operationId)
+    }
+    const problems: string[] = []
+    const look = (value: unknown, at: string): void => {
+      if (typeof value !== 'object' || value === null || at.includes('/example')) return
+      const { type, pattern } = value as { type?: unknown; pattern?: unknown }
+      if (type === 'array' && !('items' in value)) problems.push(`${at} has no items`)
+      if (typeof pattern === 'string' && pattern.includes('\\p{')) problems.push(`${at} has ${pattern}`)
+      for (const [name, member] of Object.entries(value)) look(member, `${at}/${name}`)
+    }
+    look(document, '')
+    assert.deepEqual(problems, [])
+  })
+
   it('has no dangling reference and no unused component', () => {
     const references = new Set<string>()
     for (const [name, value] of members(document)) if (name === '$ref') references.add(String(value))

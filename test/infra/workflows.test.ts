@@ -3,12 +3,17 @@ import { basename } from 'node:path'
 import { describe, it } from 'node:test'
 import { projectFiles, readProjectText } from './project-facts.ts'
 
-const files = projectFiles('.github/workflows/*.yml')
+const files = [
+  ...projectFiles('.github/workflows/*.yml'),
+  // For repositories of definitions.
+  'infra/definitions/pull-request.yml',
+]
 const previewed = readProjectText('.github/workflows/infrastructure.yml')
 
 /** What the jobs of a workflow may write: Azure by its identity, signed provenance, results of a scan. */
 const MAY_WRITE: Readonly<Record<string, readonly string[]>> = {
   'infrastructure.yml': ['id-token: write'],
+  'pull-request.yml': ['id-token: write', 'pull-requests: write'],
   'release.yml': ['attestations: write', 'id-token: write'],
   'security.yml': ['security-events: write'],
   'service.yml': [],

@@ -13,7 +13,16 @@ import { deadLettersOf, replayDeadLetters } from '../../infra/operations/dead-le
 const COMMAND = join(import.meta.dirname, '../../infra/operations/dead-letters.ts')
 
 /** With duplicate detection, which must not drop a replay. */
-const QUEUES = ['audits', 'deadlines', 'evaluations', 'membership-changes', 'sweeps', 'sync-jobs'].map((name) => ({
+const QUEUES = [
+  'audits',
+  'deadlines',
+  'evaluations',
+  'event-deliveries',
+  'events',
+  'membership-changes',
+  'sweeps',
+  'sync-jobs',
+].map((name) => ({
   name,
   lockDurationS: 300,
   maxDeliveryCount: 1,
