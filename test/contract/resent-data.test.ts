@@ -76,9 +76,25 @@ async function send({ tenantId, connectors }: SourceTenant, { connector, writes,
   }
 }
 
+/**
+ * Whether two identities of a connector have one value of a join key. Such a value joins nobody new, but those who were
+ * joined by it before stay together: what was sent before matters.
+ */
+function shareJoinValues(writes: readonly ObjectWrite[]): boolean {
+  const values = writes.flatMap((write) => {
+    if (write.operation === 'delete' || write.objectType !== 'identity') return []
+    return ['nin', 'directoryObjectId'].flatMap((key) => {
+      const value = write.data[key]
+      return typeof value === 'string' ? [`${key} ${value.toLowerCase()}`] : []
+    })
+  })
+  return new Set(values).size < values.length
+}
+
 describe('all data sent again after any writes, some of them interrupted', () => {
-  it('gives the same core objects as in an empty tenant', async () => {
+  it('gives the same core objects as in an empty tenant, unless identities of a connector share a join key', async () => {
     let deathsCount = 0
+    let comparedCount = 0
     const property = fc.asyncProperty(
       fc.array(batch, { minLength: 4, maxLength: 8 }),
       fc.boolean(),
@@ -90,13 +106,15 @@ describe('all data sent again after any writes, some of them interrupted', () =>
           const own = batches.filter((each) => each.connector === connector).flatMap(({ writes }) => writes)
           const writes = [...new Map(own.map((each) => [nameOf(each), each])).values()]
           if (writes.length === 0) continue
+          if (shareJoinValues(writes)) return
           await send(tenant, { connector, writes, death: undefined })
           await send(fresh, { connector, writes, death: undefined })
         }
+        comparedCount += 1
         assert.deepEqual(await recordsOf(tenant, deps), await recordsOf(fresh, deps))
       },
     )
-    await fc.assert(property, { numRuns: RUNS_COUNT })
+    while (comparedCount < RUNS_COUNT) await fc.assert(property, { numRuns: RUNS_COUNT })
     assert.ok(deathsCount > RUNS_COUNT, `only ${deathsCount} writes died`)
   })
 })

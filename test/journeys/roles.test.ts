@@ -70,6 +70,18 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/members'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/history, GET /collections/beta/{collectionId}/history'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/audit'],
+  [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/versions/{version}'],
+  [ANYONE, 200, 'GET /collections/beta/attention'],
+  [REQUESTS_READ, 400, 'GET /collections/beta/memberships'],
+  [COLLECTIONS_WRITE, 200, 'GET /collections/beta/event-subscriptions'],
+  [COLLECTIONS_WRITE, 400, 'POST /collections/beta/event-subscriptions'],
+  ...['GET', 'PUT', 'DELETE'].map((method) => {
+    return [COLLECTIONS_WRITE, 400, `${method} /collections/beta/event-subscriptions/{id}`] as const
+  }),
+  ...['POST rotate-secret', 'POST test', 'GET deliveries', 'POST redeliver'].map((named) => {
+    const [method, action] = named.split(' ')
+    return [COLLECTIONS_WRITE, 400, `${method} /collections/beta/event-subscriptions/{id}/${action}`] as const
+  }),
   [REQUESTS_READ, 400, 'GET /collections/beta/{collectionId}/explain'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}, GET /collections/beta/{collectionId}/results'],
   [COLLECTIONS_READ, 400, 'POST /collections/beta/{collectionId}/filter-members'],
@@ -80,6 +92,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [COLLECTIONS_WRITE, 400, 'POST /collections-criteria/beta, PUT /collections-criteria/beta/{id}'],
   [COLLECTIONS_WRITE, 400, 'DELETE /collections-criteria/beta/{id}'],
   [COLLECTIONS_WRITE, 400, 'POST /collections-criteria/beta/plan, POST /collections-criteria/beta/{id}/plan'],
+  [COLLECTIONS_WRITE, 400, 'POST /collections-criteria/beta/{id}/plan/members'],
   [COLLECTIONS_READ, 200, 'GET /collections-joinable/beta, GET /collections-joinable/beta/search'],
   [COLLECTIONS_READ, 400, 'GET /collections-joinable/beta/{id}, GET /collections-joinable/beta/{id}/results'],
   [COLLECTIONS_WRITE, 400, 'POST /collections-joinable/beta, PUT /collections-joinable/beta/{id}'],
@@ -112,7 +125,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [COLLECTIONS_READ, 400, 'GET /group-link/beta/group-links/{id}, GET /group-link/beta/groups'],
   [COLLECTIONS_READ, 400, 'GET /group-link/beta/group-links/by-collection/{collectionId}'],
   [COLLECTIONS_READ, 400, 'POST /group-link/beta/group-links/preview'],
-  [COLLECTIONS_READ, 400, 'GET /group-link/beta/sync-jobs/{id}'],
+  [COLLECTIONS_READ, 400, 'GET /group-link/beta/sync-jobs/{id}, GET /group-link/beta/sync-jobs/{id}/changes'],
   [COLLECTIONS_WRITE, 400, 'POST /group-link/beta/group-links, PATCH /group-link/beta/group-links/{id}'],
   [COLLECTIONS_WRITE, 400, 'DELETE /group-link/beta/group-links/{id}'],
   [COLLECTIONS_WRITE, 400, 'POST /group-link/beta/group-links/{collectionId}/sync'],
@@ -132,6 +145,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/orgunits/{id}/relationships'],
   [CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/relationships/identity/{identityId}'],
   [ALL_CORE_OBJECTS, 200, 'GET /iamcore/beta/sync/coreobjects/account-conflicts'],
+  [ALL_CORE_OBJECTS, 200, 'GET /iamcore/beta/sync/coreobjects/duplicates'],
   [ALL_CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/identities/{id}/sources'],
   [ALL_CORE_OBJECTS, 400, 'GET /iamcore/beta/sync/coreobjects/identities/{id}/audit'],
   [ERASURE, 400, 'DELETE /iamcore/beta/sync/coreobjects/identities/{id}/personal-data'],
@@ -139,6 +153,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [CONNECTORS, 400, 'GET /iamcore/sync/connectors/{id}, GET /iamcore/beta/sync/connectors/{id}'],
   [CONNECTORS, 400, 'POST /iamcore/beta/sync/connectors, PUT /iamcore/beta/sync/connectors/{id}'],
   [CONNECTORS, 400, 'DELETE /iamcore/beta/sync/connectors/{id}, GET /iamcore/beta/sync/connectors/{id}/audit'],
+  [CONNECTORS, 400, 'GET /iamcore/beta/sync/connectors/{id}/unresolved, POST /iamcore/beta/sync/connectors/{id}/plan'],
   [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/data'],
   [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/data/{objectType}/{externalId}'],
   [CONNECTOR_DATA_WRITE, 400, 'POST /iamcore/beta/sync/connectors/{id}/data'],

@@ -143,7 +143,10 @@ describe('The metrics of a sync', () => {
     assert.ok(ageS !== undefined && ageS >= 7_200 && ageS < 7_210, `${ageS} s`)
     telemetry.clear()
     await sweepTenant(TENANT, deps)
-    assert.deepEqual(await measured(), [['sweep.completed', 1, { outcome: 'Succeeded' }]])
+    assert.deepEqual(await measured(), [
+      ['links.paused', 1, {}],
+      ['sweep.completed', 1, { outcome: 'Succeeded' }],
+    ])
   })
 
   it('count a failed sweep, which does not change the age', async () => {

@@ -1,7 +1,5 @@
-import type { Connector } from '../../../shared/domain/connectors/connector.ts'
 import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
-import type { Api } from '../api.ts'
 import { Badge, OptionalText } from '../components/fields.tsx'
 import { FreshnessChart } from '../components/freshness-chart.tsx'
 import { List, LongList } from '../components/list.tsx'
@@ -109,7 +107,7 @@ const OBJECTS_PER_PAGE = 500
 export function ConnectorView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
   const { api } = useConsole()
   const path = `${CONNECTORS}/${id}`
-  const connector = useResource(id, () => readConnector(id, api))
+  const connector = useResource(id, async () => (await api.send<ConnectorRecord>('GET', path)).data)
   const objects = usePages(`${path}/data?pageSize=${OBJECTS_PER_PAGE}`, api.page<ConnectorObjectDto>)
   return (
     <Loaded resource={connector}>
@@ -166,15 +164,6 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
 
 const countText = (count: number, isComplete: boolean): string =>
   isComplete ? t('objectCount', { count }) : t('firstObjects', { count })
-
-/** Only the list has the time of the last delivery. */
-async function readConnector(id: string, api: Api): Promise<ConnectorRecord> {
-  const [{ data }, all] = await Promise.all([
-    api.send<Connector>('GET', `${CONNECTORS}/${id}`),
-    api.all<ConnectorRecord>(CONNECTORS),
-  ])
-  return { ...data, lastDeliveredAt: all.find((one) => one.id === id)?.lastDeliveredAt ?? null }
-}
 
 function typeNameOf(objectType: ConnectorObjectDto['objectType']): string {
   return t(objectType === 'identity' ? 'onePerson' : objectType === 'orgUnit' ? 'oneUnit' : 'position')

@@ -1,7 +1,7 @@
 import type { Versioned } from '../../kernel/versioned.ts'
 import { type ConnectorObject, type ConnectorObjectStore, type DeriveId, ownCoreObjectId } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { type JoinKeyValue, joinKeyValues } from './join-keys.ts'
+import { type JoinKeyValue, soughtKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 
 type Found = Versioned<ConnectorObject>
@@ -27,10 +27,10 @@ export async function connectedIdentities(
     write.objectType === 'identity' ? [{ id: ids[index] ?? '', write }] : [],
   )
   const identities = stored.filter(({ value }) => value.objectType === 'identity')
-  const keysOf = (some: readonly Found[]) => some.flatMap(({ value }) => joinKeyValues(value.data, rules))
+  const keysOf = (some: readonly Found[]) => some.flatMap(({ value }) => soughtKeyValues(value.data, rules))
   const coreObjectsOf = (some: readonly Found[]) =>
     some.flatMap(({ value: { id, coreObjectId } }) => [ownCoreObjectId(id, deriveId), coreObjectId])
-  let keys = written.flatMap(({ write }) => (write.operation === 'delete' ? [] : joinKeyValues(write.data, rules)))
+  let keys = written.flatMap(({ write }) => (write.operation === 'delete' ? [] : soughtKeyValues(write.data, rules)))
   keys.push(...keysOf(identities))
   let coreObjectIds = written.map(({ id }) => ownCoreObjectId(id, deriveId))
   coreObjectIds.push(...coreObjectsOf(identities))

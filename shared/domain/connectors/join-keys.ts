@@ -23,6 +23,15 @@ export function joinKeyValues(data: ObjectData, rules: ConnectorRules): JoinKeyV
   })
 }
 
+/**
+ * Returns the values by which identities with the same keys are looked for: folded, and a `nin` also as it was sent,
+ * since it is stored like that.
+ */
+export function soughtKeyValues(data: ObjectData, rules: ConnectorRules): JoinKeyValue[] {
+  const { nin } = data
+  return [...joinKeyValues(data, rules), ...(typeof nin === 'string' ? [{ key: 'nin', value: nin }] : [])]
+}
+
 /** Returns the join keys that the identity has, as texts. */
 export const joinKeysInOrder = ({ data }: WithKeys, rules: ConnectorRules): string[] =>
   joinKeyValues(data, rules).map(textOf)
