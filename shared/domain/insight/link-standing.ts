@@ -23,8 +23,8 @@ export const LinkStanding = Closed({
     ]),
     'The directory is asked for the groups of the account. `NoAccount`: a member without an account, or with one that ' +
       'the directory does not know. `LinkDisabled`: nothing is written. `Written`: a member, and in the group. ' +
-      '`Pending`: a member, and not in the group yet; or the directory cannot be asked, and the last change is not ' +
-      'known to be written. Of an object that is no member: `Held`: the removal guard holds the removal. ' +
+      '`Pending`: a member, and not in the group yet; or the directory cannot be asked, or does not show what was ' +
+      'written within the last ten minutes. Of an object that is no member: `Held`: the removal guard holds the removal. ' +
       '`InGroupByOthers`: in the group, and not added by this service. `InGroupRemovalPaused`: in the group for as long ' +
       "as members without an account pause removals; see the link's `pausedBy`. `InGroupRemovalPending`: in the group " +
       'until the next sync. `NotInGroup`: not in the group.',
@@ -98,8 +98,11 @@ function stateOfMember(
 function stateOfOther(link: GroupLink, standing: WithAccount, facts: StandingFacts): State {
   const { presence, isHeld, wasMember, changes, nowMs } = facts
   if (presence === 'AccountUnknown') return 'NotInGroup'
-  if (presence === 'NotInGroup' && !wasAddedRecently(link, standing.account, nowMs)) return 'NotInGroup'
+  const isRecent = wasAddedRecently(link, standing.account, nowMs)
+  if (presence === 'NotInGroup' && !isRecent) return 'NotInGroup'
   if (isHeld) return 'Held'
+  // Either the read does not show the addition yet, or somebody else has removed the account since.
+  if (presence === 'NotInGroup') return 'Pending'
   if (presence === 'NotKnown') {
     const isLeaving = changes === undefined || changes.some(({ removed }) => isNamed(standing.memberIds, removed))
     return wasMember && isPaused(link) && !isLeaving ? 'InGroupRemovalPaused' : 'Pending'

@@ -78,8 +78,8 @@ describe('somebody who is no member', () => {
     ['stays while removals are paused', 'InGroupRemovalPaused', left, PAUSED],
     ['stays until the next sync', 'InGroupRemovalPending', left],
     [
-      'may be in the group although a read does not show the addition yet',
-      'InGroupRemovalPending',
+      'is not said to be in or out when a read does not show a recent addition, which others can have undone',
+      'Pending',
       { presence: 'NotInGroup', wasMember: true },
       { recentWrites: [{ ...ADDED, atMs: NOW_MS - 599_999 }] },
     ],
