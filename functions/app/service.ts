@@ -11,6 +11,7 @@ import { cosmosDerivedState } from '../../shared/cosmos/tenants/derived-state.ts
 import { cosmosEvaluationInputs } from '../../shared/cosmos/tenants/evaluation-inputs.ts'
 import { cosmosTenantStore } from '../../shared/cosmos/tenants/tenant-store.ts'
 import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
+import { listDuplicates } from '../../shared/domain/connectors/duplicates.ts'
 import { connectorFigures } from '../../shared/domain/connectors/manage-connectors.ts'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { type EvaluatedDependencies, TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
@@ -97,13 +98,14 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const requests: EvaluatedDependencies &
     ExplainDependencies &
     ListMembershipsDependencies &
-    Pick<AttentionDependencies, 'connectorFigures'> &
+    Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates'> &
     PlanDependencies &
     typeof coreData & { readonly auditTrail: AuditTrail } = {
     auditTrail,
     linkStore,
     directory: parts.directory,
     connectorFigures: (tenantId) => connectorFigures(tenantId, connectors),
+    countDuplicates: async (tenantId) => (await listDuplicates(tenantId, connectors)).length,
     storedMemberships: new StoredMemberships({ ...collections, requests: requestStore }),
     linkSettings,
     removalPlans,

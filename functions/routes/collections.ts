@@ -52,7 +52,7 @@ import { PREFIXES } from './prefixes.ts'
 export type CollectionRouteDependencies = RequestRouteDependencies &
   ExplainDependencies &
   ListMembershipsDependencies &
-  Pick<AttentionDependencies, 'connectorFigures'> & {
+  Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates'> & {
     readonly coreObjects: CoreObjectReader & AccountClaimReader
   } & Pick<HistoryRouteDependencies, 'auditTrail'>
 

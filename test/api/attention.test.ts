@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
+import { newConnector } from '../../shared/domain/connectors/connector.ts'
+import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { AttentionDto } from '../../shared/domain/insight/attention.ts'
+import { identity } from '../jobs/account-world.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
 
 after(() => assert.deepEqual(faults, []))
@@ -44,19 +47,47 @@ describe('what needs attention', () => {
       { failedLinks: 1, pausedLinks: 2, heldRemovals: 1 },
       { failedLinks: null, pausedLinks: null, heldRemovals: null },
     ]
-    const unread = { lateConnectors: null, unresolvedReferences: null }
+    const unread = { lateConnectors: null, unresolvedReferences: null, accountConflicts: null, duplicates: null }
     const nobody = { toDecide: null, ending: null }
-    assert.deepEqual(await read(world.writer), { ...links, ...unread, accountConflicts: null, ...nobody })
-    assert.deepEqual(await read(boss.token), { ...none, ...unread, accountConflicts: null, toDecide: 1, ending: 1 })
-    assert.deepEqual(await read(kari.token), { ...none, ...unread, accountConflicts: null, toDecide: 0, ending: 0 })
+    assert.deepEqual(await read(world.writer), {
+      ...links,
+      ...unread,
+      ...nobody,
+    })
+    assert.deepEqual(await read(boss.token), {
+      ...none,
+      ...unread,
+      toDecide: 1,
+      ending: 1,
+    })
+    assert.deepEqual(await read(kari.token), {
+      ...none,
+      ...unread,
+      toDecide: 0,
+      ending: 0,
+    })
     const all = world.caller('user', ['Administrator'])
     assert.deepEqual(await read(all), {
       ...none,
       lateConnectors: 0,
       unresolvedReferences: 0,
       accountConflicts: 0,
+      duplicates: 0,
       ...nobody,
     })
+  })
+
+  it('counts values of join keys that several identities share', async () => {
+    const world = await joinableWorld()
+    const { connectors } = world.service
+    const creation = { id: randomUUID(), createdBy: randomUUID(), createdAt: '2030-06-01T08:00:00.000+00:00' }
+    const connector = newConnector({ name: 'HR', clientId: randomUUID() }, creation)
+    await connectors.connectors.add(world.tenantId, connector)
+    const people = ['one', 'two', 'three'].map((name) => identity(name, { nin: name === 'three' ? '2' : '1' }))
+    await writeObjects(world.tenantId, connector, people, connectors)
+    const all = world.caller('user', ['Administrator'])
+    const { data } = await world.call<AttentionDto>(all, 'GET', '/collections/beta/attention')
+    assert.equal(data.duplicates, 1)
   })
 
   it('costs as much as there is to attend to', async () => {

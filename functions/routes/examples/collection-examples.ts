@@ -169,6 +169,7 @@ const ATTENTION: AttentionDto = {
   lateConnectors: null,
   unresolvedReferences: null,
   accountConflicts: null,
+  duplicates: null,
   toDecide: 3,
   ending: 0,
 }

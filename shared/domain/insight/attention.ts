@@ -21,6 +21,7 @@ export const AttentionDto = Closed({
   accountConflicts: Counted(
     'Directory accounts that several identities claim. Null for a caller who may not read all core objects.',
   ),
+  duplicates: Counted('Values of join keys that several identities share; null as `accountConflicts`.'),
   toDecide: Counted(
     'Membership requests that await the decision of the caller. Null for a caller without an identity.',
   ),
@@ -34,6 +35,8 @@ const ENDING_MS = 7 * 24 * 60 * 60 * 1000
 export type AttentionDependencies = RequestDependencies & {
   readonly linkStore: LinkStore
   readonly coreObjects: Pick<AccountClaimReader, 'unmetClaims'>
+  /** The number of values of join keys that several identities share. */
+  countDuplicates(tenantId: string): Promise<number>
   connectorFigures(tenantId: string): Promise<{ readonly lateCount: number; readonly unresolvedCount: number }>
 }
 
@@ -55,10 +58,11 @@ export async function readAttention(
 ): Promise<AttentionDto> {
   const { tenantId } = caller
   const reads = (roles: readonly Role[]) => roles.some((role) => caller.roles.has(role))
-  const [links, connectors, claims, toDecide, ending] = await Promise.all([
+  const [links, connectors, claims, duplicates, toDecide, ending] = await Promise.all([
     reads(linkReaders) ? deps.linkStore.attention(tenantId) : undefined,
     reads(connectorReaders) ? deps.connectorFigures(tenantId) : undefined,
     hasFullAccess(caller) ? deps.coreObjects.unmetClaims(tenantId) : undefined,
+    hasFullAccess(caller) ? deps.countDuplicates(tenantId) : null,
     identityId === undefined ? null : countAwaiting({ tenantId, identityId }, deps),
     identityId === undefined ? null : countEnding(tenantId, identityId, deps),
   ])
@@ -70,6 +74,7 @@ export async function readAttention(
     lateConnectors: connectors?.lateCount ?? null,
     unresolvedReferences: connectors?.unresolvedCount ?? null,
     accountConflicts: claims === undefined ? null : new Set(claims.map((claim) => claim.directoryObjectId)).size,
+    duplicates,
     toDecide,
     ending,
   }
