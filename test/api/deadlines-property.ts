@@ -129,14 +129,16 @@ const openings: fc.Arbitrary<Step[]> = fc
   .record({
     asked: days,
     deputy: optional(pairs),
-    isApproved: fc.boolean(),
+    decision: fc.constantFrom('approve', 'approve', 'approve', 'reject', undefined, undefined),
     extended: optional(fc.constantFrom(9, 14, 30)),
   })
-  .map(({ asked, deputy, isApproved, extended }) => {
+  .map(({ asked, deputy, decision, extended }) => {
+    const isApproved = decision === 'approve'
     const approval = { kind: 'approve', by: 'approver' } as const
     const taken: Action[] = [
       { kind: 'submit', days: asked },
       ...(isApproved ? [approval, approval, approval] : []),
+      ...(decision === 'reject' ? [{ kind: 'reject', by: 'approver' } as const] : []),
       ...(isApproved && extended !== undefined ? [{ kind: 'extend', days: extended } as const] : []),
     ]
     const steps: Step[] = taken.map((action) => ({ action, kill: undefined }))

@@ -124,6 +124,7 @@ function* applyOrgUnit(object: SnapshotObject, rows: Rows, change: RecordedChang
   const { orgUnit } = rows.tables
   const slot = slotOf(object, rows)
   const [wasLive, parentBefore] = [orgUnit.isLive(slot), orgUnit.column('parent').codeAt(slot)]
+  const managerBefore = orgUnit.column('manager').codeAt(slot)
   const ledBefore = leadersOf(slot, rows)
   const before = new Set<number>()
   for (let unit = slot; unit !== 0 && !before.has(unit); unit = orgUnit.column('parent').codeAt(unit)) before.add(unit)
@@ -135,7 +136,10 @@ function* applyOrgUnit(object: SnapshotObject, rows: Rows, change: RecordedChang
   }
   const leaders = leadersOf(slot, rows)
   const isLive = orgUnit.isLive(slot)
-  const hasChanged = isLive !== wasLive || leaders.size !== ledBefore.size || !leaders.isSubsetOf(ledBefore)
+  // A manager and a deputy can change places.
+  const hasOtherManager = orgUnit.column('manager').codeAt(slot) !== managerBefore
+  const hasOtherLeaders = leaders.size !== ledBefore.size || !leaders.isSubsetOf(ledBefore)
+  const hasChanged = isLive !== wasLive || hasOtherManager || hasOtherLeaders
   if (hasChanged) for (const leader of leaders.union(ledBefore)) change.touchLive('identity', leader)
   if (hasChanged || parent !== parentBefore) {
     for (const unit of before) change.touchLive('identity', orgUnit.column('manager').codeAt(unit))
