@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { applicationToken, asApplication } from '../journeys/demo-clients.ts'
 import { newDataFolder, startedEnvironment } from '../journeys/started-environment.ts'
 import { machineLoad } from './machine-load.ts'
+import { answerMs, longestHoldMs, percentile } from './measured-answers.ts'
 
 /**
  * Memberships of one tenant that end in the same minute, and what another tenant waits for meanwhile. Bars: all have
@@ -45,7 +46,7 @@ try {
   if (status !== 200) throw new Error(`The members were answered ${status}`)
   report(`${MEMBERS_COUNT} members added`, `${seconds(performance.now() - startedMs)} s`)
   await sleep(Math.max(0, endMs - Date.now()))
-  await longestHoldMs()
+  await longestHoldMs(environment)
   loadOfMachine()
   const headers = { authorization: `Bearer ${await applicationToken(environment, 'operator', demo.scope, 1)}` }
   const latenciesMs: number[] = []
@@ -57,7 +58,7 @@ try {
     return Date.now() - endMs
   })()
   while (!isOver) {
-    latenciesMs.push(await answerMs(LIST, headers))
+    latenciesMs.push(await answerMs(`${apiUrl}${LIST}`, headers))
     await sleep(PAUSE_MS)
   }
   const durationMs = await ending
@@ -66,7 +67,7 @@ try {
   const most = Math.max(...latenciesMs).toFixed(0)
   report('meanwhile, a list of the neighbour', `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, at most ${most} ms`)
   report('meanwhile, the machine', loadOfMachine())
-  const holdMs = await longestHoldMs()
+  const holdMs = await longestHoldMs(environment)
   report('meanwhile, longest hold', `${holdMs} ms`)
   isMet = durationMs <= MAX_DURATION_MS && holdMs <= MAX_HOLD_MS
 } finally {
@@ -100,27 +101,6 @@ async function newPeople(tenantIndex: number, count: number): Promise<string[]> 
     nextCursor = page.json.nextCursor
   }
   return identityIds
-}
-
-/** Since the last call. */
-async function longestHoldMs(): Promise<number> {
-  const holds = () => [...environment.said().matchAll(/^longest hold (\d+) ms$/gm)].map(([, ms]) => Number(ms))
-  const before = holds().length
-  process.kill(processId, 'SIGUSR2')
-  while (holds().length === before) await sleep(PAUSE_MS)
-  return holds().at(-1) ?? Number.NaN
-}
-
-async function answerMs(path: string, headers: Record<string, string>): Promise<number> {
-  const startedMs = performance.now()
-  const answer = await fetch(`${apiUrl}${path}`, { headers })
-  await answer.arrayBuffer()
-  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`)
-  return performance.now() - startedMs
-}
-
-function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN
 }
 
 function seconds(durationMs: number): string {

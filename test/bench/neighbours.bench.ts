@@ -7,6 +7,7 @@ import { applicationToken, asApplication } from '../journeys/demo-clients.ts'
 import { newDataFolder, startedEnvironment } from '../journeys/started-environment.ts'
 import { type ApiDescription, largestRequests } from './largest-requests.ts'
 import { machineLoad } from './machine-load.ts'
+import { answerMs, longestHoldMs, percentile } from './measured-answers.ts'
 import type { NoisyWork } from './noisy-tenant.ts'
 
 /**
@@ -129,8 +130,8 @@ async function measured(what: string, headers: Record<string, string>, work: () 
     isOver = true
   })
   while (!isOver) {
-    latenciesMs.list.push(await answerMs(LIST, headers))
-    latenciesMs.health.push(await answerMs('/health', {}))
+    latenciesMs.list.push(await answerMs(`${apiUrl}${LIST}`, headers))
+    latenciesMs.health.push(await answerMs(`${apiUrl}/health`, {}))
     await sleep(PAUSE_MS)
   }
   await working
@@ -143,33 +144,12 @@ async function measured(what: string, headers: Record<string, string>, work: () 
     return p99Ms
   })
   report(`${what}: the machine`, loadOfMachine())
-  const holdMs = await longestHoldMs()
+  const holdMs = await longestHoldMs(environment)
   report(`${what}: longest hold`, `${holdMs} ms`)
   const memoryMB = peakMemoryMB()
   report(`${what}: memory`, `${memoryMB} MB at most so far`)
   isMet &&= p99s.every((p99Ms) => p99Ms <= MAX_P99_MS) && memoryMB <= MAX_MEMORY_MB
   isMet &&= holdMs <= MAX_HOLD_MS
-}
-
-/** Since the last call. */
-async function longestHoldMs(): Promise<number> {
-  const holds = () => [...environment.said().matchAll(/^longest hold (\d+) ms$/gm)].map(([, ms]) => Number(ms))
-  const before = holds().length
-  process.kill(processId, 'SIGUSR2')
-  while (holds().length === before) await sleep(PAUSE_MS)
-  return holds().at(-1) ?? Number.NaN
-}
-
-async function answerMs(path: string, headers: Record<string, string>): Promise<number> {
-  const startedMs = performance.now()
-  const answer = await fetch(`${apiUrl}${path}`, { headers })
-  await answer.arrayBuffer()
-  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`)
-  return performance.now() - startedMs
-}
-
-function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN
 }
 
 function peakMemoryMB(): number {
