@@ -116,8 +116,11 @@ describe('The evaluator', () => {
         const { changed, attributes } = snapshot.apply(batch)
         // Then the evaluator takes all objects as changed.
         const isWhole = attributes.has(LEADERS_MOVED) && attributesRead(checked(input)).has(LEADERS_MOVED)
-        const positions = new Set([...changed.identity].flatMap((id) => snapshot.heldBy(id)))
-        const affected = { ...changed, relationship: changed.relationship.union(positions) }
+        // A condition over all positions reads the other rows of a person too.
+        const positions = readsAnyPosition(checkedCondition.root)
+          ? [...changed.identity].flatMap((id) => snapshot.heldBy(id))
+          : []
+        const affected = { ...changed, relationship: changed.relationship.union(new Set(positions)) }
         const state = finalState(batches.slice(0, index + 1).flat())
         const after = membersByType(compiled, snapshot, context)
         assert.deepEqual(after, membersByType(compiled, loaded(state), context))
