@@ -11,8 +11,15 @@ import { newLeafResults, SharedResults } from '../../../shared/domain/criteria/s
 import { LEADERS_MOVED, type SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
-import { COLLECTIONS, collections, condition, SCHEMA, snapshotObject, TODAY_MS } from './arbitrary-cases.ts'
-import { naiveMembers, naiveRows } from './naive-evaluator.ts'
+import {
+  COLLECTIONS,
+  collections,
+  condition,
+  SCHEMA,
+  snapshotObject,
+  TODAY_MS,
+} from '../../support/domain/criteria/arbitrary-cases.ts'
+import { naiveMembers, naiveRows } from '../../support/domain/criteria/naive-evaluator.ts'
 
 const ROW_TYPES = ['Identity', 'Relationship', 'OrgUnit'] as const
 const CORE = { Identity: 'identity', Relationship: 'relationship', OrgUnit: 'orgUnit' } as const
