@@ -1,4 +1,5 @@
 import { retryDelayMs } from '../../kernel/lease.ts'
+import { enqueueMembersChanged, enqueueSyncJob } from '../../kernel/notifications.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { type ChangeToCheck, DirectoryFault } from '../group-links/directory.ts'
@@ -6,7 +7,7 @@ import type { GroupLink } from '../group-links/group-link.ts'
 import { changeLink, LeaseLost, linkLeaseDecision } from '../group-links/lease.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
-import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
+import { queueJob } from '../group-links/queue-job.ts'
 import { toChangeCause } from '../group-links/removal-plan.ts'
 import { withOpenRemovals } from '../group-links/removal-window.ts'
 import { SERVICE_ORIGIN } from '../group-links/sync-job.ts'
@@ -35,8 +36,7 @@ export async function syncIncrementally(
   const waitsMs = await Promise.all(due.map((link) => syncLink(link, { settings, changedAtMs }, deps)))
   const delayMs = Math.max(...waitsMs, 0)
   if (delayMs === 0) return
-  const id = `${collectionId}:held:${deps.nowMs()}`
-  await deps.messageQueue.enqueue({ queue: 'membership-changes', message: { tenantId, collectionId } }, { id, delayMs })
+  await enqueueMembersChanged({ tenantId, collectionId }, `held:${deps.nowMs()}`, deps, delayMs)
 }
 
 /** @returns Milliseconds after which the link has to be synced again; 0 when nothing is left to do. */
@@ -155,5 +155,5 @@ async function leaveToJob(link: GroupLink, deps: SyncDependencies): Promise<void
     await queueJob(link, 'ScheduledSweep', deps, { origin: { ...SERVICE_ORIGIN, cause } })
   }
   // Its worker may have crashed between storing the job and enqueuing it. A second message does no harm.
-  else if (queued.value.attempts === 0) await notifyWorker(queued.value, 'queued', deps)
+  else if (queued.value.attempts === 0) await enqueueSyncJob(queued.value, 'queued', deps)
 }
