@@ -109,7 +109,7 @@ async function collectionsBehind(
   tenantId: string,
   applied: ReadonlyMap<string, number>,
   { criteria, joinablesBeside, changes }: Evaluated,
-  { joined }: NotifyLinksDependencies,
+  { joined }: Pick<NotifyLinksDependencies, 'joined'>,
 ): Promise<ReadonlySet<string>> {
   const beside = changes === 'everything' ? joinables(new Set(applied.keys()), joinablesBeside) : []
   const versions = new Map(await joined.versions(tenantId, beside))

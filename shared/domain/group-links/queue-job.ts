@@ -76,7 +76,7 @@ function ignoreConflict(error: unknown): undefined {
 export async function recordFailure(
   link: GroupLink,
   reason: string,
-  deps: LinkDependencies,
+  deps: Pick<LinkDependencies, 'links' | 'nowMs'>,
   jobId?: string,
 ): Promise<void> {
   const found = await deps.links.find(link.tenantId, link.id)

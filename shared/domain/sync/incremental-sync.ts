@@ -101,7 +101,7 @@ async function allowedChanges(
 async function isWritable(
   { tenantId, directoryGroupId: groupId }: GroupLink,
   change: ChangeToCheck,
-  { directory, log }: SyncDependencies,
+  { directory, log }: Pick<SyncDependencies, 'directory' | 'log'>,
 ): Promise<boolean> {
   try {
     const { users, refusal } = await directory.checkChange(tenantId, groupId, change)
@@ -138,7 +138,10 @@ async function acquireLease(
   }
 }
 
-async function markChangesPending({ tenantId, id, changesPending }: GroupLink, deps: SyncDependencies): Promise<void> {
+async function markChangesPending(
+  { tenantId, id, changesPending }: GroupLink,
+  deps: Pick<SyncDependencies, 'links'>,
+): Promise<void> {
   if (changesPending) return
   await changeLink(tenantId, id, (link) => ({ ...link, changesPending: true }), deps).catch((error: unknown) => {
     // Deleted, or repeated conflicts. The changes are retried anyway.
