@@ -15,7 +15,7 @@ export function DeliveryHelp({ connector: { id, clientId } }: { readonly connect
   const command = `CLIENT_ID=${clientId} npm run import -- ./data --connector ${id} --api-url ${location.origin} --dry-run`
   return (
     <Section title={t('sendData')}>
-      <ol class="plain">
+      <ol class="list">
         <li>
           {t('sendDataFiles')}
           <div class="actions">

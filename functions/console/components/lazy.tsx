@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact'
+import { reached } from '../api.ts'
 import { useResource } from '../resource.ts'
 import { ErrorNotice, Skeleton } from './loaded.tsx'
 
@@ -7,7 +8,7 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
   let loaded: ComponentType<Props> | undefined
   return function Lazy(props: Props) {
     const found = useResource('', async () => {
-      loaded ??= await load()
+      loaded ??= await reached(load)
       return { view: loaded }
     })
     const Shown = loaded ?? found.value?.view

@@ -28,7 +28,7 @@ const SOON_MS = 14 * 24 * 60 * 60 * 1000
 export function EndText({ endsAt }: Pick<MembershipDto, 'endsAt'>) {
   if (endsAt === null) return <span class="faint">{t('noEnd')}</span>
   const isSoon = Date.parse(endsAt) - Date.now() < SOON_MS
-  return isSoon ? <Badge kind="warn">{dayText(endsAt)}</Badge> : <>{dayText(endsAt)}</>
+  return isSoon ? <Badge kind="warn">{dayText(endsAt)}</Badge> : <span>{dayText(endsAt)}</span>
 }
 
 type GroupStatesProps = { readonly links: MembershipDto['links']; readonly isLinked: boolean }

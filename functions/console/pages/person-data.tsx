@@ -45,7 +45,7 @@ export function SourcesSection({ id }: { readonly id: string }) {
       <Loaded resource={sources}>
         {(all) => (
           <>
-            <ul class="plain">
+            <ul class="list">
               {all.map(({ connectorId, connectorName, externalId, joinedBy }) => (
                 <li key={`${connectorId} ${externalId}`}>
                   <strong>{connectorName}</strong> {externalId}{' '}
