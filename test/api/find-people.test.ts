@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { FoundPerson } from '../../shared/domain/insight/find-people.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, faults, type JoinableWorld, joinableWorld } from './joinable-world.ts'
+import { approvedBy, faults, type JoinableWorld, joinableWorld } from '../support/api/joinable-world.ts'
 
 after(() => assert.deepEqual(faults, []))
 
