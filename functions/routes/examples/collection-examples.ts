@@ -14,6 +14,7 @@ import type { AttentionDto } from '../../../shared/domain/insight/attention.ts'
 import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
 import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
+import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
 import type { MembershipDto } from '../../../shared/domain/insight/list-memberships.ts'
@@ -94,6 +95,15 @@ const MEMBER: MemberDto = {
   orgUnitName: 'Northern Nursing Home',
   hasAccount: true,
 }
+const FOUND_PERSON: FoundPerson = {
+  identityId: IDENTITY_ID,
+  displayName: 'Kari Nordmann',
+  title: 'Nurse',
+  orgUnitName: 'Ward 3',
+  email: 'kari.nordmann@example.com',
+  hasAccount: true,
+}
+
 const MEMBERSHIP: MembershipDto = {
   collectionId: CRITERIA_COLLECTION_ID,
   collectionName: 'Nurses',
@@ -308,6 +318,10 @@ const REQUEST: MembershipRequestDto = {
   extension: null,
   relationshipTitle: 'Nurse',
   submittedByName: 'Kari Nordmann',
+  orgUnitName: 'Ward 3',
+  managerNames: ['Ola Nordmann'],
+  approverNames: ['Ola Nordmann'],
+  actorNames: { [IDENTITY_ID]: 'Kari Nordmann' },
 }
 const ON_BEHALF: MembershipRequestDto = { ...REQUEST, submittedBy: MANAGER_ID, submittedByName: 'Ola Nordmann' }
 
@@ -358,6 +372,7 @@ export const COLLECTION_EXAMPLES = {
   Member: MEMBER,
   Attention: ATTENTION,
   CollectionVersion: COLLECTION_VERSION,
+  FoundPerson: FOUND_PERSON,
   Membership: MEMBERSHIP,
   Explanation: EXPLANATION,
   AuditEntry: AUDIT_ENTRY,
