@@ -4,6 +4,7 @@ import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts
 import type { Api } from './api.ts'
 import { Done } from './components/actions.tsx'
 import { Page } from './components/page.tsx'
+import { UndoNotice } from './components/undo-notice.tsx'
 import type { MessageKey } from './language/english.ts'
 import { languageCode, showLanguage, t } from './language/texts.ts'
 import { CollectionView } from './pages/collection.tsx'
@@ -19,6 +20,7 @@ import { LinksView } from './pages/links.tsx'
 import { MeView } from './pages/me.tsx'
 import { NewLinkView } from './pages/new-link.tsx'
 import { PeopleView, PersonView } from './pages/people.tsx'
+import { RestoreView } from './pages/restore.tsx'
 import { SettingsView } from './pages/settings.tsx'
 import { TeamView } from './pages/team.tsx'
 import { hrefOf, matched, navigate, outcome, viewPath } from './router.ts'
@@ -51,6 +53,7 @@ const VIEWS: readonly View[] = [
   { pattern: '/collections/:id', view: CollectionView, isFor: isCollectionsAdministrator },
   { pattern: '/collections/:id/edit', view: CollectionEditor, isFor: isCollectionsAdministrator },
   { pattern: '/collections/:id/edit-policy', view: JoinableEditor, isFor: isCollectionsAdministrator },
+  { pattern: '/collections/:id/restore/:version', view: RestoreView, isFor: isCollectionsAdministrator },
   { pattern: '/collections/:id/:tab', view: CollectionView, isFor: isCollectionsAdministrator },
   { pattern: '/links', view: LinksView, isFor: isCollectionsAdministrator, menu: ['links', 'menuGroups'] },
   { pattern: '/links/new', view: NewLinkView, isFor: isCollectionsAdministrator },
@@ -97,6 +100,7 @@ export function App({ api, me, username }: AppProps) {
         {start !== undefined && <Menu views={allowed} path={path} />}
         <main id="content">
           <div role="status">{outcome.value !== '' && <Done>{outcome.value}</Done>}</div>
+          <UndoNotice />
           <CurrentView path={path} views={allowed} />
         </main>
       </div>

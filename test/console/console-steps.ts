@@ -52,7 +52,7 @@ export async function createCollection(page: ConsolePage, name: string, title: s
 /** Saves the condition that is open, after its effect was shown. */
 export async function reviewAndSave(page: ConsolePage): Promise<void> {
   await page.getByRole('button', { name: 'Review and save' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click()
 }
 
 type Leaf = { readonly id: string; readonly field: string; readonly operator: string; readonly value?: unknown }
