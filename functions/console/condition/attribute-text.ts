@@ -12,11 +12,25 @@ const OBJECTS = [
 export function attributeText(name: string): string {
   const whole = `attribute_${name}`
   if (isKey(whole)) return t(whole)
+  const [object, rest] = partsOf(name) ?? []
+  return object === undefined || rest === undefined ? name : `${t(object)}: ${restText(rest)}`
+}
+
+/** The object that has an attribute, and the attribute's name to read within it. */
+export function attributeParts(name: string): readonly [object: string, text: string] {
+  const [object] = partsOf(name) ?? []
+  const text = attributeText(name)
+  if (object === undefined) return [t('otherAttributes'), text]
+  const start = `${t(object)}: `
+  return [t(object), text.startsWith(start) ? text.slice(start.length) : text]
+}
+
+function partsOf(name: string): readonly [object: MessageKey, rest: string] | undefined {
   for (const [prefix, object] of OBJECTS) {
     const rest = name.slice(prefix.length)
-    if (name.startsWith(prefix) && /^[A-Z]/.test(rest)) return `${t(object)}: ${restText(rest)}`
+    if (name.startsWith(prefix) && /^[A-Z]/.test(rest)) return [object, rest]
   }
-  return name
+  return undefined
 }
 
 /** The name of an attribute of a core object to read: `displayName` is "display name". */

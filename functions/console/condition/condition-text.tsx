@@ -62,6 +62,8 @@ function valueTexts(value: NonNullable<WireLeaf['value']>): string[] {
 
 /** An ordering of times reads "is after", of other values "is greater than". */
 export function operatorText(operator: WireLeaf['operator'], id: string, type?: string): string {
+  if (id === 'orgUnitWithAncestors' && operator === 'Contains') return t('Equals')
+  if (id === 'orgUnitWithAncestors' && operator === 'NotContains') return t('NotEquals')
   const isTime = type === undefined ? /Date$/.test(id) : type === 'DateTime'
   const ordering = `time${operator}` as const
   switch (ordering) {

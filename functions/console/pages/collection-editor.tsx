@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CollectionDto, CriteriaCollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
@@ -9,11 +9,15 @@ import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
 import { ErrorNotice, isStale, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { ConditionBuilder } from '../condition/builder.tsx'
+import { completePart, pointerInTree } from '../condition/complete-part.ts'
+import { ConditionAsText } from '../condition/condition-as-text.tsx'
 import type { ConditionChoices } from '../condition/condition-choices.ts'
 import { conditionOf, type EditedGroup, editedGroup, isComplete, newGroup } from '../condition/condition-tree.ts'
 import { readConditionNames } from '../condition/named-condition.tsx'
+import type { TreeNotes } from '../condition/node-notes.tsx'
 import { type NamedPlan, PlanDialog, readPlan } from '../condition/plan.tsx'
 import { Preview, usePreview } from '../condition/preview.tsx'
+import { TestedPerson, useTestedPerson } from '../condition/tested-person.tsx'
 import { t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
@@ -70,7 +74,19 @@ function Editor({ start, former, choices }: EditorProps) {
   const [reviewError, setReviewError] = useState<unknown>(undefined)
   const [theirs, setTheirs] = useState<Stored | undefined>(undefined)
   const [planned, setPlanned] = useState<(NamedPlan & { readonly isChanged: boolean }) | undefined>(undefined)
-  const preview = usePreview(tree, head.objectType, base.collection?.id)
+  const part = useMemo(() => completePart(tree, (name) => Object.hasOwn(choices.types, name)), [tree, choices])
+  const preview = usePreview(part, head.objectType, base.collection?.id)
+  const tested = useTestedPerson(part, head.objectType)
+  const notes = useMemo((): TreeNotes => {
+    const inTree = <Note extends { readonly target?: string }>(note: Note): Note => {
+      return note.target === undefined ? note : { ...note, target: pointerInTree(note.target, part.pointers) }
+    }
+    return {
+      faults: [...faultsOfCondition(preview.error, '/preview/condition').map(inTree), ...saveFaults],
+      warnings: preview.value?.warnings.map(inTree) ?? [],
+      results: tested.results.value ?? new Map(),
+    }
+  }, [part, preview.error, preview.value, saveFaults, tested.results.value])
   const isNew = base.collection === undefined
   useUnsaved(isChanged(base, head, tree))
   const body = { ...kept(former ?? base.collection), ...head, condition: conditionOf(tree) }
@@ -110,10 +126,12 @@ function Editor({ start, former, choices }: EditorProps) {
       <div>
         <HeadFields head={head} objectTypes={OBJECT_TYPES} isNew={isNew} onChange={setHead} />
         <Section title={t('condition')}>
+          <ConditionAsText tree={tree} choices={choices} onChange={change} />
           <ConditionBuilder
             group={tree}
             choices={choices}
-            faults={[...faultsOfCondition(preview.error, '/preview/condition'), ...saveFaults]}
+            notes={notes}
+            canBeAnyPosition={head.objectType !== 'OrgUnit'}
             onChange={change}
           />
         </Section>
@@ -159,7 +177,10 @@ function Editor({ start, former, choices }: EditorProps) {
         />
       )}
       <aside>
-        <Preview preview={preview} isComplete={isComplete(tree)} isNew={isNew} />
+        <Preview preview={preview} part={part} objectType={head.objectType} currentId={base.collection?.id} />
+        {head.objectType !== 'OrgUnit' && (
+          <TestedPerson person={tested.person} results={tested.results} onChange={tested.setPerson} />
+        )}
       </aside>
     </form>
   )
