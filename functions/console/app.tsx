@@ -3,24 +3,22 @@ import { useEffect } from 'preact/hooks'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import type { Api } from './api.ts'
 import { Done } from './components/actions.tsx'
+import { lazyView } from './components/lazy-view.tsx'
 import { Page } from './components/page.tsx'
 import { UndoNotice } from './components/undo-notice.tsx'
 import type { MessageKey } from './language/english.ts'
 import { languageCode, showLanguage, t } from './language/texts.ts'
 import { CollectionView } from './pages/collection.tsx'
-import { CollectionEditor } from './pages/collection-editor.tsx'
 import { CollectionsView } from './pages/collections.tsx'
 import { ConnectorsView, ConnectorView } from './pages/connectors.tsx'
 import { InboxView, RequestView } from './pages/inbox.tsx'
 import { JobView } from './pages/job.tsx'
 import { JoinView } from './pages/join.tsx'
-import { JoinableEditor } from './pages/joinable-editor.tsx'
 import { LinkView } from './pages/link.tsx'
 import { LinksView } from './pages/links.tsx'
 import { MeView } from './pages/me.tsx'
 import { NewLinkView } from './pages/new-link.tsx'
 import { PeopleView, PersonView } from './pages/people.tsx'
-import { RestoreView } from './pages/restore.tsx'
 import { SettingsView } from './pages/settings.tsx'
 import { TeamView } from './pages/team.tsx'
 import { hrefOf, matched, navigate, outcome, viewPath } from './router.ts'
@@ -36,6 +34,15 @@ type View = {
   /** The name in the menu, and the part of the menu. */
   readonly menu?: readonly [name: MessageKey, part: MenuPart]
 }
+
+// Most people never open the forms of collections, so that these are no part of the first load.
+const CollectionEditor = lazyView('collection editor', async () => {
+  return (await import('./pages/collection-editor.tsx')).CollectionEditor
+})
+const JoinableEditor = lazyView('joinable editor', async () => {
+  return (await import('./pages/joinable-editor.tsx')).JoinableEditor
+})
+const RestoreView = lazyView('restore', async () => (await import('./pages/restore.tsx')).RestoreView)
 
 const MENU_PARTS = ['menuGroups', 'menuOwn', 'menuData'] as const
 type MenuPart = (typeof MENU_PARTS)[number]

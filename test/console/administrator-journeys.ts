@@ -103,7 +103,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
       })
       await reviewAndSave(page)
       await page.getByRole('dialog').getByText('The effect has changed since you looked at it.').waitFor()
-      await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click()
       await page.getByText('Overtaken is saved.').waitFor()
     },
   )
@@ -236,7 +236,10 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await page.getByRole('button', { name: 'Choose' }).click()
     await page.getByText('accounts are removed').waitFor()
     await page.getByRole('button', { name: 'Link the group' }).click()
-    await page.getByRole('dialog').getByText(/^(\d+) of \1 members \(100 %\) of the group Demo populated/).waitFor()
+    await page
+      .getByRole('dialog')
+      .getByText(/^(\d+) of \1 members \(100 %\) of the group Demo populated/)
+      .waitFor()
     await page.getByRole('button', { name: /^Link and remove [1-9]/ }).click()
     await page.getByText(/removals are held: the collection is empty/).waitFor()
     const other = await world().openAs('collectionsAdmin')

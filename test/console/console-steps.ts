@@ -41,7 +41,7 @@ export const menu = (page: ConsolePage, name: string): Locator =>
 export async function createCollection(page: ConsolePage, name: string, title: string): Promise<void> {
   await menu(page, 'Collections').click()
   await page.getByRole('link', { name: 'New collection by condition' }).click()
-  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Name', { exact: true }).fill(name)
   await page.getByLabel('Attribute').fill('relationshipTitle')
   await page.getByLabel('Value').fill(title)
   await page.getByText(/^[1-9]\d* match now$/).waitFor()

@@ -41,7 +41,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     const page = await world().openAs('admin', `/collections/${id}/edit`)
     await page.getByText('match now').waitFor()
     await assertSound(page)
-    await page.getByLabel('Name').fill('Each kind, saved')
+    await page.getByLabel('Name', { exact: true }).fill('Each kind, saved')
     await reviewAndSave(page)
     await heading(page, 'Each kind, saved').waitFor()
     const after = await world().call<{ condition: unknown; name: string }>('admin', 'GET', path)
@@ -54,7 +54,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     async (world) => {
       await criteriaCollection(world(), 'Referred to', [leaf('relationshipTitle', 'Contains', 'Teacher')])
       const page = await world().openAs('admin', '/collections/new')
-      await page.getByLabel('Name').fill('Built')
+      await page.getByLabel('Name', { exact: true }).fill('Built')
       await page.getByLabel('Attribute').fill('relationshipStartDate')
       await page.getByLabel('Operator').selectOption('is before')
       await page.getByLabel('Compared with').selectOption('Days from today')

@@ -73,7 +73,7 @@ function GroupEditor({ group, pointer, choices, notes, canBeAnyPosition, onChang
           )
         })}
       </ol>
-      <div class="actions">
+      <div class="actions adds">
         <button type="button" onClick={() => onChange({ ...group, children: [...group.children, newLeaf()] })}>
           {t('addCondition')}
         </button>

@@ -78,7 +78,7 @@ export function TestedPerson({ person, results, onChange }: TestedPersonProps) {
       </div>
       {person !== undefined && results.error !== undefined && <ErrorNotice error={results.error} />}
       <ItemPicker
-        label={t('findPerson')}
+        label={t('tryPersonFind')}
         hint={t('tryPersonHint')}
         search={(text, signal) => findPeople(api, text, signal)}
         onPick={onChange}

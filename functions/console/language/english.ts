@@ -517,6 +517,7 @@ export const english = {
   toAdd: 'account is added | accounts are added',
   toRemove: 'account is removed | accounts are removed',
   tryPerson: 'Try with a person',
+  tryPersonFind: 'Whom to try it with',
   tryPersonHint: 'Each line says whether it is true for the person.',
   type: 'Type',
   typeArray: 'list',

@@ -518,6 +518,7 @@ export const norwegian: Messages = {
   toAdd: 'konto legges til | kontoer legges til',
   toRemove: 'konto fjernes | kontoer fjernes',
   tryPerson: 'Prøv med en person',
+  tryPersonFind: 'Hvem det prøves med',
   tryPersonHint: 'Hver linje viser om den er sann for personen.',
   type: 'Type',
   typeArray: 'liste',
