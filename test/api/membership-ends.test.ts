@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { approvedBy, faults, joinableWorld, OPEN, type Person } from './joinable-world.ts'
+import { approvedBy, faults, joinableWorld, OPEN, type Person } from '../support/api/joinable-world.ts'
 
 const world = await joinableWorld()
 const { call, admin, writer, person, joinable, submit, act, read, results, requests, put, position } = world

@@ -11,7 +11,7 @@ import {
   renewLease,
 } from '../../../shared/domain/group-links/lease.ts'
 import { Refusal } from '../../../shared/kernel/refusals.ts'
-import { memoryStores } from '../../jobs/memory-links.ts'
+import { memoryStores } from '../../support/jobs/memory-links.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 const [LINK, COLLECTION, GROUP, TENANT, JOB, OTHER] = ['link', 'collection', 'group', 'tenant', 'job', 'other']
