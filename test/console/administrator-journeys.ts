@@ -8,6 +8,7 @@ import {
   heading,
   journey,
   leaf,
+  linkTo,
   menu,
   reviewAndSave,
 } from '../support/console/console-steps.ts'
@@ -312,14 +313,6 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
       await assertSound(page)
     },
   )
-}
-
-/** Links a demo group to a collection. @returns The id of the group. */
-async function linkTo(world: ConsoleWorld, collectionId: string, groupName: string): Promise<string> {
-  const groups = world.environment.demo.tenants[0]?.groups ?? []
-  const directoryGroupId = groups.find(({ displayName }) => displayName === groupName)?.id ?? ''
-  await world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
-  return directoryGroupId
 }
 
 /** Gives the group a rule in the directory, so that no sync can write it. */

@@ -13,7 +13,13 @@ type AttributeFieldProps = {
   readonly onInput: (name: string) => void
 }
 
-type Option = { readonly name: string; readonly object: string; readonly text: string; readonly searched: string }
+type Option = {
+  readonly name: string
+  readonly object: string
+  readonly text: string
+  /** Lower case, with the object. */
+  readonly shown: string
+}
 
 /** A searchable box of attributes by the object that has them: a combobox with a list below it. */
 export function AttributeField({ label, value, types, onInput }: AttributeFieldProps) {
@@ -135,7 +141,10 @@ function OptionGroups({ listId, found, active, onPick }: OptionGroupsProps) {
   )
 }
 
-/** The attributes that contain each word of a text, in their name to read or in the schema. */
+/**
+ * The attributes whose name to read has a word that begins with each word of a text; if there are none, those that
+ * contain each word, in the name to read or else in that of the schema.
+ */
 function useOptions(types: Types, text: string): readonly Option[] {
   const language = languageCode.value
   const options = useMemo(
@@ -144,13 +153,17 @@ function useOptions(types: Types, text: string): readonly Option[] {
         .sort(compareAttributes)
         .map((name): Option => {
           const [object, rest] = attributeParts(name)
-          return { name, object, text: rest, searched: `${object} ${rest} ${name}`.toLowerCase() }
+          return { name, object, text: rest, shown: `${object} ${rest}`.toLowerCase() }
         })
         .sort((one, other) => objectOrder(one) - objectOrder(other)),
     [types, language],
   )
   const words = text.toLowerCase().split(/[\s:]+/)
-  return options.filter(({ searched }) => words.every((word) => searched.includes(word)))
+  const begun = options.filter((option) => words.every((word) => ` ${option.shown}`.includes(` ${word}`)))
+  if (begun.length > 0) return begun
+  const shown = options.filter((option) => words.every((word) => option.shown.includes(word)))
+  if (shown.length > 0) return shown
+  return options.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
 }
 
 function objectOrder({ object }: Option): number {

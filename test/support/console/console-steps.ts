@@ -79,3 +79,11 @@ export async function joinableCollection(world: ConsoleWorld, name: string, appr
   }
   return world.call('admin', 'POST', '/collections-joinable/beta', { objectType: 'Identity', name, joinPolicy })
 }
+
+/** Links a demo group to a collection. @returns The id of the group. */
+export async function linkTo(world: ConsoleWorld, collectionId: string, groupName: string): Promise<string> {
+  const groups = world.environment.demo.tenants[0]?.groups ?? []
+  const directoryGroupId = groups.find(({ displayName }) => displayName === groupName)?.id ?? ''
+  await world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
+  return directoryGroupId
+}
