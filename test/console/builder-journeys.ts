@@ -25,7 +25,7 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     await step(page.getByLabel('Attribute').fill('position: title'))
     await step(page.getByLabel('Value').fill('Adviser'))
     await step(page.getByRole('button', { name: 'Add a condition' }).click())
-    await step(page.getByLabel('Attribute').last().fill('unit: unit with all below'))
+    await step(page.getByLabel('Attribute').last().fill('unit or below'))
     await step(page.getByLabel('Find a unit by name').fill('digital'))
     await step(page.getByRole('button', { name: 'Digital Services', exact: true }).click())
     await step(page.getByRole('button', { name: 'Add a condition' }).click())
@@ -35,7 +35,7 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     assert.ok(steps <= 12, `${steps} steps`)
     await page
       .getByText(
-        'Position: title is Adviser and Unit: unit with all below is Digital Services and Position: start date is at or after',
+        'Position: title is Adviser and Unit or below is Digital Services and Position: start date is at or after',
       )
       .waitFor()
     await assertSound(page)
@@ -116,7 +116,7 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     const below = tree.locator('.tree .tree .link').first()
     const name = await below.textContent()
     await below.click()
-    await page.getByText(`Unit: unit with all below is ${name}`).waitFor()
+    await page.getByText(`Unit or below is ${name}`).waitFor()
     await page.getByText(/^[1-9]\d* match(es)? now$/).waitFor()
   })
 

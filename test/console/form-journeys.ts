@@ -88,7 +88,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
         .allTextContents()
       assert.deepEqual(sentences, [
         'Member of a collection is one of Referred to',
-        'Position: start date is before AddDays(Today(),-30)',
+        'Position: start date is before 30 days ago',
         'Position: unit is not Service Desk',
       ])
     },

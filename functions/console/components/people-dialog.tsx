@@ -77,14 +77,16 @@ export function PeopleList({ label, source }: { readonly label: string; readonly
                 {t('saveCsv')}
               </button>
             </div>
-            <LongList
-              label={label}
-              items={shown}
-              loadMore={wanted === '' ? loadMore : undefined}
-              keyOf={({ key }) => key}
-              empty={isComplete ? t('peopleEmpty') : t('loading')}
-              columns={columns()}
-            />
+            <div class="people-list">
+              <LongList
+                label={label}
+                items={shown}
+                loadMore={wanted === '' ? loadMore : undefined}
+                keyOf={({ key }) => key}
+                empty={isComplete ? t('peopleEmpty') : t('loading')}
+                columns={columns()}
+              />
+            </div>
           </>
         )
       }}
@@ -104,7 +106,13 @@ function hasText({ name, title, unit, account }: ListedPerson, wanted: string): 
 const columns = (): readonly Column<ListedPerson>[] => [
   {
     head: t('name'),
-    cell: ({ name }) => name ?? <span class="faint">{t('accountWithoutPerson')}</span>,
+    cell: ({ name, title, unit }) => (
+      <>
+        {name ?? <span class="faint">{t('accountWithoutPerson')}</span>}
+        {/* Stands for the columns that a narrow window does not show. */}
+        <small class="narrow-only">{[title, unit].filter((part) => part !== null).join(' · ')}</small>
+      </>
+    ),
     isReused: true,
   },
   { head: t('title'), cell: ({ title }) => <OptionalText value={title} />, isReused: true },

@@ -72,6 +72,7 @@ export function AttributeField({ label, value, types, onInput }: AttributeFieldP
         aria-controls={listId}
         aria-activedescendant={active >= 0 ? `${listId}-${active}` : undefined}
         placeholder={t('chooseAttribute')}
+        title={isKnown ? attributeText(value) : undefined}
         value={typed ?? (isKnown ? attributeText(value) : value)}
         onClick={() => setOpen(true)}
         onFocus={({ currentTarget }) => currentTarget.select()}

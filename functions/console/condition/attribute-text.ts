@@ -1,5 +1,6 @@
 import { english, type MessageKey } from '../language/english.ts'
 import { t } from '../language/texts.ts'
+import { dayForm, fieldForm } from './field-form.ts'
 
 /** Prefixes of attribute names, with the object that they are read from. */
 const OBJECTS = [
@@ -38,9 +39,36 @@ export function coreAttributeText(name: string): string {
   return restText(name.charAt(0).toUpperCase() + name.slice(1))
 }
 
-/** A field to read: functions stay as they are written. */
+/** A field to read. Functions within functions stay as they are written. */
 export function fieldText(field: string, id: string): string {
-  return field.replace(id, () => attributeText(id))
+  const form = fieldForm(field, id)
+  const attribute = attributeText(id)
+  switch (form.name) {
+    case 'Plain':
+      return attribute
+    case 'Today':
+      return t('today')
+    case 'ToUpper':
+    case 'ToLower':
+      return t(`text${form.name}`, { attribute })
+    case 'AddDays':
+      return t('textAddDays', { attribute, days: form.days })
+    case 'Substring':
+      return t('textSubstring', { attribute, start: Number(form.start) + 1, length: Number(form.length) })
+    case 'Written':
+      return field.replace(id, () => attribute)
+  }
+}
+
+/** A value to read: days from today in words, otherwise a name, or the value itself. */
+export function valueText(value: string, names: ReadonlyMap<string, string>): string {
+  const form = dayForm(value)
+  if (value !== '' && form.name === 'FromToday' && /^-?\d+$/.test(form.days)) {
+    const days = Number(form.days)
+    if (days === 0) return t('today')
+    return days < 0 ? t('daysAgo', { count: -days }) : t('daysAhead', { count: days })
+  }
+  return names.get(value.toLowerCase()) ?? value
 }
 
 /** Technical attributes come last in lists. */

@@ -1,9 +1,10 @@
 import type { GroupOperator } from '../../../shared/domain/criteria/condition.ts'
 import type { MessageKey } from '../language/english.ts'
 import { t } from '../language/texts.ts'
-import { fieldText } from './attribute-text.ts'
-import { type NamesById, operatorText } from './condition-text.tsx'
+import { fieldText, valueText } from './attribute-text.ts'
+import type { NamesById } from './condition-text.tsx'
 import { type EditedGroup, type EditedLeaf, type EditedNode, isOperand } from './condition-tree.ts'
+import { operatorText } from './operator-text.ts'
 
 const CONJUNCTION: Readonly<Record<GroupOperator, MessageKey>> = {
   AND: 'sentenceAnd',
@@ -44,7 +45,7 @@ function leafSentence({ id, field, operator, value }: EditedLeaf, names: NamesBy
   if (operator === 'IsNull') return start
   if (value === undefined) return `${start} …`
   if (isOperand(value)) return `${start} ${value.attribute === '' ? '…' : fieldText(value.attribute, value.attribute)}`
-  const values = [value].flat().map((one) => names.get(String(one).toLowerCase()) ?? (String(one) || '“”'))
+  const values = [value].flat().map((one) => valueText(String(one), names) || '“”')
   const more = values.length > VALUES_NAMED ? ` ${t('andMore', { count: values.length - VALUES_NAMED })}` : ''
   return `${start} ${values.slice(0, VALUES_NAMED).join(` ${t('sentenceOr')} `)}${more}`
 }

@@ -43,6 +43,7 @@ export function ObjectField({ type, value, isList, choices: { names, collections
       />
       <ItemPicker
         label={t(LABEL_OF[type])}
+        placeholder={t(LABEL_OF[type])}
         without={ids}
         search={async (text, signal) =>
           type === 'Collection' ? collectionsNamed(collections, text) : findObjects(api, type, text, signal)

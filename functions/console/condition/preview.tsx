@@ -96,13 +96,14 @@ function Counts({ counts, question }: CountsProps) {
       {currentId !== undefined && (
         <p class="facts">
           {(['added', 'removed'] as const).map((list) => (
-            <PeopleNumber
-              key={list}
-              count={counts[list]}
-              text={t(list === 'added' ? 'matchesAdded' : 'matchesRemoved', { count: counts[list] })}
-              title={t(list === 'added' ? 'membersJoin' : 'membersLeave')}
-              source={peopleMatching(api, body, list)}
-            />
+            <span key={list}>
+              <PeopleNumber
+                count={counts[list]}
+                text={t(list === 'added' ? 'matchesAdded' : 'matchesRemoved', { count: counts[list] })}
+                title={t(list === 'added' ? 'membersJoin' : 'membersLeave')}
+                source={peopleMatching(api, body, list)}
+              />
+            </span>
           ))}
         </p>
       )}

@@ -59,8 +59,12 @@ export function AuditSection({ path, collectionId }: AuditSectionProps) {
                       {t('details')}
                     </button>
                     {collectionId !== undefined && isEarlierVersion(entry, items) && (
-                      <a class="button" href={hrefOf(restorePath(collectionId, entry.version))}>
-                        {t('restoreVersion')}
+                      <a
+                        class="button"
+                        href={hrefOf(restorePath(collectionId, entry.version))}
+                        aria-label={t('restoreVersion')}
+                      >
+                        {t('restore')}
                       </a>
                     )}
                   </div>

@@ -1,8 +1,9 @@
-import type { WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
+import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import { type Api, withCursor } from '../api.ts'
-import { LeafText, type NamesById } from '../condition/condition-text.tsx'
+import { type ChangedPart, changedPart, type Node } from '../condition/changed-part.ts'
+import { ConditionText, LeafText, type NamesById } from '../condition/condition-text.tsx'
 import { readConditionNames } from '../condition/named-condition.tsx'
 import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
@@ -13,8 +14,7 @@ type Cause = NonNullable<NonNullable<GroupLinkDto['heldRemovals']>['cause']>
 
 /** A change of a definition: what was replaced by what, and the version before. */
 type DefinitionChange = {
-  readonly before: readonly WireLeaf[]
-  readonly after: readonly WireLeaf[]
+  readonly parts: ChangedPart | undefined
   readonly names: NamesById
   readonly formerVersion: string | undefined
 }
@@ -34,13 +34,13 @@ export function CausingChange({ cause }: { readonly cause: Cause }) {
     )
   }
   if (change.value === undefined) return null
-  const { before, after, names, formerVersion } = change.value
+  const { parts, names, formerVersion } = change.value
   return (
     <>
-      {before.length + after.length > 0 && (
+      {parts !== undefined && (
         <div class="versions">
-          <Leaves title={t('before')} leaves={before} names={names} />
-          <Leaves title={t('after')} leaves={after} names={names} />
+          <Part title={t('before')} node={parts.before} names={names} />
+          <Part title={t('after')} node={parts.after} names={names} />
         </div>
       )}
       {formerVersion !== undefined && (
@@ -52,18 +52,17 @@ export function CausingChange({ cause }: { readonly cause: Cause }) {
   )
 }
 
-type LeavesProps = { readonly title: string; readonly leaves: readonly WireLeaf[]; readonly names: NamesById }
+type PartProps = { readonly title: string; readonly node: Node; readonly names: NamesById }
 
-function Leaves({ title, leaves, names }: LeavesProps) {
-  if (leaves.length === 0) return null
+function Part({ title, node, names }: PartProps) {
   return (
     <div>
       <p class="faint">{title}</p>
-      {leaves.map((leaf) => (
-        <p key={JSON.stringify(leaf)}>
-          <LeafText leaf={leaf} names={names} />
-        </p>
-      ))}
+      {'groupOperator' in node ? (
+        <ConditionText condition={node} names={names} />
+      ) : (
+        <LeafText leaf={node} names={names} />
+      )}
     </div>
   )
 }
@@ -97,19 +96,15 @@ async function changeOf(
   api: Api,
   signal: AbortSignal,
 ): Promise<DefinitionChange> {
-  const [former, latter] = [leavesOf(before.condition), leavesOf(after.condition)]
-  const [gone, come] = [without(former, latter), without(latter, former)]
-  const names = await readConditionNames({ groupOperator: 'AND', conditions: [...gone, ...come] }, api, signal)
-  return { before: gone, after: come, names, formerVersion }
+  const parts =
+    isCondition(before.condition) && isCondition(after.condition)
+      ? changedPart(before.condition, after.condition)
+      : undefined
+  const conditions = parts === undefined ? [] : [parts.before, parts.after]
+  return { parts, names: await readConditionNames({ groupOperator: 'AND', conditions }, api, signal), formerVersion }
 }
 
-/** None of a condition that is too long for the audit. */
-function leavesOf(condition: unknown): WireLeaf[] {
-  if (typeof condition !== 'object' || condition === null || !('conditions' in condition)) return []
-  return (condition as WireGroup).conditions.flatMap((node) => ('groupOperator' in node ? leavesOf(node) : [node]))
-}
-
-function without(leaves: readonly WireLeaf[], others: readonly WireLeaf[]): WireLeaf[] {
-  const texts = new Set(others.map((leaf) => JSON.stringify(leaf)))
-  return leaves.filter((leaf) => !texts.has(JSON.stringify(leaf)))
+/** A condition that is too long for the audit is none. */
+function isCondition(value: unknown): value is WireGroup {
+  return typeof value === 'object' && value !== null && 'conditions' in value
 }
