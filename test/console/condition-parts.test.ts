@@ -4,10 +4,9 @@ import fc from 'fast-check'
 import { changedPart } from '../../functions/console/condition/changed-part.ts'
 import { completePart, pointerInTree } from '../../functions/console/condition/complete-part.ts'
 import { conditionIn } from '../../functions/console/condition/condition-in-text.ts'
-import { conditionSentence } from '../../functions/console/condition/condition-sentence.ts'
 import { editedGroup, newLeaf } from '../../functions/console/condition/condition-tree.ts'
 import { editDistance, nearestExample } from '../../functions/console/condition/nearest-example.ts'
-import { csvOf } from '../../functions/console/listed-people.ts'
+import { csvOf } from '../../functions/console/csv.ts'
 import type { WireGroup, WireLeaf } from '../../shared/domain/criteria/condition.ts'
 
 const title = (value: string): WireLeaf => ({
@@ -37,45 +36,6 @@ describe('The complete part of a condition', () => {
     assert.equal(completePart(editedGroup(condition), isKnown).isWhole, true)
     assert.equal(completePart(editedGroup(all(title('x'))), () => false).condition, undefined)
   })
-})
-
-describe('The sentence of a condition', () => {
-  const names = new Map([['9f0c6d4e-0000-4000-8000-000000000001', 'Ward 3']])
-  for (const [claim, condition, expected] of [
-    ['joins lines', all(title('Nurse'), title('Porter')), 'Position: title is Nurse and Position: title is Porter'],
-    [
-      'puts groups in parentheses',
-      all(title('A'), { groupOperator: 'OR', conditions: [title('B'), title('C')] }),
-      'Position: title is A and (Position: title is B or Position: title is C)',
-    ],
-    ['negates', { groupOperator: 'NOT', conditions: [title('A')] }, 'Not (Position: title is A)'],
-    [
-      'speaks of any position',
-      { groupOperator: 'AND', over: 'AnyPosition', conditions: [title('A')] },
-      'In any position Position: title is A',
-    ],
-    [
-      'names objects, days and functions',
-      all(
-        {
-          id: 'orgUnitWithAncestors',
-          field: 'orgUnitWithAncestors',
-          operator: 'Contains',
-          value: '9f0c6d4e-0000-4000-8000-000000000001',
-        },
-        {
-          id: 'relationshipStartDate',
-          field: 'relationshipStartDate',
-          operator: 'LessThan',
-          value: 'AddDays(Today(),-30)',
-        },
-        { ...title('NURSE'), field: 'ToUpper(relationshipTitle)' },
-      ),
-      'Unit or below is Ward 3 and Position: start date is before 30 days ago and Position: title in upper case is NURSE',
-    ],
-  ] as const satisfies readonly (readonly [string, WireGroup, string])[]) {
-    it(claim, () => assert.equal(conditionSentence(editedGroup(condition), names), expected))
-  }
 })
 
 describe('What a change of a condition has replaced', () => {

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
+import { csvOf } from '../csv.ts'
 import { numberOf, t } from '../language/texts.ts'
-import { csvOf, type ListedPerson, type PeopleSource } from '../listed-people.ts'
+import type { ListedPerson, PeopleSource } from '../listed-people.ts'
 import { type Pages, usePages } from '../resource.ts'
 import { Dialog } from './actions.tsx'
 import { OptionalText, SearchField } from './fields.tsx'

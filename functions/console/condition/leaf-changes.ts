@@ -56,6 +56,6 @@ export function allowedOperators(id: string, type: string | undefined): readonly
   return isType(type) ? OPERATORS_OF[type] : OPERATORS
 }
 
-export function isType(type: string | undefined): type is AttributeType {
+function isType(type: string | undefined): type is AttributeType {
   return type !== undefined && Object.hasOwn(OPERATORS_OF, type)
 }

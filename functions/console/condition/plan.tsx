@@ -24,7 +24,7 @@ export async function readPlan(path: string, body: object, api: Api): Promise<Na
 }
 
 /** What a plan was asked for. */
-export type PlannedChange = {
+type PlannedChange = {
   /** Of the collection; undefined for a new one. */
   readonly path: string | undefined
   readonly body: { readonly objectType: string; readonly condition: object }
