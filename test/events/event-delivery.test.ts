@@ -25,6 +25,7 @@ describe('Events', () => {
       cause: 'Request',
       actorId: person.identityId,
       requestId: request.id,
+      until: null,
       membershipVersion: 1,
     })
     const requestEvents = hook.types().filter((type) => type.startsWith('request.'))

@@ -6,7 +6,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   'sync-plan': ['shared/domain/sync/plan-sync.ts', 'shared/domain/sync/changes-decision.ts'],
   'removal-guard': ['shared/domain/sync/removal-guard.ts', 'shared/domain/group-links/removal-window.ts'],
   leases: [
-    'shared/kernel/lease-expiry.ts',
+    'shared/kernel/lease.ts',
     'shared/domain/group-links/lease.ts',
     'shared/domain/group-links/job-transitions.ts',
   ],
