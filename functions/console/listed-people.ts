@@ -20,7 +20,7 @@ export type PeopleSource = {
   readonly read: (path: string, signal: AbortSignal) => Promise<PageOf<ListedPerson>>
 }
 
-/** At most so many ids are asked for at once. */
+/** Maximum number of ids in one request. */
 const PEOPLE_PER_PAGE = 500
 
 type PeopleIds = { readonly identityIds?: readonly string[]; readonly accounts?: readonly string[] }
@@ -31,7 +31,7 @@ export async function readPeople(api: Api, ids: PeopleIds, signal: AbortSignal):
   return (await api.send<PersonDto[]>('POST', '/collections/beta/people', { body: ids, signal })).data
 }
 
-/** The people with these accounts; accounts of nobody are listed as well. */
+/** The people with these accounts; accounts that no identity has are listed as well. */
 export function peopleOfAccounts(api: Api, accounts: readonly string[]): PeopleSource {
   return {
     path: 'accounts',

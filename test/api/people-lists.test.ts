@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { COLLECTIONS, codes, criteriaTenant, startCriteriaService, UNKNOWN_ID } from '../support/api/criteria-service.ts'
+import {
+  COLLECTIONS,
+  codes,
+  criteriaTenant,
+  startCriteriaService,
+  UNKNOWN_ID,
+} from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService()
 const PEOPLE = `${COLLECTIONS}/people`

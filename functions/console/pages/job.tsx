@@ -106,7 +106,7 @@ export function JobError({ job: { status, error, attempts } }: { readonly job: S
   )
 }
 
-/** Why a sync ran: what somebody did to the members, where it is known. */
+/** Why a sync ran: the change of members that caused it, where it is known. */
 function JobReason({ job: { id, type, cause } }: { readonly job: SyncJobDto }) {
   const { api } = useConsole()
   const actorIds = cause === null ? [] : [cause.actorId]

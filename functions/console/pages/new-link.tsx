@@ -170,7 +170,7 @@ function PreviewSection({ collectionId, group }: { readonly collectionId: string
   )
 }
 
-/** While members without an account pause removals, a sync removes nobody. */
+/** While members without an account pause removals, a sync removes no member. */
 const removesAnybody = ({ membersToRemove, membersWithoutEntraAccount }: LinkPreview): boolean =>
   membersToRemove.length > 0 && membersWithoutEntraAccount === 0
 

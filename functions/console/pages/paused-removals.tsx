@@ -12,7 +12,7 @@ type PausedSectionProps = {
   readonly onChange: (done: string) => void
 }
 
-/** Why nobody is removed from the group, by name, and the decision to leave these members out of the link. */
+/** The members who pause the removals, by name, and the decision to leave them out of the link. */
 export function PausedSection({ link, etag, onChange }: PausedSectionProps) {
   const { api } = useConsole()
   const { id, pausedBy, acceptedWithoutAccount } = link
@@ -72,7 +72,7 @@ function PausedBy({ pausedBy: { reason, count, members }, accepted, onAccept }: 
   )
 }
 
-/** Members that the link leaves out, each of whom can count again. */
+/** Members that the link leaves out. Each of them can count again. */
 function LeftOut({ identityIds, onAccept }: { readonly identityIds: readonly string[]; readonly onAccept: Accept }) {
   const { api } = useConsole()
   const people = useResource(identityIds.join(), (signal) => readPeople(api, { identityIds }, signal))
