@@ -7,6 +7,7 @@ import { Badge } from './components/fields.tsx'
 import { lazy } from './components/lazy.tsx'
 import { Page } from './components/page.tsx'
 import type { Target } from './components/palette.tsx'
+import { UndoNotice } from './components/undo-notice.tsx'
 import { chooseLanguage, languageCode, numberOf, t } from './language/texts.ts'
 import { hrefOf, matched, navigate, outcome, viewPath } from './router.ts'
 import { ConsoleContext } from './session.ts'
@@ -60,6 +61,7 @@ export function App({ api, me, username }: AppProps) {
         {start !== undefined && <Menu views={allowed} path={path} />}
         <main id="content">
           <div role="status">{outcome.value !== '' && <Done>{outcome.value}</Done>}</div>
+          <UndoNotice />
           <CurrentView path={path} views={allowed} />
         </main>
       </div>

@@ -10,6 +10,7 @@ import {
 import { TenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { FrequentValue } from '../../shared/domain/collections/frequent-values.ts'
 import { MemberDto } from '../../shared/domain/collections/list-members.ts'
+import { PeopleQuery, PersonDto } from '../../shared/domain/collections/list-people.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
 import { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
 import { ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
@@ -196,6 +197,8 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Collection: CollectionDto,
   CollectionResults,
   Member: MemberDto,
+  PeopleQuery,
+  Person: PersonDto,
   Attention: AttentionDto,
   CollectionVersion,
   FoundPerson,

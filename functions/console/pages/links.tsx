@@ -113,8 +113,7 @@ export function LinkTable({ links, empty, names }: LinkTableProps) {
         ...(names === undefined ? [] : [collection]),
         {
           head: t('state'),
-          cell: ({ state, syncState }) =>
-            syncState === 'RemovalsPaused' ? <Badge kind="warn">{t(syncState)}</Badge> : <LinkState state={state} />,
+          cell: (link) => <LinkState link={link} />,
         },
         { head: t('lastSync'), sortBy: ({ lastSyncedAt }) => lastSyncedAt, cell: (link) => <LastSync link={link} /> },
         {
@@ -127,8 +126,18 @@ export function LinkTable({ links, empty, names }: LinkTableProps) {
   )
 }
 
-export function LinkState({ state }: Pick<GroupLinkDto, 'state'>) {
-  return <Badge kind={state === 'Enabled' ? 'good' : 'plain'}>{t(state)}</Badge>
+const STATE_KIND = {
+  InSync: 'good',
+  Pending: 'plain',
+  Failed: 'bad',
+  RemovalsHeld: 'warn',
+  RemovalsPaused: 'warn',
+  Disabled: 'plain',
+} as const satisfies Record<GroupLinkDto['syncState'], string>
+
+/** What is true of the group now. */
+export function LinkState({ link: { syncState } }: { readonly link: Pick<GroupLinkDto, 'syncState'> }) {
+  return <Badge kind={STATE_KIND[syncState]}>{t(`sync${syncState}`)}</Badge>
 }
 
 export function groupNameOf({ directoryGroupDisplayName, directoryGroupId }: GroupLinkDto): string {
