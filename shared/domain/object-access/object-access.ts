@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Caller, Role } from '../../kernel/caller.ts'
-import { dayOf } from '../../kernel/timestamp.ts'
 import type { CoreObject } from '../core/core-object.ts'
-import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { dayOn, type RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { ColdTenantAccess } from './visible-by-references.ts'
 import { visibleByReferences } from './visible-by-references.ts'
 import { type VisibleObjects, visibleObjects } from './visible-objects.ts'
@@ -99,7 +98,7 @@ export class ObjectAccessResolver {
       this.#cached.get(rows.revision) ?? new LRUCache<string, VisibleObjects>({ max: CALLERS_CACHED_COUNT })
     this.#cached.set(rows.revision, cached)
     const nowMs = this.#nowMs()
-    const key = `${dayOf(nowMs)} ${account}`
+    const key = `${dayOn(rows, nowMs)} ${account}`
     const visible = cached.get(key) ?? visibleObjects(rows.identityOfAccount(account), rows, nowMs)
     cached.set(key, visible)
     return visible
