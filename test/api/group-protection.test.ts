@@ -5,7 +5,11 @@ import { SERVICE_PRINCIPAL, TENANT, user, users } from '../jobs/link-directory.t
 import { notifyOfMembershipChange, setLinkSettings } from '../jobs/link-world.ts'
 import { codes, type LinkApi, openLinkApi, type Reply, TIMESTAMP, UNKNOWN_ID } from './link-api.ts'
 
-const DEFAULTS = { linkableGroups: 'Any', removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: false } }
+const DEFAULTS = {
+  linkableGroups: 'Any',
+  removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: false },
+  timeZone: 'UTC',
+}
 
 type Settings = typeof DEFAULTS & { updatedAt: string | null; updatedBy: string | null }
 type Link = { heldRemovals: HeldRemovalsDto | null; createdBy: string }

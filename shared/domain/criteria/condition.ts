@@ -33,7 +33,7 @@ export type FieldFunction =
 export type RelativeDay = { readonly daysFromToday: number }
 
 /** A date without a time, which begins in the tenant's time zone. */
-export type CalendarDate = { readonly date: string }
+type CalendarDate = { readonly date: string }
 
 /** By type: text (GUIDs lower-case, booleans as `true` and `false`), an integer, milliseconds since 1970 or a day. */
 export type ComparedValue = string | number | RelativeDay | CalendarDate

@@ -86,11 +86,11 @@ export class ObjectAccessResolver {
 
   async #byReferences({ tenantId, objectId }: Caller): Promise<VisibleObjects | undefined> {
     if (this.#coldAccess === undefined || this.#coldAccess.holds(tenantId)) return undefined
-    const { references, load } = this.#coldAccess
+    const { references, settings, load } = this.#coldAccess
     const callCount = (this.#coldCallCounts.get(tenantId) ?? 0) + 1
     this.#coldCallCounts.set(tenantId, callCount % CALLS_BEFORE_LOADING_COUNT)
     if (callCount === CALLS_BEFORE_LOADING_COUNT) load(tenantId)
-    return visibleByReferences(objectId, tenantId, references, this.#nowMs())
+    return visibleByReferences(objectId, tenantId, { references, settings }, this.#nowMs())
   }
 
   #byRows(account: string, rows: RowSnapshot): VisibleObjects {

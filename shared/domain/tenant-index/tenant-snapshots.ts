@@ -140,13 +140,17 @@ export class TenantSnapshots {
   }
 
   async #currentEntry(tenantId: string): Promise<SnapshotEntry> {
-    const settings = await this.#settings.of(tenantId)
     const entry = this.#entries.get(tenantId)
-    if (entry === undefined) return this.#load(tenantId, settings)
-    const isUsable = isSameSettings(settings, entry.rows.settings) && this.#changes.remembersSince(entry.mark)
-    if (isUsable && (await this.#refresh(tenantId, entry))) return entry
+    const settings = this.#settings.of(tenantId)
+    if (entry === undefined) return this.#load(tenantId, await settings)
+    const isKnown = this.#changes.remembersSince(entry.mark)
+    // A refresh that has begun must end before the next one, also when the settings cannot be read.
+    const [read, refreshed] = await Promise.allSettled([settings, isKnown && this.#refresh(tenantId, entry)])
+    if (refreshed.status === 'rejected') throw refreshed.reason
+    if (read.status === 'rejected') throw read.reason
+    if (refreshed.value && isSameSettings(read.value, entry.rows.settings)) return entry
     this.#drop(tenantId)
-    return this.#load(tenantId, settings)
+    return this.#load(tenantId, read.value)
   }
 
   /** @returns False when unused values take so much memory that the tenant must be loaded again. */

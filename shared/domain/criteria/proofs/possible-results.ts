@@ -157,7 +157,8 @@ function instantResults(
 
 /**
  * Days on which the beginnings of relative days lie before, on and after each of the instants. The length of a day
- * depends on the zone, so these are days of the calendar.
+ * depends on the zone, so these are days of the calendar. `Today()` lies too late to reach one of the few dates that zones
+ * have left out.
  */
 function daysAround(fixedMs: readonly number[], relativeDays: readonly number[], zone: TimeZone): Set<number> {
   const days = fixedMs.flatMap((at) => relativeDays.map((added) => zone.startOfDay(zone.addDays(at, -added))))

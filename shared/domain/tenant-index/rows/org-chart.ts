@@ -1,4 +1,5 @@
 import type { Task } from '../../../kernel/cooperative-scheduler.ts'
+import type { TimeZone } from '../../../kernel/time-zone.ts'
 import type { LinkedType, ObjectType } from '../../core/core-object.ts'
 import { type Bitmap, emptyBitmap, setBit } from './bitmap.ts'
 import type { Column } from './column.ts'
@@ -27,6 +28,11 @@ export class OrgChart {
 
   get rows(): RowSnapshot {
     return this.#rows
+  }
+
+  /** In which days begin. */
+  get zone(): TimeZone {
+    return this.#rows.settings.zone
   }
 
   has(objectType: ObjectType, id: string): boolean {
