@@ -9,7 +9,7 @@ export type TimeZone = {
   startOfDay(instantMs: number): number
   /** The first instant of a date such as `2030-03-31`. Undefined for a date that the calendar does not have. */
   startOfDate(date: string): number | undefined
-  /** The same time of day so many calendar days later. The beginning of a day stays one. */
+  /** The same time of day, `days` calendar days later. The beginning of a day stays one. */
   addDays(instantMs: number, days: number): number
 }
 

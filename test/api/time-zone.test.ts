@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { updateLinkSettings } from '../../shared/domain/group-links/link-settings.ts'
 import { tenantRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
-import { COLLECTIONS, CRITERIA, criteriaTenant, startCriteriaService } from './criteria-service.ts'
+import { COLLECTIONS, CRITERIA, criteriaTenant, startCriteriaService } from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService()
 const { process } = service

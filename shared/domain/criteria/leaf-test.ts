@@ -131,7 +131,7 @@ type Operand = number | ((todayMs: number) => number)
 
 function operandsOf({ values }: CheckedLeaf, zone: TimeZone): Operand[] {
   return values.map((value) =>
-    isRelative(value) ? (todayMs: number) => zone.addDays(todayMs, value.daysFromToday) : numberOf(value, zone),
+    isRelative(value) ? (todayMs: number) => zone.addDays(todayMs, value.daysFromToday) : comparedNumber(value, zone),
   )
 }
 
@@ -166,7 +166,7 @@ export function compareNumbers(operator: Operator, value: number, operand: numbe
 }
 
 /** A value as a number: of a date, the milliseconds of its beginning. */
-export function numberOf(value: Exclude<ComparedValue, RelativeDay>, zone: TimeZone): number {
+export function comparedNumber(value: Exclude<ComparedValue, RelativeDay>, zone: TimeZone): number {
   return typeof value === 'object' ? (zone.startOfDate(value.date) ?? Number.NaN) : Number(value)
 }
 

@@ -1,9 +1,10 @@
 import { chunk } from '../../kernel/chunk.ts'
+import { enqueueAudit, enqueueEvaluation, enqueueSweep, enqueueSyncJob } from '../../kernel/notifications.ts'
 import { type TimeZone, timeZoneOf, UTC } from '../../kernel/time-zone.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { type KnownTenant, type LinkDependencies, minuteOfTenant } from '../group-links/link-dependencies.ts'
-import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
+import { queueJob } from '../group-links/queue-job.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import { syncStateOf } from '../group-links/sync-state.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
@@ -73,10 +74,7 @@ export async function enqueueSweeps(
 ): Promise<void> {
   const startMs = nowMs()
   const enqueue = ({ tenantId }: KnownTenant) =>
-    messageQueue.enqueue(
-      { queue: 'sweeps', message: { tenantId, ...(afterRestore && { afterRestore }) } },
-      { id: `${tenantId}:${afterRestore ? 'restored:' : ''}${startMs}` },
-    )
+    enqueueSweep({ tenantId, afterRestore }, `${afterRestore ? 'restored:' : ''}${startMs}`, { messageQueue })
   const enqueued = await enqueueEach(tenantsOf(minutes, tenants), enqueue)
   const oldestMs = enqueued.tenants.reduce((earliestMs, { sweptAtMs }) => Math.min(earliestMs, sweptAtMs), startMs)
   metrics.record('sweep.age', (startMs - oldestMs) / 1000, {})
@@ -120,15 +118,15 @@ export async function enqueueDailyWork(
     if (!isDay(zone, fromMs)) return
     const todayMs = zone.startOfDay(untilMs)
     if (!(await evaluations.isDueDaily(tenantId, todayMs))) return
-    const options = { id: `${tenantId}:day:${todayMs}`, delayMs: (1 + minuteOfTenant(tenantId)) * DAILY_STEP_MS }
-    await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, options)
+    const delayMs = (1 + minuteOfTenant(tenantId)) * DAILY_STEP_MS
+    await enqueueEvaluation(tenantId, `day:${todayMs}`, { messageQueue }, delayMs)
   }
   const enqueue = async ({ tenantId }: Pick<KnownTenant, 'tenantId'>) => {
     await evaluate(tenantId)
     if (!isAuditDue) return
     const minute = minuteOfTenant(tenantId)
-    const audit = { id: `${tenantId}:audit:${UTC.startOfDay(untilMs)}`, delayMs: minute * HOURS_PER_DAY * MINUTE_MS }
-    await messageQueue.enqueue({ queue: 'audits', message: { tenantId } }, audit)
+    const delayMs = minute * HOURS_PER_DAY * MINUTE_MS
+    await enqueueAudit({ tenantId }, `audit:${UTC.startOfDay(untilMs)}`, { messageQueue }, delayMs)
   }
   if (isDay(UTC, fromMs)) return throwFailures(await enqueueEach(tenants.list(undefined), enqueue))
   const elsewhere = [...zones.keys()].map((tenantId) => ({ tenantId }))
@@ -192,10 +190,7 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
   const begun = await deps.jobs.beginSweep(tenantId)
   const evaluated = await deps.evaluations.coveredUntil(tenantId, begun.evaluated)
   if (evaluated === undefined) {
-    await deps.messageQueue.enqueue(
-      { queue: 'evaluations', message: { tenantId } },
-      { id: `${tenantId}:sweep:${startMs}` },
-    )
+    await enqueueEvaluation(tenantId, `sweep:${startMs}`, deps)
   }
   // The links are read afterwards, so that they are current as well.
   const { value: settings } = await deps.settings.find(tenantId)
@@ -219,7 +214,7 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
   for (const some of chunk(changed, CONCURRENT_COUNT)) {
     await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
   }
-  for (const job of jobsToNotify) await notifyWorker(job, `sweep:${startMs}`, deps)
+  for (const job of jobsToNotify) await enqueueSyncJob(job, `sweep:${startMs}`, deps)
   await recordSweep({ ...sweep, ...(isLookDue && { deadlinesReadAtMs: startMs }) }, unchanged, deps)
   const counts = { unchanged: unchanged.length, queued: changed.length, enqueued: jobsToNotify.length }
   deps.log.info('sweep.tenant-swept', { tenantId, ...counts })

@@ -9,9 +9,9 @@ import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/ap
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 import { timeZoneOf } from '../../../shared/kernel/time-zone.ts'
-import { SCHEMA } from './arbitrary-cases.ts'
-import { naiveStart } from './naive-days.ts'
-import { naiveMembers } from './naive-evaluator.ts'
+import { SCHEMA } from '../../support/domain/criteria/arbitrary-cases.ts'
+import { naiveStart } from '../../support/domain/criteria/naive-days.ts'
+import { naiveMembers } from '../../support/domain/criteria/naive-evaluator.ts'
 
 /** Clocks change around these dates: at two o'clock, at midnight, twice at midnight, and by a whole day. */
 const CHANGES = {

@@ -2,7 +2,7 @@ import type { TimeZone } from '../../../kernel/time-zone.ts'
 import { DAY_MS } from '../../../kernel/timestamp.ts'
 import { type CheckedLeaf, isRelative, readsToday } from '../condition.ts'
 import { isList } from '../field-expression.ts'
-import { compareNumbers, isNegative, numberOf } from '../leaf-test.ts'
+import { comparedNumber, compareNumbers, isNegative } from '../leaf-test.ts'
 import { MEMBER_OF_COLLECTION } from '../schema.ts'
 import { type Budget, possibleTextResults } from './text-results.ts'
 
@@ -129,7 +129,7 @@ function instantResults(
 ): ReadonlySet<number> | undefined {
   if (budget.stepCount < 0) return undefined
   const values = leaves.flatMap((leaf) => leaf.values)
-  const fixedMs = [...new Set(values.flatMap((value) => (isRelative(value) ? [] : [numberOf(value, zone)])))]
+  const fixedMs = [...new Set(values.flatMap((value) => (isRelative(value) ? [] : [comparedNumber(value, zone)])))]
   const isToday = leaves.some(readsToday)
   const addedDays = values.filter(isRelative).map(({ daysFromToday }) => daysFromToday)
   const relativeDays = [...new Set([...addedDays, ...(isToday ? [0] : [])])]
@@ -141,7 +141,7 @@ function instantResults(
     if (budget.stepCount < 0) return undefined
     const operands = leaves.map((leaf) =>
       leaf.values.map((value) =>
-        isRelative(value) ? zone.addDays(todayMs, value.daysFromToday) : numberOf(value, zone),
+        isRelative(value) ? zone.addDays(todayMs, value.daysFromToday) : comparedNumber(value, zone),
       ),
     )
     for (const instantMs of pointsMs) {
