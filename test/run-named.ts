@@ -43,6 +43,14 @@ const PROGRAMS: Readonly<Record<string, ReadonlyMap<string, Program>>> = {
     bench('visibility', 'Lists of what a person may read'),
   ]),
   soak: new Map([
+    [
+      'definitions',
+      {
+        summary: 'Random edits of definition files: 1,000 runs; DEFINITIONS_SEED repeats one',
+        words: ['--test', '--test-timeout=14400000', 'test/api/definitions-edits.property.test.ts'],
+        variables: { DEFINITIONS_RUNS: '1000' },
+      },
+    ],
     soak('consistency', 'Several instances, groups changed by hand: --runs --seed', 'test/bench/consistency.soak.ts'),
     soak('faults', 'The whole service under faults: --minutes --instances --seed', 'test/soak/soak.ts'),
     soak('guard', 'The removal guard: --runs --seed', 'test/bench/removal-guard.soak.ts'),
