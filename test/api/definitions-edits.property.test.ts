@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { it } from 'node:test'
-import { checkDefinitionEdits } from './definitions-edits-property.ts'
+import { checkDefinitionEdits } from '../support/api/definitions-edits-property.ts'
 
 /** `npm run soak -- definitions` does 1,000 runs. A failure names the seed, which `DEFINITIONS_SEED` repeats. */
 const RUN_COUNT = Number(process.env.DEFINITIONS_RUNS ?? 30)
