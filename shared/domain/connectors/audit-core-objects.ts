@@ -86,7 +86,7 @@ function compare(
   const softDeletionDays = Math.max(SOFT_DELETION_DEFAULT_DAYS, ...connectors.map((each) => each.softDeletionDays))
   const stubs = new Map(ids.map((id) => [id, undefined] as const))
   const rules = rulesOf(connectors)
-  const merge = { stubs, fed: new Set<string>(), comparesAccounts: true, softDeletionDays, rules }
+  const merge = { stubs, changedIds: new Set<string>(), comparesAccounts: true, softDeletionDays, rules }
   return mergeCoreObjects(tenantId, merge, deps)
 }
 
