@@ -47,6 +47,7 @@ import { AttentionDto } from '../../shared/domain/insight/attention.ts'
 import { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import { CollectionVersion } from '../../shared/domain/insight/collection-versions.ts'
 import { ExplainedCondition, Explanation } from '../../shared/domain/insight/explain-membership.ts'
+import { FoundPerson } from '../../shared/domain/insight/find-people.ts'
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
@@ -200,6 +201,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Person: PersonDto,
   Attention: AttentionDto,
   CollectionVersion,
+  FoundPerson,
   Membership: MembershipDto,
   Explanation,
   AuditEntry,

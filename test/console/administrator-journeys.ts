@@ -171,7 +171,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     world,
     'makes a collection of a job title in one unit, links a group after showing the change, and shows its sync',
     async (world) => {
-      const page = await world().openAs('admin')
+      const page = await world().openAs('admin', '/collections')
       await page.getByRole('link', { name: 'New collection by condition' }).click()
       await page.getByLabel('Name', { exact: true }).fill('Linked')
       await page.getByLabel('Attribute').fill('position: title')

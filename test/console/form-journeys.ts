@@ -107,7 +107,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await page.getByLabel('Attribute').fill('identityId')
     for (const text of [identityId, 'aprilla']) {
       await page.getByLabel('Find a person by name').fill(text)
-      await page.getByRole('button', { name: /^(Emil Øvrebø|Aprilla Grøndahl)$/ }).click()
+      await page.getByRole('button', { name: /^(Emil Øvrebø|Aprilla Grøndahl Head of Archive)/ }).click()
     }
     await page.getByText(/^2 match now$/).waitFor()
     await page.getByRole('button', { name: 'Remove Aprilla Grøndahl' }).click()

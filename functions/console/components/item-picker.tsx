@@ -3,7 +3,12 @@ import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { ErrorNotice } from './loaded.tsx'
 
-export type PickedItem = { readonly id: string; readonly name: string }
+export type PickedItem = {
+  readonly id: string
+  readonly name: string
+  /** What tells items of one name apart. */
+  readonly detail?: string
+}
 
 /** Milliseconds after the last key. */
 const SEARCHED_AFTER_MS = 200
@@ -15,7 +20,7 @@ type ItemPickerProps = {
   /** Items that are not offered. */
   readonly without?: readonly string[]
   readonly onPick: (item: PickedItem) => void
-  readonly hint?: string
+  readonly hint?: string | undefined
   /** Where the label cannot be seen. */
   readonly placeholder?: string
 }
@@ -59,7 +64,10 @@ export function ItemPicker({ label, search, without = [], onPick, hint, placehol
                   setText('')
                 }}
               >
-                {item.name}
+                <span>
+                  {item.name}
+                  {item.detail !== undefined && item.detail !== '' && <small class="hint">{item.detail}</small>}
+                </span>
               </button>
             </li>
           ))}

@@ -1,5 +1,10 @@
+import { englishAccess } from './english-access.ts'
+import { englishData } from './english-data.ts'
+
 /** All texts of the console. `{name}` stands for a value. */
 export const english = {
+  ...englishAccess,
+  ...englishData,
   account: 'Account',
   accountsAdded: 'Accounts added',
   accountsRemoved: 'Accounts removed',

@@ -1,7 +1,11 @@
 import type { Messages } from './english.ts'
+import { norwegianAccess } from './norwegian-access.ts'
+import { norwegianData } from './norwegian-data.ts'
 
 /** Bokmål. */
 export const norwegian: Messages = {
+  ...norwegianAccess,
+  ...norwegianData,
   account: 'Konto',
   accountsAdded: 'Kontoer inn',
   accountsRemoved: 'Kontoer ut',

@@ -15,6 +15,7 @@ import type { AttentionDto } from '../../../shared/domain/insight/attention.ts'
 import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
 import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
+import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
 import type { MembershipDto } from '../../../shared/domain/insight/list-memberships.ts'
@@ -93,6 +94,14 @@ const MEMBER: MemberDto = {
   displayName: 'Kari Nordmann',
   title: 'Nurse',
   orgUnitName: 'Northern Nursing Home',
+  hasAccount: true,
+}
+const FOUND_PERSON: FoundPerson = {
+  identityId: IDENTITY_ID,
+  displayName: 'Kari Nordmann',
+  title: 'Nurse',
+  orgUnitName: 'Ward 3',
+  email: 'kari.nordmann@example.com',
   hasAccount: true,
 }
 const PEOPLE_QUERY: PeopleQuery = { accounts: [ACCOUNT_ID] }
@@ -318,6 +327,10 @@ const REQUEST: MembershipRequestDto = {
   extension: null,
   relationshipTitle: 'Nurse',
   submittedByName: 'Kari Nordmann',
+  orgUnitName: 'Ward 3',
+  managerNames: ['Ola Nordmann'],
+  approverNames: ['Ola Nordmann'],
+  actorNames: { [IDENTITY_ID]: 'Kari Nordmann' },
 }
 const ON_BEHALF: MembershipRequestDto = { ...REQUEST, submittedBy: MANAGER_ID, submittedByName: 'Ola Nordmann' }
 
@@ -370,6 +383,7 @@ export const COLLECTION_EXAMPLES = {
   Person: PERSON,
   Attention: ATTENTION,
   CollectionVersion: COLLECTION_VERSION,
+  FoundPerson: FOUND_PERSON,
   Membership: MEMBERSHIP,
   Explanation: EXPLANATION,
   AuditEntry: AUDIT_ENTRY,

@@ -39,19 +39,21 @@ async function measure(world: ConsoleWorld): Promise<Readonly<Record<Bar, number
   }
 }
 
-/** Of the entry file and all files that it imports at once. */
+/** The entry file and all that it imports before anything is shown. What views load later does not count. */
 function scriptSize(): number {
   const { script } = JSON.parse(readFileSync(join(SOURCE_CONSOLE_FOLDER, 'assets.json'), 'utf8')) as { script: string }
-  const loaded = new Map<string, number>()
-  const load = (name: string): void => {
-    if (loaded.has(name)) return
-    const text = readFileSync(join(SOURCE_CONSOLE_FOLDER, name), 'utf8')
-    loaded.set(name, gzipSync(text).length)
-    for (const [, imported = ''] of text.matchAll(/(?:from|import)"\.\/([^"]+)"/g)) load(imported)
+  const names = new Set([script])
+  let size = 0
+  for (const name of names) {
+    const file = readFileSync(join(SOURCE_CONSOLE_FOLDER, name))
+    size += gzipSync(file).length
+    for (const [, imported] of file.toString().matchAll(STATIC_IMPORT)) names.add(imported ?? '')
   }
-  load(script)
-  return loaded.values().reduce((sum, size) => sum + size, 0)
+  return size
 }
+
+/** Of the minified code: `from"./chunk.js"` and `import"./chunk.js"`. */
+const STATIC_IMPORT = /(?:from|import)"\.\/([^"]+)"/g
 
 /** Types into the last leaf. A key ends with the frame that shows it. */
 async function typing(world: ConsoleWorld): Promise<{ readonly key: number; readonly preview: number }> {
