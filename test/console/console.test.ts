@@ -1,7 +1,9 @@
 import { after, before, describe } from 'node:test'
 import { type ConsoleWorld, openConsoleWorld } from '../support/console/console-browser.ts'
 import { findChromium } from '../support/local/headless-browser.ts'
+import { accessJourneys } from './access-journeys.ts'
 import { administratorJourneys } from './administrator-journeys.ts'
+import { dataJourneys } from './data-journeys.ts'
 import { formJourneys } from './form-journeys.ts'
 import { listJourneys } from './list-journeys.ts'
 import { personJourneys } from './person-journeys.ts'
@@ -28,4 +30,6 @@ describe('The console', { skip: chromium === undefined ? missing : false, concur
   shellJourneys(world)
   listJourneys(world)
   formJourneys(world)
+  accessJourneys(world)
+  dataJourneys(world)
 })
