@@ -17,7 +17,7 @@ import {
 } from '../../shared/domain/connectors/connector-object.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
 import { BATCH_OPERATIONS } from '../../shared/domain/connectors/object-input.ts'
-import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
+import type { WriteDependencies } from '../../shared/domain/connectors/write-dependencies.ts'
 import { httpStatusOf, type RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
