@@ -12,6 +12,8 @@ import { Life } from './mortal-process.ts'
 /** Without the caches of tokens and callers, which take longer to make than a run takes. */
 const NO_CALLERS = { authenticate: () => Promise.reject(new Error('There are no callers')), admit: () => undefined }
 
+const MAX_MESSAGES_COUNT = 200
+
 /** A database with the messages and groups of all its tenants, and a process that meets no faults. */
 export class MergeServers {
   readonly account: LocalAccount
@@ -40,6 +42,30 @@ export class MergeServers {
     }
     const parts = { ...NO_CALLERS, nowMs, elapsedMs: nowMs, sleep, messageQueue, directory: this.#directory() }
     return builtService(container, parts, { clockDifferenceS: 0 })
+  }
+
+  /**
+   * Evaluates a tenant and handles all messages, in a process that meets no faults, until none is left.
+   * @param handle Handles a message in another way.
+   */
+  async follow(tenantId: string, handle = (message: Message) => this.handle(message)): Promise<void> {
+    // One evaluation serves all that were enqueued.
+    for (const each of this.messages.filter(({ message }) => message.queue === 'evaluations')) {
+      this.messages.splice(this.messages.indexOf(each), 1)
+    }
+    await this.healthy.evaluator.evaluate(tenantId)
+    for (let count = 0; this.messages.length > 0; count += 1) {
+      assert.ok(count < MAX_MESSAGES_COUNT, 'The messages never end')
+      const [next] = this.messages.sort((one, other) => one.dueMs - other.dueMs).splice(0, 1)
+      if (next === undefined) return
+      const waitMs = next.dueMs - this.clock.nowMs()
+      if (waitMs > 0) await this.clock.sleep(waitMs)
+      await handle(next.message)
+    }
+  }
+
+  handle({ queue, message }: Message, service = this.healthy): Promise<void> {
+    return service.messages[queue].handle(message)
   }
 
   #directory(): Directory {

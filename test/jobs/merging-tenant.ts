@@ -126,10 +126,10 @@ export class MergingTenant {
     work: (service: Service) => Promise<unknown>,
     meanwhile?: { readonly atCall: number; act(): Promise<unknown> },
   ): Promise<void> {
-    let isMeanwhileDue = meanwhile !== undefined
+    let acting: Promise<unknown> | undefined
     const act = async () => {
-      isMeanwhileDue = false
-      await meanwhile?.act()
+      acting ??= meanwhile?.act()
+      await acting
     }
     for (let attempt = 0; ; attempt += 1) {
       assert.ok(attempt < MAX_ATTEMPTS, 'The work is never done')
@@ -147,7 +147,8 @@ export class MergingTenant {
         if (fault?.kind === 'abandoned') break
       }
     }
-    if (isMeanwhileDue) await act()
+    // Also when it has begun: the process can have been killed by another of its calls meanwhile.
+    await act()
   }
 
   /** Evaluates in a process that meets the fault, if any, and in others until that is done. */
@@ -157,25 +158,12 @@ export class MergingTenant {
   }
 
   /** Evaluates and syncs, in a process that meets no faults, until nothing is left to do. */
-  async followed(): Promise<void> {
-    const { tenantId } = this.#source
-    const { messages, clock } = this.#servers
-    // One evaluation serves all that were enqueued.
-    for (const each of messages.filter(({ message }) => message.queue === 'evaluations')) {
-      messages.splice(messages.indexOf(each), 1)
-    }
-    await this.#healthy.evaluator.evaluate(tenantId)
-    for (let count = 0; messages.length > 0; count += 1) {
-      assert.ok(count < 100, 'The messages never end')
-      const [next] = messages.sort((one, other) => one.dueMs - other.dueMs).splice(0, 1)
-      if (next === undefined) return
-      const waitMs = next.dueMs - clock.nowMs()
-      if (waitMs > 0) await clock.sleep(waitMs)
-      const { queue, message } = next.message
-      const fault = queue === 'audits' ? this.#auditFault : undefined
+  followed(): Promise<void> {
+    return this.#servers.follow(this.#source.tenantId, async (message) => {
+      const fault = message.queue === 'audits' ? this.#auditFault : undefined
       if (fault !== undefined) this.#auditFault = undefined
-      await this.work(fault, (service) => service.messages[queue].handle(message))
-    }
+      await this.work(fault, (service) => this.#servers.handle(message, service))
+    })
   }
 
   /**

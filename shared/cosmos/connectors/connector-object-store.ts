@@ -82,12 +82,12 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
   /** Sends no query for an empty list. */
   const whereIn = async (
     tenantId: string,
-    properties: string | readonly string[],
+    property: string,
     values: readonly string[],
     also: readonly string[] = [],
   ) => {
     if (values.length === 0) return []
-    const query = `SELECT * FROM c WHERE ${[isOneOf([properties].flat()), ...also].join(' AND ')}`
+    const query = `SELECT * FROM c WHERE ${[`ARRAY_CONTAINS(@values, ${property})`, ...also].join(' AND ')}`
     const parameters: SqlParameter[] = [{ name: '@values', value: [...values] }]
     const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
     const found: Versioned<StoredConnectorObject>[] = []
@@ -122,7 +122,9 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),
     async identitiesByKeys(tenantId, values) {
       const found = await Promise.all(
-        [...values].map(([key, some]) => whereIn(tenantId, joinKeyProperties(key), storedForms(key, some))),
+        [...values].flatMap(([key, some]) =>
+          joinKeyProperties(key).map((property) => whereIn(tenantId, property, storedForms(key, some))),
+        ),
       )
       return [...new Map(found.flat().map((each) => [each.value.id, each])).values()]
     },
@@ -205,9 +207,6 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     },
   }
 }
-
-const isOneOf = (properties: readonly string[]): string =>
-  `(${properties.map((property) => `ARRAY_CONTAINS(@values, ${property})`).join(' OR ')})`
 
 const SENT_KEYS: Readonly<Record<string, readonly string[]>> = {
   // Folded where it was sent in another form.

@@ -161,11 +161,11 @@ export class IdentityResolver {
       this.#identitiesWith(carriers.map(({ id }) => id)).map((each) => each.coreObjectId),
     )
     if (target === undefined || others.length > 0) return []
-    const claiming = this.#identitiesWith(this.#withKey(claimOf(coreObjectId)))
-    return this.#move(
-      claiming.filter((each) => !isLive(each)),
-      target,
-    )
+    const deleted = this.#identitiesWith(this.#withKey(claimOf(coreObjectId))).filter((each) => !isLive(each))
+    for (const each of deleted) {
+      this.#put({ ...each, formerCoreObjectIds: [coreObjectId, ...(each.formerCoreObjectIds ?? [])] })
+    }
+    return this.#move(this.#identitiesWith(deleted.map(({ id }) => id)), target)
   }
 
   /** @returns The identities whose conflicts have changed. */

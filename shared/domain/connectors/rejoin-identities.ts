@@ -11,7 +11,7 @@ export const rejoinOf = ({ objectType, externalId, data }: ConnectorObject): Obj
   ...{ operation: 'rejoin', objectType, externalId, data },
 })
 
-/** Returns a `rejoin` for each written identity that has a join key. */
+/** Returns a `rejoin` for each written identity that has a join key, or may have had one by which others joined it. */
 export function rejoins(
   writes: readonly ObjectWrite[],
   written: readonly (WriteDecision | undefined)[],
@@ -19,7 +19,7 @@ export function rejoins(
 ): ObjectWrite[] {
   return writes.flatMap((write, index) => {
     if (write.operation === 'delete' || write.objectType !== 'identity') return []
-    const isJoinable = joinKeyValues(write.data, rules).length > 0
+    const isJoinable = written[index]?.outcome.outcome === 'updated' || joinKeyValues(write.data, rules).length > 0
     const isWritten = (written[index]?.writes.length ?? 0) > 0
     const { previousExternalId: _former, ...names } = write
     return isJoinable && isWritten ? [{ ...names, operation: 'rejoin' as const }] : []

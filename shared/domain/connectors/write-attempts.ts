@@ -2,7 +2,13 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { connectedIdentities } from './connected-identities.ts'
 import type { Connector } from './connector.ts'
-import { type ConnectorObject, connectorObjectId, type DeriveId, ownCoreObjectId } from './connector-object.ts'
+import {
+  type ConnectorObject,
+  type ConnectorObjectWrite,
+  connectorObjectId,
+  type DeriveId,
+  ownCoreObjectId,
+} from './connector-object.ts'
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
 import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
 import { IdentityResolver } from './identity-resolver.ts'
@@ -72,8 +78,13 @@ async function attemptWrites(
   const treeVersion = hasUnits ? await deps.objects.treeVersion(tenantId, connector.id) : undefined
   const context = await readContext(scope, writes, deps)
   const { refusals, reservation } = await limitRefusals(tenantId, writes, context, deps)
-  const decisions = await deps.scheduler.run(decideAll(writes, context, refusals))
-  const due = new Map(decisions.flatMap((decision) => decision.writes.map((write) => [write.object.id, write])))
+  const decided = await deps.scheduler.run(decideAll(departuresFirst(writes), context, refusals))
+  const last = new Map([...decided.values()].flatMap(({ writes }) => writes.map((write) => [write.object.id, write])))
+  // In the order of the batch, so that one transaction writes what it names side by side: a person under both external ids.
+  const decisions = writes.map((write) => decided.get(write) as WriteDecision)
+  const due = new Map(
+    decisions.flatMap((each) => each.writes.map(({ object: { id } }) => [id, last.get(id) as ConnectorObjectWrite])),
+  )
   const { treeWrites = [], otherWrites = [] } = Object.groupBy(due.values(), ({ object }) => {
     const before = context.stored.get(object.id)?.value
     return parentOfLive(object) === parentOfLive(before) ? 'otherWrites' : 'treeWrites'
@@ -95,13 +106,22 @@ const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
   possiblyStale: [],
 })
 
+/**
+ * Deletions of identities come first: a person under a new external id is found at once, instead of being somebody else
+ * with the same keys until the deletion.
+ */
+function departuresFirst(writes: readonly ObjectWrite[]): ObjectWrite[] {
+  const isDeparture = ({ operation, objectType }: ObjectWrite) => operation === 'delete' && objectType === 'identity'
+  return [...writes.filter(isDeparture), ...writes.filter((write) => !isDeparture(write))]
+}
+
 /** Decides in order. Each decision sees the org tree as changed by the decisions before it. */
 function* decideAll(
   writes: readonly ObjectWrite[],
   context: MutableContext,
   refusals: ReadonlyMap<ObjectWrite, RefusalEntry>,
-): Task<WriteDecision[]> {
-  const decisions: WriteDecision[] = []
+): Task<ReadonlyMap<ObjectWrite, WriteDecision>> {
+  const decisions = new Map<ObjectWrite, WriteDecision>()
   for (const write of writes) {
     yield
     const refusal = refusals.get(write)
@@ -110,7 +130,7 @@ function* decideAll(
       if (object.objectType !== 'orgUnit') continue
       context.parents.set(object.id, parentOfLive(object))
     }
-    decisions.push(decision)
+    decisions.set(write, decision)
   }
   return decisions
 }
