@@ -91,11 +91,12 @@ async function performRekeying(
   if (fault?.kind === 'abandoned') await tenant.auditedDaily()
   const until = batches.map((_batch, index) =>
     changed(world, (each) => {
-      for (const write of batches.slice(0, index + 1).flat()) each.send(step.connector, write)
+      for (const batch of batches.slice(0, index + 1)) each.sendAll(step.connector, batch)
     }),
   )
   const worlds = [...until.toReversed(), world]
-  return { worlds: fault?.kind === 'abandoned' ? worlds : worlds.slice(0, 1), continued }
+  const between = until.length > 1 ? [world, ...until.slice(0, 1)] : []
+  return { worlds: fault?.kind === 'abandoned' ? worlds : worlds.slice(0, 1), continued, between }
 }
 
 function changed(world: PeopleWorld, ...changes: readonly ((world: PeopleWorld) => void)[]): PeopleWorld {

@@ -74,6 +74,16 @@ export class PeopleWorld {
     this.#model.change(connector, { ...others, supplements: authority === 'Supplement' })
   }
 
+  /** A batch: changes of people count first, then deletions, then creations. */
+  sendAll(connector: number, writes: readonly ObjectWrite[]): void {
+    const isLive = ({ externalId }: ObjectWrite) => this.#model.find(this.idOf(connector, externalId)) !== undefined
+    const placeOf = (write: ObjectWrite) => (write.operation === 'delete' ? 1 : isLive(write) ? 0 : 2)
+    const inOrder = writes
+      .map((write) => ({ write, place: placeOf(write) }))
+      .sort((one, other) => one.place - other.place)
+    for (const { write } of inOrder) this.send(connector, write)
+  }
+
   send(connector: number, write: ObjectWrite): void {
     if (write.objectType !== 'identity') return
     const id = this.idOf(connector, write.externalId)

@@ -78,7 +78,7 @@ async function attemptWrites(
   const treeVersion = hasUnits ? await deps.objects.treeVersion(tenantId, connector.id) : undefined
   const context = await readContext(scope, writes, deps)
   const { refusals, reservation } = await limitRefusals(tenantId, writes, context, deps)
-  const decided = await deps.scheduler.run(decideAll(departuresFirst(writes), context, refusals))
+  const decided = await deps.scheduler.run(decideAll(peopleInOrder(writes, context), context, refusals))
   const last = new Map([...decided.values()].flatMap(({ writes }) => writes.map((write) => [write.object.id, write])))
   // In the order of the batch, so that one transaction writes what it names side by side: a person under both external ids.
   const decisions = writes.map((write) => decided.get(write) as WriteDecision)
@@ -107,12 +107,23 @@ const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
 })
 
 /**
- * Deletions of identities come first: a person under a new external id is found at once, instead of being somebody else
- * with the same keys until the deletion.
+ * Of identities, changes come first, then deletions, then creations, in whichever order they were sent. So a person under a
+ * new external id is found at once, instead of being somebody else with the same keys until the deletion; and one that
+ * takes over from a deleted one has left others before.
  */
-function departuresFirst(writes: readonly ObjectWrite[]): ObjectWrite[] {
+function peopleInOrder(writes: readonly ObjectWrite[], { stored, connectorId, derive }: WriteContext): ObjectWrite[] {
   const isDeparture = ({ operation, objectType }: ObjectWrite) => operation === 'delete' && objectType === 'identity'
-  return [...writes.filter(isDeparture), ...writes.filter((write) => !isDeparture(write))]
+  if (!writes.some(isDeparture)) return [...writes]
+  const isArrival = (write: ObjectWrite) => {
+    const before = stored.get(connectorObjectId({ ...write, connectorId }, derive))?.value
+    return write.objectType === 'identity' && (before === undefined || before.deletedAtMs !== undefined)
+  }
+  const {
+    departures = [],
+    arrivals = [],
+    others = [],
+  } = Object.groupBy(writes, (write) => (isDeparture(write) ? 'departures' : isArrival(write) ? 'arrivals' : 'others'))
+  return [...others, ...departures, ...arrivals]
 }
 
 /** Decides in order. Each decision sees the org tree as changed by the decisions before it. */
