@@ -1,4 +1,5 @@
 import type { Metrics } from '../../kernel/metrics.ts'
+import { enqueueAudit } from '../../kernel/notifications.ts'
 import { type CoreObjectAudits, coreObjectsToAudit } from './audit-scope.ts'
 import { type Connector, SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
 import { rulesOf } from './connector-rules.ts'
@@ -63,8 +64,7 @@ async function storeAllKeys(
 ): Promise<void> {
   const position = await eachPage(tenantId, after, deps, (ids) => storeJoinKeys(tenantId, ids, connectors, deps))
   const next = position === undefined ? { after: FIRST_ID } : { after: position, stage: 'keys' as const }
-  const id = `${tenantId}:keys:${position}:${deps.newId()}`
-  await deps.messageQueue.enqueue({ queue: 'audits', message: { tenantId, ...next, beganAtMs } }, { id })
+  await enqueueAudit({ tenantId, ...next, beganAtMs }, deps.newId(), deps)
 }
 
 /**
@@ -102,8 +102,7 @@ async function auditAll(
   })
   await report(tenantId, { checkedCount, repairedCount, isComplete: true, isLast: position === undefined }, deps)
   if (position !== undefined) {
-    const id = `${tenantId}:audit:${position}:${deps.newId()}`
-    await deps.messageQueue.enqueue({ queue: 'audits', message: { tenantId, after: position, beganAtMs } }, { id })
+    await enqueueAudit({ tenantId, after: position, beganAtMs }, deps.newId(), deps)
     return
   }
   for (const { id } of connectors) await recount(tenantId, id, deps)

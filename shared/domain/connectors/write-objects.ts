@@ -1,3 +1,4 @@
+import { enqueueEvaluation } from '../../kernel/notifications.ts'
 import { Refusal, refusalEntry } from '../../kernel/refusals.ts'
 import type { Connector } from './connector.ts'
 import type { ItemOutcome, WriteDecision } from './decide-writes.ts'
@@ -103,10 +104,7 @@ export async function enqueueDelayedEvaluation(
   { messageQueue, evaluationDelayMs, newId, log }: WriteDependencies,
 ): Promise<void> {
   try {
-    await messageQueue.enqueue(
-      { queue: 'evaluations', message: { tenantId } },
-      { id: `${tenantId}:${newId()}`, delayMs: evaluationDelayMs },
-    )
+    await enqueueEvaluation(tenantId, newId(), { messageQueue }, evaluationDelayMs)
   } catch (error) {
     log.error('connector-data.enqueue-failed', error, { tenantId })
   }

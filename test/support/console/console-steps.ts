@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { Locator } from 'playwright-core'
+import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from './console-browser.ts'
+
+/** A test in a browser. The pages that it opens are closed at its end: open ones are rendered on. */
+export function journey(
+  world: () => ConsoleWorld,
+  name: string,
+  run: (world: () => ConsoleWorld) => Promise<void>,
+): void {
+  it(name, async () => {
+    const pages: ConsolePage[] = []
+    const openAs: ConsoleWorld['openAs'] = async (...options) => {
+      const page = await world().openAs(...options)
+      pages.push(page)
+      return page
+    }
+    try {
+      await run(() => ({ ...world(), openAs }))
+    } finally {
+      for (const page of pages) await page.context().close()
+    }
+  })
+}
+
+/** What holds on every view. */
+export async function assertSound(page: ConsolePage): Promise<void> {
+  assert.deepEqual(await accessibilityFaults(page), [], page.url())
+  assert.deepEqual(page.reported, [], page.url())
+}
+
+export const heading = (page: ConsolePage, name: string | RegExp): Locator =>
+  page.getByRole('heading', { level: 1, name })
+
+/** An entry of the main menu. */
+export const menu = (page: ConsolePage, name: string): Locator =>
+  page.getByRole('navigation', { name: 'Main menu' }).getByRole('link', { name })
+
+/** Creates a collection of all positions with a title through the form, and opens it. */
+export async function createCollection(page: ConsolePage, name: string, title: string): Promise<void> {
+  await menu(page, 'Collections').click()
+  await page.getByRole('link', { name: 'New collection by condition' }).click()
+  await page.getByLabel('Name', { exact: true }).fill(name)
+  await page.getByLabel('Attribute').fill('relationshipTitle')
+  await page.getByLabel('Value').fill(title)
+  await page.getByText(/^[1-9]\d* match now$/).waitFor()
+  await reviewAndSave(page)
+  await heading(page, name).waitFor()
+}
+
+/** Saves the condition that is open, after its effect was shown. */
+export async function reviewAndSave(page: ConsolePage): Promise<void> {
+  await page.getByRole('button', { name: 'Review and save' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click()
+}
+
+type Leaf = { readonly id: string; readonly field: string; readonly operator: string; readonly value?: unknown }
+
+export const leaf = (id: string, operator: string, value?: unknown, field = id): Leaf => ({
+  id,
+  field,
+  operator,
+  ...(value === undefined ? {} : { value }),
+})
+
+/** Creates a criteria collection through the API. @returns Its id. */
+export function criteriaCollection(world: ConsoleWorld, name: string, conditions: readonly object[]): Promise<string> {
+  const condition = { groupOperator: 'AND', conditions }
+  return world.call('admin', 'POST', '/collections-criteria/beta', { objectType: 'Relationship', name, condition })
+}
+
+/** Creates a joinable collection for people whose requests a demo person approves. @returns Its id. */
+export async function joinableCollection(world: ConsoleWorld, name: string, approver: string): Promise<string> {
+  const { identityId } = await world.call<{ identityId: string }>(approver, 'GET', '/collections/beta/me')
+  const joinPolicy = {
+    approvalRequired: true,
+    approvalGates: [{ order: 1, type: 'Identity', approvers: [identityId] }],
+  }
+  return world.call('admin', 'POST', '/collections-joinable/beta', { objectType: 'Identity', name, joinPolicy })
+}
+
+/** Links a demo group to a collection. @returns The id of the group. */
+export async function linkTo(world: ConsoleWorld, collectionId: string, groupName: string): Promise<string> {
+  const groups = world.environment.demo.tenants[0]?.groups ?? []
+  const directoryGroupId = groups.find(({ displayName }) => displayName === groupName)?.id ?? ''
+  await world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
+  return directoryGroupId
+}

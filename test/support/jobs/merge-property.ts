@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import type { ObjectWrite } from '../../../shared/domain/connectors/object-input.ts'
+import { MergeServers } from './merge-servers.ts'
+import { type Member, MergingTenant, type State } from './merging-tenant.ts'
+import {
+  COLLECTION_TYPES,
+  CONNECTORS_COUNT,
+  faultsOf,
+  hasOneOutcome,
+  LINKED,
+  peopleStart,
+  peopleSteps,
+  type RekeyStep,
+  type Start,
+  type Step,
+  type WriteStep,
+} from './people-steps.ts'
+import { type Continued, PeopleWorld } from './people-world.ts'
+
+/** A tenant of its own for each run. The file grows. */
+const RUNS_PER_ACCOUNT_COUNT = 500
+
+/**
+ * Carries out a step in a tenant.
+ * @param hasFaults False to leave its faults out.
+ * @returns The worlds in which the step can have ended, and who goes on under another id.
+ */
+async function perform(step: Step, tenant: MergingTenant, world: PeopleWorld, hasFaults: boolean): Promise<Ended> {
+  if (step.kind === 'write') return performWrite(step, tenant, world, hasFaults)
+  if (step.kind === 'rekey') return performRekeying(step, tenant, world, hasFaults)
+  if (step.kind === 'settings') {
+    const faults = hasFaults ? step : { duringChange: undefined, duringAudit: undefined }
+    const hasChanged = await tenant.change(step.connector, step.settings, faults)
+    if (!hasChanged) assert.equal(faults.duringChange?.kind, 'abandoned')
+    return { worlds: [hasChanged ? changed(world, (each) => each.change(step.connector, step.settings)) : world] }
+  }
+  await tenant.changeMembers(step)
+  await tenant.followed()
+  return { worlds: [world] }
+}
+
+type Ended = {
+  readonly worlds: readonly PeopleWorld[]
+  readonly continued?: Continued
+  /** Worlds that there may have been for a moment, in which people may have been one. */
+  readonly between?: readonly PeopleWorld[]
+}
+
+async function performWrite(
+  { connector, write, crossing, duringWrite, duringEvaluation }: WriteStep,
+  tenant: MergingTenant,
+  world: PeopleWorld,
+  hasFaults: boolean,
+): Promise<Ended> {
+  const own = (each: PeopleWorld) => each.send(connector, write)
+  const other = (each: PeopleWorld) => crossing && each.send(crossing.connector, crossing.write)
+  const fault = hasFaults ? duringWrite : undefined
+  const meanwhile = crossing && {
+    atCall: crossing.atCall,
+    act: () => tenant.send(crossing.connector, [crossing.write]),
+  }
+  await tenant.work(fault, (service) => tenant.send(connector, [write], service), meanwhile)
+  if (hasFaults && duringEvaluation !== undefined) await tenant.evaluate(duringEvaluation)
+  await tenant.followed()
+  if (fault?.kind === 'abandoned') await tenant.auditedDaily()
+  return {
+    worlds: [
+      changed(world, own, other),
+      ...(crossing ? [changed(world, other, own)] : []),
+      ...(fault?.kind === 'abandoned' ? [changed(world, other)] : []),
+    ],
+    between: crossing === undefined ? [] : [changed(world, own), changed(world, other)],
+  }
+}
+
+async function performRekeying(
+  step: RekeyStep,
+  tenant: MergingTenant,
+  world: PeopleWorld,
+  hasFaults: boolean,
+): Promise<Ended> {
+  const batches = world.rekeying(step)
+  const continued = world.continued(step)
+  const fault = hasFaults ? step.duringWrite : undefined
+  await tenant.work(fault, async (service) => {
+    for (const batch of batches) await tenant.send(step.connector, batch, service)
+  })
+  await tenant.followed()
+  if (fault?.kind === 'abandoned') await tenant.auditedDaily()
+  const until = batches.map((_batch, index) =>
+    changed(world, (each) => {
+      for (const batch of batches.slice(0, index + 1)) each.sendAll(step.connector, batch)
+    }),
+  )
+  const worlds = [...until.toReversed(), world]
+  const between = until.length > 1 ? [world, ...until.slice(0, 1)] : []
+  return { worlds: fault?.kind === 'abandoned' ? worlds : worlds.slice(0, 1), continued, between }
+}
+
+function changed(world: PeopleWorld, ...changes: readonly ((world: PeopleWorld) => void)[]): PeopleWorld {
+  const copy = world.copy()
+  for (const change of changes) change(copy)
+  return copy
+}
+
+const inOrder = (members: readonly Member[]): string[] => members.map((member) => JSON.stringify(member)).sort()
+const sharesOne = (some: readonly string[], others: readonly string[]): boolean =>
+  some.some((one) => others.includes(one))
+const isSame = (one: Member, other: Member): boolean =>
+  one.collection === other.collection && (one.isWaiting || !other.isWaiting)
+
+/** The memberships and requests that do not end with a position. */
+const ofPeople = ({ members }: State): readonly Member[] =>
+  members.filter(({ collection }) => COLLECTION_TYPES[collection] === 'Identity')
+const linked = ({ members }: State): readonly Member[] => members.filter(({ collection }) => collection === LINKED)
+
+/**
+ * What every step keeps, whatever the faults.
+ * @param lost Accounts that were removed from the group.
+ */
+function assertKept(
+  before: State,
+  after: State,
+  { continued, between = [] }: { readonly continued: Continued; readonly between?: readonly PeopleWorld[] | undefined },
+  lost: readonly string[],
+): void {
+  const present = (person: readonly string[]) =>
+    person.flatMap((id) => [id, continued.get(id) ?? []].flat()).filter((id) => after.live.has(id))
+  const meanwhile = between.flatMap((world) => world.people())
+  for (const member of ofPeople(before)) {
+    if (present(member.person).length === 0) continue
+    const joined = meanwhile.filter((person) => sharesOne(person, member.person))
+    // The part that had the membership for a moment can be gone.
+    if (joined.some((person) => present(person).length === 0)) continue
+    const left = present([...member.person, ...joined.flat()])
+    const isMember = ofPeople(after).some((each) => isSame(member, each) && sharesOne(each.person, left))
+    assert.ok(isMember, `A membership or request of ${member.person} in ${member.collection} was lost`)
+  }
+  for (const account of lost) {
+    const held = before.accounts.get(account) ?? []
+    const holds = after.accounts.get(account) ?? []
+    const isKept =
+      sharesOne(present(held), holds) && isMemberIn(linked(before), held) && isMemberIn(linked(after), holds)
+    assert.ok(!isKept, `The account ${account} of ${held} was removed from the group`)
+  }
+  for (const [account, person] of after.accounts) {
+    const isMissing = isMemberIn(linked(after), person) && !after.group.has(account)
+    assert.ok(!isMissing, `The account ${account} of ${person} is not in the group`)
+  }
+}
+
+const isMemberIn = (members: readonly Member[], person: readonly string[]): boolean =>
+  members.some((member) => JSON.stringify(member.person) === JSON.stringify(person))
+
+/** Contributors who may be the same person as a member: those of one person, renamed, or with a join key of the connector. */
+class Related {
+  readonly #idsByKey = new Map<string, Set<string>>()
+  readonly #members = new Set<string>()
+
+  add(ids: readonly string[], keys: readonly string[]): void {
+    for (const key of keys) for (const id of ids) this.#with(key).add(id)
+  }
+
+  #with(key: string): Set<string> {
+    const known = this.#idsByKey.get(key) ?? new Set()
+    this.#idsByKey.set(key, known)
+    return known
+  }
+
+  send(world: PeopleWorld, connector: number, write: ObjectWrite): void {
+    if (write.objectType !== 'identity' || write.operation === 'delete') return
+    const { nin, directoryObjectId, email } = write.data
+    const id = world.idOf(connector, write.externalId)
+    const keys = Object.entries({ nin, directoryObjectId, email }).filter(([, value]) => value !== undefined)
+    this.add(
+      [id],
+      keys.map(([key, value]) => `${connector} ${key} ${value}`),
+    )
+    const { previousExternalId } = write as { previousExternalId?: string }
+    if (previousExternalId === undefined) return
+    const former = world.idOf(connector, previousExternalId)
+    this.add([id, former], [`renamed ${id} ${former}`])
+  }
+
+  /** Those who are members now. */
+  note(state: State): void {
+    for (const { person } of linked(state)) for (const id of person) this.#members.add(id)
+  }
+
+  assertMembers(after: State): void {
+    for (const ids of this.#idsByKey.values()) {
+      if (!ids.isDisjointFrom(this.#members)) for (const id of ids) this.#members.add(id)
+    }
+    for (const { person } of linked(after)) {
+      assert.ok(sharesOne(person, [...this.#members]), `A membership came to ${person}`)
+    }
+    this.note(after)
+  }
+}
+
+function writesOf(step: Step, world: PeopleWorld): [connector: number, write: ObjectWrite][] {
+  if (step.kind === 'rekey') {
+    return world
+      .rekeying(step)
+      .flat()
+      .map((write) => [step.connector, write])
+  }
+  if (step.kind !== 'write') return []
+  const { connector, write, crossing } = step
+  return [[connector, write], ...(crossing ? [[crossing.connector, crossing.write] as [number, ObjectWrite]] : [])]
+}
+
+async function converges(servers: MergeServers, begin: Start, steps: readonly Step[]): Promise<void> {
+  const ids = Array.from({ length: CONNECTORS_COUNT + 1 }, () => randomUUID())
+  const tenant = await MergingTenant.open(servers, ids)
+  await tenant.begin(begin)
+  await tenant.link()
+  let world = PeopleWorld.of(ids)
+  const related = new Related()
+  for (const [connector, writes] of begin.objects.entries()) {
+    for (const write of writes) {
+      world.send(connector, write)
+      related.send(world, connector, write)
+    }
+  }
+  let before = await tenant.state()
+  related.note(before)
+  const worlds: PeopleWorld[] = []
+  for (const step of steps) {
+    worlds.push(world)
+    for (const [connector, write] of writesOf(step, world)) related.send(world, connector, write)
+    const lostCount = tenant.group.losses.length
+    const { worlds: possible, continued = new Map(), between = [] } = await perform(step, tenant, world, true)
+    for (const person of between.flatMap((each) => each.people())) related.add(person, [`once ${person}`])
+    world = await tenant.worldAmong(possible)
+    const after = await tenant.state()
+    const lost = tenant.group.losses.slice(lostCount).map(({ account }) => account)
+    if (step.kind === 'join' || step.kind === 'leave') related.note(after)
+    else {
+      assertKept(before, after, { continued, between }, lost)
+      related.assertMembers(after)
+    }
+    before = after
+  }
+  const records = await tenant.records()
+  await tenant.audited()
+  assert.deepEqual(await tenant.records(), records, 'the core objects')
+  if (!steps.some((step) => faultsOf(step).length > 0) || !steps.every(hasOneOutcome)) return
+  const quiet = await MergingTenant.open(servers, ids)
+  await quiet.begin(begin)
+  for (const [index, step] of steps.entries()) await perform(step, quiet, worlds[index] ?? world, false)
+  const left = await quiet.state()
+  const [is, expected] = [await tenant.checkedInFull(), await quiet.checkedInFull()]
+  assert.deepEqual(inOrder(left.members), inOrder(expected.members), 'the members that no full pass has checked')
+  assert.deepEqual(inOrder(is.members), inOrder(expected.members), 'the members')
+  assert.deepEqual(await quiet.people(), await tenant.people())
+}
+
+/**
+ * Checks random writes of three connectors about people that merge, part and get other external ids, and random changes of
+ * what joins them, by instances that die, lose answers or meet each other at any call: at each step the people are those of a
+ * model, and in the end core objects are the merge of their contributions, and memberships those without faults. No
+ * membership and no request is lost while a part of the person remains, or goes on under another external id, and no
+ * account is removed from the linked group while the person keeps it. @throws Error with the seed.
+ */
+export async function checkMerges({ runs, seed }: { readonly runs: number; readonly seed: number }): Promise<void> {
+  for (let from = 0; from < runs; from += RUNS_PER_ACCOUNT_COUNT) {
+    const servers = await MergeServers.start()
+    try {
+      const property = fc.asyncProperty(peopleStart, peopleSteps, (begin, all) => converges(servers, begin, all))
+      await fc.assert(property, { numRuns: Math.min(RUNS_PER_ACCOUNT_COUNT, runs - from), seed: seed + from })
+    } finally {
+      await servers.account.cosmos.close()
+    }
+  }
+}
