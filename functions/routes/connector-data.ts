@@ -116,6 +116,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
       'An upsert with `previousExternalId` renames the object of that name, live or deleted: it keeps its core object, and ' +
       'references to the former name follow, in stored data too. Without such an object, it is an ordinary upsert. When both ' +
       'names have a live object, the item is refused with `ExternalIdInUse`. The former name is free for another object. ' +
+      'Of identities, changes take effect first, then deletions, then creations, so that a person with a new external id ' +
+      'is found in either order. ' +
       'Of two changes that would together make an org unit its own ancestor, the later one is refused. ' +
       ATTRIBUTE_LIMITS,
     roles: CONNECTOR_WRITERS,
