@@ -35,6 +35,7 @@ const PROGRAMS: Readonly<Record<string, ReadonlyMap<string, Program>>> = {
     bench('latency', 'Time from a change to the directory group'),
     bench('memberships', 'The memberships of a person in 200 of 5,000 collections'),
     bench('neighbours', 'What a large tenant costs the others'),
+    bench('rekey', 'Imports that give all people other external ids'),
     bench('removal-plan', 'A held plan of 100,000 accounts'),
     bench('routes', 'Routes that read many records'),
     bench('scale', 'Cost and first limit with 10, 1,000 and 100,000 tenants'),
