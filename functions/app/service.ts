@@ -45,6 +45,7 @@ import type { QueueName } from '../../shared/messaging/queues.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type Connections, openConnections } from './connections.ts'
 import { eventMessages, eventParts, outboxParts, sweepEventsSince } from './event-parts.ts'
+import { mailParts, mailStores, tellByMail } from './mail-parts.ts'
 import { linkMessages, type MessageHandler, messageHandler } from './message-handlers.ts'
 import { buildRuntime, type Runtime } from './runtime.ts'
 import { collectionParts, connectorParts, idempotencyParts, linkParts, type Parts, signedParts } from './wiring.ts'
@@ -158,10 +159,18 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     idempotency: idempotencyParts(parts),
   }
   const connectors = { ...connectorParts(settings, parts), ...coreData }
-  const events = eventParts(settings, parts, subscriptions, collections.collections)
+  const stores = mailStores(parts)
+  const told = tellByMail(parts, stores)
+  const events = eventParts(settings, parts, subscriptions, collections.collections, told)
+  const { membershipResolver, deputies } = requests
+  const mail = mailParts(settings, parts, stores, {
+    ...{ requests: requestStore, collections: collections.collections, links: linkStore, subscriptions },
+    ...{ settings: linkSettings, snapshots: collections.snapshots, membershipResolver, deputies },
+    connectors: connectors.connectors,
+  })
   return {
     ...runtime,
-    events: { ...events, cursors: coreData.cursors },
+    events: { ...events, cursors: coreData.cursors, mailboxes: stores.mailboxes },
     messageQueue: parts.messageQueue,
     collections,
     requests,
@@ -178,9 +187,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
       evaluations: messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
       ...linkMessages(links, cosmosDerivedState(container)),
       ...eventMessages(events),
+      ...mail.messages,
     } satisfies Record<QueueName, MessageHandler>,
     sweeps: {
-      since: (lastMs: number | undefined) => sweepSince(lastMs, links, events),
+      since: (lastMs: number | undefined) => sweepSince(lastMs, links, events, mail.sweep),
       ofAllTenants: () => enqueueSweeps(undefined, links),
       afterRestore: () => enqueueSweeps(undefined, links, { afterRestore: true }),
     },
@@ -195,6 +205,7 @@ async function sweepSince(
   lastMs: number | undefined,
   links: SyncDependencies,
   events: EventDependencies,
+  sweepMails: () => Promise<void>,
 ): Promise<void> {
   const minutes = minutesSince(lastMs, links.nowMs())
   try {
@@ -203,7 +214,7 @@ async function sweepSince(
     try {
       await enqueueSweeps(minutes, links)
     } finally {
-      await sweepEventsSince(minutes, events)
+      await sweepEventsSince(minutes, events, sweepMails)
     }
   }
 }

@@ -55,7 +55,9 @@ const NO_FORMER_LINK: FormerLink = { removalWindow: EMPTY_WINDOW, recentWrites: 
 /** Id of the document with the tenant's settings, in the partition of its links: one request reads both. */
 const SETTINGS_ID = 'settings'
 
-const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, { fourEyes: false })
+const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, {
+  ...{ fourEyes: false, operators: [], language: 'en' },
+})
 
 /** Members of a link that decide whether it needs attention. */
 const DECIDING_MEMBERS = 'c.state, c.skippedCount, c.lastSyncOutcome, c.heldRemovals'

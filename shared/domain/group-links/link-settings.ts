@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { actorIdOf } from '../../kernel/caller.ts'
+import { Language } from '../../kernel/language.ts'
+import { MAIL_ADDRESS_PATTERN } from '../../kernel/mail-address.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
@@ -31,6 +33,20 @@ const FourEyes = Described(
     'definition or the policy behind them, or removed one of the accounts directly. Otherwise 403 `SameActor`.',
 )
 
+/** Addresses of operators of one tenant, at most. */
+const MAX_OPERATORS = 10
+
+const Operators = Type.Array(Type.String({ maxLength: 254, pattern: MAIL_ADDRESS_PATTERN }), {
+  maxItems: MAX_OPERATORS,
+  description:
+    'Mail addresses that are told of failed and paused group links, held removals, late connectors and disabled event ' +
+    'subscriptions.',
+})
+const MailLanguage = Described(
+  Language,
+  'The language of mails to operators, and to people whose `preferredLanguage` is neither English nor Norwegian.',
+)
+
 const RemovalGuard = Closed({ enabled: Enabled, percent: Percent, minimum: Minimum })
 export type RemovalGuard = Readonly<Static<typeof RemovalGuard>>
 
@@ -42,6 +58,8 @@ export const LinkSettingsDto = Closed({
     'Limits how many accounts the service removes from a group within 24 hours: to the larger of `minimum` and ' +
       '`percent` of its users. Removals beyond the limit are held for approval.',
   ),
+  operators: Operators,
+  language: MailLanguage,
   updatedAt: Described(Nullable(Timestamp), 'When the settings were last changed; null before the first change.'),
   updatedBy: Described(
     Nullable(Guid),
@@ -63,6 +81,8 @@ export const LinkSettingsChange = Type.Object({
       }),
     ),
   ),
+  operators: Type.Optional(Nullable(Operators)),
+  language: Type.Optional(Nullable(MailLanguage)),
 })
 export type LinkSettingsChange = Static<typeof LinkSettingsChange>
 
@@ -81,6 +101,8 @@ export const DEFAULT_LINK_SETTINGS: LinkSettings = {
   linkableGroups: 'Any',
   removalGuard: { enabled: true, percent: PERCENT_DEFAULT, minimum: MINIMUM_DEFAULT },
   fourEyes: false,
+  operators: [],
+  language: 'en',
   updatedAt: null,
   updatedBy: null,
   revision: 0,
@@ -133,6 +155,8 @@ export async function updateLinkSettings(
         minimum: change.removalGuard?.minimum ?? value.removalGuard.minimum,
       },
       fourEyes: change.removalGuard?.fourEyes ?? value.fourEyes,
+      operators: distinctAddresses(change.operators ?? value.operators),
+      language: change.language ?? value.language,
       updatedAt: toTimestamp(nowMs()),
       updatedBy: callerId,
       revision: value.revision + 1,
@@ -145,8 +169,14 @@ export async function updateLinkSettings(
   })
 }
 
-function auditedFields({ linkableGroups, removalGuard, fourEyes }: LinkSettings): Record<string, unknown> {
-  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes } }
+function auditedFields(settings: LinkSettings): Record<string, unknown> {
+  const { linkableGroups, removalGuard, fourEyes, operators, language } = settings
+  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes }, operators, language }
+}
+
+/** Each address once; case does not matter. */
+function distinctAddresses(addresses: readonly string[]): string[] {
+  return [...new Map(addresses.map((address) => [address.toLowerCase(), address])).values()]
 }
 
 /** The members of the settings that clients see. */
@@ -154,10 +184,19 @@ export function toLinkSettingsDto({
   linkableGroups,
   removalGuard,
   fourEyes,
+  operators,
+  language,
   updatedAt,
   updatedBy,
 }: LinkSettings): LinkSettingsDto {
-  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes }, updatedAt, updatedBy }
+  return {
+    linkableGroups,
+    removalGuard: { ...removalGuard, fourEyes },
+    operators: [...operators],
+    language,
+    updatedAt,
+    updatedBy,
+  }
 }
 
 /** The entity tag of the settings, quoted as in RFC 9110, section 8.8.3. */

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import { dueAtMs } from './ends.ts'
+import { tellingDueMs } from './reminders.ts'
 import type { RequestChange, RequestStore } from './request-dependencies.ts'
 
 /** What ends within this time of one another shares a message. */
@@ -21,12 +22,12 @@ const SENT_COUNT = 10_000
 
 type Dependencies = { readonly messageQueue: MessageQueue; nowMs(): number }
 
-/** Enqueues the messages that end memberships and requests, for sweeps. */
+/** Enqueues the messages that end memberships and requests, and tell of them before, for sweeps. */
 export interface DeadlineSchedule {
   /** Whether the last look for ends, at this time, is so long ago that a next one is due. */
   isDue(lookedAtMs: number | undefined): boolean
   /**
-   * Enqueues a message for each time at which something of the tenant ends within the next day, or has ended and was
+   * Enqueues a message for each time at which something of the tenant ends or is told of within the next day, or was
    * missed. Repeating it does no harm.
    */
   enqueue(tenantId: string): Promise<void>
@@ -72,11 +73,13 @@ export function withDeadlineMessages(requests: RequestStore, deps: Dependencies)
 }
 
 function newDeadlines(changes: readonly RequestChange[]): { readonly tenantId: string; readonly dueMs: number }[] {
-  return changes.flatMap(({ before, after }) => {
-    const dueMs = dueAtMs(after)
-    const isKnown = before !== undefined && dueAtMs(before.value) === dueMs
-    return dueMs === undefined || isKnown ? [] : [{ tenantId: after.tenantId, dueMs }]
-  })
+  return changes.flatMap(({ before, after }) =>
+    [dueAtMs, tellingDueMs].flatMap((dueOf) => {
+      const dueMs = dueOf(after)
+      const isKnown = before !== undefined && dueOf(before.value) === dueMs
+      return dueMs === undefined || isKnown ? [] : [{ tenantId: after.tenantId, dueMs }]
+    }),
+  )
 }
 
 /** The end of the period in which something ends, or of the one that is next. */
