@@ -8,7 +8,7 @@ const CHECKS: ReadonlyMap<string, readonly string[]> = new Map([
   ['format', ['biome', 'ci', '--error-on-warnings', '.']],
   ['layers', ['node', '--test', 'test/architecture/layers.test.ts']],
   ['unused', ['knip']],
-  ['mutants', ['node', 'test/mutation/print-scores.ts']],
+  ['mutants', ['node', 'test/tools/mutation/print-scores.ts']],
 ])
 
 const named = process.argv.slice(2)

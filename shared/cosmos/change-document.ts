@@ -42,6 +42,7 @@ const CONTENT = {
       removedCount: Type.Integer(),
       requestId: Type.Optional(Type.String()),
       relationshipId: Type.Optional(Nullable(Type.String())),
+      until: Type.Optional(Type.String()),
     }),
   ),
   added: Ids,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
+import { approvedBy, equals, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
 const world = await joinableWorld()
 const { admin, writer, call, requests, submit, act, read, results, joinable, person, position } = world

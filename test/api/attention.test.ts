@@ -5,8 +5,8 @@ import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { AttentionDto } from '../../shared/domain/insight/attention.ts'
-import { identity } from '../jobs/account-world.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
+import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { identity } from '../support/jobs/account-world.ts'
 
 after(() => assert.deepEqual(faults, []))
 

@@ -10,7 +10,7 @@ import {
   named,
   startCriteriaService,
   UNKNOWN_ID,
-} from './criteria-service.ts'
+} from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService()
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { users } from '../jobs/link-directory.ts'
-import { codes, type LinkApi, openLinkApi, UNKNOWN_ID } from './link-api.ts'
+import { codes, type LinkApi, openLinkApi, UNKNOWN_ID } from '../support/api/link-api.ts'
+import { users } from '../support/jobs/link-directory.ts'
 
 describe('Reading and changing group links', () => {
   let api: LinkApi

@@ -6,8 +6,8 @@ import type { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import { chunk } from '../../shared/kernel/chunk.ts'
-import { operationsDuring } from '../contract/local-database.ts'
-import { equals, type JoinableWorld, joinableWorld, OPEN } from './joinable-world.ts'
+import { equals, type JoinableWorld, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { operationsDuring } from '../support/contract/local-database.ts'
 
 const COLLECTIONS = '/collections/beta'
 

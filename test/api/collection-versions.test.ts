@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { CollectionVersion } from '../../shared/domain/insight/collection-versions.ts'
 import type { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
-import { equals, faults, type JoinableWorld, joinableWorld, OPEN } from './joinable-world.ts'
+import { equals, faults, type JoinableWorld, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
 after(() => assert.deepEqual(faults, []))
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { createCriteriaCollection, updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
-import { CRITERIA, criteriaTenant, memberOf, named, startCriteriaService } from './criteria-service.ts'
+import { CRITERIA, criteriaTenant, memberOf, named, startCriteriaService } from '../support/api/criteria-service.ts'
 
 const AT_ONCE = 30
 

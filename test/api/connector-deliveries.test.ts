@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { CONNECTORS, coreDataServiceOfTests, newTenantWithHr, upsert } from './core-data-service.ts'
+import { CONNECTORS, coreDataServiceOfTests, newTenantWithHr, upsert } from '../support/api/core-data-service.ts'
 
 const clock = { nowMs: Date.parse('2030-01-01T00:00:00Z') }
 const service = await coreDataServiceOfTests(() => clock.nowMs)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type Body, coreDataServiceOfTests, newTenantWithHr, to, upsert } from './core-data-service.ts'
+import { type Body, coreDataServiceOfTests, newTenantWithHr, to, upsert } from '../support/api/core-data-service.ts'
 
 const ITEMS_COUNT = 10_000
 const ITEMS_PER_BATCH_COUNT = 500

@@ -9,7 +9,7 @@ import {
   remove,
   to,
   upsert,
-} from './core-data-service.ts'
+} from '../support/api/core-data-service.ts'
 
 const HOUR_MS = 3_600_000
 

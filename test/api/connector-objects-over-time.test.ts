@@ -10,7 +10,7 @@ import {
   remove,
   to,
   upsert,
-} from './core-data-service.ts'
+} from '../support/api/core-data-service.ts'
 
 let nowMs = Date.parse('2030-01-01T00:00:00.900Z')
 const service = await coreDataServiceOfTests(() => nowMs)

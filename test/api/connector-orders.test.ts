@@ -5,8 +5,16 @@ import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
 import { connectorObjectId } from '../../shared/domain/connectors/connector-object.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
-import { PeopleModel } from '../contract/people-model.ts'
-import { type Body, CORE, coreDataServiceOfTests, newTenant, remove, to, upsert } from './core-data-service.ts'
+import {
+  type Body,
+  CORE,
+  coreDataServiceOfTests,
+  newTenant,
+  remove,
+  to,
+  upsert,
+} from '../support/api/core-data-service.ts'
+import { PeopleModel } from '../support/contract/people-model.ts'
 
 const RUNS_COUNT = 30
 const TYPES = ['identity', 'orgUnit', 'relationship'] as const

@@ -8,7 +8,7 @@ import {
   remove,
   to,
   upsert,
-} from './core-data-service.ts'
+} from '../support/api/core-data-service.ts'
 
 const service = await coreDataServiceOfTests()
 

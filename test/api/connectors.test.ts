@@ -10,7 +10,7 @@ import {
   remove,
   upsert,
   user,
-} from './core-data-service.ts'
+} from '../support/api/core-data-service.ts'
 
 const READING = '/iamcore/sync/connectors'
 

@@ -11,7 +11,7 @@ import {
   to,
   upsert,
   user,
-} from './core-data-service.ts'
+} from '../support/api/core-data-service.ts'
 
 const service = await coreDataServiceOfTests()
 

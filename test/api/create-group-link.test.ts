@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { TENANT, user, users } from '../jobs/link-directory.ts'
-import { codes, type LinkApi, openLinkApi, TIMESTAMP, UNKNOWN_ID } from './link-api.ts'
+import { codes, type LinkApi, openLinkApi, TIMESTAMP, UNKNOWN_ID } from '../support/api/link-api.ts'
+import { TENANT, user, users } from '../support/jobs/link-directory.ts'
 
 describe('Creating and previewing group links', () => {
   let api: LinkApi

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { processorClock } from '../processor-clock.ts'
-import { all, CRITERIA, criteriaTenant, faults, leaf, startCriteriaService } from './criteria-service.ts'
+import { all, CRITERIA, criteriaTenant, faults, leaf, startCriteriaService } from '../support/api/criteria-service.ts'
+import { processorClock } from '../support/timing/processor-clock.ts'
 
 const service = await startCriteriaService()
 

@@ -6,7 +6,7 @@ import { createCriteriaCollection, updateCriteriaCollection } from '../../shared
 import type { EvaluationLease } from '../../shared/domain/evaluation/evaluation-lease.ts'
 import { linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
-import { CRITERIA, criteriaTenant, memberOf, named, startCriteriaService } from './criteria-service.ts'
+import { CRITERIA, criteriaTenant, memberOf, named, startCriteriaService } from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService({ databaseSharesClock: true })
 

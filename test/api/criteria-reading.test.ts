@@ -15,7 +15,7 @@ import {
   startCriteriaService,
   startsWith,
   UNKNOWN_ID,
-} from './criteria-service.ts'
+} from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService()
 

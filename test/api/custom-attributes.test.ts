@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { coreDataServiceOfTests, newTenantWithHr, remove, upsert } from './core-data-service.ts'
+import { coreDataServiceOfTests, newTenantWithHr, remove, upsert } from '../support/api/core-data-service.ts'
 
 const service = await coreDataServiceOfTests()
 

@@ -1,5 +1,5 @@
 import { it } from 'node:test'
-import { checkDeadlines } from './deadlines-property.ts'
+import { checkDeadlines } from '../support/api/deadlines-property.ts'
 
 /** `DEADLINES_RUNS=5000 npm test -- test/api/deadlines.property.test.ts` runs more. */
 const RUNS_COUNT = Number(process.env.DEADLINES_RUNS ?? 300)

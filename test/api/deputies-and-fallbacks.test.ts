@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { DeputyDto } from '../../shared/domain/membership-requests/manage-deputy.ts'
-import { approvedBy, faults, joinableWorld, type Person } from './joinable-world.ts'
+import { approvedBy, faults, joinableWorld, type Person } from '../support/api/joinable-world.ts'
 
 const world = await joinableWorld()
 const { call, admin, person, position, joinable, submit, act, read, requests } = world

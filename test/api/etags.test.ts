@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { routeTables } from '../../functions/routes/all-routes.ts'
-import { users } from '../jobs/link-directory.ts'
-import { CONNECTORS, coreDataServiceOfTests, newTenant } from './core-data-service.ts'
-import { approvedBy, equals, joinableWorld, OPEN } from './joinable-world.ts'
-import { openLinkApi } from './link-api.ts'
+import { CONNECTORS, coreDataServiceOfTests, newTenant } from '../support/api/core-data-service.ts'
+import { approvedBy, equals, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { openLinkApi } from '../support/api/link-api.ts'
+import { users } from '../support/jobs/link-directory.ts'
 
 const world = await joinableWorld()
 const core = await coreDataServiceOfTests()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import type { Send } from './core-data-service.ts'
-import { CRITERIA, codes, criteriaTenant, startCriteriaService } from './criteria-service.ts'
+import type { Send } from '../support/api/core-data-service.ts'
+import { CRITERIA, codes, criteriaTenant, startCriteriaService } from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService()
 

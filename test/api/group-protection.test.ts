@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { HeldRemovalsDto } from '../../shared/domain/group-links/removal-plan.ts'
-import { SERVICE_PRINCIPAL, TENANT, user, users } from '../jobs/link-directory.ts'
-import { notifyOfMembershipChange, setLinkSettings } from '../jobs/link-world.ts'
-import { codes, type LinkApi, openLinkApi, type Reply, TIMESTAMP, UNKNOWN_ID } from './link-api.ts'
+import { codes, type LinkApi, openLinkApi, type Reply, TIMESTAMP, UNKNOWN_ID } from '../support/api/link-api.ts'
+import { SERVICE_PRINCIPAL, TENANT, user, users } from '../support/jobs/link-directory.ts'
+import { notifyOfMembershipChange, setLinkSettings } from '../support/jobs/link-world.ts'
 
 const DEFAULTS = { linkableGroups: 'Any', removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: false } }
 

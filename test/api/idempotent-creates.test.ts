@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { routeTables } from '../../functions/routes/all-routes.ts'
 import { isCreating } from '../../shared/http/route.ts'
-import { type Creating, openCreatingRoutes } from './creating-routes.ts'
-import { joinableWorld, OPEN } from './joinable-world.ts'
+import { type Creating, openCreatingRoutes } from '../support/api/creating-routes.ts'
+import { joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
 const OPERATIONS = [
   'createConnector',

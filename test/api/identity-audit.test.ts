@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import type { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
-import { application, CORE, coreDataServiceOfTests, newTenant, remove, upsert, user } from './core-data-service.ts'
+import {
+  application,
+  CORE,
+  coreDataServiceOfTests,
+  newTenant,
+  remove,
+  upsert,
+  user,
+} from '../support/api/core-data-service.ts'
 
 const service = await coreDataServiceOfTests()
 

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import type { IdentitySource } from '../../shared/domain/connectors/read-sources.ts'
-import { application, CORE, coreDataServiceOfTests, newTenant, remove, to, upsert, user } from './core-data-service.ts'
+import {
+  application,
+  CORE,
+  coreDataServiceOfTests,
+  newTenant,
+  remove,
+  to,
+  upsert,
+  user,
+} from '../support/api/core-data-service.ts'
 
 const service = await coreDataServiceOfTests()
 

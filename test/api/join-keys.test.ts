@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Body, CONNECTORS, CORE, coreDataServiceOfTests, newTenant, remove, upsert } from './core-data-service.ts'
+import {
+  type Body,
+  CONNECTORS,
+  CORE,
+  coreDataServiceOfTests,
+  newTenant,
+  remove,
+  upsert,
+} from '../support/api/core-data-service.ts'
 
 const ACCOUNT = '0a0a0a0a-0000-4000-8000-00000000000a'
 

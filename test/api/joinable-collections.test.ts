@@ -4,7 +4,7 @@ import { after, describe, it } from 'node:test'
 import type { CollectionDto, CollectionResults } from '../../shared/domain/collections/collection.ts'
 import type { JoinableCollectionDto } from '../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
+import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
 const COLLECTIONS = '/collections-joinable/beta'
 

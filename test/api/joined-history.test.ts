@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
 import type { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
-import { approvedBy, equals, faults, joinableWorld, OPEN, type Person } from './joinable-world.ts'
+import { approvedBy, equals, faults, joinableWorld, OPEN, type Person } from '../support/api/joinable-world.ts'
 
 const world = await joinableWorld()
 afterEach(() => assert.deepEqual(faults.splice(0), []))

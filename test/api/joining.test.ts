@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { coreDataServiceOfTests, newTenantWithHr, remove, to, upsert } from './core-data-service.ts'
+import { coreDataServiceOfTests, newTenantWithHr, remove, to, upsert } from '../support/api/core-data-service.ts'
 
 const ACCOUNT = '0a0a0a0a-0000-4000-8000-00000000000a'
 

@@ -5,8 +5,8 @@ import type { GroupLinkDto } from '../../shared/domain/group-links/group-link.ts
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
 import { newJob, type SyncJob, type SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
-import { SERVICE_PRINCIPAL, TENANT, users } from '../jobs/link-directory.ts'
-import { codes, type LinkApi, openLinkApi, type Reply } from './link-api.ts'
+import { codes, type LinkApi, openLinkApi, type Reply } from '../support/api/link-api.ts'
+import { SERVICE_PRINCIPAL, TENANT, users } from '../support/jobs/link-directory.ts'
 
 const AT_MS = Date.parse('2030-01-01T00:00:00Z')
 

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { COLLECTIONS, CRITERIA, codes, criteriaTenant, startCriteriaService, startsWith } from './criteria-service.ts'
+import {
+  COLLECTIONS,
+  CRITERIA,
+  codes,
+  criteriaTenant,
+  startCriteriaService,
+  startsWith,
+} from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService()
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { approvedBy, faults, joinableWorld, OPEN, type Person } from './joinable-world.ts'
+import type { HistoryEntry } from '../../shared/domain/insight/list-history.ts'
+import { approvedBy, faults, joinableWorld, OPEN, type Person } from '../support/api/joinable-world.ts'
 
 const world = await joinableWorld()
 const { call, admin, writer, person, joinable, submit, act, read, results, requests, put, position } = world
@@ -58,15 +59,19 @@ describe('a membership with an end', () => {
     const { data: request } = await submit(who, collectionId, { endsAt: timestamp(MINUTE_S * 1000) })
     world.pass(2 * MINUTE_S)
     await deliverDeadlines()
-    const { data } = await call<{ change: string; cause: string; actorId: string; requestId: string }[]>(
-      admin,
-      'GET',
-      `/collections/beta/${collectionId}/history`,
-    )
-    const [{ change, cause, actorId, requestId }] = data as [(typeof data)[number]]
+    const { data } = await call<HistoryEntry[]>(admin, 'GET', `/collections/beta/${collectionId}/history`)
     assert.deepEqual(
-      { change, cause, actorId, requestId },
-      { change: 'Removed', cause: 'Expired', actorId: 'system', requestId: request.id },
+      data.map(({ change, cause, actorId, requestId, until }) => ({ change, cause, actorId, requestId, until })),
+      [
+        { change: 'Removed', cause: 'Expired', actorId: 'system', requestId: request.id, until: null },
+        {
+          change: 'Added',
+          cause: 'Request',
+          actorId: who.identityId,
+          requestId: request.id,
+          until: request.endsAt,
+        },
+      ],
     )
   })
 

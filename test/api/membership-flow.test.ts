@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { CollectionResults } from '../../shared/domain/collections/collection.ts'
 import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
-import { equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
+import { equals, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
 const world = await joinableWorld()
 const { admin, call, submit, act, read, results, joinable, person, position, evaluator, tenantId, enqueued } = world

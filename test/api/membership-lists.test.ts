@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
 import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
-import { equals, faults, joinableWorld, type Person } from './joinable-world.ts'
+import { equals, faults, joinableWorld, type Person } from '../support/api/joinable-world.ts'
 
 const COLLECTION_COUNT = 500
 const REQUESTS_PER_COLLECTION_COUNT = 20

@@ -4,7 +4,7 @@ import type { JoinableCollectionUpdate } from '../../shared/domain/membership-re
 import { updateJoinableCollection } from '../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
+import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
 const world = await joinableWorld()
 const { admin, call, requests, submit, act, read, results, joinable, person } = world

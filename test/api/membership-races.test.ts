@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
+import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
 const AT_ONCE = 50
 

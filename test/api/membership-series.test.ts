@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { faults, joinableWorld } from './joinable-world.ts'
+import { faults, joinableWorld } from '../support/api/joinable-world.ts'
 
 const world = await joinableWorld()
 const { admin, call, requests, joinable, person, position } = world

@@ -8,7 +8,7 @@ import type {
   RequestDependencies,
 } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
+import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
 const world = await joinableWorld()
 const { tenantId, admin, call, requests, submit, act, read, joinable, person } = world

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
+import { approvedBy, equals, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
 const world = await joinableWorld()
 const { admin, tenantId, call, submit, act, read, results, joinable, person, position } = world

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { MembershipDto } from '../../shared/domain/insight/list-memberships.ts'
-import { equals, faults, type JoinableWorld, joinableWorld, OPEN } from './joinable-world.ts'
-import { randomTenant } from './random-collections.ts'
+import { equals, faults, type JoinableWorld, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { randomTenant } from '../support/api/random-collections.ts'
 
 after(() => assert.deepEqual(faults, []))
 

@@ -14,8 +14,14 @@ import { freshOrgChart } from '../../shared/domain/membership-requests/request-d
 import { planSync } from '../../shared/domain/sync/plan-sync.ts'
 import { decideRemovals } from '../../shared/domain/sync/removal-guard.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
-import { faults, type JoinableWorld, joinableWorld } from './joinable-world.ts'
-import { criteriaBody, type RandomTenant, randomCondition, randomLink, randomTenant } from './random-collections.ts'
+import { faults, type JoinableWorld, joinableWorld } from '../support/api/joinable-world.ts'
+import {
+  criteriaBody,
+  type RandomTenant,
+  randomCondition,
+  randomLink,
+  randomTenant,
+} from '../support/api/random-collections.ts'
 
 after(() => assert.deepEqual(faults, []))
 

@@ -14,7 +14,7 @@ import {
   type JoinableWorld,
   joinableWorld,
   OPEN,
-} from './joinable-world.ts'
+} from '../support/api/joinable-world.ts'
 
 after(() => assert.deepEqual(faults, []))
 

@@ -1,5 +1,5 @@
 import { it } from 'node:test'
-import { checkPolicyEdits } from './policy-edits-property.ts'
+import { checkPolicyEdits } from '../support/api/policy-edits-property.ts'
 
 const RUNS_COUNT = 300
 

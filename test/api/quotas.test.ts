@@ -7,11 +7,19 @@ import { joinableRoutes } from '../../functions/routes/collections-joinable.ts'
 import { connectorRoutes } from '../../functions/routes/connectors.ts'
 import { groupLinkRoutes } from '../../functions/routes/group-link.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
-import { localAccount } from '../contract/local-database.ts'
-import { TENANT } from '../jobs/link-directory.ts'
-import { openWorld } from '../jobs/link-world.ts'
-import { builtService } from './built-service.ts'
-import { application, CONNECTORS, remove, sendTo, type TestAnswer, upsert, user } from './core-data-service.ts'
+import { builtService } from '../support/api/built-service.ts'
+import {
+  application,
+  CONNECTORS,
+  remove,
+  sendTo,
+  type TestAnswer,
+  upsert,
+  user,
+} from '../support/api/core-data-service.ts'
+import { localAccount } from '../support/contract/local-database.ts'
+import { TENANT } from '../support/jobs/link-directory.ts'
+import { openWorld } from '../support/jobs/link-world.ts'
 
 const { container } = await localAccount()
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { CORE, coreDataServiceOfTests, newTenantWithHr, remove, to, upsert } from './core-data-service.ts'
+import { CORE, coreDataServiceOfTests, newTenantWithHr, remove, to, upsert } from '../support/api/core-data-service.ts'
 
 const service = await coreDataServiceOfTests()
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { operationsDuring } from '../contract/local-database.ts'
-import { approvedBy, equals, faults, type JoinableWorld, joinableWorld, OPEN } from './joinable-world.ts'
+import { approvedBy, equals, faults, type JoinableWorld, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { operationsDuring } from '../support/contract/local-database.ts'
 
 after(() => assert.deepEqual(faults, []))
 

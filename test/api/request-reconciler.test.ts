@@ -6,7 +6,7 @@ import { RequestReconciler } from '../../shared/domain/membership-requests/reque
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
 import type { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from './joinable-world.ts'
+import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
 const world = await joinableWorld()
 const { tenantId, admin, call, submit, joinable, person } = world

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import type { Role } from '../../shared/kernel/caller.ts'
-import { all, CRITERIA, criteriaTenant, leaf, startCriteriaService } from './criteria-service.ts'
+import { all, CRITERIA, criteriaTenant, leaf, startCriteriaService } from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService()
 

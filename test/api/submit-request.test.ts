@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, equals, faults, joinableWorld, OPEN } from './joinable-world.ts'
+import { approvedBy, equals, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 

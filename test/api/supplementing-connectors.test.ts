@@ -11,7 +11,7 @@ import {
   to,
   upsert,
   user,
-} from './core-data-service.ts'
+} from '../support/api/core-data-service.ts'
 
 const ACCOUNT = '0a0a0a0a-0000-4000-8000-00000000000a'
 const ATTACKER = '0a0a0a0a-0000-4000-8000-00000000000b'

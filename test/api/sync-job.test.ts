@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { users } from '../jobs/link-directory.ts'
-import { type LinkApi, openLinkApi, UNKNOWN_ID } from './link-api.ts'
+import { type LinkApi, openLinkApi, UNKNOWN_ID } from '../support/api/link-api.ts'
+import { users } from '../support/jobs/link-directory.ts'
 
 describe('Requesting syncs and reading their jobs', () => {
   let api: LinkApi

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import { approvedBy, equals, faults, joinableWorld } from './joinable-world.ts'
+import { approvedBy, equals, faults, joinableWorld } from '../support/api/joinable-world.ts'
 
 const JOINABLE = '/collections-joinable/beta'
 const CRITERIA = '/collections-criteria/beta'

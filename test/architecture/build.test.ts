@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
 import { packageApp, shippedPackages } from '../../infra/build/package.ts'
 import { billOfMaterials } from '../../infra/build/sbom.ts'
-import { asApplication, eventually, groupMembers } from '../journeys/demo-clients.ts'
-import { newDataFolder, startedEnvironment } from '../journeys/started-environment.ts'
-import { APP_SETTINGS } from './app-settings.ts'
+import { APP_SETTINGS } from '../support/architecture/app-settings.ts'
+import { asApplication, eventually, groupMembers } from '../support/journeys/demo-clients.ts'
+import { newDataFolder, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 
@@ -65,13 +65,13 @@ describe('The package', () => {
   after(() => rmSync(folder, { recursive: true }))
 
   it('registers every function and no others, in a clean folder and a new process', () => {
-    const script = join(import.meta.dirname, 'registered-functions.ts')
+    const script = join(import.meta.dirname, '../support/architecture/registered-functions.ts')
     const output = execFileSync(process.execPath, [script, appFolder], { env: APP_SETTINGS, encoding: 'utf8' })
     assert.deepEqual(JSON.parse(output), FUNCTIONS)
   })
 
   it('names an invalid setting and does not start', () => {
-    const script = join(import.meta.dirname, 'registered-functions.ts')
+    const script = join(import.meta.dirname, '../support/architecture/registered-functions.ts')
     const env = { ...APP_SETTINGS, COSMOS_ENDPOINT: 'nowhere' }
     assert.throws(
       () => execFileSync(process.execPath, [script, appFolder], { env, encoding: 'utf8', stdio: 'pipe' }),
@@ -157,7 +157,7 @@ describe('The package', () => {
   })
 
   it('loads a few small files and no package for the answer of /health', () => {
-    const script = join(import.meta.dirname, 'loaded-by-health.ts')
+    const script = join(import.meta.dirname, '../support/architecture/loaded-by-health.ts')
     const output = execFileSync(process.execPath, [script, appFolder], { env: APP_SETTINGS, encoding: 'utf8' })
     const { status, loaded } = JSON.parse(output) as { status: number; loaded: string[] }
     assert.equal(status, 200)

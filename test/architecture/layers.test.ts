@@ -13,7 +13,7 @@ const SHAPE_NAMES = /^(utils?|helpers?|commons?|types?|constants?|misc|lib)(\.|$
 describe('The folders', () => {
   it('import each other in the allowed directions only, and the check reads all of them', () => {
     const depcruise = join(PROJECT_FOLDER, 'node_modules/.bin/depcruise')
-    const options = ['--config', 'test/architecture/layers.cjs', '--output-type', 'json']
+    const options = ['--config', 'test/support/architecture/layers.cjs', '--output-type', 'json']
     const output = execFileSync(process.execPath, [depcruise, ...options, 'functions', 'shared', 'infra', 'test'], {
       cwd: PROJECT_FOLDER,
       encoding: 'utf8',

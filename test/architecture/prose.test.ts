@@ -6,7 +6,7 @@ import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { METRICS } from '../../shared/kernel/metrics.ts'
 import { REFUSALS } from '../../shared/kernel/refusals.ts'
 import { SETTINGS } from '../../shared/settings/settings.ts'
-import { commentsOf, linesOf, REWRITTEN, type Sentence } from './comments.ts'
+import { commentsOf, linesOf, REWRITTEN, type Sentence } from '../support/architecture/comments.ts'
 
 const PROJECT_FOLDER = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
-import { commentsOf, linesOf, REWRITTEN } from './comments.ts'
+import { commentsOf, linesOf, REWRITTEN } from '../support/architecture/comments.ts'
 
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { CEILINGS, combined, forecast, type MeasuredWork, type Work } from '../bench/scale-model.ts'
-import { simulatedLoads } from '../bench/simulated-loads.ts'
+import { CEILINGS, combined, forecast, type MeasuredWork, type Work } from '../tools/bench/scale-model.ts'
+import { simulatedLoads } from '../tools/bench/simulated-loads.ts'
 
 const work = (counts: Partial<Work>): Work => ({ ...combined([]), ...counts })
 

@@ -3,8 +3,8 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
-import { OTHER_TENANT, PERSON, SERVICE, TENANT } from '../local/directory-fixture.ts'
-import { type Authority, CLIENT, openAuthority, RESOURCE_URI } from './authority-front.ts'
+import { type Authority, CLIENT, openAuthority, RESOURCE_URI } from '../support/auth/authority-front.ts'
+import { OTHER_TENANT, PERSON, SERVICE, TENANT } from '../support/local/directory-fixture.ts'
 
 const SCOPE = 'user_impersonation'
 const NOW_S = 1_893_456_000

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StartedEnvironment } from '../journeys/started-environment.ts'
-import { accessibilityFaults, type ConsoleWorld } from './console-browser.ts'
+import { accessibilityFaults, type ConsoleWorld } from '../support/console/console-browser.ts'
 import {
   assertSound,
   createCollection,
@@ -11,7 +10,8 @@ import {
   leaf,
   menu,
   reviewAndSave,
-} from './console-steps.ts'
+} from '../support/console/console-steps.ts'
+import type { StartedEnvironment } from '../support/journeys/started-environment.ts'
 
 /** Journeys of an administrator of collections and links. */
 export function administratorJourneys(world: () => ConsoleWorld): void {

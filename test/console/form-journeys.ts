@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
-import { type ConsoleWorld, choosePerson } from './console-browser.ts'
-import { assertSound, criteriaCollection, heading, journey, leaf, reviewAndSave } from './console-steps.ts'
+import { type ConsoleWorld, choosePerson } from '../support/console/console-browser.ts'
+import {
+  assertSound,
+  criteriaCollection,
+  heading,
+  journey,
+  leaf,
+  reviewAndSave,
+} from '../support/console/console-steps.ts'
 
 /** What is typed into a form is not lost: faults, two tabs, an ended session. */
 export function formJourneys(world: () => ConsoleWorld): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Response } from 'playwright-core'
-import type { ConsolePage, ConsoleWorld } from './console-browser.ts'
-import { criteriaCollection, journey, leaf } from './console-steps.ts'
+import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
+import { criteriaCollection, journey, leaf } from '../support/console/console-steps.ts'
 
 const ROWS_PER_PAGE_COUNT = 20
 

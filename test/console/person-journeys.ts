@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ConsoleWorld } from './console-browser.ts'
-import { assertSound, heading, joinableCollection, journey, menu } from './console-steps.ts'
+import type { ConsoleWorld } from '../support/console/console-browser.ts'
+import { assertSound, heading, joinableCollection, journey, menu } from '../support/console/console-steps.ts'
 
 const REQUESTS = '/collections-joinable/beta/membership-requests'
 

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import type { Route } from 'playwright-core'
-import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from './console-browser.ts'
-import { assertSound, createCollection, criteriaCollection, heading, journey, leaf, menu } from './console-steps.ts'
+import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from '../support/console/console-browser.ts'
+import {
+  assertSound,
+  createCollection,
+  criteriaCollection,
+  heading,
+  journey,
+  leaf,
+  menu,
+} from '../support/console/console-steps.ts'
 
 /** Views that people with each role can open, for the checks of all of them. */
 const VIEWS = ['/collections', '/collections/new', '/collections/new-joinable', '/links', '/links/new', '/settings']

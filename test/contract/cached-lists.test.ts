@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { cachedLists } from '../../shared/cosmos/cached-lists.ts'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import type { CollectionKind } from '../../shared/domain/collections/collection.ts'
-import { localAccount, operationsDuring } from './local-database.ts'
+import { localAccount, operationsDuring } from '../support/contract/local-database.ts'
 
 const { cosmos, container } = await localAccount()
 const newStore = () => cosmosCollectionStore(container('collections'))

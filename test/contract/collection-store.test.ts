@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
-import { localDatabase } from './local-database.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const container = await localDatabase()
 const store = cosmosCollectionStore(container('collections'))

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connectors/connector-object-store.ts'
 import type { ConnectorObject } from '../../shared/domain/connectors/connector-object.ts'
-import { localDatabase } from './local-database.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const database = await localDatabase()
 const objects = cosmosConnectorObjectStore(database('connectorObjects'))

@@ -8,8 +8,8 @@ import { deleteConnector } from '../../shared/domain/connectors/manage-connector
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
-import { interruptedWrites, writeDependencies } from './connector-writes.ts'
-import { localDatabase } from './local-database.ts'
+import { interruptedWrites, writeDependencies } from '../support/contract/connector-writes.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const database = await localDatabase()
 const deps = writeDependencies(database)

@@ -7,7 +7,7 @@ import { cosmosCoreObjectStore } from '../../shared/cosmos/core/core-object-stor
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import type { ConnectorObject, ConnectorObjectWrite } from '../../shared/domain/connectors/connector-object.ts'
 import type { MergedCoreObject } from '../../shared/domain/connectors/merged-core-object.ts'
-import { localDatabase } from './local-database.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const database = await localDatabase()
 const connectors = cosmosConnectorStore(database('connectors'))

@@ -7,8 +7,8 @@ import type { ObjectData } from '../../shared/domain/connectors/connector-object
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import type { Message } from '../../shared/kernel/messages.ts'
-import { builtService } from '../api/built-service.ts'
-import { localAccount } from './local-database.ts'
+import { builtService } from '../support/api/built-service.ts'
+import { localAccount } from '../support/contract/local-database.ts'
 
 const { cosmos, container } = await localAccount()
 const coreObjects = container('coreObjects')

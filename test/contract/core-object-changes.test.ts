@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
 import { cosmosEvaluationInputs } from '../../shared/cosmos/tenants/evaluation-inputs.ts'
 import type { ChangeMark } from '../../shared/domain/tenant-index/core-object-changes.ts'
-import { localAccount } from './local-database.ts'
+import { localAccount } from '../support/contract/local-database.ts'
 
 const START_MS = Date.parse('2030-01-01T00:00:00Z')
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { storedCursorKeys } from '../../shared/cosmos/tenants/cursor-key-store.ts'
 import { cosmosTenantStore } from '../../shared/cosmos/tenants/tenant-store.ts'
-import { localDatabase } from './local-database.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const container = await localDatabase()
 const tenants = container('tenants')

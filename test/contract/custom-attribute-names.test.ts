@@ -6,7 +6,7 @@ import {
   type CustomAttributeNameStore,
   CustomAttributeRegister,
 } from '../../shared/domain/connectors/custom-attribute-names.ts'
-import { localDatabase } from './local-database.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const container = await localDatabase()
 

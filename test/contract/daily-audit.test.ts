@@ -7,11 +7,11 @@ import { coreObjectsToAudit } from '../../shared/domain/connectors/audit-scope.t
 import { updateConnector } from '../../shared/domain/connectors/manage-connectors.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
-import { builtService } from '../api/built-service.ts'
-import { directDatabase } from './direct-database.ts'
-import { startDirectAccount } from './local-database.ts'
-import { accountOf, objectWrite } from './random-writes.ts'
-import { newSourceTenant } from './source-tenant.ts'
+import { builtService } from '../support/api/built-service.ts'
+import { directDatabase } from '../support/contract/direct-database.ts'
+import { startDirectAccount } from '../support/contract/local-database.ts'
+import { accountOf, objectWrite } from '../support/contract/random-writes.ts'
+import { newSourceTenant } from '../support/contract/source-tenant.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test'
 import { cosmosRequestStore } from '../../shared/cosmos/requests/request-store.ts'
 import { deadlineSchedule, withDeadlineMessages } from '../../shared/domain/membership-requests/deadline-messages.ts'
 import type { RequestStore } from '../../shared/domain/membership-requests/request-dependencies.ts'
-import { requestIn } from '../domain/membership-requests/requests.ts'
-import { localDatabase } from './local-database.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
+import { requestIn } from '../support/domain/membership-requests/requests.ts'
 
 const NOW_MS = Date.parse('2030-01-02T00:00:00Z')
 const tenantId = randomUUID()

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { batchedDocumentReads, readDocuments } from '../../shared/cosmos/batched-reads.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { queryAll } from '../../shared/cosmos/documents.ts'
-import { inProcess, localAccount, operationsDuring } from './local-database.ts'
+import { inProcess, localAccount, operationsDuring } from '../support/contract/local-database.ts'
 
 type Note = { readonly id: string; readonly tenantId: string; readonly text: string }
 

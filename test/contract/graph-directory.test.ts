@@ -13,7 +13,7 @@ import {
   testClock,
   user,
   users,
-} from '../jobs/link-directory.ts'
+} from '../support/jobs/link-directory.ts'
 
 const UNKNOWN_USER = user(900_000)
 /** No deadline. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts'
 import type { IdempotencyRecord } from '../../shared/domain/idempotency/idempotency-record.ts'
-import { localAccount } from './local-database.ts'
+import { localAccount } from '../support/contract/local-database.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 

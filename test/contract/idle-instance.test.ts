@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
-import { localAccount } from './local-database.ts'
+import { localAccount } from '../support/contract/local-database.ts'
 
 const DAY_MS = 86_400_000
 const DAY_S = 86_400

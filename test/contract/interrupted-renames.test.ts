@@ -6,10 +6,10 @@ import type { ObjectData } from '../../shared/domain/connectors/connector-object
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
-import { builtService } from '../api/built-service.ts'
-import { directDatabase } from './direct-database.ts'
-import { startDirectAccount } from './local-database.ts'
-import { newSourceTenant, recordsOf } from './source-tenant.ts'
+import { builtService } from '../support/api/built-service.ts'
+import { directDatabase } from '../support/contract/direct-database.ts'
+import { startDirectAccount } from '../support/contract/local-database.ts'
+import { newSourceTenant, recordsOf } from '../support/contract/source-tenant.ts'
 
 const { cosmos, container } = await startDirectAccount(Date.now)
 cosmos.unref()

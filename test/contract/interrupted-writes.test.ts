@@ -8,8 +8,8 @@ import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts
 import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import type { CoreObject, ObjectType, Reference } from '../../shared/domain/core/core-object.ts'
 import type { Message } from '../../shared/kernel/messages.ts'
-import { interruptedWrites, writeDependencies } from './connector-writes.ts'
-import { localDatabase } from './local-database.ts'
+import { interruptedWrites, writeDependencies } from '../support/contract/connector-writes.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const database = await localDatabase()
 const deps = writeDependencies(database)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosJobStore } from '../../shared/cosmos/jobs/job-store.ts'
 import { newJob, type SyncJobType } from '../../shared/domain/group-links/sync-job.ts'
-import { localAccount } from './local-database.ts'
+import { localAccount } from '../support/contract/local-database.ts'
 
 const CREATED_MS = Date.parse('2030-01-01T00:00:00Z')
 const TENANT = 'tenant'

@@ -5,7 +5,7 @@ import { type GroupLink, newLink } from '../../shared/domain/group-links/group-l
 import { minuteOfTenant } from '../../shared/domain/group-links/link-dependencies.ts'
 import { newJob, type SyncJob } from '../../shared/domain/group-links/sync-job.ts'
 import { FIRST_SET_ID } from '../../shared/domain/sync/tracked-groups.ts'
-import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
+import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
 
 const [TENANT, OTHER_TENANT] = [randomUUID(), randomUUID()]
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')

@@ -12,7 +12,7 @@ import {
   SMALL_TENANT,
   TENANT,
   type TestDirectory,
-} from '../jobs/link-directory.ts'
+} from '../support/jobs/link-directory.ts'
 
 /** One for each test, because the process caches the token of an identity. */
 const identity = (number: number) => `aaaaaaaa-0000-4000-8000-0000000000f${number}`

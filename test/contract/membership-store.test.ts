@@ -7,7 +7,7 @@ import { cosmosCriteriaHistory } from '../../shared/cosmos/members/member-histor
 import { cosmosMembershipStore } from '../../shared/cosmos/members/membership-store.ts'
 import type { EvaluatedMembers, MembershipChange } from '../../shared/domain/collections/membership-store.ts'
 import type { MemberEvent } from '../../shared/domain/history/member-history.ts'
-import { localAccount } from './local-database.ts'
+import { localAccount } from '../support/contract/local-database.ts'
 
 const TENANT = '00000000-0000-4000-8000-000000000001'
 const { cosmos, container } = await localAccount()

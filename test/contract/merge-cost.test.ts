@@ -7,9 +7,9 @@ import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { addMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
 import { createJoinableCollection } from '../../shared/domain/membership-requests/joinable-collection.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
-import { builtService } from '../api/built-service.ts'
-import { operationsDuring, startDirectAccount } from './local-database.ts'
-import { newSourceTenant } from './source-tenant.ts'
+import { builtService } from '../support/api/built-service.ts'
+import { operationsDuring, startDirectAccount } from '../support/contract/local-database.ts'
+import { newSourceTenant } from '../support/contract/source-tenant.ts'
 
 /** Store operations for each membership and gate of a merge. */
 const OPERATIONS_PER_ITEM = 3

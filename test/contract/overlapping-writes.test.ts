@@ -5,8 +5,8 @@ import { cosmosCoreObjectStore } from '../../shared/cosmos/core/core-object-stor
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
-import { writeDependencies } from './connector-writes.ts'
-import { localDatabase } from './local-database.ts'
+import { writeDependencies } from '../support/contract/connector-writes.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const database = await localDatabase()
 const deps = writeDependencies(database)

@@ -8,7 +8,7 @@ import { openDatabase } from '../../shared/cosmos/database.ts'
 import { databaseCheck } from '../../shared/cosmos/database-check.ts'
 import { queueCheck } from '../../shared/messaging/message-sender.ts'
 import { QUEUES } from '../../shared/messaging/queues.ts'
-import { localDatabase } from './local-database.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const unlimited = () => new AbortController().signal
 const soon = () => AbortSignal.timeout(500)

@@ -10,10 +10,10 @@ import { erasePersonalData } from '../../shared/domain/connectors/erase-personal
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { type MembershipRequest, newRequest } from '../../shared/domain/membership-requests/membership-request.ts'
-import { builtService } from '../api/built-service.ts'
-import { directDatabase } from './direct-database.ts'
-import { startDirectAccount } from './local-database.ts'
-import { newSourceTenant } from './source-tenant.ts'
+import { builtService } from '../support/api/built-service.ts'
+import { directDatabase } from '../support/contract/direct-database.ts'
+import { startDirectAccount } from '../support/contract/local-database.ts'
+import { newSourceTenant } from '../support/contract/source-tenant.ts'
 
 const NOW_MS = Date.parse('2030-01-15T01:00:00Z')
 const AT = '2030-01-15T01:00:00.000Z'

@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test'
 import type { LocalCosmos } from '../../infra/local/cosmos/server.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/links/removal-plan-store.ts'
 import type { RemovalPlanStore } from '../../shared/domain/group-links/removal-plan.ts'
-import { users } from '../jobs/link-directory.ts'
-import { startLocalAccount } from './local-database.ts'
+import { startLocalAccount } from '../support/contract/local-database.ts'
+import { users } from '../support/jobs/link-directory.ts'
 
 describe('The store of removal plans', () => {
   let cosmos: LocalCosmos

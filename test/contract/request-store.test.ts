@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { cosmosJoinedMembers } from '../../shared/cosmos/requests/joined-member-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/requests/request-store.ts'
 import type { MembershipRequest } from '../../shared/domain/membership-requests/membership-request.ts'
-import { localDatabase } from './local-database.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const AT = '2030-01-01T00:00:00.000+00:00'
 const container = await localDatabase()

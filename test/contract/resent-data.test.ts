@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { type WriteDependencies, writeObjects } from '../../shared/domain/connectors/write-objects.ts'
-import { builtService } from '../api/built-service.ts'
-import { localDatabase } from './local-database.ts'
-import { nameOf, objectWrite } from './random-writes.ts'
-import { newSourceTenant, recordsOf, type SourceTenant } from './source-tenant.ts'
+import { builtService } from '../support/api/built-service.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
+import { nameOf, objectWrite } from '../support/contract/random-writes.ts'
+import { newSourceTenant, recordsOf, type SourceTenant } from '../support/contract/source-tenant.ts'
 
 const RUNS_COUNT = 20
 

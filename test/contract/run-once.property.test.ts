@@ -7,7 +7,7 @@ import { cosmosIdempotencyStore } from '../../shared/cosmos/idempotency-store.ts
 import type { IdempotencyStore } from '../../shared/domain/idempotency/idempotency-record.ts'
 import { type Creation, runOnce, type StoredResult } from '../../shared/domain/idempotency/run-once.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
-import { localDatabase } from './local-database.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const IN_PROGRESS_MS = 30_000
 const store = cosmosIdempotencyStore((await localDatabase())('idempotencyKeys'))

@@ -9,8 +9,8 @@ import { queryAll, readDocument } from '../../shared/cosmos/documents.ts'
 import { cosmosSavedRowsStore } from '../../shared/cosmos/members/saved-rows-store.ts'
 import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
-import { localAccount } from './local-database.ts'
-import { contentOf, municipalityObjects, objectsIn, writeObjects } from './saved-objects.ts'
+import { localAccount } from '../support/contract/local-database.ts'
+import { contentOf, municipalityObjects, objectsIn, writeObjects } from '../support/contract/saved-objects.ts'
 
 const INSTANCES_COUNT = 2
 const RUNS_COUNT = Number(process.env.SAVED_ROWS_RUNS ?? 6)

@@ -6,9 +6,9 @@ import { queryAll } from '../../shared/cosmos/documents.ts'
 import { cosmosSavedRowsStore } from '../../shared/cosmos/members/saved-rows-store.ts'
 import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
-import { directDatabase } from './direct-database.ts'
-import { localAccount } from './local-database.ts'
-import { contentOf, municipalityObjects, objectsIn, writeObjects } from './saved-objects.ts'
+import { directDatabase } from '../support/contract/direct-database.ts'
+import { localAccount } from '../support/contract/local-database.ts'
+import { contentOf, municipalityObjects, objectsIn, writeObjects } from '../support/contract/saved-objects.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -6,7 +6,7 @@ import { cosmosJobStore } from '../../shared/cosmos/jobs/job-store.ts'
 import type { JobFilter } from '../../shared/domain/group-links/link-dependencies.ts'
 import type { SweepRecord } from '../../shared/domain/group-links/swept-jobs.ts'
 import { newJob, type SyncJob } from '../../shared/domain/group-links/sync-job.ts'
-import { localDatabase } from './local-database.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const START_MS = Date.parse('2030-01-01T00:00:00Z')
 const MINUTE_MS = 60_000

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { it } from 'node:test'
 import { type VersionedWrite, writeVersioned } from '../../shared/cosmos/versioned-writes.ts'
-import { startDirectAccount } from './local-database.ts'
+import { startDirectAccount } from '../support/contract/local-database.ts'
 
 /** Documents of one transaction, and of all that are sent at once. */
 const [TRANSACTION_COUNT, DOCUMENTS_COUNT] = [100, 400]

@@ -10,7 +10,7 @@ import { visibleByReferences } from '../../shared/domain/object-access/visible-b
 import { visibleObjects } from '../../shared/domain/object-access/visible-objects.ts'
 import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
-import { localDatabase } from './local-database.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const coreObjects = (await localDatabase())('coreObjects')
 const store = cosmosCoreObjectStore(coreObjects)

@@ -4,10 +4,10 @@ import { it } from 'node:test'
 import type { LocalCosmos } from '../../infra/local/cosmos/server.ts'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
-import { builtService } from '../api/built-service.ts'
-import { directDatabase } from './direct-database.ts'
-import { startDirectAccount } from './local-database.ts'
-import { newSourceTenant } from './source-tenant.ts'
+import { builtService } from '../support/api/built-service.ts'
+import { directDatabase } from '../support/contract/direct-database.ts'
+import { startDirectAccount } from '../support/contract/local-database.ts'
+import { newSourceTenant } from '../support/contract/source-tenant.ts'
 
 /** What a thread parses in about 5 ms. A response of Cosmos can have 4 MB. */
 const RESPONSE_LIMIT_BYTES = 1_000_000

@@ -4,7 +4,7 @@ import type { GraphCall, GraphReply } from '../../shared/graph/graph-calls.ts'
 import { NO_REPLY } from '../../shared/graph/graph-calls.ts'
 import { retryingCalls } from '../../shared/graph/retrying-calls.ts'
 import { addMembers, type MemberWrites, removeMembers } from '../../shared/graph/write-members.ts'
-import { user, users } from '../jobs/link-directory.ts'
+import { user, users } from '../support/jobs/link-directory.ts'
 
 const GROUP = 'dddddddd-0000-4000-8000-000000000001'
 

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { OPEN } from '../api/joinable-world.ts'
-import { eventWorld } from './event-world.ts'
+import { OPEN } from '../support/api/joinable-world.ts'
+import { eventWorld } from '../support/events/event-world.ts'
 
 const GUIDE = new URL('../../infra/operations/README.md', import.meta.url)
 const folder = mkdtempSync(join(tmpdir(), 'receiver-'))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { OPEN } from '../api/joinable-world.ts'
-import { eventWorld, receiver, SUBSCRIPTIONS, signatureOf } from './event-world.ts'
+import { OPEN } from '../support/api/joinable-world.ts'
+import { eventWorld, receiver, SUBSCRIPTIONS, signatureOf } from '../support/events/event-world.ts'
 
 const DAY_S = 24 * 60 * 60
 
@@ -25,6 +25,7 @@ describe('Events', () => {
       cause: 'Request',
       actorId: person.identityId,
       requestId: request.id,
+      until: null,
       membershipVersion: 1,
     })
     const requestEvents = hook.types().filter((type) => type.startsWith('request.'))

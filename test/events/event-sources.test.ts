@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { sweepEvents } from '../../shared/domain/events/sweep-events.ts'
-import { OPEN } from '../api/joinable-world.ts'
-import { eventWorld, receiver, SUBSCRIPTIONS } from './event-world.ts'
+import { OPEN } from '../support/api/joinable-world.ts'
+import { eventWorld, receiver, SUBSCRIPTIONS } from '../support/events/event-world.ts'
 
 describe('Events after a restore of the database', () => {
   it('tell of changes whose versions come a second time, and of none twice under another id', async () => {

@@ -1,5 +1,5 @@
 import { describe, it } from 'node:test'
-import { checkEvents } from './events-property.ts'
+import { checkEvents } from '../support/events/events-property.ts'
 
 /** `EVENT_RUNS` and `EVENT_SEED` set the number of runs and the seed. */
 const { EVENT_RUNS = '60', EVENT_SEED } = process.env

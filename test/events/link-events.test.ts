@@ -7,8 +7,8 @@ import { eventsOfLinkAction, eventsOfLinkChange, withPauseTold } from '../../sha
 import type { EventDraft } from '../../shared/domain/events/event-types.ts'
 import { type GroupLink, newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { HeldRemovals } from '../../shared/domain/group-links/removal-plan.ts'
-import { faultLog } from '../api/built-service.ts'
-import { localDatabase } from '../contract/local-database.ts'
+import { faultLog } from '../support/api/built-service.ts'
+import { localDatabase } from '../support/contract/local-database.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 const IDS = { collectionId: randomUUID(), directoryGroupId: randomUUID() }

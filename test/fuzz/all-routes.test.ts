@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { requestsFor } from './requests.ts'
-import { type CallerName, FOREIGN, openWholeService, type WireRequest } from './whole-service.ts'
+import { requestsFor } from '../support/fuzz/requests.ts'
+import { type CallerName, FOREIGN, openWholeService, type WireRequest } from '../support/fuzz/whole-service.ts'
 
 /** `FUZZ_REQUESTS=20000` runs longer; `FUZZ_SEED` repeats a run. */
 const REQUESTS_COUNT = Number(process.env.FUZZ_REQUESTS ?? 2_000)

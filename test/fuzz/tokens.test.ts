@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { callerAdmission } from '../../shared/auth/caller-admission.ts'
 import { tokenVerifier } from '../../shared/auth/token-verifier.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
-import { CLIENT, openAuthority, RESOURCE_URI } from '../auth/authority-front.ts'
-import { OTHER_TENANT, PERSON, SERVICE, TENANT } from '../local/directory-fixture.ts'
+import { CLIENT, openAuthority, RESOURCE_URI } from '../support/auth/authority-front.ts'
+import { OTHER_TENANT, PERSON, SERVICE, TENANT } from '../support/local/directory-fixture.ts'
 
 /** `FUZZ_REQUESTS=20000` runs longer; `FUZZ_SEED` repeats a run. */
 const TOKENS_COUNT = Math.ceil(Number(process.env.FUZZ_REQUESTS ?? 2_000) / 10)

@@ -5,7 +5,7 @@ import { route } from '../../shared/http/route.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
-import { dispatched, type Sent } from './dispatched.ts'
+import { dispatched, type Sent } from '../support/http/dispatched.ts'
 
 const TENANT = '0f8fad5b-d9cb-469f-a165-70867728950e'
 const ETAG = '"7"'

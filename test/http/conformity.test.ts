@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type HttpResponse, refusalEnvelope, successEnvelope } from '../../shared/http/envelope.ts'
 import { Refusal, type RefusalCode } from '../../shared/kernel/refusals.ts'
-import { assertConforming } from './conformity.ts'
+import { assertConforming } from '../support/http/conformity.ts'
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 const PATH = `/iamcore/beta/sync/connectors/${ID}`

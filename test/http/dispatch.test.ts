@@ -5,7 +5,7 @@ import { route } from '../../shared/http/route.ts'
 import type { Caller, Role } from '../../shared/kernel/caller.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
-import { dispatched, type Sent } from './dispatched.ts'
+import { dispatched, type Sent } from '../support/http/dispatched.ts'
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 const IDENTITY = '7d444840-9dc0-11d1-b245-5ffdce74fad2'

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { jsonDepthSteps, jsonParseSteps, MEMBERS_LIMIT_COUNT } from '../../shared/http/json-parse-steps.ts'
+import { readJsonBody } from '../../shared/http/request.ts'
 import { runToCompletion } from '../../shared/kernel/cooperative-scheduler.ts'
 
 const parse = (text: string, stepCount: number) => runToCompletion(jsonParseSteps(text, stepCount))
@@ -69,6 +70,25 @@ describe('JSON that is parsed in steps', () => {
   ]) {
     it(`is the same as with JSON.parse: ${text}`, () => {
       for (let stepCount = 1; stepCount < 20; stepCount += 1) sameAsParse(text, stepCount)
+    })
+  }
+
+  for (const [claim, entry] of [
+    ['objects with new names', (at: number) => `{"name ${at}":0}`],
+    ['deeply nested lists', () => '['.repeat(60) + ']'.repeat(60)],
+    ['objects of a connector', (at: number) => JSON.stringify({ op: 'delete', externalId: `person ${at}` })],
+  ] as const) {
+    it(`parses no more than 16 KB at once of the largest batch of ${claim}`, async (test) => {
+      const entries: string[] = []
+      for (let count = 0; count < 4_000_000; count += entries.at(-1)?.length ?? 0) entries.push(entry(entries.length))
+      const body = new TextEncoder().encode(`{"items":[${entries.join(',')}]}`)
+      const header = (name: string) => (name === 'content-type' ? 'application/json' : null)
+      const parse = test.mock.method(JSON, 'parse')
+      const request = { method: 'POST', url: '/', header, bytes: async () => body }
+      const parsed = await readJsonBody(request, { bodyLimitBytes: 5_000_000 })
+      assert.equal((parsed as { items: unknown[] }).items.length, entries.length)
+      const lengths = parse.mock.calls.map(({ arguments: [text] }) => text.length)
+      assert.ok(Math.max(...lengths) < 17_000, `${Math.max(...lengths)} characters`)
     })
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { openWholeService, type WireRequest } from '../fuzz/whole-service.ts'
+import { openWholeService, type WireRequest } from '../support/fuzz/whole-service.ts'
 
 const COLLECTIONS = '/collections-joinable/beta'
 const service = await openWholeService()

@@ -5,7 +5,7 @@ import { routeTables } from '../../functions/routes/all-routes.ts'
 import type { Route } from '../../shared/http/route.ts'
 import { misspeltMembers, misspeltParameters } from '../../shared/http/unknown-names.ts'
 import { nearMiss } from '../../shared/kernel/near-misses.ts'
-import { processorClock } from '../processor-clock.ts'
+import { processorClock } from '../support/timing/processor-clock.ts'
 
 type Schema = {
   readonly properties?: Readonly<Record<string, TSchema>>

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { describe, it } from 'node:test'
 import { CONTAINERS } from '../../shared/cosmos/containers.ts'
 import { QUEUES } from '../../shared/messaging/queues.ts'
-import { projectFiles, projectFolder, readProjectText } from './project-facts.ts'
+import { projectFiles, projectFolder, readProjectText } from '../support/infra/project-facts.ts'
 
 const GUIDES = [...projectFiles('*.md'), ...projectFiles('.github/*.md'), ...projectFiles('infra/**/*.md')]
 const operations = readProjectText('infra/operations/README.md')
@@ -37,11 +37,11 @@ describe('the operations guide', () => {
 
 describe('the commands', () => {
   it('run every benchmark by its name', () => {
-    const listed = execFileSync(process.execPath, ['test/run-named.ts', 'bench'], {
+    const listed = execFileSync(process.execPath, ['test/tools/run-named.ts', 'bench'], {
       cwd: projectFolder,
       encoding: 'utf8',
     })
-    const files = projectFiles('test/bench/*.bench.ts').map((file) => basename(file, '.bench.ts'))
+    const files = projectFiles('test/tools/bench/*.bench.ts').map((file) => basename(file, '.bench.ts'))
     assert.deepEqual(named(listed, /^ {2}([a-z-]+) /gm), files)
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readProjectText } from './project-facts.ts'
+import { readProjectText } from '../support/infra/project-facts.ts'
 
 const module = (name: string): string => readProjectText(`infra/modules/${name}.bicep`)
 

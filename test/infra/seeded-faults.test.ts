@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readTemplateTexts } from './bicep/template.ts'
-import { checkProject } from './check-project.ts'
-import { projectFolder, readProjectFacts, readProjectText, readTypes } from './project-facts.ts'
-import { RULE_FAULTS, TYPE_FAULTS } from './seeded-faults.ts'
+import { readTemplateTexts } from '../support/infra/bicep/template.ts'
+import { checkProject } from '../support/infra/check-project.ts'
+import { projectFolder, readProjectFacts, readProjectText, readTypes } from '../support/infra/project-facts.ts'
+import { RULE_FAULTS, TYPE_FAULTS } from '../support/infra/seeded-faults.ts'
 
 const texts = readTemplateTexts(projectFolder)
 const azureTypes = readTypes()

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { loadApp } from '../../infra/local/host/loader.ts'
-import { APP_SETTINGS } from '../architecture/app-settings.ts'
-import { describeFault } from './bicep/fault.ts'
-import { parseTemplates, readTemplateTexts } from './bicep/template.ts'
-import { checkProject, MAIN } from './check-project.ts'
+import { APP_SETTINGS } from '../support/architecture/app-settings.ts'
+import { describeFault } from '../support/infra/bicep/fault.ts'
+import { parseTemplates, readTemplateTexts } from '../support/infra/bicep/template.ts'
+import { checkProject, MAIN } from '../support/infra/check-project.ts'
 import {
   CONNECTIONS,
   projectFiles,
@@ -12,8 +12,8 @@ import {
   readProjectFacts,
   readProjectText,
   readTypes,
-} from './project-facts.ts'
-import { checkParametersFile } from './rules/parameters.ts'
+} from '../support/infra/project-facts.ts'
+import { checkParametersFile } from '../support/infra/rules/parameters.ts'
 
 const texts = readTemplateTexts(projectFolder)
 const azureTypes = readTypes()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { basename } from 'node:path'
 import { describe, it } from 'node:test'
-import { projectFiles, readProjectText } from './project-facts.ts'
+import { projectFiles, readProjectText } from '../support/infra/project-facts.ts'
 
 const files = [
   ...projectFiles('.github/workflows/*.yml'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { costOfChange } from './change-cost.ts'
+import { costOfChange } from '../support/jobs/change-cost.ts'
 
 const MAX_UNITS = 90
 /** Of the difference between collections of different sizes. */

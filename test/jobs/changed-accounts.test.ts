@@ -4,8 +4,8 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
-import { type AccountWorld, gone, identity, openAccountWorld, position } from './account-world.ts'
-import { TENANT, users } from './link-directory.ts'
+import { type AccountWorld, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
 
 const HOURS_MS = 60 * 60 * 1000
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { cosmosJoinedMembers } from '../../shared/cosmos/requests/joined-member-store.ts'
 import type { JoinedMembers } from '../../shared/domain/collections/membership-store.ts'
-import { type AccountWorld, identity, openAccountWorld } from './account-world.ts'
-import { user, users } from './link-directory.ts'
+import { type AccountWorld, identity, openAccountWorld } from '../support/jobs/account-world.ts'
+import { user, users } from '../support/jobs/link-directory.ts'
 
 let world: AccountWorld
 before(async () => {

@@ -1,5 +1,5 @@
 import { it } from 'node:test'
-import { checkConvergence } from './convergence-property.ts'
+import { checkConvergence } from '../support/jobs/convergence-property.ts'
 
 const RUNS_COUNT = 60
 /** `npm run soak -- consistency` tries others. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { MembershipStore } from '../../shared/domain/collections/membership-store.ts'
-import { CRITERIA, criteriaTenant, startCriteriaService, startsWith } from '../api/criteria-service.ts'
+import { CRITERIA, criteriaTenant, startCriteriaService, startsWith } from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService({ databaseSharesClock: true })
 

@@ -1,5 +1,5 @@
 import { it } from 'node:test'
-import { checkDrift } from './drift-property.ts'
+import { checkDrift } from '../support/jobs/drift-property.ts'
 
 const RUNS_COUNT = 4
 /** `npm run soak -- consistency` tries others. */

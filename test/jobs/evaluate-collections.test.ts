@@ -16,7 +16,7 @@ import {
   named,
   startCriteriaService,
   startsWith,
-} from '../api/criteria-service.ts'
+} from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService()
 

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { EVALUATION_LEASE_MS } from '../../shared/domain/evaluation/evaluation-lease.ts'
 import { isConflict } from '../../shared/kernel/versioned.ts'
-import { type CriteriaProcess, startCriteriaService } from '../api/criteria-service.ts'
-import { isTrouble, Life, mortalProcess } from './mortal-process.ts'
-import { type Change, change, conditions, randomTenant, replayed } from './random-tenant.ts'
+import { type CriteriaProcess, startCriteriaService } from '../support/api/criteria-service.ts'
+import { isTrouble, Life, mortalProcess } from '../support/jobs/mortal-process.ts'
+import { type Change, change, conditions, randomTenant, replayed } from '../support/jobs/random-tenant.ts'
 
 const PROCESS_COUNT = 3
 const MINUTE_MS = 60_000

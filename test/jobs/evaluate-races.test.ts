@@ -13,7 +13,7 @@ import {
   memberOf,
   startCriteriaService,
   startsWith,
-} from '../api/criteria-service.ts'
+} from '../support/api/criteria-service.ts'
 
 const LEASE_EXPIRES_MS = EVALUATION_LEASE_MS + 2 * 60_000
 

@@ -9,7 +9,7 @@ import {
   memberOf,
   startCriteriaService,
   startsWith,
-} from '../api/criteria-service.ts'
+} from '../support/api/criteria-service.ts'
 
 const MINUTE_MS = 60_000
 /** `functionTimeout` in host.json. */

@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { explainMembership } from '../../shared/domain/insight/explain-membership.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
-import { type AccountWorld, CALLER, gone, identity, openAccountWorld, position } from './account-world.ts'
-import { TENANT, user } from './link-directory.ts'
+import { type AccountWorld, CALLER, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import { TENANT, user } from '../support/jobs/link-directory.ts'
 
 const PEOPLE = ['ada', 'bob', 'eve'] as const
 type Name = (typeof PEOPLE)[number]

@@ -6,7 +6,7 @@ import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
-import { TENANT, users } from './link-directory.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
 import {
   type Linked,
   type LinkWorld,
@@ -14,8 +14,8 @@ import {
   openWorld,
   type SentMessage,
   syncedLink,
-} from './link-world.ts'
-import { Turns } from './turns.ts'
+} from '../support/jobs/link-world.ts'
+import { Turns } from '../support/jobs/turns.ts'
 
 const RUNS_COUNT = 18
 

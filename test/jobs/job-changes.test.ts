@@ -5,9 +5,9 @@ import type { JobChangeDto } from '../../shared/domain/group-links/job-changes.t
 import { listJobChanges } from '../../shared/domain/group-links/list-job-changes.ts'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
-import { codes, type LinkApi, openLinkApi, UNKNOWN_ID } from '../api/link-api.ts'
-import { type AccountWorld, identity, openAccountWorld } from './account-world.ts'
-import { TENANT, user, users } from './link-directory.ts'
+import { codes, type LinkApi, openLinkApi, UNKNOWN_ID } from '../support/api/link-api.ts'
+import { type AccountWorld, identity, openAccountWorld } from '../support/jobs/account-world.ts'
+import { TENANT, user, users } from '../support/jobs/link-directory.ts'
 
 describe('What a sync job has written', () => {
   let api: LinkApi

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { enqueueDailyWork, minutesSince } from '../../shared/domain/sync/sweep.ts'
-import { TENANT } from './link-directory.ts'
-import { type LinkWorld, openWorld } from './link-world.ts'
+import { TENANT } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
 
 const at = (time: string): number => Date.parse(`2031-01-01T${time}Z`)
 const whole = Array.from({ length: 60 }, (_, minute) => minute)

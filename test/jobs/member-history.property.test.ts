@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { startCriteriaService } from '../api/criteria-service.ts'
-import { change, conditions, randomTenant, replayed } from './random-tenant.ts'
+import { startCriteriaService } from '../support/api/criteria-service.ts'
+import { change, conditions, randomTenant, replayed } from '../support/jobs/random-tenant.ts'
 
 /** `HISTORY_RUNS` and `HISTORY_SEED` set the number of runs and the seed. */
 const { HISTORY_RUNS = '3', HISTORY_SEED } = process.env

@@ -4,8 +4,8 @@ import { requestSync, updateLink } from '../../shared/domain/group-links/manage-
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
-import { TENANT, users } from './link-directory.ts'
-import { type LinkWorld, notifyOfMembershipChange, openWorld, syncedLink } from './link-world.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, notifyOfMembershipChange, openWorld, syncedLink } from '../support/jobs/link-world.ts'
 
 describe('An incremental sync with concurrent workers', () => {
   let world: LinkWorld

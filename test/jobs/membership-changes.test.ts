@@ -3,8 +3,14 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { collectionLinks } from '../../shared/domain/group-links/linked-collections.ts'
 import { requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
-import { TENANT, user, users } from './link-directory.ts'
-import { type LinkWorld, notifyOfMembershipChange, openWorld, setLinkSettings, syncedLink } from './link-world.ts'
+import { TENANT, user, users } from '../support/jobs/link-directory.ts'
+import {
+  type LinkWorld,
+  notifyOfMembershipChange,
+  openWorld,
+  setLinkSettings,
+  syncedLink,
+} from '../support/jobs/link-world.ts'
 
 describe('An incremental sync', () => {
   let world: LinkWorld

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Overrides } from '../../functions/app/service.ts'
-import { type AccountWorld, gone, identity, openAccountWorld, position } from './account-world.ts'
-import { TENANT, users } from './link-directory.ts'
+import { type AccountWorld, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
 
 type Write = ReturnType<typeof identity>
 

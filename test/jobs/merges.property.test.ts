@@ -1,5 +1,5 @@
 import { it } from 'node:test'
-import { checkMerges } from './merge-property.ts'
+import { checkMerges } from '../support/jobs/merge-property.ts'
 
 const RUNS_COUNT = 300
 /** `npm run soak -- people` tries others. */

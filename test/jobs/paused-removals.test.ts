@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { listLinks, readLinkDto, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
-import { type AccountWorld, gone, identity, openAccountWorld } from './account-world.ts'
-import { TENANT, user } from './link-directory.ts'
+import { type AccountWorld, gone, identity, openAccountWorld } from '../support/jobs/account-world.ts'
+import { TENANT, user } from '../support/jobs/link-directory.ts'
 
 let world: AccountWorld
 before(async () => {

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import type { RequestRecord } from '../../infra/local/directory/request-log.ts'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
-import { TENANT, users } from './link-directory.ts'
-import { type LinkWorld, openWorld } from './link-world.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
 
 const RUNS_COUNT = 200
 

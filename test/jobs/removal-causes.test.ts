@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
-import { type AccountWorld, CALLER, identity, openAccountWorld } from './account-world.ts'
-import { TENANT, users } from './link-directory.ts'
-import { setLinkSettings } from './link-world.ts'
+import { type AccountWorld, CALLER, identity, openAccountWorld } from '../support/jobs/account-world.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
+import { setLinkSettings } from '../support/jobs/link-world.ts'
 
 describe('The cause of held removals', () => {
   let world: AccountWorld

@@ -1,5 +1,5 @@
 import { it } from 'node:test'
-import { checkGuard } from './guard-property.ts'
+import { checkGuard } from '../support/jobs/guard-property.ts'
 
 const RUNS_COUNT = 200
 

@@ -5,7 +5,7 @@ import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { deleteLink, requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
-import { TENANT, user, users } from './link-directory.ts'
+import { TENANT, user, users } from '../support/jobs/link-directory.ts'
 import {
   type Linked,
   type LinkWorld,
@@ -13,7 +13,7 @@ import {
   openWorld,
   setLinkSettings,
   syncedLink,
-} from './link-world.ts'
+} from '../support/jobs/link-world.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const APPROVER = user(9)

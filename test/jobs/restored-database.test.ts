@@ -6,9 +6,9 @@ import { CONTAINERS, type ContainerId } from '../../shared/cosmos/containers.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { connectorObjectId } from '../../shared/domain/connectors/connector-object.ts'
 import { enqueueSweeps } from '../../shared/domain/sync/sweep.ts'
-import { startDirectAccount } from '../contract/local-database.ts'
-import { type AccountWorld, gone, identity, openAccountWorld, position } from './account-world.ts'
-import { TENANT, user } from './link-directory.ts'
+import { startDirectAccount } from '../support/contract/local-database.ts'
+import { type AccountWorld, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import { TENANT, user } from '../support/jobs/link-directory.ts'
 
 type Documents = ReadonlyMap<ContainerId, readonly (Record<string, unknown> & { id: string })[]>
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
-import { SERVICE_PRINCIPAL, TENANT, user, users } from './link-directory.ts'
-import { type LinkWorld, openWorld } from './link-world.ts'
+import { SERVICE_PRINCIPAL, TENANT, user, users } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
 
 describe('A sync job', () => {
   let world: LinkWorld

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
-import { type AccountWorld, gone, identity, openAccountWorld, position } from './account-world.ts'
-import { SERVICE, TENANT, user } from './link-directory.ts'
+import { type AccountWorld, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import { SERVICE, TENANT, user } from '../support/jobs/link-directory.ts'
 
 describe('An account that belongs to a group all the time', () => {
   let world: AccountWorld

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import type { Service } from '../../functions/app/service.ts'
 import { updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
-import { type AccountWorld, CALLER, gone, identity, openAccountWorld, position } from './account-world.ts'
-import { TENANT, user } from './link-directory.ts'
+import { type AccountWorld, CALLER, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import { TENANT, user } from '../support/jobs/link-directory.ts'
 
 const MINUTE_MS = 60_000
 /** Longer than the times of comparisons and of account changes are uncertain. */

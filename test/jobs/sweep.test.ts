@@ -5,8 +5,8 @@ import { minuteOfTenant } from '../../shared/domain/group-links/link-dependencie
 import { updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { enqueueDailyWork, enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
-import { SMALL_TENANT, TENANT, users } from './link-directory.ts'
-import { type LinkWorld, openWorld } from './link-world.ts'
+import { SMALL_TENANT, TENANT, users } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
 
 describe('The sweep', () => {
   let world: LinkWorld

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
-import { user, users } from './link-directory.ts'
-import { type LinkWorld, openWorld } from './link-world.ts'
+import { user, users } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
 
 describe('A sync job with directory faults', () => {
   let world: LinkWorld

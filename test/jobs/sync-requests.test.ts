@@ -4,8 +4,8 @@ import { describe, it } from 'node:test'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import type { Creation } from '../../shared/domain/idempotency/run-once.ts'
-import { TENANT, users } from './link-directory.ts'
-import { openWorld, syncedLink } from './link-world.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
+import { openWorld, syncedLink } from '../support/jobs/link-world.ts'
 
 describe('A link that is disabled during a sync request', () => {
   it('gets no job', async () => {

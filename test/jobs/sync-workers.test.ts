@@ -3,8 +3,8 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { deleteLink, requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
-import { TENANT, users } from './link-directory.ts'
-import { type LinkWorld, openWorld } from './link-world.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
 
 describe('Workers of sync jobs', () => {
   let world: LinkWorld

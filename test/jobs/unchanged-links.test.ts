@@ -8,8 +8,8 @@ import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { offsetOf } from '../../shared/kernel/schedule.ts'
 import { toTimestamp } from '../../shared/kernel/timestamp.ts'
-import { SERVICE_PRINCIPAL, TENANT, user, users } from './link-directory.ts'
-import { type LinkWorld, openWorld, setLinkSettings, syncedLink } from './link-world.ts'
+import { SERVICE_PRINCIPAL, TENANT, user, users } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, openWorld, setLinkSettings, syncedLink } from '../support/jobs/link-world.ts'
 
 const HOUR_MS = 3_600_000
 

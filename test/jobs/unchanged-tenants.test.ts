@@ -4,8 +4,8 @@ import { deleteCollection } from '../../shared/domain/collections/delete-collect
 import { createCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import { enqueueDailyWork, sweepTenant } from '../../shared/domain/sync/sweep.ts'
-import { type AccountWorld, CALLER, identity, openAccountWorld } from './account-world.ts'
-import { TENANT } from './link-directory.ts'
+import { type AccountWorld, CALLER, identity, openAccountWorld } from '../support/jobs/account-world.ts'
+import { TENANT } from '../support/jobs/link-directory.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

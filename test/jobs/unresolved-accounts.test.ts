@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { previewLink } from '../../shared/domain/sync/preview-sync.ts'
-import { TENANT, user, users } from './link-directory.ts'
-import { type LinkWorld, notifyOfMembershipChange, openWorld, syncedLink } from './link-world.ts'
+import { TENANT, user, users } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, notifyOfMembershipChange, openWorld, syncedLink } from '../support/jobs/link-world.ts'
 
 describe('Source data that name something other than a user as an account', () => {
   let world: LinkWorld

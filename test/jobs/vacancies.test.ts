@@ -3,8 +3,8 @@ import { after, before, it } from 'node:test'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { previewLink } from '../../shared/domain/sync/preview-sync.ts'
-import { type AccountWorld, gone, identity, openAccountWorld, position } from './account-world.ts'
-import { TENANT, users } from './link-directory.ts'
+import { type AccountWorld, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
 
 let world: AccountWorld
 before(async () => {

@@ -12,8 +12,8 @@ import {
   type WritePurpose,
   writeStep,
 } from '../../shared/domain/sync/write-budget.ts'
-import { TENANT, users } from './link-directory.ts'
-import { type LinkWorld, notifyOfMembershipChange, openWorld } from './link-world.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, notifyOfMembershipChange, openWorld } from '../support/jobs/link-world.ts'
 
 describe('The write budget', () => {
   let world: LinkWorld

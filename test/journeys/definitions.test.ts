@@ -10,9 +10,9 @@ import { planDefinitions } from '../../infra/definitions/plan-definitions.ts'
 import type { DefinitionPlan } from '../../infra/definitions/step.ts'
 import { readTenant } from '../../infra/definitions/tenant.ts'
 import { connect } from '../../infra/import/api-connection.ts'
-import { signInAs } from '../local/signing-in-browser.ts'
-import { type ApiClient, asPerson, personToken } from './demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+import { type ApiClient, asPerson, personToken } from '../support/journeys/demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import { signInAs } from '../support/local/signing-in-browser.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../infra/definitions/definitions.ts')
 const CRITERIA = '/collections-criteria/beta'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { receiver, signatureOf } from '../events/event-world.ts'
-import { type ApiClient, asApplication, eventually } from './demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+import { receiver, signatureOf } from '../support/events/event-world.ts'
+import { type ApiClient, asApplication, eventually } from '../support/journeys/demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const SUBSCRIPTIONS = '/collections/beta/event-subscriptions'
 

@@ -6,11 +6,11 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
-import { applicationToken, groupMembers, personToken } from './demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+import { applicationToken, groupMembers, personToken } from '../support/journeys/demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
-const DRIVER_URL = import.meta.resolve('./generated-client/driver.ts')
+const DRIVER_URL = import.meta.resolve('../support/journeys/generated-client/driver.ts')
 
 /** What the driver sees of the generated types. */
 const AMBIENT = `import type { components, paths } from './collections-api.mts'

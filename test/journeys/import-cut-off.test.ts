@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { progressOn } from '../../infra/import/terminal.ts'
-import { applicationToken, asApplication } from './demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+import { applicationToken, asApplication } from '../support/journeys/demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../infra/import/import.ts')
 const CONNECTORS = '/iamcore/beta/sync/connectors'

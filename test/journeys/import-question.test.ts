@@ -7,7 +7,7 @@ import { nameOf, type SpaceItem } from '../../infra/import/connector-space.ts'
 import { digestOfData } from '../../infra/import/plan-import.ts'
 import { runImport } from '../../infra/import/run-import.ts'
 import { type Ask, askOnTerminal } from '../../infra/import/terminal.ts'
-import { newDataFolder } from './started-environment.ts'
+import { newDataFolder } from '../support/journeys/started-environment.ts'
 
 /** Objects of the connector. */
 const PRESENT_COUNT = 20

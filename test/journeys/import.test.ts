@@ -6,8 +6,8 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
-import { type ApiClient, applicationToken, asApplication } from './demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+import { type ApiClient, applicationToken, asApplication } from '../support/journeys/demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../infra/import/import.ts')
 const CONNECTORS = '/iamcore/beta/sync/connectors'

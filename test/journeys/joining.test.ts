@@ -3,8 +3,15 @@ import { after, before, describe, it } from 'node:test'
 import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { type ApiClient, asApplication, asPerson, eventually, groupMembers, type ListedObject } from './demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+import {
+  type ApiClient,
+  asApplication,
+  asPerson,
+  eventually,
+  groupMembers,
+  type ListedObject,
+} from '../support/journeys/demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const REQUESTS = '/collections-joinable/beta/membership-requests'
 

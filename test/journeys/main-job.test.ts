@@ -15,8 +15,8 @@ import {
   eventually,
   everyCoreObject,
   groupMembers,
-} from './demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+} from '../support/journeys/demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 /** Positions that have to do with teaching or care and have not ended, of people with an account. */
 const CONDITION = {

@@ -10,8 +10,8 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { InteractiveBrowserCredential } from '@azure/identity'
 import { PublicClientApplication } from '@azure/msal-node'
 import * as openidClient from 'openid-client'
-import { signInAs } from '../local/signing-in-browser.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import { signInAs } from '../support/local/signing-in-browser.ts'
 
 /** `@azure/identity` opens a browser with the program that BROWSER names. Other systems would open a real one. */
 const hasBrowserVariable = process.platform === 'linux'

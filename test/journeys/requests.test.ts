@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { type ApiClient, type ApiReply, asPerson, everyCoreObject } from './demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+import { type ApiClient, type ApiReply, asPerson, everyCoreObject } from '../support/journeys/demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const COLLECTIONS = '/collections-joinable/beta'
 const REQUESTS = `${COLLECTIONS}/membership-requests`

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { routeTables } from '../../functions/routes/all-routes.ts'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
-import { type ApiClient, apiClient, applicationToken, asApplication, asPerson } from './demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+import {
+  type ApiClient,
+  apiClient,
+  applicationToken,
+  asApplication,
+  asPerson,
+} from '../support/journeys/demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const APPLICATIONS = ['reader', 'writer', 'connector', 'operator', 'nobody', 'tester'] as const
 const PEOPLE = [

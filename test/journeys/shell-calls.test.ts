@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const run = promisify(execFile)
 const SCRIPT = 'infra/local/demo/call-api.sh'

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { demoEnvironment } from '../../infra/local/demo/demo-environment.ts'
-import { demoRun, failedStart, newDataFolder, startedEnvironment } from './started-environment.ts'
+import { demoRun, failedStart, newDataFolder, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 /** One line without a stack. */
 function assertOneLine(stderr: string, expected: RegExp): void {

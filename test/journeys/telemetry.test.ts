@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
-import { type Envelope, type IngestionEndpoint, startIngestionEndpoint } from '../telemetry/ingestion-endpoint.ts'
 import {
   type ApiClient,
   apiClient,
@@ -10,8 +9,13 @@ import {
   eventually,
   everyCoreObject,
   groupMembers,
-} from './demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+} from '../support/journeys/demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import {
+  type Envelope,
+  type IngestionEndpoint,
+  startIngestionEndpoint,
+} from '../support/telemetry/ingestion-endpoint.ts'
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
 const CALLERS_SPAN_ID = 'b7ad6b7169203331'

@@ -4,8 +4,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
-import { applicationToken } from './demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from './started-environment.ts'
+import { applicationToken } from '../support/journeys/demo-clients.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const PATH = '/collections-joinable/beta'
 

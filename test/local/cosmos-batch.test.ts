@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { OperationInput } from '@azure/cosmos'
-import { docsOf, openAccount, send } from './cosmos-account.ts'
+import { docsOf, openAccount, send } from '../support/local/cosmos-account.ts'
 
 const create = (id: string, more: object = {}): OperationInput => ({
   operationType: 'Create',

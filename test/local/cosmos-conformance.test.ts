@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { it } from 'node:test'
-import { KEY, openAccount } from './cosmos-account.ts'
+import { KEY, openAccount } from '../support/local/cosmos-account.ts'
 
 /** A folder with cosmos.mjs: checks of a Cosmos DB endpoint, which also run against Azure. */
 const folder = process.env.CONFORMANCE_CHECKS

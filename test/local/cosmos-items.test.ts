@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { docsOf, openAccount, send } from './cosmos-account.ts'
+import { docsOf, openAccount, send } from '../support/local/cosmos-account.ts'
 
 const START_MS = Date.parse('2030-01-01T00:00:00.500Z')
 const LIMIT_BYTES = 2_097_152

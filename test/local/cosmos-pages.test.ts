@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import type { Container } from '@azure/cosmos'
-import { openAccount, temporaryFolder } from './cosmos-account.ts'
+import { openAccount, temporaryFolder } from '../support/local/cosmos-account.ts'
 
 const BY_ID = 'SELECT VALUE c.id FROM c'
 const BY_VALUE = 'SELECT VALUE c.id FROM c ORDER BY c["value"] DESC'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { docsOf, openAccount, send } from './cosmos-account.ts'
+import { docsOf, openAccount, send } from '../support/local/cosmos-account.ts'
 
 const isQuery = { 'content-type': 'application/query+json', 'x-ms-documentdb-isquery': 'true' }
 const inPartition = (key: unknown) => ({ 'x-ms-documentdb-partitionkey': JSON.stringify([key]) })

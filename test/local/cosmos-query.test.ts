@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Container, JSONValue } from '@azure/cosmos'
-import { docsOf, openAccount, send } from './cosmos-account.ts'
+import { docsOf, openAccount, send } from '../support/local/cosmos-account.ts'
 
 const ROW = {
   id: 'row',

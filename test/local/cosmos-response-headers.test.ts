@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { docsOf, openAccount, send } from './cosmos-account.ts'
+import { docsOf, openAccount, send } from '../support/local/cosmos-account.ts'
 
 const BY_TENANT = { 'x-ms-documentdb-partitionkey': '["t1"]' }
 

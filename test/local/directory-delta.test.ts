@@ -17,7 +17,7 @@ import {
   PRINCIPAL,
   SEED,
   user,
-} from './directory-fixture.ts'
+} from '../support/local/directory-fixture.ts'
 
 const START_MS = Date.parse('2030-01-01T00:00:00Z')
 const DAY_MS = 24 * 60 * 60 * 1000

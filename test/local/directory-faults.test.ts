@@ -12,7 +12,7 @@ import {
   reference,
   send,
   user,
-} from './directory-fixture.ts'
+} from '../support/local/directory-fixture.ts'
 
 const PLAIN = `/v1.0/groups/${GROUPS.plain}`
 

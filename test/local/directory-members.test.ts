@@ -15,7 +15,7 @@ import {
   reference,
   send,
   user,
-} from './directory-fixture.ts'
+} from '../support/local/directory-fixture.ts'
 
 const MISSING = '12345678-0000-4000-8000-000000000000'
 const PLAIN = `/groups/${GROUPS.plain}`

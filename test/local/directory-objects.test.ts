@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from '@microsoft/microsoft-graph-client'
 import type { LocalDirectory } from '../../infra/local/directory/server.ts'
-import { binding, GROUPS, graphClient, graphToken, memberIds, openDirectory, send, user } from './directory-fixture.ts'
+import {
+  binding,
+  GROUPS,
+  graphClient,
+  graphToken,
+  memberIds,
+  openDirectory,
+  send,
+  user,
+} from '../support/local/directory-fixture.ts'
 
 describe('Groups and users in the local directory', () => {
   let directory: LocalDirectory

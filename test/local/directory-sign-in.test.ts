@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose'
 import type { LocalDirectory } from '../../infra/local/directory/server.ts'
-import { OTHER_TENANT, openDirectory, PERSON, PUBLIC_CLIENT, SERVICE, send, TENANT } from './directory-fixture.ts'
+import {
+  OTHER_TENANT,
+  openDirectory,
+  PERSON,
+  PUBLIC_CLIENT,
+  SERVICE,
+  send,
+  TENANT,
+} from '../support/local/directory-fixture.ts'
 
 const CONSOLE = 'http://localhost:7071/console'
 const CONSOLE_ORIGIN = 'http://localhost:7071'

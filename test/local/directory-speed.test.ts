@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { LocalDirectory } from '../../infra/local/directory/server.ts'
-import { processorClock } from '../processor-clock.ts'
-import { binding, GROUPS, graphToken, openDirectory, SEED, send, user } from './directory-fixture.ts'
+import { binding, GROUPS, graphToken, openDirectory, SEED, send, user } from '../support/local/directory-fixture.ts'
+import { processorClock } from '../support/timing/processor-clock.ts'
 
 const MEMBER_COUNT = 100_000
 

@@ -16,7 +16,7 @@ import {
   send,
   TENANT,
   user,
-} from './directory-fixture.ts'
+} from '../support/local/directory-fixture.ts'
 
 describe('State of the local directory', () => {
   let folder: string

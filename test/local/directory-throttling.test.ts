@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { binding, GROUPS, graphToken, openDirectory, send, user } from './directory-fixture.ts'
+import { binding, GROUPS, graphToken, openDirectory, send, user } from '../support/local/directory-fixture.ts'
 
 const PLAIN = `/v1.0/groups/${GROUPS.plain}`
 const START_MS = Date.parse('2030-01-01T00:00:00Z')

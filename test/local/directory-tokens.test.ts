@@ -17,7 +17,7 @@ import {
   send,
   TENANT,
   UNCONSENTED_TENANT,
-} from './directory-fixture.ts'
+} from '../support/local/directory-fixture.ts'
 
 const RIGHT = {
   grant_type: 'client_credentials',

@@ -5,8 +5,8 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FixtureHost, startFixtureHost } from './host-fixtures/fixture-host.ts'
-import { observed } from './host-fixtures/observed.ts'
+import { type FixtureHost, startFixtureHost } from '../support/local/host-fixtures/fixture-host.ts'
+import { observed } from '../support/local/host-fixtures/observed.ts'
 
 let host: FixtureHost
 describe('HTTP of the local host', () => {

@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HostOptions, LocalHost } from '../../infra/local/host/host.ts'
-import { FIXTURES, type FixtureHost, startFixtureHost } from './host-fixtures/fixture-host.ts'
-import { observed } from './host-fixtures/observed.ts'
+import { FIXTURES, type FixtureHost, startFixtureHost } from '../support/local/host-fixtures/fixture-host.ts'
+import { observed } from '../support/local/host-fixtures/observed.ts'
 
 let hosts: LocalHost[] = []
 

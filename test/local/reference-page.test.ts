@@ -6,8 +6,8 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { routeTables } from '../../functions/routes/all-routes.ts'
 import { type LocalHost, startHost } from '../../infra/local/host/host.ts'
-import { APP_SETTINGS } from '../architecture/app-settings.ts'
-import { findChromium, openPage, type SeenPage } from './headless-browser.ts'
+import { APP_SETTINGS } from '../support/architecture/app-settings.ts'
+import { findChromium, openPage, type SeenPage } from '../support/local/headless-browser.ts'
 
 const chromium = findChromium()
 const missing = 'SKIPPED: there is no Chromium on this machine, so nobody has looked at /docs'

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { MessageQueue } from '../../infra/local/service-bus/queue.ts'
 import type { QueueSettings, Settlement } from '../../infra/local/service-bus/queued-message.ts'
-import { type ModelMessage, QueueModel, RecordingJournal } from './service-bus-queue-model.ts'
+import { type ModelMessage, QueueModel, RecordingJournal } from '../support/local/service-bus-queue-model.ts'
 
 const SETTINGS: QueueSettings = {
   name: 'jobs',

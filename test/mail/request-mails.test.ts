@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { approvedBy } from '../api/joinable-world.ts'
-import { mailServer, mailWorld, SENDER } from './mail-world.ts'
+import { approvedBy } from '../support/api/joinable-world.ts'
+import { mailServer, mailWorld, SENDER } from '../support/mail/mail-world.ts'
 
 const server = mailServer()
 

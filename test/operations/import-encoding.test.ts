@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { type FileEncoding, readFileText } from '../../infra/import/file-text.ts'
 import { readImportFile } from '../../infra/import/import-file.ts'
 import { readImportOptions } from '../../infra/import/import-options.ts'
-import { newDataFolder } from '../journeys/started-environment.ts'
+import { newDataFolder } from '../support/journeys/started-environment.ts'
 
 /** Larger than several reads of a stream. */
 const LINES_COUNT = 40_000

@@ -1,7 +1,7 @@
 import { it } from 'node:test'
-import { checkConvergence } from '../jobs/convergence-property.ts'
-import { PRESENT_RELEASE } from '../jobs/several-instances.ts'
-import { hasPreviousRelease, openPreviousRelease, PREVIOUS_RELEASE } from './previous-release.ts'
+import { checkConvergence } from '../support/jobs/convergence-property.ts'
+import { PRESENT_RELEASE } from '../support/jobs/several-instances.ts'
+import { hasPreviousRelease, openPreviousRelease, PREVIOUS_RELEASE } from '../support/releases/previous-release.ts'
 
 const RUNS_COUNT = 20
 const SEED = 7

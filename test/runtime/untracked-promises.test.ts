@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 
-const UNTRACKED_PROMISES = new URL('../untracked-promises.ts', import.meta.url).href
+const UNTRACKED_PROMISES = new URL('../tools/untracked-promises.ts', import.meta.url).href
 
 const { NODE_TEST_CONTEXT: _, ...env } = process.env
 const run = (file: string) => spawnSync(process.execPath, ['--import', UNTRACKED_PROMISES, file], { env })

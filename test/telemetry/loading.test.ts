@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { APP_SETTINGS } from '../architecture/app-settings.ts'
+import { APP_SETTINGS } from '../support/architecture/app-settings.ts'
 
 type Loaded = {
   readonly byCode: readonly string[]
@@ -18,7 +18,7 @@ type Loaded = {
 const SETTINGS = { ...APP_SETTINGS, APPLICATION_INSIGHTS_NO_STATSBEAT: '1' }
 
 function loadedWith(settings: Readonly<Record<string, string>>): Loaded {
-  const output = execFileSync(process.execPath, [join(import.meta.dirname, 'loaded-modules.ts')], {
+  const output = execFileSync(process.execPath, [join(import.meta.dirname, '../support/telemetry/loaded-modules.ts')], {
     env: { PATH: process.env.PATH, ...SETTINGS, ...settings },
     encoding: 'utf8',
     maxBuffer: 16 * 1024 * 1024,

@@ -8,9 +8,9 @@ import { enqueueSweeps, sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { observedCalls } from '../../shared/graph/observed-calls.ts'
 import { METRICS, type MetricName } from '../../shared/kernel/metrics.ts'
-import { TENANT, users } from '../jobs/link-directory.ts'
-import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
-import { recordedTelemetry } from './recorded.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
+import { recordedTelemetry } from '../support/telemetry/recorded.ts'
 
 describe('The metrics of a sync', () => {
   const telemetry = recordedTelemetry()

@@ -12,11 +12,11 @@ import type { Caller } from '../../shared/kernel/caller.ts'
 import type { Message, MessageQueue } from '../../shared/kernel/messages.ts'
 import { NO_METRICS } from '../../shared/kernel/metrics.ts'
 import { inInvocation, inSpan, messageProperties } from '../../shared/kernel/tracing.ts'
-import { conformingDispatcher } from '../http/conformity.ts'
-import { idempotencyOn } from '../http/idempotency-dependencies.ts'
-import { TENANT, user, users } from '../jobs/link-directory.ts'
-import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
-import { recordedTelemetry } from './recorded.ts'
+import { conformingDispatcher } from '../support/http/conformity.ts'
+import { idempotencyOn } from '../support/http/idempotency-dependencies.ts'
+import { TENANT, user, users } from '../support/jobs/link-directory.ts'
+import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
+import { recordedTelemetry } from '../support/telemetry/recorded.ts'
 
 type Sent = { readonly message: Message; readonly properties: Record<string, string | number> }
 

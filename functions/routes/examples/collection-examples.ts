@@ -151,6 +151,7 @@ const HISTORY_ENTRY: HistoryEntry = {
   cause: 'DefinitionChanged',
   actorId: MANAGER_ID,
   requestId: null,
+  until: null,
   membershipVersion: 17,
 }
 const AUDIT_ENTRY: AuditEntry = {

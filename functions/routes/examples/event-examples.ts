@@ -87,6 +87,7 @@ const MEMBER = {
   cause: 'ObjectChanged',
   actorId: 'system',
   requestId: null,
+  until: null,
   membershipVersion: 17,
 }
 const COLLECTION = { collectionId: CRITERIA_COLLECTION_ID, actorId: MANAGER_ID }

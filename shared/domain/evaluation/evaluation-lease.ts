@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { type LeaseDecision, leaseDecision } from '../../kernel/lease.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { IncludedWrites } from '../tenant-index/core-object-changes.ts'
 
@@ -55,22 +56,39 @@ export interface EvaluationLeaseStore {
   save(tenantId: string, lease: EvaluationLease, version: string | undefined): Promise<string>
 }
 
-/** Whether another evaluator may evaluate now. */
-export function isHeld({ value, ageS }: Omit<ReadLease, 'version'>, holderId: string): boolean {
-  return value.untilMs > 0 && value.holderId !== holderId && ageS < EXPIRED_AFTER_S
+/** Both ends of the time since the lease was written are those of the database: clocks of instances do not matter. */
+const TIMES = { leaseMs: EVALUATION_LEASE_MS, clockDifferenceMs: 0 } as const
+
+function decision(current: Omit<ReadLease, 'version'> | undefined, holderId: string, nowMs: number): LeaseDecision {
+  if (current === undefined) return leaseDecision({ owner: null, untilMs: 0, epoch: 0 }, TIMES, nowMs)
+  const { value, ageS } = current
+  const stored = {
+    owner: value.untilMs > 0 ? value.holderId : null,
+    untilMs: nowMs + (EXPIRED_AFTER_S - ageS) * 1000,
+    epoch: value.epoch,
+  }
+  // A process evaluates a tenant once at a time: under its own lease, the response to the release was lost.
+  return leaseDecision(stored, TIMES, nowMs, holderId)
 }
 
-/** The lease of its next holder, who may acquire it. */
+/** Whether another evaluator evaluates now. */
+export function isHeld(current: Omit<ReadLease, 'version'>, holderId: string): boolean {
+  return decision(current, holderId, 0).outcome === 'held'
+}
+
+/** The lease of its next holder, or undefined while another evaluator holds it. */
 export function acquiredLease(
-  current: EvaluationLease | undefined,
+  current: Omit<ReadLease, 'version'> | undefined,
   holderId: string,
   nowMs: number,
-): EvaluationLease & { readonly unfencedEpoch: number } {
-  const { epoch = 0, untilMs = 0, unfencedEpoch = 0 } = current ?? {}
+): (EvaluationLease & { readonly unfencedEpoch: number }) | undefined {
+  const acquired = decision(current, holderId, nowMs)
+  if (acquired.outcome === 'held') return undefined
+  const { epoch = 0, untilMs = 0, unfencedEpoch = 0 } = current?.value ?? {}
   return {
     holderId,
-    untilMs: nowMs + EVALUATION_LEASE_MS,
-    epoch: epoch + 1,
+    untilMs: acquired.untilMs,
+    epoch: acquired.epoch,
     unfencedEpoch: untilMs > 0 ? epoch : unfencedEpoch,
   }
 }

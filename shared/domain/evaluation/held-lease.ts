@@ -1,3 +1,4 @@
+import { isRenewalDue } from '../../kernel/lease.ts'
 import { isConflict, retryOnConflict } from '../../kernel/versioned.ts'
 import {
   acquiredLease,
@@ -9,9 +10,6 @@ import {
   isHeld,
   releasedLease,
 } from './evaluation-lease.ts'
-
-/** An older lease is renewed before the next write. */
-const RENEWED_AFTER_MS = EVALUATION_LEASE_MS / 3
 
 /** A lease while this process holds it. */
 export type HeldLease = {
@@ -69,8 +67,8 @@ export class EvaluationLeases {
       const isContinued = unread !== undefined
       const found = unread === undefined ? await this.#store.find(tenantId) : { ...unread, ageS: 0 }
       unread = undefined
-      if (found !== undefined && isHeld(found, this.#holderId)) return { retryMs: HELD_RETRY_MS }
-      const lease = acquiredLease(found?.value, this.#holderId, this.#clocks.nowMs())
+      const lease = acquiredLease(found, this.#holderId, this.#clocks.nowMs())
+      if (lease === undefined) return { retryMs: HELD_RETRY_MS }
       const writtenAtMs = this.#clocks.elapsedMs()
       const version = await this.#store.save(tenantId, lease, found?.version)
       return this.#held(tenantId, { lease, version, writtenAtMs, isContinued, acquiredAtMs })
@@ -103,7 +101,8 @@ export class EvaluationLeases {
       isContinued,
       unfencedEpoch,
       renew: async () => {
-        while (this.#clocks.elapsedMs() - writtenAtMs > RENEWED_AFTER_MS) {
+        const leftMs = () => EVALUATION_LEASE_MS - (this.#clocks.elapsedMs() - writtenAtMs)
+        while (isRenewalDue(leftMs(), EVALUATION_LEASE_MS)) {
           renewal ??= extend().finally(() => {
             renewal = undefined
           })

@@ -1,4 +1,5 @@
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
+import { leaseDecision } from '../../kernel/lease.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { retryOnConflict } from '../../kernel/versioned.ts'
 import {
@@ -23,7 +24,10 @@ const SILENT_COUNT = 3
 /** A run begins no batch later, and no request of a batch later than that after its beginning. */
 const RUN_MS = 20_000
 const BATCH_MS = 20_000
-/** Longer than a run with its last requests. A worker that has crashed blocks a subscription for this time. */
+/**
+ * Longer than a run with its last requests. A worker that has crashed blocks a subscription for this time. Where clocks
+ * differ by more, two workers deliver, and a receiver gets an event twice, with the same `id`.
+ */
 const LANE_MS = 90_000
 /** Before another worker is asked for. */
 const HELD_RETRY_MS = 500
@@ -54,9 +58,11 @@ type HeldLane = { readonly lane: Lane; readonly version: string }
 
 async function acquire({ tenantId, subscriptionId }: Name, deps: EventDependencies): Promise<HeldLane | 'held'> {
   const found = await deps.lanes.find(tenantId, subscriptionId)
-  const nowMs = deps.nowMs()
-  if (found !== undefined && found.value.owner !== null && found.value.untilMs > nowMs) return 'held'
-  const lane = { ...found?.value, subscriptionId, owner: deps.newId(), untilMs: nowMs + LANE_MS }
+  const { owner = null, untilMs = 0 } = found?.value ?? {}
+  const times = { leaseMs: LANE_MS, clockDifferenceMs: 0 }
+  const decision = leaseDecision({ owner, untilMs, epoch: 0 }, times, deps.nowMs())
+  if (decision.outcome === 'held') return 'held'
+  const lane = { ...found?.value, subscriptionId, owner: deps.newId(), untilMs: decision.untilMs }
   const version = await deps.lanes.save(tenantId, lane, found?.version)
   return version === undefined ? 'held' : { lane, version }
 }

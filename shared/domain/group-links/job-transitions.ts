@@ -1,6 +1,7 @@
+import type { LeaseTimes } from '../../kernel/lease.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink, Lease } from './group-link.ts'
-import { type LeaseTimes, leaseDecision } from './lease.ts'
+import { linkLeaseDecision } from './lease.ts'
 import { EMPTY_JOURNAL, type SyncJob } from './sync-job.ts'
 
 /** Retries of a failed job before it stays `Failed`: statement, "Limits". */
@@ -43,7 +44,7 @@ export function claimDecision(
   nowMs: number,
 ): ClaimDecision {
   if (link === undefined) return { outcome: 'abort', reason: 'The group link was deleted.' }
-  const lease = leaseDecision(link, { owner: job.id, resumes: job.isYielded, ...times }, nowMs)
+  const lease = linkLeaseDecision(link, { owner: job.id, resumes: job.isYielded, ...times }, nowMs)
   if (lease.outcome === 'held') {
     // Under the job's own lease, its worker is running or has crashed.
     return {

@@ -1,4 +1,4 @@
-import { heldForMs } from '../../kernel/lease-expiry.ts'
+import { isRenewalDue, type LeaseTimes, leaseDecision } from '../../kernel/lease.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import type { AuditRecord } from '../history/audit.ts'
@@ -6,36 +6,29 @@ import type { GroupLink, Lease } from './group-link.ts'
 import type { LinkStore } from './link-dependencies.ts'
 import type { LinkSettings } from './link-settings.ts'
 
-/** A lease is renewed before the next step once it has less than this share of its time left. */
-const RENEWED_BELOW_SHARE = 2 / 3
-
-export type LeaseDecision =
+/** The lease of a link under its next owner, or how long another worker may still hold it. */
+export type LinkLeaseDecision =
   | { readonly outcome: 'acquire'; readonly lease: Lease }
-  /** Another worker may acquire the lease after `forMs`. */
   | { readonly outcome: 'held'; readonly forMs: number }
-
-/** Milliseconds: the duration of a lease, and the limit for differences between the clocks of workers. */
-export type LeaseTimes = { readonly leaseMs: number; readonly clockDifferenceMs: number }
 
 /**
  * Whether `owner` may write to the group now. A lease that may still be held is respected, also the owner's own (its
  * worker may still be running), unless the owner has yielded: then `resumes` is true.
  */
-export function leaseDecision(
+export function linkLeaseDecision(
   { lease, lastToken }: Pick<GroupLink, 'lease' | 'lastToken'>,
-  { owner, resumes = false, leaseMs, clockDifferenceMs }: LeaseTimes & { owner: string; resumes?: boolean },
+  { owner, resumes = false, ...times }: LeaseTimes & { owner: string; resumes?: boolean },
   nowMs: number,
-): LeaseDecision {
-  const forMs = lease === null ? 0 : heldForMs(lease.expiresAtMs, clockDifferenceMs, nowMs)
-  if (forMs > 0 && !(resumes && lease?.owner === owner)) return { outcome: 'held', forMs }
-  return { outcome: 'acquire', lease: { owner, expiresAtMs: nowMs + leaseMs, token: lastToken + 1 } }
+): LinkLeaseDecision {
+  const stored = { owner: lease?.owner ?? null, untilMs: lease?.expiresAtMs ?? 0, epoch: lastToken }
+  const decision = leaseDecision(stored, times, nowMs, resumes ? owner : undefined)
+  if (decision.outcome === 'held') return decision
+  return { outcome: 'acquire', lease: { owner, expiresAtMs: decision.untilMs, token: decision.epoch } }
 }
 
 /** The lease with its full time again, or undefined when enough of it is left. */
 export function renewedLease(lease: Lease, leaseMs: number, nowMs: number): Lease | undefined {
-  return lease.expiresAtMs - nowMs < leaseMs * RENEWED_BELOW_SHARE
-    ? { ...lease, expiresAtMs: nowMs + leaseMs }
-    : undefined
+  return isRenewalDue(lease.expiresAtMs - nowMs, leaseMs) ? { ...lease, expiresAtMs: nowMs + leaseMs } : undefined
 }
 
 /** @throws Refusal `LinkNotFound`. */

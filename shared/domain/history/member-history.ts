@@ -21,6 +21,8 @@ export type Attribution = {
   readonly actorId: string
   readonly requestId?: string
   readonly relationshipId?: string | null
+  /** When the membership of those added was to end; absent without an end. */
+  readonly until?: string
 }
 
 /** Members that were added and removed together for one cause. */

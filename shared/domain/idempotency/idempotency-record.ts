@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { leaseDecision } from '../../kernel/lease.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 
 /** A request with an idempotency key. Keys are scoped to the caller. */
@@ -33,6 +34,9 @@ export const StoredIdempotencyRecord = Type.Object({
 /** Milliseconds. Longer than any attempt takes. A caller waits this long when an attempt ends with its process. */
 const IN_PROGRESS_MS = 30_000
 
+/** Clocks that differ start an attempt early. Its ids are those of the first one, so that it creates nothing twice. */
+const TIMES = { leaseMs: IN_PROGRESS_MS, clockDifferenceMs: 0 } as const
+
 export type IdempotencyDecision =
   | { readonly outcome: 'run' | 'in-progress' | 'reused' }
   | { readonly outcome: 'completed'; readonly result: string }
@@ -46,7 +50,8 @@ export function decideOnRecord(
   if (record === undefined) return { outcome: 'run' }
   if (record.fingerprint !== fingerprint) return { outcome: 'reused' }
   if (record.result !== null) return { outcome: 'completed', result: record.result }
-  return { outcome: record.inProgressUntilMs > nowMs ? 'in-progress' : 'run' }
+  const attempt = { owner: record.seed, untilMs: record.inProgressUntilMs, epoch: 0 }
+  return { outcome: leaseDecision(attempt, TIMES, nowMs).outcome === 'held' ? 'in-progress' : 'run' }
 }
 
 /** The record of an attempt that starts now. */

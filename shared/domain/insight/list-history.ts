@@ -29,7 +29,8 @@ export const HistoryEntry = Closed({
       'object itself, or data on its rows; also a position that was handed over and what was restored after a deletion. ' +
       '`ReferencedCollection`: the members of a collection that the condition tests. `DayChanged`: a date that the ' +
       'condition compares with `Today()`. `ObjectDeleted`: the object was deleted. `Merged`: two identities became one. ' +
-      '`Request`: a membership request. `Direct`: added or removed without a request.',
+      '`Request`: a membership request. `Direct`: added or removed without a request. `Expired`: the membership reached ' +
+      'its end.',
   ),
   actorId: Described(
     Type.String(),
@@ -37,6 +38,11 @@ export const HistoryEntry = Closed({
       'the `oid` of an actor without one. Otherwise `system`.',
   ),
   requestId: Described(Nullable(Guid), 'The membership request; null in a criteria collection.'),
+  until: Described(
+    Nullable(Timestamp),
+    'When the membership that began was to end at the time of the change; an extension can have moved the end since. ' +
+      'Null without an end, and for a removal.',
+  ),
   membershipVersion: Described(
     Type.Integer(),
     'Rises by one with each change of the members. Members that were changed together have the same version.',
@@ -94,6 +100,7 @@ export function toHistoryEntry(event: MemberEvent, { kind, objectType }: Collect
     cause,
     actorId,
     requestId: event.requestId ?? null,
+    until: (change === 'Added' ? event.until : undefined) ?? null,
     membershipVersion,
   }
 }

@@ -15,8 +15,9 @@ const CAUSE_BY_NOTE: Readonly<Record<string, MemberChangeCause>> = {
 
 /** Why a change of a request adds or removes a member. */
 export function attributionOf({ before, after, attribution }: RequestChange): Attribution {
+  const until = after.status === 'Joined' ? after.endsAt : undefined
   const membership = { requestId: after.id, relationshipId: relationshipOf(before?.value, after) }
-  return { ...(attribution ?? byRequest(before?.value, after)), ...membership }
+  return { ...(attribution ?? byRequest(before?.value, after)), ...membership, ...(until !== undefined && { until }) }
 }
 
 /** A member that leaves had the position that the request named before. */

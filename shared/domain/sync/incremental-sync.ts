@@ -1,9 +1,9 @@
-import { retryDelayMs } from '../../kernel/lease-expiry.ts'
+import { retryDelayMs } from '../../kernel/lease.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { type ChangeToCheck, DirectoryFault } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
-import { changeLink, LeaseLost, leaseDecision } from '../group-links/lease.ts'
+import { changeLink, LeaseLost, linkLeaseDecision } from '../group-links/lease.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
 import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
@@ -121,7 +121,7 @@ async function acquireLease(
 ): Promise<AcquiredLease | { readonly retryMs: number }> {
   const { leaseMs, clockDifferenceMs } = deps
   const owner = `changes:${deps.newId()}`
-  const decision = leaseDecision(link.value, { owner, leaseMs, clockDifferenceMs }, deps.nowMs())
+  const decision = linkLeaseDecision(link.value, { owner, leaseMs, clockDifferenceMs }, deps.nowMs())
   if (decision.outcome === 'held') {
     await markChangesPending(link.value, deps)
     return { retryMs: retryDelayMs(decision.forMs, clockDifferenceMs, LEASE_RETRY_MS) }

@@ -1,4 +1,4 @@
-import type { LeaseTimes } from '../group-links/lease.ts'
+import type { LeaseTimes } from '../../kernel/lease.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import type { DeadlineSchedule } from '../membership-requests/deadline-messages.ts'
 import type { TrackedGroupsStore } from './tracked-groups.ts'

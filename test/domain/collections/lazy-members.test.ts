@@ -8,7 +8,7 @@ import { objectEvaluationTask } from '../../../shared/domain/criteria/evaluate.t
 import { storedConditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import type { Task } from '../../../shared/kernel/cooperative-scheduler.ts'
-import { personId } from '../criteria/hostile-conditions.ts'
+import { personId } from '../../support/domain/criteria/hostile-conditions.ts'
 
 /** A tenant may have 5,000 collections, which take a second to compile. The stack holds 300 nested tests. */
 const CHAIN_COUNT = 2000

@@ -10,7 +10,7 @@ import { OrgChart } from '../../../shared/domain/tenant-index/rows/org-chart.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 import type { Caller } from '../../../shared/kernel/caller.ts'
 import { CooperativeScheduler } from '../../../shared/kernel/cooperative-scheduler.ts'
-import { HOSTILE_CONDITIONS, manyPeople, personId } from '../criteria/hostile-conditions.ts'
+import { HOSTILE_CONDITIONS, manyPeople, personId } from '../../support/domain/criteria/hostile-conditions.ts'
 
 const TENANT = 'tenant'
 const CALLER: Caller = {

@@ -8,7 +8,7 @@ import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
-import { TODAY_MS } from './arbitrary-cases.ts'
+import { TODAY_MS } from '../../support/domain/criteria/arbitrary-cases.ts'
 
 const SCHEMA = conditionSchema({ identity: [], orgUnit: [], relationship: [] })
 const CONTEXT = { todayMs: TODAY_MS, membersOf: () => undefined }

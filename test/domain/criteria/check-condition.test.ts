@@ -13,7 +13,7 @@ import {
   conditionSchema,
   storedConditionSchema,
 } from '../../../shared/domain/criteria/schema.ts'
-import { processorClock } from '../../processor-clock.ts'
+import { processorClock } from '../../support/timing/processor-clock.ts'
 
 const GUID = 'ABCDEF01-2345-4678-9abc-def012345678'
 const SCHEMA: ConditionSchema = new Map<string, AttributeType>([

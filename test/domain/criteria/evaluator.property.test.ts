@@ -11,8 +11,15 @@ import { newLeafResults, SharedResults } from '../../../shared/domain/criteria/s
 import { LEADERS_MOVED, type SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
-import { COLLECTIONS, collections, condition, SCHEMA, snapshotObject, TODAY_MS } from './arbitrary-cases.ts'
-import { naiveMembers, naiveRows } from './naive-evaluator.ts'
+import {
+  COLLECTIONS,
+  collections,
+  condition,
+  SCHEMA,
+  snapshotObject,
+  TODAY_MS,
+} from '../../support/domain/criteria/arbitrary-cases.ts'
+import { naiveMembers, naiveRows } from '../../support/domain/criteria/naive-evaluator.ts'
 
 const ROW_TYPES = ['Identity', 'Relationship', 'OrgUnit'] as const
 const CORE = { Identity: 'identity', Relationship: 'relationship', OrgUnit: 'orgUnit' } as const
@@ -109,8 +116,11 @@ describe('The evaluator', () => {
         const { changed, attributes } = snapshot.apply(batch)
         // Then the evaluator takes all objects as changed.
         const isWhole = attributes.has(LEADERS_MOVED) && attributesRead(checked(input)).has(LEADERS_MOVED)
-        const positions = new Set([...changed.identity].flatMap((id) => snapshot.heldBy(id)))
-        const affected = { ...changed, relationship: changed.relationship.union(positions) }
+        // A condition over all positions reads the other rows of a person too.
+        const positions = readsAnyPosition(checkedCondition.root)
+          ? [...changed.identity].flatMap((id) => snapshot.heldBy(id))
+          : []
+        const affected = { ...changed, relationship: changed.relationship.union(new Set(positions)) }
         const state = finalState(batches.slice(0, index + 1).flat())
         const after = membersByType(compiled, snapshot, context)
         assert.deepEqual(after, membersByType(compiled, loaded(state), context))

@@ -9,7 +9,14 @@ import type { EvaluationContext } from '../../../shared/domain/criteria/evaluati
 import { type ExplainedGroup, type ExplainedLeaf, explainTask } from '../../../shared/domain/criteria/explain.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
-import { COLLECTIONS, collections, condition, SCHEMA, snapshotObject, TODAY_MS } from './arbitrary-cases.ts'
+import {
+  COLLECTIONS,
+  collections,
+  condition,
+  SCHEMA,
+  snapshotObject,
+  TODAY_MS,
+} from '../../support/domain/criteria/arbitrary-cases.ts'
 
 const PAIR_COUNT = 5000
 /** Leaves turned in each tree. Which ones differs from tree to tree. */

@@ -8,8 +8,8 @@ import type { AttributeType } from '../../../shared/domain/criteria/schema.ts'
 import { valuesOfKind } from '../../../shared/domain/tenant-index/rows/column-values.ts'
 import { IdTable } from '../../../shared/domain/tenant-index/rows/id-table.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
-import { TODAY_MS } from './arbitrary-cases.ts'
-import { GUID_CASES, LEAF_TABLES, leafOf, ONE, TWO } from './leaf-cases.ts'
+import { TODAY_MS } from '../../support/domain/criteria/arbitrary-cases.ts'
+import { GUID_CASES, LEAF_TABLES, leafOf, ONE, TWO } from '../../support/domain/criteria/leaf-cases.ts'
 
 const TODAY = { daysFromToday: 0 }
 

@@ -7,7 +7,7 @@ import { TextValues, valuesOfKind } from '../../../shared/domain/tenant-index/ro
 import { ListValues } from '../../../shared/domain/tenant-index/rows/list-values.ts'
 import { TextDictionary } from '../../../shared/domain/tenant-index/rows/text-dictionary.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
-import { leafOf, ONE, TWO } from './leaf-cases.ts'
+import { leafOf, ONE, TWO } from '../../support/domain/criteria/leaf-cases.ts'
 
 const MONDAY_MS = Date.parse('2024-02-26T00:00:00Z')
 const TUESDAY_MS = Date.parse('2024-02-27T00:00:00Z')

@@ -14,8 +14,8 @@ import {
   SCHEMA,
   snapshotObject,
   TODAY_MS,
-} from './arbitrary-cases.ts'
-import { naiveMembers } from './naive-evaluator.ts'
+} from '../../support/domain/criteria/arbitrary-cases.ts'
+import { naiveMembers } from '../../support/domain/criteria/naive-evaluator.ts'
 
 /** By hand: `PROVED_TREES=100000 npm test -- test/domain/criteria/prove-condition.property.test.ts`. */
 const TREE_COUNT = Number(process.env.PROVED_TREES ?? 4000)

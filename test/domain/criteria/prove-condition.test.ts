@@ -4,7 +4,7 @@ import { checkCondition } from '../../../shared/domain/criteria/check-condition.
 import { proofsTask } from '../../../shared/domain/criteria/proofs/prove-condition.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
-import { processorClock } from '../../processor-clock.ts'
+import { processorClock } from '../../support/timing/processor-clock.ts'
 
 const SCHEMA = conditionSchema({ identity: [], orgUnit: [], relationship: [] })
 const NAME = 'identityDisplayName'

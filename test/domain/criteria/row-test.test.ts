@@ -9,7 +9,7 @@ import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import type { Task } from '../../../shared/kernel/cooperative-scheduler.ts'
-import { COLLECTIONS, TODAY_MS } from './arbitrary-cases.ts'
+import { COLLECTIONS, TODAY_MS } from '../../support/domain/criteria/arbitrary-cases.ts'
 
 const SCHEMA = conditionSchema({ identity: [], orgUnit: [], relationship: [] })
 /** Kari is in the first, the north in the second, nothing in the third; the fourth does not exist. */

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { CheckedLeaf } from '../../../shared/domain/criteria/condition.ts'
 import { textTest } from '../../../shared/domain/criteria/text-test.ts'
 import { CodePointBytes } from '../../../shared/domain/tenant-index/rows/code-point-bytes.ts'
-import { processorClock } from '../../processor-clock.ts'
+import { processorClock } from '../../support/timing/processor-clock.ts'
 
 const isFound = (operator: CheckedLeaf['operator'], wanted: string) => {
   const test = textTest({ kind: 'leaf', name: 'x', type: 'String', functions: [], operator, values: [wanted] })

@@ -15,7 +15,12 @@ const SECOND_MS = 1000
 const COVERED = { covered: { readsRequests: false } } as const
 
 describe('The lease of evaluation', () => {
-  const anns = acquiredLease(undefined, 'ann', NOON_MS)
+  const acquired = (holderId: string, value?: EvaluationLease) => {
+    const lease = acquiredLease(value && { value, ageS: 17 }, holderId, NOON_MS)
+    assert.ok(lease !== undefined)
+    return lease
+  }
+  const anns = acquired('ann')
 
   for (const [claim, value, ageS, expected] of [
     ['is held by one evaluator for seventeen seconds after it was written', anns, 16, true],
@@ -27,7 +32,7 @@ describe('The lease of evaluation', () => {
   }
 
   it('has a higher epoch with each holder', () => {
-    const { epoch } = acquiredLease(releasedLease(anns, COVERED, NOON_MS), 'bob', NOON_MS)
+    const { epoch } = acquired('bob', releasedLease(anns, COVERED, NOON_MS))
     assert.deepEqual([anns.epoch, epoch], [1, 2])
   })
 
@@ -38,20 +43,20 @@ describe('The lease of evaluation', () => {
     ['those of one that has not released it', anns, 1],
   ] as const) {
     it(`makes its next holder write again, of the heads of former epochs, ${claim}`, () =>
-      assert.equal(acquiredLease(former, 'bob', NOON_MS).unfencedEpoch, expected))
+      assert.equal(acquired('bob', former).unfencedEpoch, expected))
   }
 
   it('makes its holders write such heads again until one of them has evaluated all collections', () => {
-    const bobs = acquiredLease(anns, 'bob', NOON_MS)
-    const eves = acquiredLease(releasedLease(bobs, 'incomplete', NOON_MS), 'eve', NOON_MS)
+    const bobs = acquired('bob', anns)
+    const eves = acquired('eve', releasedLease(bobs, 'incomplete', NOON_MS))
     assert.equal(eves.unfencedEpoch, 1)
-    assert.equal(acquiredLease(releasedLease(eves, COVERED, NOON_MS), 'ann', NOON_MS).unfencedEpoch, 0)
+    assert.equal(acquired('ann', releasedLease(eves, COVERED, NOON_MS)).unfencedEpoch, 0)
   })
 
   it('names what was covered only while the last evaluation has evaluated all collections', () => {
     const free = releasedLease(anns, COVERED, NOON_MS)
     assert.deepEqual(free.evaluated, { atMs: NOON_MS, readsRequests: false })
-    assert.equal(acquiredLease(free, 'bob', NOON_MS).evaluated, undefined)
+    assert.equal(acquired('bob', free).evaluated, undefined)
     assert.equal(releasedLease(anns, 'incomplete', NOON_MS).evaluated, undefined)
   })
 })

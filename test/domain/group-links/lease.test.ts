@@ -6,12 +6,11 @@ import {
   getLink,
   ignoreDeletedLink,
   LeaseLost,
-  leaseDecision,
-  renewedLease,
+  linkLeaseDecision,
   renewLease,
 } from '../../../shared/domain/group-links/lease.ts'
 import { Refusal } from '../../../shared/kernel/refusals.ts'
-import { memoryStores } from '../../jobs/memory-links.ts'
+import { memoryStores } from '../../support/jobs/memory-links.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 const [LINK, COLLECTION, GROUP, TENANT, JOB, OTHER] = ['link', 'collection', 'group', 'tenant', 'job', 'other']
@@ -31,33 +30,22 @@ describe('ignoreDeletedLink', () => {
   })
 })
 
-describe('leaseDecision', () => {
+describe('linkLeaseDecision', () => {
   const live = { owner: OTHER, expiresAtMs: NOW_MS + 1, token: 7 }
   it('acquires a free lease with the next token', () => {
-    assert.deepEqual(leaseDecision({ lease: null, lastToken: 7 }, { owner: JOB, ...TIMES }, NOW_MS), {
+    assert.deepEqual(linkLeaseDecision({ lease: null, lastToken: 7 }, { owner: JOB, ...TIMES }, NOW_MS), {
       outcome: 'acquire',
       lease: { owner: JOB, expiresAtMs: NOW_MS + 60_000, token: 8 },
     })
   })
-  it('respects a held lease, and acquires one that expired two minutes ago', () => {
-    const decide = (nowMs: number) => leaseDecision({ lease: live, lastToken: 7 }, { owner: JOB, ...TIMES }, nowMs)
-    assert.deepEqual(decide(NOW_MS), { outcome: 'held', forMs: 120_001 })
-    assert.deepEqual(decide(NOW_MS + 120_000), { outcome: 'held', forMs: 1 })
-    assert.equal(decide(NOW_MS + 120_001).outcome, 'acquire')
-  })
   it('lets a job continue under its own lease only when it has yielded', () => {
     const own = { lease: { ...live, owner: JOB }, lastToken: 7 }
-    assert.equal(leaseDecision(own, { owner: JOB, ...TIMES }, NOW_MS).outcome, 'held')
-    assert.equal(leaseDecision(own, { owner: JOB, resumes: true, ...TIMES }, NOW_MS).outcome, 'acquire')
+    assert.equal(linkLeaseDecision(own, { owner: JOB, ...TIMES }, NOW_MS).outcome, 'held')
+    assert.equal(linkLeaseDecision(own, { owner: JOB, resumes: true, ...TIMES }, NOW_MS).outcome, 'acquire')
     assert.equal(
-      leaseDecision({ ...own, lease: live }, { owner: JOB, resumes: true, ...TIMES }, NOW_MS).outcome,
+      linkLeaseDecision({ ...own, lease: live }, { owner: JOB, resumes: true, ...TIMES }, NOW_MS).outcome,
       'held',
     )
-  })
-  it('renews a lease when a third of its time has passed', () => {
-    const lease = { owner: JOB, expiresAtMs: NOW_MS + 60_000, token: 1 }
-    assert.equal(renewedLease(lease, 60_000, NOW_MS + 20_000), undefined)
-    assert.equal(renewedLease(lease, 60_000, NOW_MS + 20_001)?.expiresAtMs, NOW_MS + 80_001)
   })
 })
 

@@ -15,7 +15,7 @@ import {
   STRANGER,
   SUBJECT,
   SUBMITTER,
-} from './requests.ts'
+} from '../../support/domain/membership-requests/requests.ts'
 
 /** The statuses that each lifecycle status may follow. */
 const FOLLOWS: Readonly<Record<RequestStatus, readonly RequestStatus[]>> = {

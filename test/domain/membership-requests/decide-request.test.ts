@@ -23,7 +23,7 @@ import {
   STRANGER,
   SUBJECT,
   SUBMITTER,
-} from './requests.ts'
+} from '../../support/domain/membership-requests/requests.ts'
 
 const TWO_GATES = policyOf(gate(1), gate(2))
 

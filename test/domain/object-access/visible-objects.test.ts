@@ -7,7 +7,7 @@ import { ObjectAccessResolver } from '../../../shared/domain/object-access/objec
 import type { CoreObjectReferences } from '../../../shared/domain/object-access/visible-by-references.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
-import { user } from '../../api/core-data-service.ts'
+import { user } from '../../support/api/core-data-service.ts'
 
 /** Enough for trees of some depth, and few enough that the same one is often named twice. */
 const OBJECTS_PER_TYPE_COUNT = 7

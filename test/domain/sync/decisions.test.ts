@@ -5,7 +5,7 @@ import { newLink } from '../../../shared/domain/group-links/group-link.ts'
 import { newJob } from '../../../shared/domain/group-links/sync-job.ts'
 import { type ChangesDecision, changesDecision, guardedChanges } from '../../../shared/domain/sync/changes-decision.ts'
 import { sweepPlan } from '../../../shared/domain/sync/sweep.ts'
-import { securityGroup } from '../group-links/security-group.ts'
+import { securityGroup } from '../../support/domain/group-links/security-group.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 

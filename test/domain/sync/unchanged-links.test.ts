@@ -11,7 +11,7 @@ import {
   type TrackedGroups,
   trackingPlan,
 } from '../../../shared/domain/sync/tracked-groups.ts'
-import { securityGroup } from '../group-links/security-group.ts'
+import { securityGroup } from '../../support/domain/group-links/security-group.ts'
 
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 const HOUR_MS = 3_600_000

@@ -7,7 +7,7 @@ import { RowBlockReader, rowBlocks } from '../../../shared/domain/tenant-index/s
 import { savedOrders } from '../../../shared/domain/tenant-index/saved/saved-order.ts'
 import { UnusableRows } from '../../../shared/domain/tenant-index/saved/saved-rows.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
-import { contentOf } from '../../contract/saved-objects.ts'
+import { contentOf } from '../../support/contract/saved-objects.ts'
 
 const guidOf = (kind: number, index: number) => `${kind}a000000-0000-4000-8000-${String(index).padStart(12, '0')}`
 const IDENTITY = 1

@@ -75,17 +75,18 @@ function applyRelationship(object: SnapshotObject, rows: Rows, change: RecordedC
   change.touch('relationship', slot)
   relink('identity', slot, identityBefore, rows, change)
   relink('orgUnit', slot, orgUnitBefore, rows, change)
-  for (const leader of [managerBefore, manager.codeAt(slot)]) change.touchLive('identity', leader)
+  for (const leader of [managerBefore, manager.codeAt(slot)]) touchPerson(leader, rows, change)
   for (const unit of new Set([orgUnitBefore, rows.link('orgUnit').codeAt(slot)])) touchLeaders(unit, rows, change)
 }
 
 /** Touches the managers of a unit and of those above it: which of them has reports may have changed. */
-function touchLeaders(unit: number, { tables: { orgUnit } }: Rows, change: RecordedChange): void {
+function touchLeaders(unit: number, rows: Rows, change: RecordedChange): void {
+  const { orgUnit } = rows.tables
   const [manager, parent] = [orgUnit.column('manager'), orgUnit.column('parent')]
   const seen = new Set<number>()
   for (let slot = unit; slot !== 0 && !seen.has(slot); slot = parent.codeAt(slot)) {
     seen.add(slot)
-    change.touchLive('identity', manager.codeAt(slot))
+    touchPerson(manager.codeAt(slot), rows, change)
   }
 }
 
@@ -140,9 +141,9 @@ function* applyOrgUnit(object: SnapshotObject, rows: Rows, change: RecordedChang
   const hasOtherManager = orgUnit.column('manager').codeAt(slot) !== managerBefore
   const hasOtherLeaders = leaders.size !== ledBefore.size || !leaders.isSubsetOf(ledBefore)
   const hasChanged = isLive !== wasLive || hasOtherManager || hasOtherLeaders
-  if (hasChanged) for (const leader of leaders.union(ledBefore)) change.touchLive('identity', leader)
+  if (hasChanged) for (const leader of leaders.union(ledBefore)) touchPerson(leader, rows, change)
   if (hasChanged || parent !== parentBefore) {
-    for (const unit of before) change.touchLive('identity', orgUnit.column('manager').codeAt(unit))
+    for (const unit of before) touchPerson(orgUnit.column('manager').codeAt(unit), rows, change)
     touchLeaders(slot, rows, change)
   }
   if (isLive !== wasLive || parent !== parentBefore) yield* touchBelow(slot, rows, change)
@@ -154,6 +155,11 @@ function leadersOf(unit: number, { tables: { orgUnit } }: Rows): Set<number> {
   const code = deputies.codeAt(unit)
   const slots = code === 0 || deputies.values.kind !== 'list' ? [] : deputies.values.elementCodesOf(code)
   return new Set([orgUnit.column('manager').codeAt(unit), ...slots])
+}
+
+/** Touches an identity whose computed attributes may differ, with everything that has them in its rows. */
+function touchPerson(slot: number, rows: Rows, change: RecordedChange): void {
+  if (rows.tables.identity.isLive(slot)) touchWithRows('identity', slot, rows, change)
 }
 
 /** Touches the units below one, with their relationships. One unit in each step. */

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto'
+import type { Container } from '@azure/cosmos'
+import { derivedId } from '../../../shared/cosmos/derived-id.ts'
+import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
+import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
+import { TENANT, user, users } from '../jobs/link-directory.ts'
+import {
+  application,
+  type Body,
+  CONNECTORS,
+  type Send,
+  startCoreDataService,
+  type TestAnswer,
+  user as userCaller,
+} from './core-data-service.ts'
+import { approvedBy, equals, type JoinableWorld, joinableWorld, OPEN, type Person } from './joinable-world.ts'
+import { type LinkApi, openLinkApi, type Reply } from './link-api.ts'
+
+type Answer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly data: unknown
+  readonly codes: readonly string[]
+  readonly targets: readonly (string | undefined)[]
+}
+
+/** A body that creates an object, and the number of objects that it has created. */
+type Fresh = { readonly body: Body; readonly faulty: Body; count(): Promise<number> }
+
+/** One route that creates objects, called by one caller. */
+export type Creating = {
+  fresh(): Promise<Fresh>
+  post(body: Body, headers: Record<string, string>): Promise<Answer>
+  /**
+   * Restores the record of an attempt whose process ended before the result was stored: still in progress, or expired.
+   */
+  forgetResult(key: string, state: { isInProgress: boolean }): Promise<void>
+}
+
+/** Every route that creates objects, on local databases. Each access makes new callers. */
+export async function openCreatingRoutes() {
+  const world = await joinableWorld()
+  const core = await startCoreDataService()
+  const links = await openLinkApi()
+  return {
+    createConnector: async () => connectors(core.database('idempotencyKeys'), core.as),
+    createConnectorObject: async () => connectorObjects(core.database('idempotencyKeys'), core.as),
+    createCriteriaCollection: async (callerId?: string) =>
+      collections(world, '/collections-criteria/beta', criteriaBody, callerId),
+    createJoinableCollection: async (callerId?: string) =>
+      collections(world, '/collections-joinable/beta', joinableBody, callerId),
+    createEventSubscription: async () => eventSubscriptions(world),
+    createGroupLink: async () => groupLinks(links),
+    submitRequest: async () => submissions(world),
+    submitRequestOnBehalf: async () => submissionsOnBehalf(world),
+    /** Advances the clock of collections and requests. */
+    pass: (seconds: number) => world.pass(seconds),
+    read: (headers: Record<string, string>) =>
+      world.call(world.admin, 'GET', '/collections-joinable/beta', undefined, headers),
+    jobsOf: (collectionId: string) => links.jobsOf(collectionId),
+    async withoutJobs<T>(act: () => Promise<T>): Promise<T> {
+      const { add } = links.deps.jobs
+      links.deps.jobs.add = async () => {
+        throw new Error('The database is away')
+      }
+      try {
+        return await act()
+      } finally {
+        links.deps.jobs.add = add
+      }
+    },
+    async close() {
+      await core.close()
+      await links.close()
+    },
+  }
+}
+
+function connectors(keys: Container, as: (caller: ReturnType<typeof userCaller>) => Send): Creating {
+  const [tenantId, callerId] = [randomUUID(), randomUUID()]
+  const send = as(userCaller(tenantId, callerId, 'Administrator'))
+  return {
+    post: async (body, headers) => answerOf(await send('POST', CONNECTORS, body, headers)),
+    async fresh() {
+      const body = { name: randomUUID(), clientId: randomUUID() }
+      const count = async () =>
+        (await send('GET', CONNECTORS)).body.data.filter(({ name }: Body) => name === body.name).length
+      return { body, faulty: { ...body, name: '' }, count }
+    },
+    forgetResult: forgetting(keys, tenantId, callerId),
+  }
+}
+
+async function connectorObjects(keys: Container, as: (caller: ReturnType<typeof userCaller>) => Send) {
+  const [tenantId, clientId] = [randomUUID(), randomUUID()]
+  const admin = as(userCaller(tenantId, randomUUID(), 'Administrator'))
+  const { body: connector } = await admin('POST', CONNECTORS, { name: 'HR', clientId })
+  const caller = application(tenantId, clientId, 'iam-core.connector-data.readwrite.self')
+  const path = `${CONNECTORS}/${connector.data}/data`
+  const creating: Creating = {
+    post: async (body, headers) => answerOf(await as(caller)('POST', path, body, headers)),
+    async fresh() {
+      const body = { objectType: 'identity', externalId: randomUUID(), data: { displayName: 'Ada' } }
+      const all = async () => (await admin('GET', path)).body.data
+      const count = async () => (await all()).filter(({ externalId }: Body) => externalId === body.externalId).length
+      return { body, faulty: { ...body, data: { colour: 'red' } }, count }
+    },
+    forgetResult: forgetting(keys, tenantId, caller.objectId),
+  }
+  return creating
+}
+
+function eventSubscriptions(world: JoinableWorld): Creating {
+  const path = '/collections/beta/event-subscriptions'
+  const callerId = randomUUID()
+  const token = world.caller('user', ['collection_criteria_definition-administrator'], callerId)
+  return {
+    post: (body, headers) => world.call(token, 'POST', path, body, headers),
+    async fresh() {
+      const body = { url: `https://example.com/${randomUUID()}`, types: ['member.*'] }
+      const count = async () =>
+        (await world.call<{ url: string }[]>(token, 'GET', path)).data.filter(({ url }) => url === body.url).length
+      return { body, faulty: { ...body, types: [] }, count }
+    },
+    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, callerId),
+  }
+}
+
+const criteriaBody = (name: string) => ({
+  objectType: 'Identity',
+  name,
+  condition: equals('identityDisplayName', 'Ada'),
+})
+const joinableBody = (name: string) => ({ objectType: 'Identity', name, joinPolicy: OPEN })
+
+function collections(
+  world: JoinableWorld,
+  path: string,
+  bodyOf: (name: string) => Body,
+  callerId: string = randomUUID(),
+): Creating {
+  const token = world.caller('user', ['collection_criteria_definition-administrator'], callerId)
+  return {
+    post: (body, headers) => world.call(token, 'POST', path, body, headers),
+    async fresh() {
+      const body = bodyOf(randomUUID())
+      const count = async () =>
+        (await world.call<CollectionDto[]>(token, 'GET', path)).data.filter(({ name }) => name === body.name).length
+      return { body, faulty: { ...body, objectType: 'User' }, count }
+    },
+    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, callerId, world.nowMs),
+  }
+}
+
+function groupLinks(api: LinkApi): Creating {
+  return {
+    post: async (body, headers) => answerOf(await api.call('POST', '/group-links', body, headers)),
+    async fresh() {
+      const collectionId = api.collections.make(users(0, 3))
+      const body = { collectionId, directoryGroupId: await api.newGroup() }
+      const count = async () => (await api.deps.links.ofCollection(TENANT, collectionId)).length
+      return { body, faulty: { ...body, collectionId: randomUUID() }, count }
+    },
+    forgetResult: forgetting(api.container('idempotencyKeys'), TENANT, user(0), api.deps.nowMs),
+  }
+}
+
+/** A collection that requires approval, and the requests for it. */
+async function requested(world: JoinableWorld, approver: Person, token: string) {
+  const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+  const path = `${world.requests}/${collectionId}`
+  const count = async (notes: string) =>
+    (await world.call<MembershipRequestDto[]>(world.admin, 'GET', path)).data.filter((one) => one.notes === notes)
+      .length
+  const post = (action: string): Creating['post'] => {
+    return (body, headers) => world.call(token, 'POST', `${path}/${action}`, body, headers)
+  }
+  return { count, post }
+}
+
+/** Each request is for a new position: a person may submit one request for each position. */
+async function submissions(world: JoinableWorld): Promise<Creating> {
+  const [who, approver] = [await world.person(), await world.person()]
+  const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }), {
+    objectType: 'Relationship',
+  })
+  const path = `${world.requests}/${collectionId}`
+  return {
+    post: (body, headers) => world.call(who.token, 'POST', `${path}/submit`, body, headers),
+    async fresh() {
+      const notes = randomUUID()
+      const body = { relationshipId: await world.position(who), notes }
+      const all = async () => (await world.call<MembershipRequestDto[]>(world.admin, 'GET', path)).data
+      const count = async () => (await all()).filter((request) => request.notes === notes).length
+      return { body, faulty: { ...body, relationshipId: randomUUID() }, count }
+    },
+    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, who.account, world.nowMs),
+  }
+}
+
+/** Each request is on behalf of a new report. */
+async function submissionsOnBehalf(world: JoinableWorld): Promise<Creating> {
+  const [manager, approver] = [await world.person(), await world.person()]
+  const { count, post } = await requested(world, approver, manager.token)
+  return {
+    post: post('submit-on-behalf'),
+    async fresh() {
+      const report = await world.person()
+      await world.position(report, { manager: { objectId: manager.identityId } })
+      const body = { requesterId: report.identityId, notes: randomUUID() }
+      return { body, faulty: { ...body, requesterId: 'x' }, count: () => count(body.notes) }
+    },
+    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, manager.account, world.nowMs),
+  }
+}
+
+function forgetting(keys: Container, tenantId: string, callerId: string, nowMs = Date.now): Creating['forgetResult'] {
+  return async (key, { isInProgress }) => {
+    const item = keys.item(derivedId(callerId, key), tenantId)
+    const { resource } = await item.read()
+    await item.replace({ ...resource, result: null, inProgressUntilMs: isInProgress ? nowMs() + 60_000 : 0 })
+  }
+}
+
+function answerOf({ status, headers, body }: TestAnswer | Reply): Answer {
+  const errors: { code: string; target?: string }[] = body.errors
+  return {
+    status,
+    headers,
+    data: body.data,
+    codes: errors.map(({ code }) => code),
+    targets: errors.map(({ target }) => target),
+  }
+}

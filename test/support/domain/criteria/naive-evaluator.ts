@@ -1,0 +1,253 @@
+import type { WireGroup, WireLeaf } from '../../../../shared/domain/criteria/condition.ts'
+import type { NamedMembersContext } from '../../../../shared/domain/criteria/evaluation-context.ts'
+import type { AttributeType, ConditionSchema } from '../../../../shared/domain/criteria/schema.ts'
+import type { SnapshotObject } from '../../../../shared/domain/tenant-index/rows/apply-objects.ts'
+
+type Row = { identity?: SnapshotObject; orgUnit?: SnapshotObject; relationship?: SnapshotObject }
+type Context = NamedMembersContext & { readonly rows: readonly Row[]; readonly objects: readonly SnapshotObject[] }
+type Value = string | number | readonly string[] | undefined
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/**
+ * The same language, from the stored form of a condition, row by row over plain objects: slow and plain to see through.
+ */
+export function naiveMembers(
+  condition: WireGroup,
+  schema: ConditionSchema,
+  objects: readonly SnapshotObject[],
+  objectType: 'Identity' | 'Relationship' | 'OrgUnit',
+  context: NamedMembersContext,
+): string[] {
+  const part = ({ Identity: 'identity', Relationship: 'relationship', OrgUnit: 'orgUnit' } as const)[objectType]
+  const members = new Set<string>()
+  const rows = naiveRows(objects)
+  for (const row of rows) {
+    const object = row[part]
+    if (object !== undefined && holds(condition, row, schema, { ...context, rows, objects })) members.add(object.id)
+  }
+  return [...members].sort()
+}
+
+export function naiveRows(objects: readonly SnapshotObject[]): Row[] {
+  const live = objects.filter((object) => !object.deleted)
+  const find = (type: string, id: string | undefined): SnapshotObject | undefined =>
+    live.find((object) => object.objectType === type && object.id === id)
+  const positions = live
+    .filter(({ objectType }) => objectType === 'relationship')
+    .map((relationship) => {
+      const identity = find('identity', referred(relationship, 'identity'))
+      const orgUnit = find('orgUnit', referred(relationship, 'orgUnit'))
+      return { relationship, ...(identity && { identity }), ...(orgUnit && { orgUnit }) }
+    })
+  const identities = live.filter((o) => o.objectType === 'identity' && !positions.some((row) => row.identity === o))
+  const orgUnits = live.filter((o) => o.objectType === 'orgUnit' && !positions.some((row) => row.orgUnit === o))
+  return [...positions, ...identities.map((identity) => ({ identity })), ...orgUnits.map((orgUnit) => ({ orgUnit }))]
+}
+
+function referred(object: SnapshotObject, attribute: string): string | undefined {
+  return (object.attributes[attribute] as { objectId: string } | undefined)?.objectId
+}
+
+function holds(node: WireGroup | WireLeaf, row: Row, schema: ConditionSchema, context: Context): boolean {
+  if (!('groupOperator' in node)) return holdsLeaf(node, row, schema, context)
+  if (node.over === 'AnyPosition') {
+    const { over: _over, ...group } = node
+    const ofPerson = context.rows.filter(({ identity }) => identity !== undefined && identity === row.identity)
+    return ofPerson.some((other) => holds(group, other, schema, context))
+  }
+  const count = node.conditions.filter((child) => holds(child, row, schema, context)).length
+  if (node.groupOperator === 'AND') return count === node.conditions.length
+  if (node.groupOperator === 'OR') return count > 0
+  return node.groupOperator === 'NOT' ? count === 0 : count === 1
+}
+
+function holdsLeaf(leaf: WireLeaf, row: Row, schema: ConditionSchema, context: Context): boolean {
+  if (leaf.operator === 'NotEquals') return !holdsLeaf({ ...leaf, operator: 'Equals' }, row, schema, context)
+  if (leaf.operator === 'NotContains') return !holdsLeaf({ ...leaf, operator: 'Contains' }, row, schema, context)
+  if (typeof leaf.value === 'object' && 'attribute' in leaf.value) {
+    return holdsWith(leaf.value.attribute, leaf, row, schema, context)
+  }
+  const wanted = [leaf.value].flat().map(String)
+  if (leaf.id === 'memberOfCollection') return wanted.some((id) => isMember(id, row, context))
+  const type = schema.get(leaf.id) as AttributeType
+  const value = fieldValue(leaf.field, leaf.id, type, row, context)
+  if (leaf.operator === 'IsNull') return value === undefined
+  if (value === undefined) return false
+  if (typeof value === 'object') return value.includes(wanted[0]?.toLowerCase() ?? '')
+  const operands = wanted.map((text) => operand(text, type, context))
+  if (leaf.operator === 'In') return operands.includes(value)
+  return compare(leaf.operator, value, operands[0] as string | number)
+}
+
+/** Compares two attributes of the row. */
+function holdsWith(other: string, leaf: WireLeaf, row: Row, schema: ConditionSchema, context: Context): boolean {
+  const value = fieldValue(leaf.field, leaf.id, schema.get(leaf.id) as AttributeType, row, context)
+  const wanted = attributeValue(other, schema.get(other) as AttributeType, row, context)
+  if (value === undefined || wanted === undefined) return false
+  if (typeof value === 'object') return value.includes(String(wanted))
+  return compare(leaf.operator, value, wanted as string | number)
+}
+
+function compare(operator: WireLeaf['operator'], value: string | number, operand: string | number): boolean {
+  const [points, wanted] = [[...String(value)], [...String(operand)]]
+  const startsAt = (at: number): boolean => at >= 0 && wanted.every((point, index) => points[at + index] === point)
+  switch (operator) {
+    case 'Equals':
+      return value === operand
+    case 'Contains':
+      return points.length >= wanted.length && Array.from({ length: points.length + 1 }, (_, at) => at).some(startsAt)
+    case 'StartsWith':
+      return startsAt(0)
+    case 'EndsWith':
+      return startsAt(points.length - wanted.length)
+    case 'GreaterThan':
+      return order(value, operand) > 0
+    case 'GreaterThanOrEqual':
+      return order(value, operand) >= 0
+    case 'LessThan':
+      return order(value, operand) < 0
+    default:
+      return order(value, operand) <= 0
+  }
+}
+
+function order(left: string | number, right: string | number): number {
+  if (typeof left === 'number') return left - (right as number)
+  const [a, b] = [[...left], [...String(right)]].map((points) => points.map((point) => point.codePointAt(0) as number))
+  for (let index = 0; ; index += 1) {
+    const [x, y] = [a?.[index] ?? -1, b?.[index] ?? -1]
+    if (x !== y) return x - y
+    if (x === -1) return 0
+  }
+}
+
+/** Reads the field from the inside out by recursion; the names in the tests hold no brackets. */
+function fieldValue(field: string, id: string, type: AttributeType, row: Row, context: Context): Value {
+  if (field === id) return attributeValue(id, type, row, context)
+  if (field === 'Today()') return context.todayMs
+  const [, name, inner, tail = ''] = /^(\w+)\((.*?)((?:,-?\d+)*)\)$/.exec(field) ?? []
+  const value = fieldValue(inner as string, id, type, row, context)
+  const numbers = tail.split(',').slice(1).map(Number)
+  if (value === undefined) return undefined
+  if (name === 'AddDays') return (value as number) + (numbers[0] as number) * DAY_MS
+  const text = String(value)
+  if (name === 'ToUpper') return text.toUpperCase()
+  if (name === 'ToLower') return text.toLowerCase()
+  const [start, length] = numbers as [number, number]
+  return Array.from(text)
+    .filter((_, index) => index >= start && index < start + length)
+    .join('')
+}
+
+/** The attributes that follow from others. */
+function computedValue(id: string, row: Row, { todayMs, objects }: Context): Value | null {
+  const live = objects.filter(({ deleted }) => !deleted)
+  const units = live.filter(({ objectType }) => objectType === 'orgUnit')
+  const listed = (ids: string[]) => (ids.length === 0 ? undefined : ids)
+  const { identity, orgUnit, relationship } = row
+  switch (id) {
+    case 'relationshipIsActive': {
+      const end = relationship?.attributes.endDate as string | undefined
+      return relationship && String(end === undefined || Date.parse(end) >= todayMs)
+    }
+    case 'relationshipIsPrimary':
+      return (
+        relationship && String(identity !== undefined && referred(identity, 'primaryRelationship') === relationship.id)
+      )
+    case 'orgUnitWithAncestors': {
+      const ids: string[] = []
+      for (let unit = orgUnit; unit !== undefined && !ids.includes(unit.id); ) {
+        ids.push(unit.id)
+        const parent: string | undefined = referred(unit, 'parent')
+        unit = units.find((other) => other.id === parent)
+      }
+      return listed(ids)
+    }
+    case 'identityManagedOrgUnits':
+      return (
+        identity && listed(units.filter((unit) => referred(unit, 'manager') === identity.id).map((unit) => unit.id))
+      )
+    case 'identityHasReports': {
+      const person = (ref: string | undefined) =>
+        live.find((each) => each.objectType === 'identity' && each.id === ref)?.id
+      const reports = live.filter((position) => {
+        const end = position.attributes.endDate as string | undefined
+        if (position.objectType !== 'relationship' || (end !== undefined && Date.parse(end) < todayMs)) return false
+        const subject = referred(position, 'identity')
+        const isOther = (manager: string | undefined) => manager !== undefined && manager !== subject
+        const own = person(referred(position, 'manager'))
+        if (isOther(own)) return own === identity?.id
+        const seen = new Set<string>()
+        let unit = units.find(({ id: unitId }) => unitId === referred(position, 'orgUnit'))
+        while (unit !== undefined && !seen.has(unit.id)) {
+          const manager = person(referred(unit, 'manager'))
+          if (isOther(manager)) return manager === identity?.id
+          seen.add(unit.id)
+          const parent: string | undefined = referred(unit, 'parent')
+          unit = units.find((other) => other.id === parent)
+        }
+        return false
+      })
+      return identity && String(reports.length > 0)
+    }
+    case 'identityDeputyOfOrgUnits':
+      return (
+        identity &&
+        listed(
+          units
+            .filter(({ attributes }) =>
+              (attributes.deputies as { objectId: string }[] | undefined)?.some(
+                ({ objectId }) => objectId === identity.id,
+              ),
+            )
+            .map((unit) => unit.id),
+        )
+      )
+    default:
+      return null
+  }
+}
+
+function attributeValue(id: string, type: AttributeType, row: Row, context: Context): Value {
+  const computed = computedValue(id, row, context)
+  if (computed !== null) return computed
+  const part = (['identity', 'orgUnit', 'relationship'] as const).find((prefix) => id.startsWith(prefix))
+  const object = part === undefined ? row.identity : row[part]
+  if (object === undefined) return undefined
+  const name = part === undefined ? id : (id[part.length] as string).toLowerCase() + id.slice(part.length + 1)
+  if (name === 'id' || name === 'externalId') return object[name]
+  const value = object.attributes[name]
+  if (value === undefined) return undefined
+  if (Array.isArray(value)) return value.map((each) => (typeof each === 'string' ? each : each.objectId).toLowerCase())
+  const text = typeof value === 'object' ? (value as { objectId: string }).objectId : String(value)
+  if (type === 'DateTime') return Date.parse(text)
+  if (type === 'Integer') return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
+  return type === 'Guid' ? text.toLowerCase() : text
+}
+
+function operand(text: string, type: AttributeType, context: NamedMembersContext): string | number {
+  if (type === 'Integer') return Number(text)
+  if (type === 'Boolean') return text.toLowerCase()
+  if (type !== 'DateTime') return text
+  if (!text.includes('Today')) return Date.parse(text)
+  return context.todayMs + Number(/,(-?\d+)\)/.exec(text)?.[1] ?? 0) * DAY_MS
+}
+
+function isMember(collectionId: string, row: Row, context: Context): boolean {
+  const members = context.membersOf(collectionId)
+  if (members === undefined) return false
+  if (members.kind === 'joinable') {
+    const isHeld = (identityId: string, relationshipId: string) =>
+      context.rows.some(
+        ({ identity, relationship }) => identity?.id === identityId && relationship?.id === relationshipId,
+      )
+    return members.memberships.some(
+      ({ identityId, relationshipId }) =>
+        identityId === row.identity?.id &&
+        (relationshipId === null || relationshipId === row.relationship?.id || !isHeld(identityId, relationshipId)),
+    )
+  }
+  const object = { Identity: row.identity, Relationship: row.relationship, OrgUnit: row.orgUnit }[members.objectType]
+  return object !== undefined && members.ids.has(object.id)
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { serviceDocument } from '../../../functions/routes/service-document.ts'
+import { joinableWorld } from '../api/joinable-world.ts'
+
+export const SUBSCRIPTIONS = '/collections/beta/event-subscriptions'
+
+/** An event as received. */
+export type Received = {
+  readonly id: string
+  readonly type: string
+  readonly subject: string
+  readonly time: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests read the members of each type
+  readonly data: any
+}
+
+type Delivered = { readonly event: Received; readonly headers: Readonly<Record<string, string>>; readonly text: string }
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+addFormats.default(ajv)
+ajv.addSchema(serviceDocument(), 'api')
+
+/** Throws unless the API description has the event. */
+export function assertDescribed(event: Received): void {
+  const place = `api#/webhooks/${event.type}/post/requestBody/content/application~1cloudevents+json/schema`
+  const validate = ajv.getSchema(place) ?? ajv.compile({ $ref: place })
+  assert.ok(validate(event), `${event.type}: ${ajv.errorsText(validate.errors)}`)
+}
+
+/** A receiver on a port of its own. Each delivered event must be described. */
+export async function receiver(answer: (event: Received, index: number) => number | Promise<number> = () => 204) {
+  const delivered: Delivered[] = []
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    const text = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString()
+    const event = JSON.parse(text) as Received
+    assertDescribed(event)
+    delivered.push({ event, headers: request.headers as Record<string, string>, text })
+    const status = await answer(event, delivered.length - 1)
+    if (status === 302) response.setHeader('location', 'http://127.0.0.1:9/')
+    response.writeHead(status).end()
+  }
+  const server = createServer((request, response) => void respond(request, response))
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  server.unref()
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    delivered,
+    events: () => delivered.map(({ event }) => event),
+    types: () => delivered.map(({ event }) => event.type),
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** The signature of a delivery, computed by the text of the specification. */
+export function signatureOf(secret: string, { headers, text }: Delivered): string {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`
+  return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+}
+
+export type SubscriptionRecord = {
+  readonly id: string
+  readonly state: string
+  readonly secret: string
+  readonly disabledReason: string | null
+}
+
+/** Collections, requests and subscriptions over a local database, with messages that are delivered on demand. */
+/** @param more As of `joinableWorld`. */
+export async function eventWorld(more: Parameters<typeof joinableWorld>[3] = {}) {
+  const world = await joinableWorld(undefined, undefined, undefined, more)
+  const { call, admin, sent, service } = world
+
+  /** Delivers the messages that are due until none is. */
+  async function drain(to = service): Promise<void> {
+    for (;;) {
+      const index = sent.findIndex(({ dueMs }) => dueMs <= world.nowMs())
+      const [next] = index < 0 ? [] : sent.splice(index, 1)
+      if (next === undefined) return
+      await to.messages[next.message.queue].handle(next.message.message)
+    }
+  }
+
+  return {
+    ...world,
+    drain,
+    /** Advances the clock to each message in turn, for this number of seconds. */
+    async passWithMessages(seconds: number): Promise<void> {
+      const endMs = world.nowMs() + seconds * 1000
+      for (;;) {
+        await drain()
+        const nextMs = Math.min(...sent.map(({ dueMs }) => dueMs), endMs)
+        world.pass((nextMs - world.nowMs()) / 1000)
+        if (nextMs >= endMs) return drain()
+      }
+    },
+    async subscribe(url: string, types: readonly string[] = ['*']): Promise<SubscriptionRecord> {
+      const { status, data, codes } = await call<SubscriptionRecord>(admin, 'POST', SUBSCRIPTIONS, { url, types })
+      assert.equal(status, 201, codes.join())
+      return data
+    },
+    subscription: async (id: string) => (await call<SubscriptionRecord>(admin, 'GET', `${SUBSCRIPTIONS}/${id}`)).data,
+  }
+}
+
+export type EventWorld = Awaited<ReturnType<typeof eventWorld>>

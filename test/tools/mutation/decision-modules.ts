@@ -1,0 +1,125 @@
+/** The modules that decide, by the name that `npm run mutate -- <name>` takes. */
+export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
+  conditions: ['shared/domain/criteria/check-condition.ts', 'shared/domain/criteria/evaluation-order.ts'],
+  evaluation: ['shared/domain/criteria/evaluation.ts', 'shared/domain/criteria/row-test.ts'],
+  leaves: ['shared/domain/criteria/leaf-test.ts', 'shared/domain/criteria/text-test.ts'],
+  'sync-plan': ['shared/domain/sync/plan-sync.ts', 'shared/domain/sync/changes-decision.ts'],
+  'removal-guard': ['shared/domain/sync/removal-guard.ts', 'shared/domain/group-links/removal-window.ts'],
+  leases: [
+    'shared/kernel/lease.ts',
+    'shared/domain/group-links/lease.ts',
+    'shared/domain/group-links/job-transitions.ts',
+  ],
+  requests: ['shared/domain/membership-requests/decide-request.ts'],
+  joining: ['shared/domain/connectors/identity-resolver.ts', 'shared/domain/connectors/join-keys.ts'],
+  dispatch: ['shared/http/dispatch.ts', 'shared/http/match-route.ts'],
+  tokens: ['shared/auth/token-verifier.ts', 'shared/auth/caller-admission.ts'],
+  cursors: ['shared/http/paging.ts', 'shared/http/signed-texts.ts'],
+  idempotency: ['shared/domain/idempotency/run-once.ts'],
+}
+
+/** Mutants that behave like the original, with the reason. */
+export type EquivalentMutants = {
+  readonly file: string
+  readonly reason: string
+  /** The text of a line, and changes of it as they are printed. */
+  readonly lines: readonly (readonly [source: string, ...changes: string[]])[]
+}
+
+export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
+  {
+    file: 'shared/domain/criteria/check-condition.ts',
+    reason: 'Once the most faults are found, no other is reported: it only ends sooner.',
+    lines: [['return findings.leafCount > MAX_LEAF_COUNT || findings.faults.length >= MAX_FAULT_COUNT', '>= → >']],
+  },
+  {
+    file: 'shared/domain/criteria/evaluation-order.ts',
+    reason: 'Nothing refers to the entry behind the last one.',
+    lines: [['for (let index = 0; index < order.length; index += 1) {', '< → <=']],
+  },
+  {
+    file: 'shared/domain/criteria/evaluation.ts',
+    reason:
+      'Rows one by one and in columns, with cached results and without, are the same. It decides which is faster.',
+    lines: [
+      ['const SPARSE_SHARE = 1 / 32', '/ → *', '1 → 2', '32 → 33'],
+      ['const COLLECTIONS_CACHED_COUNT = 64', '64 → 65'],
+      [
+        'if (hasFewerBits(mask, mask.length * 32 * SPARSE_SHARE)) return yield* this.#matchingFew(node, objectType, mask)',
+        ...['hasFewerBits(mask, mask.length * 32 * SPARSE_SHARE) → true', '* → /', '32 → 33'],
+        'hasFewerBits(mask, mask.length * 32 * SPARSE_SHARE) → false',
+      ],
+      [
+        'if (this.#shared === undefined || readsMembers(node)) return yield* this.#matchingMany(node, objectType, mask)',
+        'this.#shared === undefined || readsMembers(node) → true',
+      ],
+      ['this.#shared = shared', 'this.#shared = shared → ;'],
+      ['this.#shared.set(node, objectType, all)', 'this.#shared.set(node, objectType, all) → ;'],
+      [
+        'if (this.#memberSlots.size >= COLLECTIONS_CACHED_COUNT) this.#memberSlots.clear()',
+        'this.#memberSlots.size >= COLLECTIONS_CACHED_COUNT → true',
+        'this.#memberSlots.size >= COLLECTIONS_CACHED_COUNT → false',
+        ...['>= → >', '>= → <', 'this.#memberSlots.clear() → ;'],
+      ],
+      ['this.#memberSlots.set(members, slots)', 'this.#memberSlots.set(members, slots) → ;'],
+    ],
+  },
+  {
+    file: 'shared/domain/criteria/leaf-test.ts',
+    reason: 'The other case gives the same result. It is the longer way, or one that the type of the leaf excludes.',
+    lines: [
+      ['if (leaf.functions.length === 0) {', 'leaf.functions.length === 0 → false'],
+      // Only days are relative to the day of evaluation, and only `AddDays` applies to them.
+      ['return value !== undefined && compares(value, leaf, 0)', '0 → 1'],
+      [
+        "const addedMs = leaf.functions.reduce((sum, call) => sum + (call.name === 'AddDays' ? call.days * DAY_MS : 0), 0)",
+        ...["call.name === 'AddDays' → true", '0 → 1'],
+      ],
+      // No list contains the element 0, and a dictionary with one code has no texts.
+      ['let elementCount = 0', '0 → 1'],
+      ['if (elementNow() !== 0) values.addListsWith(element, range, holding)', 'elementNow() !== 0 → true'],
+      ["this.#missing = test.kind === 'listed' ? test.texts : []", "test.kind === 'listed' → true"],
+      [
+        'if (this.#progress.decidedCount !== this.#values.size) runToCompletion(this.holding(todayMs))',
+        'this.#progress.decidedCount !== this.#values.size → true',
+      ],
+      ["if (test.kind !== 'scan') return progress.holding", "test.kind !== 'scan' → false"],
+      [
+        'if (test.addHolding !== undefined) test.addHolding([progress.decidedCount, end], progress.holding)',
+        'test.addHolding !== undefined → false',
+      ],
+      ['if (this.#missing.length === 0) return', 'this.#missing.length === 0 → false'],
+    ],
+  },
+  {
+    file: 'shared/domain/criteria/text-test.ts',
+    reason: 'A border behind the last byte is not kept, and the short way for the first byte only saves time.',
+    lines: [
+      ['for (let at = 1; at < bytes.length; at += 1) {', '< → <='],
+      ['if (matched === 0) {', 'matched === 0 → false'],
+    ],
+  },
+  {
+    file: 'shared/domain/connectors/join-keys.ts',
+    reason: 'Ids are unique, and only the sign of a comparison counts.',
+    lines: [
+      ['rankOf(one.connectorId) - rankOf(other.connectorId) || (one.id < other.id ? -1 : 1)', ...['< → <=', '1 → 2']],
+    ],
+  },
+  {
+    file: 'shared/http/match-route.ts',
+    reason: 'No path fits two shapes with literals and parameters in the same places.',
+    lines: [['return 0', '0 → 1']],
+  },
+  {
+    file: 'shared/http/signed-texts.ts',
+    reason: 'A text of 32 bytes is empty. Nobody seals an empty text.',
+    lines: [
+      [
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the line
+        "const isExact = signed === `${prefix}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES",
+        '> → >=',
+      ],
+    ],
+  },
+]

@@ -1,0 +1,38 @@
+import type { Random } from '../../../infra/local/demo/seeded-random.ts'
+import { submitOnBehalf } from './behalf-actions.ts'
+import {
+  approveRemovals,
+  changeLink,
+  createLink,
+  editCondition,
+  replaceCriteriaCollection,
+  switchGuard,
+} from './collection-actions.ts'
+import { decideOnRequest } from './decision-actions.ts'
+import { editGroupByHand } from './directory-actions.ts'
+import type { Organisation } from './organisation.ts'
+import { changePayroll, changePeople, changeUnit } from './people-actions.ts'
+import { editPolicy } from './policy-actions.ts'
+import { actOnMembership } from './request-actions.ts'
+
+/** What an organisation does, by how often. */
+const ACTIONS = [
+  { weight: 40, run: changePeople },
+  { weight: 26, run: actOnMembership },
+  { weight: 26, run: decideOnRequest },
+  { weight: 14, run: submitOnBehalf },
+  { weight: 6, run: changePayroll },
+  { weight: 2, run: changeUnit },
+  { weight: 2, run: replaceCriteriaCollection },
+  { weight: 1, run: switchGuard },
+  { weight: 2, run: approveRemovals },
+  { weight: 4, run: editCondition },
+  { weight: 2, run: editPolicy },
+  { weight: 3, run: changeLink },
+  { weight: 2, run: createLink },
+  { weight: 4, run: editGroupByHand },
+]
+
+export function actionsOn(organisation: Organisation) {
+  return ACTIONS.map(({ weight, run }) => ({ weight, run: (random: Random) => run(organisation, random) }))
+}

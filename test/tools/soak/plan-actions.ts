@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Random } from '../../../infra/local/demo/seeded-random.ts'
+import type { SoakCondition } from './condition-model.ts'
+import { effectOf, involvesJoinables, type ModelEffect } from './effect-model.ts'
+import {
+  CRITERIA_PATH,
+  countOutcome,
+  differences,
+  expectStatus,
+  type Organisation,
+  readWritten,
+} from './organisation.ts'
+import type { MemberKind } from './organisation-model.ts'
+import { importItems } from './people-actions.ts'
+import { deliveredPosition, unitItem } from './source-items.ts'
+
+type Definition = { readonly objectType: MemberKind; readonly condition: SoakCondition }
+type PlanAnswer = {
+  readonly planId: string
+  readonly collections: readonly { readonly collectionId: string; readonly added: number; readonly removed: number }[]
+  readonly links: readonly { readonly linkId: string; readonly toAdd: number; readonly toRemove: number }[]
+  readonly requests: { readonly becomeEligible: number; readonly loseEligibility: number }
+}
+
+/**
+ * Whether the effect of a condition is known now. What the guard holds, and requests that follow changed people, change
+ * in the background.
+ */
+export function isEffectKnown({ model, changedNins }: Organisation, id: string, condition: SoakCondition): boolean {
+  const requests = [...model.joinable.values()].flatMap((collection) => collection.requests)
+  const isInMotion = requests.some(({ nin }) => changedNins.has(nin))
+  const canHold =
+    model.isGuarded || [...model.links].some(([linkId, { isEnabled }]) => isEnabled && model.linksWithHolds.has(linkId))
+  return !canHold && !(isInMotion && involvesJoinables(model, id, condition))
+}
+
+/**
+ * Plans a condition, and saves it if its effect is still the planned one. Sometimes people change in between.
+ * @returns Whether it was saved. @throws Error when that, or the planned effect, is not the expected one
+ */
+export async function saveAsPlanned(
+  organisation: Organisation,
+  id: string,
+  body: Definition,
+  random: Random,
+): Promise<boolean> {
+  const { model, callers } = organisation
+  const path = `${CRITERIA_PATH}/${id}`
+  const planned = effectOf(model, id, body.condition)
+  const planning = { token: callers.writer, method: 'POST', path: `${path}/plan`, body }
+  const { data: plan } = await expectStatus<PlanAnswer>(organisation, planning, 200)
+  requireCounts(plan, id, planned)
+  const chance = random.below(100)
+  if (chance < 50) await changeSomebody(organisation, random)
+  const expected = isDeepStrictEqual(effectOf(model, id, body.condition), planned) ? 'saved' : 'PlanChanged'
+  const isUnknown = chance >= 95
+  const ifPlan = isUnknown ? `${plan.planId}x` : plan.planId
+  const saving = { token: callers.writer, method: 'PUT', path, body, ifPlan }
+  const reply = await expectStatus(organisation, saving, 200, 409)
+  const result = reply.status === 200 ? 'saved' : (reply.errors[0]?.code ?? '')
+  const isSaved = result === 'saved' || (reply.isRetry && (await isStored(organisation, path, body.condition)))
+  if ((isSaved ? 'saved' : result) !== (isUnknown ? 'PlanExpired' : expected)) {
+    throw new Error(`PUT ${path} as planned: ${result} ${JSON.stringify(reply.errors)}, not ${expected}`)
+  }
+  countOutcome(organisation, `If-Plan: ${isSaved ? 'saved' : result}`)
+  return isSaved
+}
+
+/** Changes a position or an org unit: the effect of a condition can be another one then. */
+async function changeSomebody(organisation: Organisation, random: Random): Promise<void> {
+  const person = random.below(organisation.personCount)
+  const isThere = organisation.model.people.find('hr', 'relationship', `R${person}`) !== undefined
+  const items = random.percent(50) && isThere ? deliveredPosition(organisation, person, 'R', random) : []
+  await importItems(organisation, 'hr', [...items, unitItem(random.below(organisation.unitCount), random)])
+}
+
+/** After an attempt without an answer, which can have saved it. */
+async function isStored(organisation: Organisation, path: string, condition: SoakCondition): Promise<boolean> {
+  const { condition: stored } = await readWritten<{ condition: unknown }>(organisation, path)
+  return isDeepStrictEqual(stored, condition)
+}
+
+function requireCounts({ collections, links, requests }: PlanAnswer, id: string, effect: ModelEffect): void {
+  const counted = (found: ModelEffect['collections']) =>
+    new Map([...found].map(([key, { added, removed }]) => [key, [added.length, removed.length]]))
+  const expected = new Map([[id, [0, 0]], ...counted(effect.collections)])
+  const faults = [
+    ...differences(
+      'Planned members of',
+      expected,
+      new Map(collections.map((c) => [c.collectionId, [c.added, c.removed]])),
+    ),
+    ...differences(
+      'Planned accounts of',
+      counted(effect.links),
+      new Map(links.map((l) => [l.linkId, [l.toAdd, l.toRemove]])),
+    ),
+    ...differences(
+      'Planned',
+      new Map([
+        ['becomeEligible', new Set([...effect.becomeEligible.values()].flat()).size],
+        ['loseEligibility', effect.loseEligibility.length],
+      ]),
+      new Map(Object.entries(requests)),
+    ),
+  ]
+  if (faults.length > 0) throw new Error(`The plan of collection ${id}: ${faults.join('; ')}`)
+}

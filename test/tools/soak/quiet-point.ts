@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { MembershipChange } from '../../../infra/local/directory/membership-changes.ts'
+import type { Clocks } from './clocks.ts'
+import { compareCollections } from './compare-collections.ts'
+import { compareGroups, openJobs } from './compare-groups.ts'
+import { compareHistory, type FormerMembers } from './compare-history.ts'
+import { comparePeople } from './compare-people.ts'
+import type { Host } from './hosts.ts'
+import type { Organisation } from './organisation.ts'
+import type { WaitingMessages } from './server-process.ts'
+import type { RunningServers } from './servers.ts'
+
+const POLL_MS = 100
+/** Time without any progress after which the clocks are advanced: what is left waits for a lease, a lock or a delay. */
+const IDLE_MS = 300
+const LOCKED_IDLE_MS = 1500
+const LONGEST_ADVANCE_MS = 60_000
+const OPEN_JOB_TRIES = 3
+const DRAINED_WITHIN_MS = 180_000
+/**
+ * The service takes a read for late that shows an account which it removed in the last ten minutes: a person may have
+ * added it by hand since.
+ */
+const READS_TRUSTED_AFTER_MS = 11 * 60_000
+
+export type QuietPointDependencies = {
+  readonly organisation: Organisation
+  readonly servers: RunningServers
+  readonly hosts: readonly Host[]
+  readonly clocks: Clocks
+  readonly clocksApartMs: number
+  readonly formerMembers: FormerMembers
+}
+
+/**
+ * Waits until all messages are processed, sweeps, and compares everything with the model. Requests and faults are
+ * paused.
+ * @returns the faults
+ */
+export async function quietPoint(deps: QuietPointDependencies): Promise<string[]> {
+  const { organisation, servers } = deps
+  await drain(deps)
+  deps.clocks.advance(READS_TRUSTED_AFTER_MS)
+  await sweep(deps)
+  await drain(deps)
+  const { faults, names } = await comparePeople(organisation)
+  faults.push(...(await compareCollections(organisation, names)))
+  faults.push(...(await compareHistory(organisation, names, deps.formerMembers, deps)))
+  const writes = await newWrites(deps)
+  faults.push(...(await compareGroups(organisation, writes)), ...organisation.watch.check(writes))
+  faults.push(...(await jobsThatStayOpen(deps)))
+  const { deadLettered } = await servers.command('queue')<WaitingMessages>('counts')
+  if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)
+  faults.push(...organisation.api.lostAnswers.splice(0))
+  organisation.changedNins.clear()
+  organisation.model.releaseHolds()
+  organisation.watch.restart()
+  return faults
+}
+
+/** @throws Error when messages are left after three minutes */
+async function drain({ servers, clocks }: QuietPointDependencies): Promise<void> {
+  const command = servers.command('queue')
+  const endMs = performance.now() + DRAINED_WITHIN_MS
+  let progressMs = performance.now()
+  let last = ''
+  let advanceMs = 4000
+  for (;;) {
+    const counts = await command<WaitingMessages>('counts')
+    const { active, scheduled, locked } = counts
+    if (active + scheduled + locked === 0) return
+    const nowMs = performance.now()
+    if (nowMs > endMs) throw new Error(`Messages are left: ${JSON.stringify(await command('countsByQueue'))}`)
+    if (JSON.stringify(counts) !== last) progressMs = nowMs
+    last = JSON.stringify(counts)
+    if (nowMs - progressMs > (active + locked > 0 ? LOCKED_IDLE_MS : IDLE_MS)) {
+      clocks.advance(advanceMs)
+      advanceMs = Math.min(2 * advanceMs, LONGEST_ADVANCE_MS)
+      await command('processDue')
+      progressMs = nowMs
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+/** The timer can sweep the tenant at any time: its jobs end as soon as their messages are processed. */
+async function jobsThatStayOpen(deps: QuietPointDependencies): Promise<string[]> {
+  let open = await openJobs(deps.organisation)
+  for (let tries = 0; open.length > 0 && tries < OPEN_JOB_TRIES; tries += 1) {
+    await drain(deps)
+    open = await openJobs(deps.organisation)
+  }
+  return open
+}
+
+/** Sweeps all tenants by hand, and waits until the sweep has begun. */
+async function sweep({ servers, hosts }: QuietPointDependencies): Promise<void> {
+  const command = servers.command('queue')
+  const { sent } = await command<WaitingMessages>('counts')
+  const response = await fetch(`${hosts[0]?.url}/admin/functions/sweep`, { method: 'POST', body: '{}' })
+  if (response.status !== 202) throw new Error(`The sweep was answered with ${response.status}`)
+  for (let tries = 0; tries < 200; tries += 1) {
+    if ((await command<WaitingMessages>('counts')).sent > sent) return
+    await sleep(POLL_MS)
+  }
+  throw new Error('The sweep enqueued nothing')
+}
+
+const lastSequence = new WeakMap<RunningServers, number>()
+
+/** The changes of groups since the last quiet point. */
+async function newWrites({ servers }: QuietPointDependencies): Promise<MembershipChange[]> {
+  const since = lastSequence.get(servers) ?? 0
+  const changes = await servers.command('directory')<MembershipChange[]>('membershipChanges', since)
+  lastSequence.set(servers, changes.at(-1)?.sequence ?? since)
+  return changes
+}
