@@ -3,6 +3,7 @@ import { cosmosAccountHolders } from '../../shared/cosmos/core/account-holders.t
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core/core-object-references.ts'
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { cosmosLateConnectorStore } from '../../shared/cosmos/events/late-connector-store.ts'
 import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/links/link-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/links/removal-plan-store.ts'
 import { cosmosDeputyStore } from '../../shared/cosmos/requests/deputy-store.ts'
@@ -15,6 +16,7 @@ import { listDuplicates } from '../../shared/domain/connectors/duplicates.ts'
 import { connectorFigures } from '../../shared/domain/connectors/manage-connectors.ts'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { type EvaluatedDependencies, TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
+import { tellConnectorHealth } from '../../shared/domain/events/connector-events.ts'
 import type { EventDependencies } from '../../shared/domain/events/event-stores.ts'
 import { notifyMemberEvents } from '../../shared/domain/events/publish-events.ts'
 import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
@@ -159,6 +161,8 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     idempotency: idempotencyParts(parts),
   }
   const connectors = { ...connectorParts(settings, parts), ...coreData }
+  const lateConnectors = cosmosLateConnectorStore(container('events'), outbox)
+  const tellHealth = (tenantId: string) => tellConnectorHealth(tenantId, { ...connectors, lateConnectors, nowMs })
   const stores = mailStores(parts)
   const told = tellByMail(parts, stores)
   const events = eventParts(settings, parts, subscriptions, collections.collections, told)
@@ -185,7 +189,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
       audits: messageHandler(AuditMessage, (message) => auditCoreObjects(message, connectors)),
       deadlines: messageHandler(DeadlineMessage, (message) => applyDeadlines(message, requests)),
       evaluations: messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
-      ...linkMessages(links, cosmosDerivedState(container)),
+      ...linkMessages(links, cosmosDerivedState(container), tellHealth),
       ...eventMessages(events),
       ...mail.messages,
     } satisfies Record<QueueName, MessageHandler>,

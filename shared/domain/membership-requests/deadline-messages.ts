@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import { dueAtMs } from './ends.ts'
-import { tellingDueMs } from './reminders.ts'
+import { tellingDueMs, withEndingTold } from './reminders.ts'
 import type { RequestChange, RequestStore } from './request-dependencies.ts'
 
 /** What ends within this time of one another shares a message. */
@@ -51,13 +51,15 @@ export function deadlineSchedule(requests: Pick<RequestStore, 'dueTimes'>, deps:
 
 /**
  * The store, whose saves first enqueue a message for each end that they set: a save without its message would leave the
- * membership until the next look. A message without its save has no effect.
+ * membership until the next look. A message without its save has no effect. A membership that is saved with a near end
+ * is told to end in the same transaction.
  */
 export function withDeadlineMessages(requests: RequestStore, deps: Dependencies): RequestStore {
   const sent = new LRUCache<string, true>({ max: SENT_COUNT })
   return {
     ...requests,
-    async save(changes) {
+    async save(given) {
+      const changes = given.map((change) => ({ ...change, after: withEndingTold(change.after, deps.nowMs()) }))
       for (const { tenantId, dueMs } of newDeadlines(changes)) {
         const nowMs = deps.nowMs()
         if (dueMs > nowMs + HORIZON_MS) continue

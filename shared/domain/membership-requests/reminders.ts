@@ -29,16 +29,18 @@ function isWaiting({ status, extension }: Reminded): boolean {
 
 /** The request after everything is told that is due; undefined when nothing is. */
 export function withTold(request: MembershipRequest, nowMs: number): MembershipRequest | undefined {
-  const [endingMs, reminder] = [endingDueMs(request), waitingPart(request) && request.reminder]
-  const isEnding = endingMs !== undefined && endingMs <= nowMs
-  const isReminded = reminder !== undefined && reminder.dueAtMs <= nowMs
-  if (!isEnding && !isReminded) return undefined
-  const at = toTimestamp(nowMs)
-  return {
-    ...request,
-    ...(isEnding && request.endsAt !== undefined ? { endingTold: { endsAt: request.endsAt, at } } : {}),
-    ...(isReminded ? { reminder: { ...reminder, lastAt: at, dueAtMs: nextDueMs(reminder, nowMs) } } : {}),
-  }
+  const ended = withEndingTold(request, nowMs)
+  const reminder = waitingPart(request) && request.reminder
+  if (reminder === undefined || reminder.dueAtMs > nowMs) return ended === request ? undefined : ended
+  return { ...ended, reminder: { ...reminder, lastAt: toTimestamp(nowMs), dueAtMs: nextDueMs(reminder, nowMs) } }
+}
+
+/** The request, with its end told if that is near. */
+export function withEndingTold(request: MembershipRequest, nowMs: number): MembershipRequest {
+  const { endsAt } = request
+  const dueMs = endingDueMs(request)
+  if (endsAt === undefined || dueMs === undefined || dueMs > nowMs) return request
+  return { ...request, endingTold: { endsAt, at: toTimestamp(nowMs) } }
 }
 
 /** One reminder for all that a service that was down has missed. */
