@@ -104,7 +104,7 @@ export function coreObjectRoutes(deps: CoreObjectRouteDependencies): RouteGroup 
   }
 }
 
-const accountConflictsRoute = ({ coreObjects }: CoreObjectRouteDependencies): Route =>
+const accountConflictsRoute = ({ coreObjects }: Pick<CoreObjectRouteDependencies, 'coreObjects'>): Route =>
   route('GET', '/account-conflicts', {
     operationId: 'listAccountConflicts',
     summary: 'List the directory accounts that several identities claim',
@@ -117,7 +117,7 @@ const accountConflictsRoute = ({ coreObjects }: CoreObjectRouteDependencies): Ro
     run: async ({ caller }) => ok(await accountConflicts(caller.tenantId, coreObjects)),
   })
 
-const duplicatesRoute = (deps: CoreObjectRouteDependencies): Route =>
+const duplicatesRoute = (deps: Pick<CoreObjectRouteDependencies, 'connectors' | 'objects'>): Route =>
   route('GET', '/duplicates', {
     operationId: 'listDuplicates',
     summary: 'List identities that may be one person',
@@ -144,7 +144,7 @@ const sourcesRoute = (deps: CoreObjectRouteDependencies): Route =>
     run: async ({ path, caller }) => ok(await readSources(caller.tenantId, path.id, deps)),
   })
 
-const identityAuditRoute = (deps: CoreObjectRouteDependencies): Route =>
+const identityAuditRoute = (deps: Pick<CoreObjectRouteDependencies, 'cursors' | 'coreObjects'>): Route =>
   route('GET', '/identities/{id}/audit', {
     operationId: 'listIdentityAudit',
     summary: 'List how an identity came about',
@@ -162,7 +162,7 @@ const identityAuditRoute = (deps: CoreObjectRouteDependencies): Route =>
       ),
   })
 
-const erasureRoute = (deps: CoreObjectRouteDependencies): Route =>
+const erasureRoute = (deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'personalData'>): Route =>
   route('DELETE', '/identities/{id}/personal-data', {
     operationId: 'erasePersonalData',
     summary: 'Erase the personal data of a deleted identity',
@@ -230,7 +230,10 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
   objectType === 'orgUnit' ? orgUnitsByIds(deps) : objectsByIds(objectType, deps),
 ]
 
-const objectsByIds = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Route =>
+const objectsByIds = (
+  objectType: ObjectType,
+  deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess'>,
+): Route =>
   route('POST', `${NAMES[objectType].path}/multiple`, {
     operationId: `readSeveral${NAMES[objectType].many}`,
     summary: `Get ${NAMES[objectType].plural} by id`,
@@ -242,7 +245,7 @@ const objectsByIds = (objectType: ObjectType, deps: CoreObjectRouteDependencies)
     run: async ({ body, caller }) => ok(await readSeveral(objectType, body.ids, false, caller, deps)),
   })
 
-const orgUnitsByIds = (deps: CoreObjectRouteDependencies): Route =>
+const orgUnitsByIds = (deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess'>): Route =>
   route('POST', '/orgunits/multiple', {
     operationId: 'readSeveralOrgUnits',
     summary: 'Get org units by id',
@@ -256,7 +259,10 @@ const orgUnitsByIds = (deps: CoreObjectRouteDependencies): Route =>
       ok(await readSeveral('orgUnit', body.ids, body.includeParents ?? false, caller, deps)),
   })
 
-const relationshipsOf = (end: 'identity' | 'orgUnit', deps: CoreObjectRouteDependencies): Route =>
+const relationshipsOf = (
+  end: 'identity' | 'orgUnit',
+  deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess'>,
+): Route =>
   route('GET', `${NAMES[end].path}/{id}/relationships`, {
     operationId: `listRelationshipsOf${NAMES[end].one}`,
     summary: `List the relationships of ${NAMES[end].singular}`,
@@ -267,7 +273,7 @@ const relationshipsOf = (end: 'identity' | 'orgUnit', deps: CoreObjectRouteDepen
     run: async ({ path: { id }, caller }) => ok(await readRelationshipsOf(end, id, caller, deps)),
   })
 
-const deprecatedRelationships = (deps: CoreObjectRouteDependencies): Route =>
+const deprecatedRelationships = (deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess'>): Route =>
   route('GET', '/relationships/identity/{identityId}', {
     operationId: 'listRelationshipsByIdentity',
     summary: 'List the relationships of an identity (deprecated)',

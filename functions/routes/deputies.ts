@@ -162,7 +162,10 @@ const decideRoute = (deps: RequestRouteDependencies): Route =>
   })
 
 /** What one decision answers that fails. A fault is logged and does not affect the other decisions. */
-function failureOf(error: unknown, { log }: RequestRouteDependencies): Omit<Static<typeof DecisionResult>, 'index'> {
+function failureOf(
+  error: unknown,
+  { log }: Pick<RequestRouteDependencies, 'log'>,
+): Omit<Static<typeof DecisionResult>, 'index'> {
   if (error instanceof Refusal) return { status: httpStatusOf(error), errors: [...error.entries] }
   log.error('requests.decide-failed', error, {})
   return { status: 500, errors: [FAULT_ENTRY] }

@@ -117,7 +117,11 @@ async function respond(
   }
 }
 
-async function serialized(result: RouteResult, { reply: { status } }: Route, { scheduler }: DispatchDependencies) {
+async function serialized(
+  result: RouteResult,
+  { reply: { status } }: Route,
+  { scheduler }: Pick<DispatchDependencies, 'scheduler'>,
+) {
   if (scheduler === undefined || !containsList(result.data)) return successEnvelope(result, status)
   return scheduler.run(successEnvelopeSteps(result, status))
 }
@@ -138,7 +142,7 @@ function authorize(caller: Caller, route: Route): void {
 async function identityOf(
   caller: Caller,
   { identity }: Route,
-  deps: DispatchDependencies,
+  deps: Pick<DispatchDependencies, 'findIdentity'>,
 ): Promise<string | undefined> {
   if (identity === undefined) return undefined
   const identityId = caller.kind === 'user' ? await deps.findIdentity(caller) : undefined
@@ -147,7 +151,11 @@ async function identityOf(
   return identityId
 }
 
-async function validBody(request: HttpRequest, route: Route, { scheduler }: DispatchDependencies): Promise<unknown> {
+async function validBody(
+  request: HttpRequest,
+  route: Route,
+  { scheduler }: Pick<DispatchDependencies, 'scheduler'>,
+): Promise<unknown> {
   if (route.body === undefined) return undefined
   const body = withoutOptionalNulls(route.body, await readJsonBody(request, route, scheduler))
   const faults = bodyFaults(route.body, body)

@@ -4,6 +4,7 @@ import type { EventSource, OutboxStore } from '../../domain/events/event-stores.
 import { type EventDraft, eventOf, type StoredEvent } from '../../domain/events/event-types.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
+import { enqueuePublishing } from '../../kernel/notifications.ts'
 import { derivedId } from '../derived-id.ts'
 import { documentParser } from '../document-parser.ts'
 import { queryAll, type Stored, statusOf } from '../documents.ts'
@@ -41,9 +42,9 @@ export function cosmosOutbox({ isWanted, messageQueue, log, newId }: OutboxDepen
     },
     async notify(source, tenantId, operations, collectionId) {
       if (operations.length === 0 && collectionId === undefined) return
-      const message = { tenantId, source, ...(collectionId === undefined ? {} : { collectionIds: [collectionId] }) }
+      const published = { tenantId, source, ...(collectionId === undefined ? {} : { collectionIds: [collectionId] }) }
       try {
-        await messageQueue.enqueue({ queue: 'events', message }, { id: `publish:${newId()}` })
+        await enqueuePublishing(published, newId(), { messageQueue })
       } catch (error) {
         log.error('events.enqueue-failed', error, { tenantId, source })
       }

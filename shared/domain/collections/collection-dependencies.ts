@@ -2,6 +2,7 @@ import type { CooperativeScheduler } from '../../kernel/cooperative-scheduler.ts
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import { enqueueEvaluation } from '../../kernel/notifications.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AccountChangeStore } from '../core/core-object-store.ts'
@@ -134,18 +135,8 @@ export async function notifyEvaluation(
   { messageQueue, log, newId }: Pick<CollectionDependencies, 'messageQueue' | 'log' | 'newId'>,
 ): Promise<void> {
   try {
-    await enqueueEvaluation(tenantId, { messageQueue, newId })
+    await enqueueEvaluation(tenantId, newId(), { messageQueue })
   } catch (error) {
     log.error('collections.enqueue-failed', error, { tenantId })
   }
-}
-
-/** The same for callers that can fail. */
-export async function enqueueEvaluation(
-  tenantId: string,
-  { messageQueue, newId }: Pick<CollectionDependencies, 'messageQueue' | 'newId'>,
-  delayMs?: number,
-): Promise<void> {
-  const options = { id: `evaluate:${tenantId}:${newId()}`, ...(delayMs === undefined ? {} : { delayMs }) }
-  await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, options)
 }

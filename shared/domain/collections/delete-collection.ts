@@ -42,7 +42,11 @@ async function removeMembers(
   }
 }
 
-async function refuseInUse(id: string, tenantId: string, deps: CollectionDependencies): Promise<void> {
+async function refuseInUse(
+  id: string,
+  tenantId: string,
+  deps: Pick<CollectionDependencies, 'collections' | 'links'>,
+): Promise<void> {
   // A joinable collection that its own members may join refers to itself.
   const referrers = (await deps.collections.search(tenantId, { refersTo: id })).filter((referrer) => referrer.id !== id)
   const linkIds = await deps.links.linksOf(tenantId, id)

@@ -94,7 +94,10 @@ export type NamedMember = {
 type Position = readonly [name: string | null, objectId: string, relationshipId: string]
 const NAME_LENGTH_COUNT = 100
 
-async function membershipsOf(collection: Collection, deps: MemberDependencies): Promise<NamedMember[]> {
+async function membershipsOf(
+  collection: Collection,
+  deps: Pick<MemberDependencies, 'joined' | 'memberships'>,
+): Promise<NamedMember[]> {
   const { tenantId, id } = collection
   if (collection.kind === 'joinable') {
     const { memberships } = await joinedMembersOf(tenantId, id, deps.joined)

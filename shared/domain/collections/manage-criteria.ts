@@ -52,7 +52,11 @@ export function prepareCriteriaCreation(
   return prepareCreation(created, body, definitionReader(body, caller, deps), caller, deps)
 }
 
-function definitionReader(body: NewCriteriaCollection, caller: Caller, deps: CollectionDependencies): ReadDefinition {
+function definitionReader(
+  body: NewCriteriaCollection,
+  caller: Caller,
+  deps: Pick<CollectionDependencies, 'collections' | 'snapshots'>,
+): ReadDefinition {
   return (faults) => definitionOf(caller, body, body.condition, [...objectTypeFaults(body.objectType), ...faults], deps)
 }
 
@@ -102,7 +106,7 @@ async function definitionOf(
   { objectType }: Pick<NewCriteriaCollection, 'objectType'>,
   given: object,
   faults: readonly RefusalEntry[],
-  deps: CollectionDependencies,
+  deps: Pick<CollectionDependencies, 'collections' | 'snapshots'>,
   before?: Collection,
 ): Promise<Definition> {
   const condition = await readCondition(caller, given, '/condition', faults, deps, before, objectType)

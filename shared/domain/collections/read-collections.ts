@@ -21,7 +21,7 @@ export async function readCollection(
   tenantId: string,
   id: string,
   kind: CollectionKind | undefined,
-  deps: ReadDependencies,
+  deps: Pick<ReadDependencies, 'collections'>,
 ): Promise<Versioned<Collection>> {
   return found(await deps.collections.find(tenantId, id, kind), id)
 }
@@ -30,7 +30,7 @@ export async function readCollection(
 export async function listCollections(
   tenantId: string,
   asked: { readonly kind?: CollectionKind; readonly objectType?: CollectionObjectType },
-  deps: ReadDependencies,
+  deps: Pick<ReadDependencies, 'collections'>,
 ): Promise<Collection[]> {
   const { kind, objectType } = asked
   const collections = await deps.collections.list(tenantId, kind)
@@ -41,7 +41,7 @@ export async function listCollections(
 export async function searchCollections(
   tenantId: string,
   filter: CollectionFilter,
-  deps: ReadDependencies,
+  deps: Pick<ReadDependencies, 'collections'>,
 ): Promise<Collection[]> {
   return deps.collections.search(tenantId, filter)
 }
@@ -125,7 +125,10 @@ export async function filterMembers(
   return candidates.filter((candidate) => members.has(candidate))
 }
 
-async function joinedObjects({ tenantId, id }: Collection, { joined }: ReadDependencies): Promise<Set<string>> {
+async function joinedObjects(
+  { tenantId, id }: Collection,
+  { joined }: Pick<ReadDependencies, 'joined'>,
+): Promise<Set<string>> {
   const { memberships } = await joinedMembersOf(tenantId, id, joined)
   return new Set(memberships.flatMap(({ identityId, relationshipId }) => [identityId, relationshipId ?? identityId]))
 }

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../kernel/metrics.ts'
+import { enqueueAudit } from '../../kernel/notifications.ts'
 import { type CoreObjectAudits, coreObjectsToAudit } from './audit-scope.ts'
 import { type Connector, SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
 import { rulesOf } from './connector-rules.ts'
@@ -66,8 +67,7 @@ async function auditAll(
   } while (position !== undefined && deps.nowMs() < startMs + BATCH_MS)
   await report(tenantId, { checkedCount, repairedCount, isComplete: true, isLast: position === undefined }, deps)
   if (position !== undefined) {
-    const id = `${tenantId}:audit:${position}:${deps.newId()}`
-    await deps.messageQueue.enqueue({ queue: 'audits', message: { tenantId, after: position, beganAtMs } }, { id })
+    await enqueueAudit({ tenantId, after: position, beganAtMs }, deps.newId(), deps)
     return
   }
   for (const { id } of connectors) await recount(tenantId, id, deps)

@@ -1,5 +1,6 @@
 import type { KnownCaller } from '../../kernel/caller.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
+import { enqueueAudit } from '../../kernel/notifications.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
@@ -137,8 +138,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /** Merges all core objects of the tenant under its present rules, in batches: see `auditCoreObjects`. */
 async function mergeAgain(tenantId: string, { messageQueue, newId, nowMs }: ConnectorDependencies, delayMs = 0) {
-  const message = { tenantId, after: FIRST_ID, beganAtMs: nowMs() }
-  await messageQueue.enqueue({ queue: 'audits', message }, { id: `${tenantId}:rules:${newId()}`, delayMs })
+  await enqueueAudit({ tenantId, after: FIRST_ID, beganAtMs: nowMs() }, newId(), { messageQueue }, delayMs)
 }
 
 /** @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `StaleVersion`. */

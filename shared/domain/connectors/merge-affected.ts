@@ -43,7 +43,7 @@ export async function mergeAffected(
 async function referringTo(
   tenantId: string,
   targets: readonly Pick<ConnectorObject, 'id' | 'objectType'>[],
-  { objects }: AffectedDependencies,
+  { objects }: Pick<AffectedDependencies, 'objects'>,
 ): Promise<string[]> {
   const byType = Map.groupBy(targets, ({ objectType }) => objectType)
   const found = await Promise.all(

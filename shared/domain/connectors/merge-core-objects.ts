@@ -130,7 +130,7 @@ export async function staleCoreObjects(
 async function contestedBy(
   tenantId: string,
   written: readonly CoreObjectChange[],
-  { coreObjects }: MergeDependencies,
+  { coreObjects }: Pick<MergeDependencies, 'coreObjects'>,
 ): Promise<ReadonlySet<string>> {
   const accounts = accountsMoved(written)
   if (accounts.length === 0) return new Set()
@@ -138,7 +138,10 @@ async function contestedBy(
   return new Set(contestants(await coreObjects.claimsTo(tenantId, accounts)))
 }
 
-function countUnresolved(written: readonly CoreObjectChange[], { countChanges }: MergeDependencies): void {
+function countUnresolved(
+  written: readonly CoreObjectChange[],
+  { countChanges }: Pick<MergeDependencies, 'countChanges'>,
+): void {
   for (const { before, after } of countChanges === undefined ? [] : written) {
     for (const [connectorId, count] of unresolvedCounts(before)) countChanges?.add(connectorId, 'unresolved', -count)
     for (const [connectorId, count] of unresolvedCounts(after)) countChanges?.add(connectorId, 'unresolved', count)
@@ -148,7 +151,7 @@ function countUnresolved(written: readonly CoreObjectChange[], { countChanges }:
 function logAccountConflicts(
   tenantId: string,
   written: readonly CoreObjectChange[],
-  { log, metrics }: MergeDependencies,
+  { log, metrics }: Pick<MergeDependencies, 'log' | 'metrics'>,
 ): void {
   for (const { before, after } of written) {
     const directoryObjectId = after.claimedAccount

@@ -2,6 +2,7 @@ import type { CooperativeScheduler, Task } from '../../kernel/cooperative-schedu
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import { enqueueEvaluation } from '../../kernel/notifications.ts'
 import { Refusal, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import { connectedIdentities } from './connected-identities.ts'
@@ -302,10 +303,7 @@ export async function enqueueDelayedEvaluation(
   { messageQueue, evaluationDelayMs, newId, log }: WriteDependencies,
 ): Promise<void> {
   try {
-    await messageQueue.enqueue(
-      { queue: 'evaluations', message: { tenantId } },
-      { id: `${tenantId}:${newId()}`, delayMs: evaluationDelayMs },
-    )
+    await enqueueEvaluation(tenantId, newId(), { messageQueue }, evaluationDelayMs)
   } catch (error) {
     log.error('connector-data.enqueue-failed', error, { tenantId })
   }

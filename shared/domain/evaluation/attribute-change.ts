@@ -81,7 +81,7 @@ async function claimantsOf(
  */
 async function recentlyChanged(
   { collection, pass }: Evaluated,
-  { history, nowMs }: AttributionDependencies,
+  { history, nowMs }: Pick<AttributionDependencies, 'history' | 'nowMs'>,
 ): Promise<ReadonlySet<string>> {
   const range = { fromMs: nowMs() - RECENT_MS, toMs: Number.MAX_SAFE_INTEGER }
   const ids = new Set<string>()

@@ -46,7 +46,7 @@ const NAMED_COUNT = 20
  */
 export function accountsOf(
   members: MembersInRows,
-  { snapshots }: AccountDependencies,
+  { snapshots }: Pick<AccountDependencies, 'snapshots'>,
   acceptedIds: ReadonlySet<string> = new Set(),
 ): Promise<MemberAccounts> {
   return snapshots.reading(members.rows, accountsTask(members, acceptedIds))
@@ -162,7 +162,7 @@ export async function accountsLost(
 export function returnedWithOtherAccounts(
   changes: readonly MembershipChange[],
   { collection, rows }: Omit<MembersInRows, 'ids'>,
-  deps: AccountDependencies,
+  deps: Pick<AccountDependencies, 'nowMs' | 'accountChanges'>,
 ): Promise<boolean> {
   const left = new Set(changes.flatMap(({ removed }) => removed))
   const returned = netChange(changes).added.filter((id) => left.has(id))
@@ -174,7 +174,7 @@ export function returnedWithOtherAccounts(
 async function haveOtherAccounts(
   ids: readonly string[],
   tenantId: string,
-  { accountChanges, nowMs }: AccountDependencies,
+  { accountChanges, nowMs }: Pick<AccountDependencies, 'accountChanges' | 'nowMs'>,
 ): Promise<boolean> {
   const sinceMs = nowMs() - ACCOUNT_CHANGE_WINDOW_MS
   return (await accountChanges.amongSince(tenantId, [...new Set(ids)], sinceMs)).length > 0

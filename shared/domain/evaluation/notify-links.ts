@@ -1,3 +1,4 @@
+import { enqueueMembersChanged } from '../../kernel/notifications.ts'
 import type { Collection, CriteriaObjectType } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import type { JoinedMembers } from '../collections/membership-store.ts'
@@ -70,8 +71,7 @@ async function enqueueChanges(
   { messageQueue, newId }: Pick<NotifyLinksDependencies, 'messageQueue' | 'newId'>,
 ): Promise<void> {
   for (const collectionId of collectionIds) {
-    const message = { tenantId, collectionId }
-    await messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `change:${newId()}` })
+    await enqueueMembersChanged({ tenantId, collectionId }, newId(), { messageQueue })
   }
 }
 
@@ -109,7 +109,7 @@ async function collectionsBehind(
   tenantId: string,
   applied: ReadonlyMap<string, number>,
   { criteria, joinablesBeside, changes }: Evaluated,
-  { joined }: NotifyLinksDependencies,
+  { joined }: Pick<NotifyLinksDependencies, 'joined'>,
 ): Promise<ReadonlySet<string>> {
   const beside = changes === 'everything' ? joinables(new Set(applied.keys()), joinablesBeside) : []
   const versions = new Map(await joined.versions(tenantId, beside))

@@ -1,7 +1,8 @@
 import { coalesce } from '../../kernel/concurrency.ts'
+import { enqueueEvaluation } from '../../kernel/notifications.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { isConflict } from '../../kernel/versioned.ts'
-import { type CollectionDependencies, enqueueEvaluation } from '../collections/collection-dependencies.ts'
+import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { IncludedWrites } from '../tenant-index/core-object-changes.ts'
 import type { RowChanges } from '../tenant-index/rows/row-changes.ts'
@@ -107,23 +108,27 @@ export class TenantEvaluator {
   async #evaluateUnderLease(tenantId: string): Promise<void> {
     const { snapshots, nowMs } = this.#deps
     if (!snapshots.holds(tenantId)) {
-      if (await this.#leases.isHeldByOther(tenantId)) return enqueueEvaluation(tenantId, this.#deps, HELD_RETRY_MS)
+      if (await this.#leases.isHeldByOther(tenantId)) return this.#enqueue(tenantId, HELD_RETRY_MS)
       // Loading all rows may take longer than the lease lasts.
       await snapshots.fresh(tenantId)
     }
     const lease = await this.#leases.acquire(tenantId)
-    if ('retryMs' in lease) return enqueueEvaluation(tenantId, this.#deps, lease.retryMs)
+    if ('retryMs' in lease) return this.#enqueue(tenantId, lease.retryMs)
     const progress = await this.#evaluateUntilConsistent(tenantId, lease, nowMs() + MAX_EVALUATION_MS)
     const isKeptUntilEnd = await lease.release(typeof progress === 'object' ? progress : 'incomplete')
     if (progress !== 'conflict' && isKeptUntilEnd) {
       // This message is completed after the next one is enqueued. What was evaluated is in the database and in the
       // cache.
-      if (progress === 'interrupted') return enqueueEvaluation(tenantId, this.#deps)
+      if (progress === 'interrupted') return this.#enqueue(tenantId)
       return this.#orphans.remove(tenantId)
     }
     this.#drop(tenantId)
     this.#deps.log.warn('collections.evaluation-conflict', { tenantId })
-    await enqueueEvaluation(tenantId, this.#deps, HELD_RETRY_MS)
+    await this.#enqueue(tenantId, HELD_RETRY_MS)
+  }
+
+  async #enqueue(tenantId: string, delayMs?: number): Promise<void> {
+    await enqueueEvaluation(tenantId, this.#deps.newId(), this.#deps, delayMs)
   }
 
   /** Ends with a conflict when others wrote during every pass. */

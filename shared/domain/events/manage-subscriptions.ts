@@ -100,7 +100,7 @@ export async function deleteSubscription(
   tenantId: string,
   id: string,
   ifMatch: string | undefined,
-  deps: ManageDependencies,
+  deps: Pick<ManageDependencies, 'subscriptions' | 'deliveries'>,
 ): Promise<void> {
   await retryOnConflict(async () => {
     requireIfMatch(subscriptionETag(await readSubscription(tenantId, id, deps)), ifMatch)
@@ -156,7 +156,7 @@ export function subscriptionETag({ revision }: Subscription): string {
 function change(
   tenantId: string,
   id: string,
-  { subscriptions }: ManageDependencies,
+  { subscriptions }: Pick<ManageDependencies, 'subscriptions'>,
   changed: (before: Subscription) => Subscription,
 ): Promise<Subscription> {
   return retryOnConflict(async () => {
@@ -172,7 +172,7 @@ function change(
 
 function requireValid(
   { url, types = [] }: { readonly url?: string; readonly types?: readonly string[] },
-  { sender }: ManageDependencies,
+  { sender }: Pick<ManageDependencies, 'sender'>,
 ): void {
   const faults: RefusalEntry[] = []
   const unknown = types.find((type) => !isTypePattern(type))

@@ -1,4 +1,5 @@
 import { chunk } from '../../kernel/chunk.ts'
+import { enqueueDelivery, enqueuePublishing } from '../../kernel/notifications.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { CollectionSummary } from '../collections/collection-dependencies.ts'
 import { newDelivery } from './delivery.ts'
@@ -71,8 +72,7 @@ export async function notifyMemberEvents(
     const { value } = await deps.subscriptions.read(tenantId)
     if (!value.some((each) => isEnabled(each) && receivesMembers(each))) return
     for (const some of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
-      const message = { tenantId, collectionIds: some }
-      await deps.messageQueue.enqueue({ queue: 'events', message }, { id: `publish:${deps.newId()}` })
+      await enqueuePublishing({ tenantId, collectionIds: some }, deps.newId(), deps)
     }
   } catch (error) {
     deps.log.error('events.enqueue-failed', error, { tenantId, source: 'members' })
@@ -225,8 +225,7 @@ export async function notifyLane(
   { messageQueue, newId }: Pick<EventDependencies, 'messageQueue' | 'newId'>,
   delayMs = 0,
 ): Promise<void> {
-  const message = { tenantId, subscriptionId }
-  await messageQueue.enqueue({ queue: 'event-deliveries', message }, { id: `deliver:${newId()}`, delayMs })
+  await enqueueDelivery({ tenantId, subscriptionId }, newId(), { messageQueue }, delayMs)
 }
 
 async function enabledOf(tenantId: string, deps: EventDependencies): Promise<readonly Subscription[]> {

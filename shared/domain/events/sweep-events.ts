@@ -1,3 +1,4 @@
+import { enqueuePublishing } from '../../kernel/notifications.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { EVENT_SOURCES, type EventDependencies } from './event-stores.ts'
 import { type EventDraft, eventOf, type StoredEvent } from './event-types.ts'
@@ -20,7 +21,7 @@ export async function enqueueEventSweeps(deps: EventDependencies): Promise<void>
   for await (const page of deps.subscriptions.tenants()) for (const tenantId of page) tenants.add(tenantId)
   const nowMs = deps.nowMs()
   for (const tenantId of tenants) {
-    await deps.messageQueue.enqueue({ queue: 'events', message: { tenantId } }, { id: `${tenantId}:events:${nowMs}` })
+    await enqueuePublishing({ tenantId }, `events:${nowMs}`, deps)
   }
 }
 

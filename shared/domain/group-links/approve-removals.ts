@@ -103,7 +103,7 @@ function requirePlan(held: HeldRemovals, planId: string): HeldRemovals {
   throw new Refusal('PlanChanged', `The held removals are those of plan ${held.planId}, not of plan ${planId}.`)
 }
 
-async function heldRemovalsOf({ tenantId, linkId }: LinkName, { links }: LinkDependencies) {
+async function heldRemovalsOf({ tenantId, linkId }: LinkName, { links }: Pick<LinkDependencies, 'links'>) {
   const found = await links.findWithSettings(tenantId, linkId)
   if (found === undefined) throw new Refusal('LinkNotFound', `The group link ${linkId} does not exist.`)
   return { link: found.value, held: heldBy(found.value), settings: found.settings }

@@ -92,7 +92,7 @@ async function storeLink(link: GroupLink, actorId: string | undefined, deps: Lin
 }
 
 /** Checks again what a concurrent change of a collection may have changed before the link was written. */
-async function confirmLink(link: GroupLink, deps: LinkDependencies): Promise<void> {
+async function confirmLink(link: GroupLink, deps: Pick<LinkDependencies, 'collections'>): Promise<void> {
   const { tenantId, collectionId } = link
   if (!(await deps.collections.confirmReference(tenantId, collectionId))) throw collectionUnknown(collectionId)
   await refuseCircle(link, deps)
@@ -101,7 +101,7 @@ async function confirmLink(link: GroupLink, deps: LinkDependencies): Promise<voi
 /** @throws Refusal `CircularReference`, as a conflict: the request is valid by itself. */
 async function refuseCircle(
   link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'directoryGroupId'>,
-  deps: LinkDependencies,
+  deps: Pick<LinkDependencies, 'collections'>,
 ): Promise<void> {
   const circle = await deps.collections.findCircle(link)
   if (circle === undefined) return
@@ -130,7 +130,7 @@ function groupTaken(groupId: string, link: GroupLink | undefined, cause?: unknow
 export async function verifyCollection(
   tenantId: string,
   collectionId: string,
-  deps: LinkDependencies,
+  deps: Pick<LinkDependencies, 'collections' | 'log'>,
 ): Promise<CollectionKind> {
   const target = '/collectionId'
   const collection = await deps.collections.find(tenantId, collectionId).catch((fault: unknown) => {
@@ -172,7 +172,7 @@ async function verifyOwnership(checked: GroupToVerify, deps: LinkDependencies): 
 /** Calls the directory to check a group. @throws Refusal `GroupNotVerified` in place of a DirectoryFault. */
 export async function callDirectory<T>(
   { tenantId, groupId, target }: GroupToVerify,
-  deps: LinkDependencies,
+  deps: Pick<LinkDependencies, 'log'>,
   call: () => Promise<T>,
 ): Promise<T> {
   try {

@@ -116,7 +116,7 @@ async function storedChangesSince(
   { tenantId, id, kind, definitionVersion }: Collection,
   membershipVersion: number,
   comparedAtMs: number | null,
-  { memberships }: LinkedDependencies,
+  { memberships }: Pick<LinkedDependencies, 'memberships'>,
 ): Promise<AccountChanges | undefined> {
   if (kind !== 'criteria') return undefined
   const stored = await memberships.accountsAfter(tenantId, id, membershipVersion)
@@ -142,7 +142,7 @@ function satisfies(definitionKey: string, definitionVersion: number): boolean {
 /** Member ids as in the history. For a joinable collection these are identities, one for each membership. */
 async function memberIds(
   { tenantId, id, kind, definitionVersion }: Collection,
-  { memberships, joined }: CollectionDependencies,
+  { memberships, joined }: Pick<CollectionDependencies, 'memberships' | 'joined'>,
   evaluator: TenantEvaluator,
 ): Promise<{ ids: readonly string[]; membershipVersion: number; isCurrent: boolean }> {
   if (kind === 'joinable') {
@@ -159,7 +159,11 @@ async function memberIds(
   return { ids, membershipVersion: head.membershipVersion, isCurrent: satisfiesDefinition(head) }
 }
 
-async function existing(tenantId: string, collectionId: string, deps: CollectionDependencies): Promise<Collection> {
+async function existing(
+  tenantId: string,
+  collectionId: string,
+  deps: Pick<CollectionDependencies, 'collections'>,
+): Promise<Collection> {
   const collection = await deps.collections.find(tenantId, collectionId)
   if (collection === undefined) throw new Error(`Collection ${collectionId} does not exist.`)
   return collection.value

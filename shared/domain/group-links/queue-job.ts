@@ -1,4 +1,5 @@
 import type { Metrics } from '../../kernel/metrics.ts'
+import { enqueueSyncJob } from '../../kernel/notifications.ts'
 import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { AuditRecord } from '../history/audit.ts'
@@ -21,25 +22,11 @@ export async function queueJob(
   await deps.jobs.add(job, audit)
   deps.log.info('sync-job.queued', { tenantId: job.tenantId, jobId: id, linkId: link.id, type })
   try {
-    await notifyWorker(job, 'queued', deps)
+    await enqueueSyncJob(job, 'queued', deps)
   } catch (error) {
     deps.log.error('sync-job.enqueue-failed', error, { tenantId: job.tenantId, jobId: id })
   }
   return job
-}
-
-/** Enqueues a notification for a job. `occasion` distinguishes it from the job's other notifications. */
-export async function notifyWorker(
-  job: { tenantId: string; id: string },
-  occasion: string,
-  { messageQueue }: Pick<LinkDependencies, 'messageQueue'>,
-  delayMs = 0,
-): Promise<void> {
-  const { tenantId, id } = job
-  await messageQueue.enqueue(
-    { queue: 'sync-jobs', message: { tenantId, jobId: id } },
-    { id: `${id}:${occasion}`, ...(delayMs > 0 ? { delayMs } : {}) },
-  )
 }
 
 /**
@@ -49,14 +36,14 @@ export async function notifyWorker(
 export async function followUp(job: SyncJob, deps: LinkDependencies): Promise<void> {
   const { tenantId, id: jobId, linkId, attempts, batchCount } = job
   const delayMs = job.dueAtMs - deps.nowMs()
-  if (job.isYielded) return notifyWorker(job, `batch:${attempts}:${batchCount}`, deps, delayMs)
+  if (job.isYielded) return enqueueSyncJob(job, `batch:${attempts}:${batchCount}`, deps, delayMs)
   const { status, type, added, removed, skipped, held } = job
   deps.log.info('sync-job.run-ended', { tenantId, jobId, status, type, attempts, added, removed, skipped, held })
-  if (status === 'Queued') await notifyWorker(job, `run:${attempts + 1}`, deps, delayMs)
+  if (status === 'Queued') await enqueueSyncJob(job, `run:${attempts + 1}`, deps, delayMs)
   else recordEndedJob(job, deps.metrics)
   const waiting = await deps.jobs.unfinishedOf(tenantId, linkId)
   const next = waiting.find(({ value }) => value.id !== jobId && value.dueAtMs <= deps.nowMs())
-  if (next !== undefined) await notifyWorker(next.value, `after:${jobId}:${attempts}`, deps)
+  if (next !== undefined) await enqueueSyncJob(next.value, `after:${jobId}:${attempts}`, deps)
 }
 
 /** Ends a link's queued jobs. Running jobs stop at their next step. @returns How many jobs were ended. */
@@ -89,7 +76,7 @@ function ignoreConflict(error: unknown): undefined {
 export async function recordFailure(
   link: GroupLink,
   reason: string,
-  deps: LinkDependencies,
+  deps: Pick<LinkDependencies, 'links' | 'nowMs'>,
   jobId?: string,
 ): Promise<void> {
   const found = await deps.links.find(link.tenantId, link.id)

@@ -52,7 +52,7 @@ export async function searchGroups(tenantId: string, text: string, deps: SearchD
 async function requiredAndNotOwned(
   tenantId: string,
   groups: readonly DirectoryGroup[],
-  { directory, settings }: SearchDependencies,
+  { directory, settings }: Pick<SearchDependencies, 'directory' | 'settings'>,
 ): Promise<ReadonlySet<string>> {
   const { linkableGroups } = (await settings.find(tenantId)).value
   if (linkableGroups === 'Any') return new Set()

@@ -98,7 +98,7 @@ async function runAttempt<Result extends StoredResult>(
   }
 }
 
-function creationOf({ record, isRetry }: Attempt, { deriveId }: IdempotencyDependencies): Creation {
+function creationOf({ record, isRetry }: Attempt, { deriveId }: Pick<IdempotencyDependencies, 'deriveId'>): Creation {
   let idCount = 0
   const newId = () => {
     idCount += 1
@@ -111,7 +111,7 @@ function creationOf({ record, isRetry }: Attempt, { deriveId }: IdempotencyDepen
 async function saveSuccess(
   { record, version }: Attempt,
   { data, headers, warnings }: StoredResult,
-  deps: IdempotencyDependencies,
+  deps: Pick<IdempotencyDependencies, 'keys' | 'log'>,
 ): Promise<void> {
   const result = JSON.stringify({ data, headers, warnings })
   const saved = result.length > RESULT_LIMIT_COUNT ? retryableRecord(record) : { ...record, result }
@@ -127,7 +127,7 @@ async function saveSuccess(
 async function deleteRecord(
   { record, version, isRetry }: Attempt,
   error: unknown,
-  deps: IdempotencyDependencies,
+  deps: Pick<IdempotencyDependencies, 'keys' | 'log'>,
 ): Promise<boolean> {
   try {
     // A refused retry does not tell what the first attempt did or is still doing, so the ids must be kept.

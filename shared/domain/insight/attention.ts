@@ -80,7 +80,11 @@ export async function readAttention(
   }
 }
 
-async function countEnding(tenantId: string, identityId: string, deps: AttentionDependencies): Promise<number> {
+async function countEnding(
+  tenantId: string,
+  identityId: string,
+  deps: Pick<AttentionDependencies, 'requests' | 'nowMs'>,
+): Promise<number> {
   const live = await deps.requests.liveOf(tenantId, identityId)
   const untilMs = deps.nowMs() + ENDING_MS
   return live.filter(({ value: { status, endsAt } }) => {

@@ -69,7 +69,7 @@ async function accountStanding(
   subject: Subject,
   { isMember, memberIds }: Membership,
   rows: RowSnapshot,
-  { memberships, requests }: Dependencies,
+  { memberships, requests }: Pick<Dependencies, 'memberships' | 'requests'>,
 ): Promise<Standing> {
   const standing = { isMember, memberIds, directoryObjectId: subject.account }
   const holder = subject.objectType === 'relationship' ? rows.holderOf(subject.objectId) : undefined
@@ -89,7 +89,7 @@ async function presenceOf(
   tenantId: string,
   { directoryObjectId: account }: Standing,
   links: readonly GroupLink[],
-  { directory, log }: Dependencies,
+  { directory, log }: Pick<Dependencies, 'directory' | 'log'>,
 ): Promise<(link: GroupLink) => Presence> {
   const groupIds = links.filter(({ state }) => state === 'Enabled').map((link) => link.directoryGroupId)
   if (account === null || groupIds.length === 0) return () => 'NotKnown'

@@ -74,7 +74,7 @@ export async function listHistory(
   collectionId: string,
   { objectId, from, to }: HistoryQuery,
   { after, size }: AskedPage,
-  deps: HistoryDependencies,
+  deps: Pick<HistoryDependencies, 'collections' | 'history'>,
 ): Promise<Page<HistoryEntry>> {
   const range = rangeOf(from, to)
   const { value: collection } = await readCollection(tenantId, collectionId, undefined, deps)
@@ -114,7 +114,7 @@ export async function listObjectHistory(
   objectId: string,
   { from, to }: TimeQuery,
   { after, size }: AskedPage,
-  deps: HistoryDependencies,
+  deps: Pick<HistoryDependencies, 'collections' | 'history'>,
 ): Promise<Page<ObjectHistoryEntry>> {
   const range = rangeOf(from, to)
   const all = await deps.collections.summaries(tenantId)

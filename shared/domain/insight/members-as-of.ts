@@ -68,7 +68,10 @@ async function membersAsOf(collection: Collection, asOfMs: number, deps: AsOfDep
   return deps.scheduler.run(undoneTask(stored, before))
 }
 
-async function storedMembers(collection: Collection, deps: AsOfDependencies): Promise<StoredMembers> {
+async function storedMembers(
+  collection: Collection,
+  deps: Pick<AsOfDependencies, 'memberships' | 'joined'>,
+): Promise<StoredMembers> {
   const { tenantId, id, kind, objectType } = collection
   if (kind === 'criteria') {
     const found = await deps.memberships.members(tenantId, id)
@@ -99,7 +102,7 @@ const MAX_READS = 10
 /** Memberships can be newer than the version that was read before them. */
 async function joinedAtOneVersion(
   { tenantId, id }: Collection,
-  { joined }: AsOfDependencies,
+  { joined }: Pick<AsOfDependencies, 'joined'>,
 ): Promise<{ readonly memberships: readonly JoinedMembership[]; readonly membershipVersion: number }> {
   for (let reads = 1; reads <= MAX_READS; reads += 1) {
     const found = await joinedMembersOf(tenantId, id, joined)

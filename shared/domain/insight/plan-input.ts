@@ -109,7 +109,7 @@ function* conditionsTask(
 async function readJoined(
   tenantId: string,
   ids: readonly string[],
-  { joined }: PlanDependencies,
+  { joined }: Pick<PlanDependencies, 'joined'>,
 ): Promise<ReadonlyMap<string, CollectionMembers>> {
   const found = ids.length === 0 ? new Map() : await joined.of(tenantId, ids)
   return new Map([...found].map(([id, { memberships }]) => [id, { kind: 'joinable', memberships }]))
@@ -119,7 +119,7 @@ async function readJoined(
 async function readStored(
   graph: ReferenceGraph,
   conditions: ReadonlyMap<Collection, CompiledCondition | undefined>,
-  { memberships }: PlanDependencies,
+  { memberships }: Pick<PlanDependencies, 'memberships'>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const stored = new Map<string, readonly string[]>()
   const invalid = new Set([...conditions].flatMap(([{ id }, condition]) => (condition === undefined ? [id] : [])))
@@ -134,7 +134,7 @@ async function readStored(
 async function readLinks(
   tenantId: string,
   collectionIds: ReadonlySet<string>,
-  { linkStore, removalPlans }: PlanDependencies,
+  { linkStore, removalPlans }: Pick<PlanDependencies, 'linkStore' | 'removalPlans'>,
 ): Promise<ReadonlyMap<string, readonly LinkToPlan[]>> {
   const all = (await linkStore.ofTenant(tenantId)).map(({ value }) => value)
   const enabled = all.filter(({ state, collectionId }) => state === 'Enabled' && collectionIds.has(collectionId))
@@ -149,7 +149,7 @@ async function readLinks(
 
 async function readJoinables(
   candidates: readonly Collection[],
-  { requests }: PlanDependencies,
+  { requests }: Pick<PlanDependencies, 'requests'>,
 ): Promise<JoinableToPlan[]> {
   const joinables: JoinableToPlan[] = []
   await forEachConcurrent(candidates, READS_AT_ONCE_COUNT, async (collection) => {

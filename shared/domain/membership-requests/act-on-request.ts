@@ -110,7 +110,7 @@ async function factsOfApproval(
   request: MembershipRequest,
   policy: AppliedPolicy,
   orgChart: OrgChart,
-  deps: RequestDependencies,
+  deps: Pick<RequestDependencies, 'nowMs' | 'membershipResolver'>,
 ): Promise<PolicyFacts> {
   const { tenantId } = request
   const gate = gateOf(request, policy)

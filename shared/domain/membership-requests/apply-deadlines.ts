@@ -1,7 +1,7 @@
+import { enqueueDeadline } from '../../kernel/notifications.ts'
 import { NO_POLICY, SYSTEM } from './apply-policy.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { NO_FACTS } from './approvers.ts'
-import { enqueueDeadline } from './deadline-messages.ts'
 import { decideRequest, type RequestAction } from './decide-request.ts'
 import { notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
 
@@ -24,7 +24,7 @@ export async function applyDeadlines(
 ): Promise<void> {
   const startMs = deps.nowMs()
   // The clock of the queue can be ahead of this one.
-  if (startMs < dueAtMs) return enqueueDeadline(tenantId, dueAtMs, deps, `:${deps.newId()}`)
+  if (startMs < dueAtMs) return enqueueDeadline({ tenantId, dueAtMs }, `:${deps.newId()}`, deps)
   const seen = new Set<string>()
   for (;;) {
     const due = await deps.requests.due(tenantId, deps.nowMs(), REQUESTS_PER_BATCH_COUNT)
@@ -40,7 +40,7 @@ export async function applyDeadlines(
     )
     await notifyMembershipChanges(tenantId, changed, deps)
     if (deps.nowMs() - startMs > MAX_DURATION_MS)
-      return enqueueDeadline(tenantId, deps.nowMs(), deps, `:${deps.newId()}`)
+      return enqueueDeadline({ tenantId, dueAtMs: deps.nowMs() }, `:${deps.newId()}`, deps)
   }
   if (seen.size > 0) deps.log.info('requests.expired', { tenantId, requestCount: seen.size })
 }

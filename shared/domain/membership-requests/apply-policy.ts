@@ -32,7 +32,7 @@ export const NO_POLICY: AppliedPolicy = {
 export async function endRequests(
   requests: readonly Versioned<MembershipRequest>[],
   notes: string,
-  deps: RequestDependencies,
+  deps: Pick<RequestDependencies, 'nowMs' | 'requests'>,
 ): Promise<Set<string>> {
   const action: RequestAction = { kind: 'end', actor: SYSTEM, notes }
   return applyTransitions(

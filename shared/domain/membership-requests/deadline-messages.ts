@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { MessageQueue } from '../../kernel/messages.ts'
+import { enqueueDeadline } from '../../kernel/notifications.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import { dueAtMs } from './ends.ts'
 import { tellingDueMs, withEndingTold } from './reminders.ts'
@@ -44,7 +45,7 @@ export function deadlineSchedule(requests: Pick<RequestStore, 'dueTimes'>, deps:
     async enqueue(tenantId) {
       const times = await requests.dueTimes(tenantId, deps.nowMs() + HORIZON_MS)
       const deliveries = new Set(times.map((dueMs) => deliveryMs(dueMs, deps.nowMs())))
-      for (const atMs of deliveries) await enqueueDeadline(tenantId, atMs, deps)
+      for (const atMs of deliveries) await enqueueDeadline({ tenantId, dueAtMs: atMs }, '', deps)
     },
   }
 }
@@ -66,7 +67,7 @@ export function withDeadlineMessages(requests: RequestStore, deps: Dependencies)
         const atMs = deliveryMs(dueMs, nowMs)
         const key = `${tenantId} ${atMs}`
         if (sent.has(key)) continue
-        await enqueueDeadline(tenantId, atMs, deps)
+        await enqueueDeadline({ tenantId, dueAtMs: atMs }, '', deps)
         sent.set(key, true)
       }
       return requests.save(changes)
@@ -87,15 +88,4 @@ function newDeadlines(changes: readonly RequestChange[]): { readonly tenantId: s
 /** The end of the period in which something ends, or of the one that is next. */
 function deliveryMs(dueMs: number, nowMs: number): number {
   return Math.ceil(Math.max(dueMs, nowMs + SAVED_WITHIN_MS) / PERIOD_MS) * PERIOD_MS
-}
-
-/** @param dueAtMs When the message is delivered. */
-export async function enqueueDeadline(
-  tenantId: string,
-  dueAtMs: number,
-  { messageQueue, nowMs }: Dependencies,
-  suffix = '',
-): Promise<void> {
-  const options = { id: `due:${tenantId}:${dueAtMs}${suffix}`, delayMs: Math.max(0, dueAtMs - nowMs()) }
-  await messageQueue.enqueue({ queue: 'deadlines', message: { tenantId, dueAtMs } }, options)
 }

@@ -160,7 +160,7 @@ async function described(
   page: Page<MembershipRequest>,
   collections: readonly Collection[],
   orgChart: OrgChart,
-  deps: RequestDependencies,
+  deps: Pick<RequestDependencies, 'nowMs' | 'membershipResolver'>,
 ): Promise<Page<MembershipRequestDto>> {
   const [tenantId] = page.items.map((request) => request.tenantId)
   if (tenantId === undefined) return { ...page, items: [] }
@@ -203,7 +203,7 @@ async function keysWithRequests(
   one: ReviewAccess['accesses'][number],
   access: ReviewAccess,
   { tenantId, identityId }: Person,
-  deps: RequestDependencies,
+  deps: Pick<RequestDependencies, 'requests'>,
 ): Promise<{ readonly collectionIds: ReadonlySet<string>; readonly awaitedKeys: ReadonlySet<string> }> {
   const subjects = [...new Set([identityId, one.principalId])]
   const own = (await Promise.all(subjects.map((id) => deps.requests.liveOf(tenantId, id)))).flat()

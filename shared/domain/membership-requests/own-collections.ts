@@ -15,7 +15,10 @@ export async function ownCollections(person: Person, deps: RequestDependencies):
 }
 
 /** Lists the joinable collections that the person is a member of, by name. */
-export async function memberOf({ tenantId, identityId }: Person, deps: RequestDependencies): Promise<Collection[]> {
+export async function memberOf(
+  { tenantId, identityId }: Person,
+  deps: Pick<RequestDependencies, 'joined' | 'collections'>,
+): Promise<Collection[]> {
   const memberships = await deps.joined.ofIdentity(tenantId, identityId)
   const collections = await deps.collections.existing(tenantId, [...memberships.keys()])
   return collections.toSorted(byName)

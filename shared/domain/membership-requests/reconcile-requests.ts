@@ -88,7 +88,7 @@ async function withRequestsOfOwners(
   tenantId: string,
   requests: readonly Versioned<MembershipRequest>[],
   statuses: ObjectStatuses,
-  deps: RequestDependencies,
+  deps: Pick<RequestDependencies, 'requests'>,
 ): Promise<Versioned<MembershipRequest>[]> {
   const owners = requests.flatMap(({ value }) => {
     const { id } = statuses.identity(value.requesterId)
@@ -99,7 +99,10 @@ async function withRequestsOfOwners(
 }
 
 /** @returns False when a request has changed since it was read. Batches before the conflict are saved. */
-async function savesAll(changes: readonly RequestChange[], deps: RequestDependencies): Promise<boolean> {
+async function savesAll(
+  changes: readonly RequestChange[],
+  deps: Pick<RequestDependencies, 'requests'>,
+): Promise<boolean> {
   try {
     for (const batch of deps.requests.batches(changes)) await deps.requests.save(batch)
     return true

@@ -106,7 +106,7 @@ async function renameInApprovals(
   tenantId: string,
   collectionId: string,
   renamed: RenamedIdentities,
-  deps: RequestDependencies,
+  deps: Pick<RequestDependencies, 'requests'>,
 ): Promise<void> {
   const waiting = await deps.requests.allWaitingIn(tenantId, collectionId)
   await applyTransitions(

@@ -1,3 +1,4 @@
+import { enqueueMembersChanged } from '../../kernel/notifications.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
@@ -152,9 +153,6 @@ export async function notifyLinkedGroups(
   if (collectionIds.size === 0) return
   const linked = await links.linkedCollections(tenantId)
   for (const collectionId of collectionIds.intersection(linked)) {
-    await messageQueue.enqueue(
-      { queue: 'membership-changes', message: { tenantId, collectionId } },
-      { id: `change:${newId()}` },
-    )
+    await enqueueMembersChanged({ tenantId, collectionId }, newId(), { messageQueue })
   }
 }

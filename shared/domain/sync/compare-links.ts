@@ -70,7 +70,7 @@ export function agrees(
 async function readGroups(
   tenantId: string,
   groupIds: readonly string[],
-  { directory, log }: SyncDependencies,
+  { directory, log }: Pick<SyncDependencies, 'directory' | 'log'>,
 ): Promise<ReadonlyMap<string, GroupWithMembers>> {
   try {
     return await directory.readGroupsWithMembers(tenantId, groupIds)
@@ -82,7 +82,10 @@ async function readGroups(
 }
 
 /** False when the link was changed or deleted since it was read. */
-async function isRecorded({ value, version }: Versioned<GroupLink>, { links }: SyncDependencies): Promise<boolean> {
+async function isRecorded(
+  { value, version }: Versioned<GroupLink>,
+  { links }: Pick<SyncDependencies, 'links'>,
+): Promise<boolean> {
   try {
     await links.replace(value, version)
     return true

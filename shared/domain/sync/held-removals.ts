@@ -36,7 +36,7 @@ export async function saveHeldRemovals(
 export function reportHeldRemovals(
   { id: jobId, tenantId, linkId }: SyncJob,
   { planId, reason, count, limit, removedInWindow, groupSize }: HeldRemovals,
-  { log, metrics }: LinkDependencies,
+  { log, metrics }: Pick<LinkDependencies, 'log' | 'metrics'>,
 ): void {
   const figures = { planId, reason, count, limit, removedInWindow, groupSize }
   log.warn('removals.held', { tenantId, linkId, jobId, ...figures })

@@ -1,4 +1,5 @@
 import { retryDelayMs } from '../../kernel/lease.ts'
+import { enqueueMembersChanged, enqueueSyncJob } from '../../kernel/notifications.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { type ChangeToCheck, DirectoryFault } from '../group-links/directory.ts'
@@ -6,7 +7,7 @@ import type { GroupLink } from '../group-links/group-link.ts'
 import { changeLink, LeaseLost, linkLeaseDecision } from '../group-links/lease.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
-import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
+import { queueJob } from '../group-links/queue-job.ts'
 import { toChangeCause } from '../group-links/removal-plan.ts'
 import { withOpenRemovals } from '../group-links/removal-window.ts'
 import { SERVICE_ORIGIN } from '../group-links/sync-job.ts'
@@ -35,8 +36,7 @@ export async function syncIncrementally(
   const waitsMs = await Promise.all(due.map((link) => syncLink(link, { settings, changedAtMs }, deps)))
   const delayMs = Math.max(...waitsMs, 0)
   if (delayMs === 0) return
-  const id = `${collectionId}:held:${deps.nowMs()}`
-  await deps.messageQueue.enqueue({ queue: 'membership-changes', message: { tenantId, collectionId } }, { id, delayMs })
+  await enqueueMembersChanged({ tenantId, collectionId }, `held:${deps.nowMs()}`, deps, delayMs)
 }
 
 /** @returns Milliseconds after which the link has to be synced again; 0 when nothing is left to do. */
@@ -101,7 +101,7 @@ async function allowedChanges(
 async function isWritable(
   { tenantId, directoryGroupId: groupId }: GroupLink,
   change: ChangeToCheck,
-  { directory, log }: SyncDependencies,
+  { directory, log }: Pick<SyncDependencies, 'directory' | 'log'>,
 ): Promise<boolean> {
   try {
     const { users, refusal } = await directory.checkChange(tenantId, groupId, change)
@@ -138,7 +138,10 @@ async function acquireLease(
   }
 }
 
-async function markChangesPending({ tenantId, id, changesPending }: GroupLink, deps: SyncDependencies): Promise<void> {
+async function markChangesPending(
+  { tenantId, id, changesPending }: GroupLink,
+  deps: Pick<SyncDependencies, 'links'>,
+): Promise<void> {
   if (changesPending) return
   await changeLink(tenantId, id, (link) => ({ ...link, changesPending: true }), deps).catch((error: unknown) => {
     // Deleted, or repeated conflicts. The changes are retried anyway.
@@ -155,5 +158,5 @@ async function leaveToJob(link: GroupLink, deps: SyncDependencies): Promise<void
     await queueJob(link, 'ScheduledSweep', deps, { origin: { ...SERVICE_ORIGIN, cause } })
   }
   // Its worker may have crashed between storing the job and enqueuing it. A second message does no harm.
-  else if (queued.value.attempts === 0) await notifyWorker(queued.value, 'queued', deps)
+  else if (queued.value.attempts === 0) await enqueueSyncJob(queued.value, 'queued', deps)
 }

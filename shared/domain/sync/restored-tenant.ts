@@ -1,3 +1,4 @@
+import { enqueueAudit } from '../../kernel/notifications.ts'
 import { changeLink, ignoreDeletedLink } from '../group-links/lease.ts'
 import { sweepTenant } from './sweep.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
@@ -28,5 +29,5 @@ export async function sweepRestoredTenant(
       .catch(ignoreDeletedLink)
   }
   await sweepTenant(tenantId, deps)
-  await deps.messageQueue.enqueue({ queue: 'audits', message: { tenantId } }, { id: `${tenantId}:${deps.newId()}` })
+  await enqueueAudit({ tenantId }, deps.newId(), deps)
 }

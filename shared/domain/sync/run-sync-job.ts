@@ -1,10 +1,11 @@
 import { chunk } from '../../kernel/chunk.ts'
+import { enqueueSyncJob } from '../../kernel/notifications.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { type ClaimDecision, claimDecision, failed } from '../group-links/job-transitions.ts'
 import { LeaseLost } from '../group-links/lease.ts'
-import { followUp, notifyWorker, recordEndedJob, recordFailure } from '../group-links/queue-job.ts'
+import { followUp, recordEndedJob, recordFailure } from '../group-links/queue-job.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import type { SyncStep } from './plan-sync.ts'
 import { finalCounts } from './run-failure.ts'
@@ -82,7 +83,7 @@ async function claim(job: Versioned<SyncJob>, deps: SyncDependencies): Promise<S
     if (!(error instanceof Refusal) && !(error instanceof LeaseLost)) throw error
     deps.log.info('sync-job.conflict', { tenantId, jobId })
   }
-  await notifyWorker(job.value, `wait:${nowMs}`, deps, delayMs)
+  await enqueueSyncJob(job.value, `wait:${nowMs}`, deps, delayMs)
   return undefined
 }
 

@@ -1,8 +1,9 @@
 import { chunk } from '../../kernel/chunk.ts'
+import { enqueueAudit, enqueueEvaluation, enqueueSweep, enqueueSyncJob } from '../../kernel/notifications.ts'
 import { dayOf } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { type KnownTenant, type LinkDependencies, minuteOfTenant } from '../group-links/link-dependencies.ts'
-import { notifyWorker, queueJob } from '../group-links/queue-job.ts'
+import { queueJob } from '../group-links/queue-job.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import { syncStateOf } from '../group-links/sync-state.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
@@ -72,10 +73,7 @@ export async function enqueueSweeps(
 ): Promise<void> {
   const startMs = nowMs()
   const enqueue = ({ tenantId }: KnownTenant) =>
-    messageQueue.enqueue(
-      { queue: 'sweeps', message: { tenantId, ...(afterRestore && { afterRestore }) } },
-      { id: `${tenantId}:${afterRestore ? 'restored:' : ''}${startMs}` },
-    )
+    enqueueSweep({ tenantId, afterRestore }, `${afterRestore ? 'restored:' : ''}${startMs}`, { messageQueue })
   const enqueued = await enqueueEach(tenantsOf(minutes, tenants), enqueue)
   const oldestMs = enqueued.tenants.reduce((earliestMs, { sweptAtMs }) => Math.min(earliestMs, sweptAtMs), startMs)
   metrics.record('sweep.age', (startMs - oldestMs) / 1000, {})
@@ -107,12 +105,11 @@ export async function enqueueDailyWork(
   if (todayMs <= (lastMs ?? startMs - MINUTE_MS)) return
   const enqueue = async ({ tenantId }: KnownTenant) => {
     const minute = minuteOfTenant(tenantId)
-    const evaluation = { id: `${tenantId}:day:${todayMs}`, delayMs: (1 + minute) * DAILY_STEP_MS }
     if (await evaluations.isDueDaily(tenantId)) {
-      await messageQueue.enqueue({ queue: 'evaluations', message: { tenantId } }, evaluation)
+      await enqueueEvaluation(tenantId, `day:${todayMs}`, { messageQueue }, (1 + minute) * DAILY_STEP_MS)
     }
-    const audit = { id: `${tenantId}:audit:${todayMs}`, delayMs: minute * HOURS_PER_DAY * MINUTE_MS }
-    await messageQueue.enqueue({ queue: 'audits', message: { tenantId } }, audit)
+    const auditDelayMs = minute * HOURS_PER_DAY * MINUTE_MS
+    await enqueueAudit({ tenantId }, `audit:${todayMs}`, { messageQueue }, auditDelayMs)
   }
   throwFailures(await enqueueEach(tenants.list(undefined), enqueue))
 }
@@ -170,10 +167,7 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
   const begun = await deps.jobs.beginSweep(tenantId)
   const evaluated = await deps.evaluations.coveredUntil(tenantId, begun.evaluated)
   if (evaluated === undefined) {
-    await deps.messageQueue.enqueue(
-      { queue: 'evaluations', message: { tenantId } },
-      { id: `${tenantId}:sweep:${startMs}` },
-    )
+    await enqueueEvaluation(tenantId, `sweep:${startMs}`, deps)
   }
   // The links are read afterwards, so that they are current as well.
   const { value: settings } = await deps.settings.find(tenantId)
@@ -197,7 +191,7 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
   for (const some of chunk(changed, CONCURRENT_COUNT)) {
     await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
   }
-  for (const job of jobsToNotify) await notifyWorker(job, `sweep:${startMs}`, deps)
+  for (const job of jobsToNotify) await enqueueSyncJob(job, `sweep:${startMs}`, deps)
   await recordSweep({ ...sweep, ...(isLookDue && { deadlinesReadAtMs: startMs }) }, unchanged, deps)
   const counts = { unchanged: unchanged.length, queued: changed.length, enqueued: jobsToNotify.length }
   deps.log.info('sweep.tenant-swept', { tenantId, ...counts })

@@ -1,3 +1,4 @@
+import { enqueueMembersChanged } from '../../kernel/notifications.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
@@ -193,7 +194,7 @@ export class SyncSession {
 
   /** Ends the run successfully. @returns The saved job. @throws LeaseLost. */
   async complete(plan: BatchPlan): Promise<SyncJob> {
-    const { messageQueue, nowMs } = this.#deps
+    const { nowMs } = this.#deps
     const { tenantId, collectionId, appliedMembershipVersion } = this.#link.value
     const heldRemovals = await saveHeldRemovals(this.#link.value, plan.hold, this.#deps)
     const endMs = nowMs()
@@ -203,8 +204,7 @@ export class SyncSession {
     if (heldRemovals !== null) reportHeldRemovals(job, heldRemovals, this.#deps)
     if (appliedMembershipVersion !== null) return job
     // Incremental syncs skip a link that was never synced. Changes made during its first sync are written now.
-    const id = `${collectionId}:first:${job.id}`
-    await messageQueue.enqueue({ queue: 'membership-changes', message: { tenantId, collectionId } }, { id })
+    await enqueueMembersChanged({ tenantId, collectionId }, `first:${job.id}`, this.#deps)
     return job
   }
 

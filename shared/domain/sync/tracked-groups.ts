@@ -186,7 +186,7 @@ type ReadChanges = {
 async function readPages(
   tenantId: string,
   stored: TrackedGroups,
-  { directory, nowMs }: TrackingDependencies,
+  { directory, nowMs }: Pick<TrackingDependencies, 'directory' | 'nowMs'>,
 ): Promise<ReadChanges> {
   let tracked = stored
   let isChanged = false

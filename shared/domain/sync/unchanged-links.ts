@@ -101,7 +101,7 @@ async function linksUpToDate(
   tenantId: string,
   links: readonly GroupLink[],
   readUntilS: number | undefined,
-  { collections }: SyncDependencies,
+  { collections }: Pick<SyncDependencies, 'collections'>,
 ): Promise<readonly GroupLink[]> {
   // A deleted collection is not among them. It cannot be deleted while it has a link, and the regular comparison finds
   // it.
@@ -137,7 +137,7 @@ function areOwnAdditions({ unseenAdditions }: GroupLink, members: readonly Group
 async function requires(
   { tenantId, collectionId, appliedMembershipVersion, skippedCount, acceptedWithoutAccount }: GroupLink,
   members: readonly GroupMemberChange[],
-  { collections }: SyncDependencies,
+  { collections }: Pick<SyncDependencies, 'collections'>,
 ): Promise<boolean> {
   const found = await collections.findAccounts(tenantId, collectionId, acceptedWithoutAccount)
   if (found === undefined) return false
@@ -172,7 +172,7 @@ const MAX_SEEN_ADDITIONS_COUNT = 10
 async function forgetSeenAdditions(
   links: readonly GroupLink[],
   tracked: ReadonlyMap<string, TrackedGroup>,
-  deps: SyncDependencies,
+  deps: Pick<SyncDependencies, 'links'>,
 ): Promise<void> {
   const after = (link: GroupLink) => withoutSeenAdditions(link, tracked.get(link.directoryGroupId))
   const seenCount = (link: GroupLink) => link.unseenAdditions.length - after(link).unseenAdditions.length
@@ -184,7 +184,7 @@ async function forgetSeenAdditions(
 async function ownedAmong(
   tenantId: string,
   links: readonly GroupLink[],
-  { directory, log }: SyncDependencies,
+  { directory, log }: Pick<SyncDependencies, 'directory' | 'log'>,
 ): Promise<readonly GroupLink[]> {
   const groupIds = links.map(({ directoryGroupId }) => directoryGroupId)
   try {
@@ -201,7 +201,7 @@ async function ownedAmong(
 async function endSweptLinks(
   links: readonly GroupLink[],
   sweptAtMs: number | undefined,
-  deps: SyncDependencies,
+  deps: Pick<SyncDependencies, 'links'>,
 ): Promise<void> {
   const change = (link: GroupLink): GroupLink => {
     return { ...link, isSweptUnchanged: false, lastSyncedAt: lastSyncedAt(link, sweptAtMs) }
@@ -216,7 +216,7 @@ const CONCURRENT_COUNT = 20
 async function changeEach(
   links: readonly GroupLink[],
   change: (link: GroupLink) => GroupLink,
-  deps: SyncDependencies,
+  deps: Pick<SyncDependencies, 'links'>,
 ): Promise<void> {
   await forEachConcurrent(links, CONCURRENT_COUNT, async ({ tenantId, id }) => {
     await changeLink(tenantId, id, change, deps).catch((error: unknown) => {
@@ -229,7 +229,7 @@ function sweptLink({ id, collectionId, directoryGroupId, skippedCount }: GroupLi
   return { linkId: id, collectionId, directoryGroupId, skippedCount: skippedCount ?? 0 }
 }
 
-function recordMetrics(unchanged: readonly GroupLink[], { metrics }: SyncDependencies): void {
+function recordMetrics(unchanged: readonly GroupLink[], { metrics }: Pick<SyncDependencies, 'metrics'>): void {
   metrics.record('sync.jobs', unchanged.length, { type: 'ScheduledSweep', outcome: 'Succeeded' })
   const skipped = unchanged.reduce((sum, { skippedCount }) => sum + (skippedCount ?? 0), 0)
   if (skipped > 0) metrics.record('members.skipped', skipped, {})

@@ -78,7 +78,7 @@ function changesOfMembers(current: GroupLink, read: GroupLink, changes: AccountC
 function recordChange(
   written: { readonly added: number; readonly removed: number },
   changedAtMs: number | undefined,
-  { metrics, nowMs }: SyncDependencies,
+  { metrics, nowMs }: Pick<SyncDependencies, 'metrics' | 'nowMs'>,
 ): void {
   recordMemberWrites(written, 'change', metrics)
   const isWritten = written.added + written.removed > 0

@@ -9,9 +9,11 @@ export type Name = (typeof PEOPLE)[number]
 
 export type ModelGate = {
   readonly order: number
-  readonly type: 'Identity' | 'Manager'
+  readonly type: 'Identity' | 'Manager' | 'Collection'
+  /** Of a gate of identities. Those of a gate of a collection are the members of the board. */
   readonly approvers: readonly Name[]
-  readonly fallback?: { readonly afterDays: number; readonly approvers: readonly Name[] }
+  /** The members of the board, or the people named. */
+  readonly fallback?: { readonly afterDays: number; readonly approvers: readonly Name[] | 'board' }
 }
 
 export type ModelPolicy = {
@@ -45,6 +47,10 @@ export class DeadlinesModel {
   request: ModelRequest | undefined
   readonly deputies = new Map<Name, ModelDeputy>()
   readonly merged = new Map<Name, Name>()
+  /** Of the requester's position. */
+  manager: Name = 'manager'
+  /** The members of a collection that approves. */
+  board = new Set<Name>()
 
   constructor(policy: ModelPolicy, nowMs: number) {
     this.policy = policy
@@ -57,6 +63,8 @@ export class DeadlinesModel {
     copy.request = structuredClone(this.request)
     for (const [of, deputy] of this.deputies) copy.deputies.set(of, deputy)
     for (const [from, to] of this.merged) copy.merged.set(from, to)
+    copy.manager = this.manager
+    copy.board = new Set(this.board)
     return copy
   }
 
@@ -66,11 +74,12 @@ export class DeadlinesModel {
   }
 
   approversAt({ type, approvers, fallback }: ModelGate, sinceMs: number): Set<Name> {
-    const own = new Set<Name>(type === 'Manager' ? ['manager'] : approvers)
+    const own = new Set<Name>({ Manager: [this.manager], Collection: [...this.board], Identity: approvers }[type])
     own.delete('subject')
     const isLate = fallback !== undefined && this.nowMs >= sinceMs + fallback.afterDays * DAY_MS
     if (fallback === undefined || (own.size > 0 && !isLate)) return own
-    const all = new Set<Name>([...own, ...fallback.approvers])
+    const others = fallback.approvers === 'board' ? this.board : fallback.approvers
+    const all = new Set<Name>([...own, ...others])
     all.delete('subject')
     return all
   }
@@ -172,9 +181,14 @@ export class DeadlinesModel {
     const renamed = (gate: ModelGate): ModelGate => ({
       ...gate,
       approvers: rename(gate.approvers),
-      ...(gate.fallback && { fallback: { ...gate.fallback, approvers: rename(gate.fallback.approvers) } }),
+      ...(gate.fallback &&
+        gate.fallback.approvers !== 'board' && {
+          fallback: { ...gate.fallback, approvers: rename(gate.fallback.approvers) },
+        }),
     })
     this.merged.set(from, to)
+    this.board = new Set(rename([...this.board]))
+    if (this.manager === from) this.manager = to
     for (const waiting of [this.request?.waiting, this.request?.extension]) {
       if (waiting !== undefined) waiting.approved = waiting.approved.map(([type, names]) => [type, rename(names)])
     }

@@ -14,7 +14,7 @@ import {
   type Name,
   PEOPLE,
 } from './deadlines-model.ts'
-import { faults, joinableWorld, type Person } from './joinable-world.ts'
+import { faults, joinableWorld, OPEN, type Person } from './joinable-world.ts'
 
 /** A tenant slows down as it gets more collections and people. */
 const RUNS_PER_WORLD_COUNT = 100
@@ -35,6 +35,10 @@ type Step =
   | { readonly deputy: readonly [of: Name, to: Name]; readonly fromDays: number; readonly days: number }
   | { readonly merge: readonly [from: Name, to: Name]; readonly kill: 'before' | 'after' | undefined }
   | { readonly deletedHours: number }
+  /** The requester gets another manager. */
+  | { readonly manager: Name }
+  /** Somebody comes to the collection that approves, or leaves it. */
+  | { readonly board: Name }
   | { readonly hours: number; readonly kill: 'before' | 'after' | undefined }
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
@@ -42,15 +46,20 @@ const kill = optional(fc.constantFrom('before' as const, 'after' as const))
 const some = fc.shuffledSubarray([...APPROVERS], { minLength: 1 })
 const fallback = fc.record({
   afterDays: fc.integer({ min: 1, max: 3 }),
-  approvers: fc.shuffledSubarray<Name>(['fay', 'subject', 'bo'], { minLength: 1 }),
+  approvers: fc.oneof(
+    { weight: 3, arbitrary: fc.shuffledSubarray<Name>(['fay', 'subject', 'bo'], { minLength: 1 }) },
+    { weight: 1, arbitrary: fc.constant('board' as const) },
+  ),
 })
 const gates = fc
   .record({
     named: fc.array(fc.tuple(some, optional(fallback)), { maxLength: 2 }),
     manager: fc.boolean(),
     last: optional(fallback),
+    board: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+    back: optional(fallback),
   })
-  .map(({ named, manager, last }): ModelGate[] => {
+  .map(({ named, manager, last, board, back: boardBack }): ModelGate[] => {
     const all = named.map(([approvers, back], index) => ({
       order: index + 1,
       type: 'Identity' as const,
@@ -58,7 +67,8 @@ const gates = fc
       ...(back && { fallback: back }),
     }))
     const managers = { order: 9, type: 'Manager' as const, approvers: [], ...(last && { fallback: last }) }
-    return manager ? [...all, managers] : all
+    const boards = { order: 5, type: 'Collection' as const, approvers: [], ...(boardBack && { fallback: boardBack }) }
+    return [...all, ...(board ? [boards] : []), ...(manager ? [managers] : [])]
   })
 const policies: fc.Arbitrary<ModelPolicy> = fc
   .record({
@@ -120,6 +130,8 @@ const series: fc.Arbitrary<Step[]> = fc.array(
     },
     { weight: 1, arbitrary: fc.record({ merge: merges, kill }) },
     { weight: 1, arbitrary: fc.record({ deletedHours: fc.integer({ min: 1, max: 72 }) }) },
+    { weight: 1, arbitrary: fc.record({ manager: fc.constantFrom<Name>('manager', 'eve', 'fay', 'bo') }) },
+    { weight: 2, arbitrary: fc.record({ board: fc.constantFrom<Name>('eve', 'fay', 'ann', 'subject') }) },
   ),
   { minLength: 3, maxLength: 14, size: 'max' },
 )
@@ -199,15 +211,24 @@ class Run {
   readonly #office: Office
   readonly #people: ReadonlyMap<Name, Person>
   readonly #collectionId: string
+  readonly #boardId: string
+  readonly #positionId: string
   readonly #model: DeadlinesModel
   #request: MembershipRequestDto | undefined
   #messages: Message[] = []
   #lookedAtMs = 0
 
-  private constructor(office: Office, people: ReadonlyMap<Name, Person>, collectionId: string, policy: ModelPolicy) {
+  private constructor(
+    office: Office,
+    people: ReadonlyMap<Name, Person>,
+    ids: { readonly collectionId: string; readonly boardId: string; readonly positionId: string },
+    policy: ModelPolicy,
+  ) {
     this.#office = office
     this.#people = people
-    this.#collectionId = collectionId
+    this.#collectionId = ids.collectionId
+    this.#boardId = ids.boardId
+    this.#positionId = ids.positionId
     this.#model = new DeadlinesModel(policy, office.world.nowMs())
   }
 
@@ -217,9 +238,10 @@ class Run {
     for (const name of PEOPLE) people.set(name, await world.person())
     const [subject, manager] = [people.get('subject'), people.get('manager')]
     if (subject === undefined || manager === undefined) throw new Error('There are no people')
-    await world.position(subject, { manager: { objectId: manager.identityId } })
-    const collectionId = await world.joinable(joinPolicyOf(policy, people))
-    return new Run(office, people, collectionId, policy)
+    const positionId = await world.position(subject, { manager: { objectId: manager.identityId } })
+    const boardId = await world.joinable(OPEN)
+    const collectionId = await world.joinable(joinPolicyOf(policy, people, boardId))
+    return new Run(office, people, { collectionId, boardId, positionId }, policy)
   }
 
   async take(step: Step): Promise<string> {
@@ -227,7 +249,9 @@ class Run {
     if ('hours' in step) await this.#pass(step.hours, step.kill)
     else if ('edit' in step) {
       const renamed = step.edit.gates.some(({ approvers, fallback: back }) =>
-        [...approvers, ...(back?.approvers ?? [])].some((name) => model.merged.has(name)),
+        [...approvers, ...(back === undefined || back.approvers === 'board' ? [] : back.approvers)].some((name) =>
+          model.merged.has(name),
+        ),
       )
       // A policy cannot name people who were merged.
       if (renamed) return 'none'
@@ -240,6 +264,8 @@ class Run {
       if (step.merge.some((name) => model.merged.has(name))) return 'none'
       await this.#merge(step.merge, step.kill)
     } else if ('deletedHours' in step) await this.#deleteAndRestore(step.deletedHours)
+    else if ('manager' in step) await this.#move(step.manager)
+    else if ('board' in step) await this.#changeBoard(step.board)
     else if (!(await this.#act(step.action, step.kill))) return 'refused'
     // What an action made due ends within a minute.
     await this.#pass(1, undefined)
@@ -310,7 +336,7 @@ class Run {
   }
 
   async #put(policy: ModelPolicy): Promise<void> {
-    const body = { objectType: 'Identity', joinPolicy: joinPolicyOf(policy, this.#people) }
+    const body = { objectType: 'Identity', joinPolicy: joinPolicyOf(policy, this.#people, this.#boardId) }
     const path = `/collections-joinable/beta/${this.#collectionId}`
     const { status } = await this.#office.call(this.#office.world.admin, 'PUT', path, body)
     assert.ok(status === 200 || status === 500, `The policy was answered with ${status}`)
@@ -326,6 +352,30 @@ class Run {
     const { status } = await this.#office.call(this.#token(of), 'PUT', path, { deputyId: this.#id(to), from, until })
     assert.equal(status, 200)
     model.deputies.set(of, { to, fromMs, untilMs })
+  }
+
+  async #move(manager: Name): Promise<void> {
+    if (this.#model.merged.has(manager)) return
+    const { world } = this.#office
+    const attributes = {
+      identity: { objectId: this.#id('subject') },
+      manager: { objectId: this.#id(manager) },
+    }
+    await world.put('relationship', attributes, this.#positionId)
+    await this.#evaluate(undefined)
+    this.#model.manager = manager
+  }
+
+  async #changeBoard(name: Name): Promise<void> {
+    const { board, merged } = this.#model
+    if (merged.has(name)) return
+    const { call, world } = this.#office
+    const path = `/collections-joinable/beta/${this.#boardId}/results/members`
+    const { status } = await call(world.admin, board.has(name) ? 'DELETE' : 'POST', path, {
+      coreIdentityIds: [this.#id(name)],
+    })
+    assert.equal(status, 200)
+    if (!board.delete(name)) board.add(name)
   }
 
   async #merge([from, to]: readonly [Name, Name], kill: 'before' | 'after' | undefined): Promise<void> {
@@ -464,14 +514,22 @@ function applied(model: DeadlinesModel, action: Action): boolean {
   }
 }
 
-function joinPolicyOf({ gates: all, maxDays, requestDays }: ModelPolicy, people: ReadonlyMap<Name, Person>): object {
+function joinPolicyOf(
+  { gates: all, maxDays, requestDays }: ModelPolicy,
+  people: ReadonlyMap<Name, Person>,
+  boardId: string,
+): object {
+  const fallbackOf = (approvers: readonly Name[] | 'board') =>
+    approvers === 'board'
+      ? { type: 'Collection', approvers: [boardId] }
+      : { type: 'Identity', approvers: ids(approvers) }
   const ids = (names: readonly Name[]) => names.flatMap((name) => people.get(name)?.identityId ?? [])
   return {
     approvalRequired: all.length > 0,
     approvalGates: all.map(({ approvers, fallback: back, ...gate }) => ({
       ...gate,
-      approvers: ids(approvers),
-      ...(back && { fallback: { afterDays: back.afterDays, type: 'Identity', approvers: ids(back.approvers) } }),
+      approvers: gate.type === 'Collection' ? [boardId] : ids(approvers),
+      ...(back && { fallback: { afterDays: back.afterDays, ...fallbackOf(back.approvers) } }),
     })),
     ...(maxDays && { maxDays }),
     ...(requestDays && { requestDays }),
@@ -509,6 +567,8 @@ export async function checkDeadlines({ runs, seed }: { readonly runs: number; re
     'merge',
     'deletedHours',
     'action',
+    'manager',
+    'board',
   ]) {
     assert.ok((seen.get(what) ?? 0) * 50 > runs, `${what} only ${seen.get(what)} times`)
   }
