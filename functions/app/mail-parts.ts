@@ -2,8 +2,9 @@ import { cosmosMailboxStore, cosmosNoticeStore } from '../../shared/cosmos/event
 import type { TellByMail } from '../../shared/domain/events/event-stores.ts'
 import { isMailed } from '../../shared/domain/mail/letter.ts'
 import type { MailDependencies, Mailer } from '../../shared/domain/mail/mail-dependencies.ts'
-import { enqueueMails, sendMails, sweepMails } from '../../shared/domain/mail/send-mails.ts'
+import { sendMails, sweepMails } from '../../shared/domain/mail/send-mails.ts'
 import { coalesce } from '../../shared/kernel/concurrency.ts'
+import { enqueueMails } from '../../shared/kernel/notifications.ts'
 import { MailMessage } from '../../shared/messaging/message-schemas.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { messageHandler } from './message-handlers.ts'
@@ -25,7 +26,7 @@ export function tellByMail({ mailer, messageQueue, newId }: Parts, { notices }: 
     const mailed = events.filter(isMailed)
     if (mailed.length === 0) return
     await notices.add(tenantId, mailed)
-    await enqueueMails(tenantId, { messageQueue, newId })
+    await enqueueMails(tenantId, newId(), { messageQueue })
   }
 }
 

@@ -1,5 +1,7 @@
+import { enqueueMails } from '../../kernel/notifications.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { StoredEvent } from '../events/event-types.ts'
+import type { LinkSettings } from '../group-links/link-settings.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { LetterContext } from './letter.ts'
 import { type Address, addressOf } from './letter-address.ts'
@@ -27,24 +29,15 @@ export async function sendMails({ tenantId }: { readonly tenantId: string }, dep
   for (;;) {
     const due = await deps.notices.due(tenantId, deps.nowMs())
     for (const notice of due) {
-      if (isLate()) return enqueueMails(tenantId, deps)
+      if (isLate()) return enqueueMails(tenantId, deps.newId(), deps)
       await handleNotice(notice, sending)
     }
     if (due.length === 0) break
   }
   for (const mailbox of await deps.mailboxes.due(tenantId, deps.nowMs())) {
-    if (isLate()) return enqueueMails(tenantId, deps)
+    if (isLate()) return enqueueMails(tenantId, deps.newId(), deps)
     await sendDigest(mailbox, sending)
   }
-}
-
-/** Has the mails of a tenant sent. @param delayMs until a digest is due. */
-export async function enqueueMails(
-  tenantId: string,
-  { messageQueue, newId }: Pick<MailDependencies, 'messageQueue' | 'newId'>,
-  delayMs = 0,
-): Promise<void> {
-  await messageQueue.enqueue({ queue: 'mails', message: { tenantId } }, { id: `mails:${newId()}`, delayMs })
 }
 
 /** What was due for this time has lost its message. */
@@ -55,7 +48,7 @@ export async function sweepMails(
   deps: Pick<MailDependencies, 'mailboxes' | 'messageQueue' | 'newId' | 'nowMs'>,
 ): Promise<void> {
   for (const tenantId of await deps.mailboxes.tenantsBehind(deps.nowMs() - BEHIND_MS)) {
-    await enqueueMails(tenantId, deps)
+    await enqueueMails(tenantId, deps.newId(), deps)
   }
 }
 
@@ -69,7 +62,12 @@ async function openSending(tenantId: string, deps: MailDependencies): Promise<Se
     loaded ??= load()
     return loaded
   }
-  return { context: { tenantId, settings, orgChart }, timeZone: 'UTC', deps }
+  return { context: { tenantId, settings, orgChart }, timeZone: timeZoneOf(settings), deps }
+}
+
+/** Days of mails begin, and times in them are, in the tenant's zone. Settings of earlier versions have none. */
+function timeZoneOf({ timeZone = 'UTC' }: LinkSettings & { readonly timeZone?: string }): string {
+  return timeZone
 }
 
 async function handleNotice(notice: Versioned<StoredEvent>, sending: Sending): Promise<void> {
@@ -100,7 +98,7 @@ async function tell(address: Address, event: StoredEvent, item: MailItem, sendin
   if (delivery === 'none') return
   if (delivery === 'later') {
     const saved = await update(address.key, (box) => withWaiting(box, event, nowMs, timeZone), sending)
-    return enqueueMails(tenantId, deps, Math.max(0, (saved.digestAtMs ?? nowMs) - nowMs))
+    return enqueueMails(tenantId, deps.newId(), deps, (saved.digestAtMs ?? nowMs) - nowMs)
   }
   await send(address, [item], deps.deriveId('mail', event.id, address.key), sending)
   await update(address.key, (box) => afterMail(box, [event.id], nowMs, timeZone), sending)
@@ -142,7 +140,8 @@ async function sendDigest({ value: mailbox, version }: Versioned<Mailbox>, sendi
   try {
     const isSent = await sendWaiting(mailbox, sending)
     const saved = await update(mailbox.key, (box) => done(box, isSent), sending)
-    if (saved.digestAtMs !== undefined) await enqueueMails(tenantId, deps, saved.digestAtMs - deps.nowMs())
+    if (saved.digestAtMs !== undefined)
+      await enqueueMails(tenantId, deps.newId(), deps, saved.digestAtMs - deps.nowMs())
   } catch (fault) {
     await update(mailbox.key, (box) => ({ ...box, digestAtMs: deps.nowMs() }), sending)
     throw fault
