@@ -4,8 +4,8 @@ type Message = OutgoingMail & { readonly from: string; readonly atMs: number }
 
 /** Characters of a line of base64. RFC 2045 allows 76. */
 const LINE_LENGTH = 76
-/** Bytes of an encoded word of a header: with its frame and in base64, RFC 2047 allows 75 characters. */
-const WORD_BYTES = 45
+/** Bytes of an encoded word of a header. RFC 2047 allows lines of 76 characters: the name, a frame of 12, and base64. */
+const WORD_BYTES = 39
 
 /**
  * The message in MIME format, with the same content as plain text and as HTML. RFC 5322, RFC 2046. All lines are ASCII:
@@ -23,7 +23,8 @@ export function mimeMessage({ from, to, subject, text, html, messageKey, atMs }:
     'MIME-Version: 1.0',
     // RFC 3834: no answers of absent people.
     'Auto-Submitted: auto-generated',
-    `Content-Type: multipart/alternative; boundary="${boundary}"`,
+    'Content-Type: multipart/alternative;',
+    ` boundary="${boundary}"`,
     '',
     ...partOf('text/plain', text, boundary),
     ...partOf('text/html', html, boundary),

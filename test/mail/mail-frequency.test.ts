@@ -45,13 +45,17 @@ describe('A person', () => {
       'GET',
       `${world.requests}/inbox`,
     )
-    await world.act(anna.token, data.find(({ requesterName }) => requesterName === 'Person1') ?? assert.fail(), 'approve')
+    await world.act(
+      anna.token,
+      data.find(({ requesterName }) => requesterName === 'Person1') ?? assert.fail(),
+      'approve',
+    )
     await world.passWithMessages(23 * 3600 - 60)
     assert.deepEqual(world.to(anna), [])
     await world.passWithMessages(120)
     const [digest, ...rest] = world.to(anna)
     assert.deepEqual([digest?.subject, rest.length], ['2 notifications', 0])
-    assert.match(digest?.html ?? '', /<h2>Person2 asks to join Choir<\/h2>[^]*<h2>Person3 asks to join Choir<\/h2>/)
+    assert.match(digest?.html ?? '', /<h2>Person2 asks to join Choir<\/h2>[\s\S]*<h2>Person3 asks to join Choir<\/h2>/)
     await world.passWithMessages(48 * 3600)
     assert.equal(world.to(anna).length, 1)
   })

@@ -47,7 +47,7 @@ export async function joinableWorld(
   dispatcherOf: typeof dispatcher = conformingDispatcher,
   tenantId: string = randomUUID(),
   accountOf: typeof localAccount = localAccount,
-  more: { readonly overrides?: Pick<Overrides, 'mailer'>; readonly settings?: Partial<Settings> } = {},
+  more: { readonly overrides?: Pick<Overrides, 'mailer' | 'directory'>; readonly settings?: Partial<Settings> } = {},
 ) {
   let elapsedMs = 0
   const nowMs = () => START_MS + elapsedMs

@@ -51,7 +51,10 @@ const DAY_S = 86_400
 
 /** The service with a mailbox, over a local database and the local directory. */
 export async function mailWorld({ directory, mailer }: ReturnType<typeof mailServer>): Promise<MailWorld> {
-  const world = await eventWorld({ overrides: { mailer: mailer() }, settings: CONSOLE })
+  const world = await eventWorld({
+    overrides: { mailer: mailer(), directory: directory().directory },
+    settings: CONSOLE,
+  })
   const domain = `${world.tenantId}.example`
   const mails = () =>
     directory()
