@@ -2,7 +2,9 @@ import { after, before, describe } from 'node:test'
 import { type ConsoleWorld, openConsoleWorld } from '../support/console/console-browser.ts'
 import { findChromium } from '../support/local/headless-browser.ts'
 import { administratorJourneys } from './administrator-journeys.ts'
+import { builderJourneys } from './builder-journeys.ts'
 import { formJourneys } from './form-journeys.ts'
+import { groupJourneys } from './group-journeys.ts'
 import { listJourneys } from './list-journeys.ts'
 import { personJourneys } from './person-journeys.ts'
 import { shellJourneys } from './shell-journeys.ts'
@@ -28,4 +30,6 @@ describe('The console', { skip: chromium === undefined ? missing : false, concur
   shellJourneys(world)
   listJourneys(world)
   formJourneys(world)
+  groupJourneys(world)
+  builderJourneys(world)
 })

@@ -91,7 +91,7 @@ function GateFields({ gates, collections, onChange }: GateFieldsProps) {
           </li>
         ))}
       </ol>
-      <div class="actions">
+      <div class="actions adds">
         <button type="button" onClick={add}>
           {t('addGate')}
         </button>

@@ -1,6 +1,6 @@
 import type { MailTexts } from './mail-texts.ts'
 
-export const norwegian: MailTexts = {
+export const norwegianMails: MailTexts = {
   languageTag: 'nb',
   kinds: {
     RequestWaiting: {
