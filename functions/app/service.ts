@@ -3,6 +3,7 @@ import { cosmosAccountHolders } from '../../shared/cosmos/core/account-holders.t
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core/core-object-references.ts'
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { cosmosLateConnectorStore } from '../../shared/cosmos/events/late-connector-store.ts'
 import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/links/link-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/links/removal-plan-store.ts'
 import { cosmosDeputyStore } from '../../shared/cosmos/requests/deputy-store.ts'
@@ -15,6 +16,7 @@ import { listDuplicates } from '../../shared/domain/connectors/duplicates.ts'
 import { connectorFigures } from '../../shared/domain/connectors/manage-connectors.ts'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { type EvaluatedDependencies, TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
+import { tellConnectorHealth } from '../../shared/domain/events/connector-events.ts'
 import type { EventDependencies } from '../../shared/domain/events/event-stores.ts'
 import { notifyMemberEvents } from '../../shared/domain/events/publish-events.ts'
 import type { LinkedCollections, LinkLists } from '../../shared/domain/group-links/link-dependencies.ts'
@@ -47,6 +49,7 @@ import type { QueueName } from '../../shared/messaging/queues.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type Connections, openConnections } from './connections.ts'
 import { eventMessages, eventParts, outboxParts, sweepEventsSince } from './event-parts.ts'
+import { mailParts, mailStores, tellByMail } from './mail-parts.ts'
 import { linkMessages, type MessageHandler, messageHandler } from './message-handlers.ts'
 import { buildRuntime, type Runtime } from './runtime.ts'
 import { collectionParts, connectorParts, idempotencyParts, linkParts, type Parts, signedParts } from './wiring.ts'
@@ -166,10 +169,20 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     idempotency: idempotencyParts(parts),
   }
   const connectors = { ...connectorParts(settings, parts), ...coreData }
-  const events = eventParts(settings, parts, subscriptions, collections.collections)
+  const lateConnectors = cosmosLateConnectorStore(container('events'), outbox)
+  const tellHealth = (tenantId: string) => tellConnectorHealth(tenantId, { ...connectors, lateConnectors, nowMs })
+  const stores = mailStores(parts)
+  const told = tellByMail(parts, stores)
+  const events = eventParts(settings, parts, subscriptions, collections.collections, told)
+  const { membershipResolver, deputies } = requests
+  const mail = mailParts(settings, parts, stores, {
+    ...{ requests: requestStore, collections: collections.collections, links: linkStore, subscriptions },
+    ...{ settings: linkSettings, snapshots: collections.snapshots, membershipResolver, deputies },
+    connectors: connectors.connectors,
+  })
   return {
     ...runtime,
-    events: { ...events, cursors: coreData.cursors },
+    events: { ...events, cursors: coreData.cursors, mailboxes: stores.mailboxes },
     messageQueue: parts.messageQueue,
     collections,
     requests,
@@ -184,11 +197,12 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
       audits: messageHandler(AuditMessage, (message) => auditCoreObjects(message, connectors)),
       deadlines: messageHandler(DeadlineMessage, (message) => applyDeadlines(message, requests)),
       evaluations: messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
-      ...linkMessages(links, cosmosDerivedState(container)),
+      ...linkMessages(links, cosmosDerivedState(container), tellHealth),
       ...eventMessages(events),
+      ...mail.messages,
     } satisfies Record<QueueName, MessageHandler>,
     sweeps: {
-      since: (lastMs: number | undefined) => sweepSince(lastMs, links, events),
+      since: (lastMs: number | undefined) => sweepSince(lastMs, links, events, mail.sweep),
       ofAllTenants: () => enqueueSweeps(undefined, links),
       afterRestore: () => enqueueSweeps(undefined, links, { afterRestore: true }),
     },
@@ -203,6 +217,7 @@ async function sweepSince(
   lastMs: number | undefined,
   links: SyncDependencies,
   events: EventDependencies,
+  sweepMails: () => Promise<void>,
 ): Promise<void> {
   const minutes = minutesSince(lastMs, links.nowMs())
   try {
@@ -211,7 +226,7 @@ async function sweepSince(
     try {
       await enqueueSweeps(minutes, links)
     } finally {
-      await sweepEventsSince(minutes, events)
+      await sweepEventsSince(minutes, events, sweepMails)
     }
   }
 }

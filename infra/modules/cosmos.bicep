@@ -229,6 +229,8 @@ var containers = [
       { path: '/subscriptions/*' }
       { path: '/deliveries/*' }
       { path: '/entry/?' }
+      { path: '/notice/*' }
+      { path: '/mailbox/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

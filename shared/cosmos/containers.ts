@@ -119,7 +119,7 @@ export const CONTAINERS = [
     id: 'events',
     partitionKey: '/tenantId',
     defaultTtlS: -1,
-    unindexed: ['/subscriptions/*', '/deliveries/*', '/entry/?'],
+    unindexed: ['/subscriptions/*', '/deliveries/*', '/entry/?', '/notice/*', '/mailbox/*'],
   },
   {
     id: 'idempotencyKeys',

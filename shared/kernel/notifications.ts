@@ -89,6 +89,19 @@ export async function enqueueDelivery(
   await messageQueue.enqueue({ queue: 'event-deliveries', message }, { id: `${subscriptionId}:${occasion}`, delayMs })
 }
 
+/** Mails of the tenant are due. */
+export async function enqueueMails(
+  tenantId: string,
+  occasion: string,
+  { messageQueue }: Sender,
+  delayMs = 0,
+): Promise<void> {
+  await messageQueue.enqueue(
+    { queue: 'mails', message: { tenantId } },
+    { id: `${tenantId}:${occasion}`, delayMs: Math.max(0, delayMs) },
+  )
+}
+
 /** Something of the tenant ends at `dueAtMs`, when the message is delivered. */
 export async function enqueueDeadline(
   { tenantId, dueAtMs }: { readonly tenantId: string; readonly dueAtMs: number },

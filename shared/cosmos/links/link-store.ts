@@ -59,6 +59,8 @@ const SETTINGS_ID = 'settings'
 const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, {
   fourEyes: false,
   timeZone: DEFAULT_LINK_SETTINGS.timeZone,
+  operators: [],
+  language: 'en',
 })
 
 /** Members of a link that decide whether it needs attention. */

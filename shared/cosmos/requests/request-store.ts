@@ -130,7 +130,7 @@ export function cosmosRequestStore(
       return found.map(versionedRequest)
     },
     async due(tenantId, untilMs, atMostCount) {
-      const where = 'c.dueAtMs <= @untilMs'
+      const where = 'c.dueAtMs <= @untilMs OR c.tellingDueAtMs <= @untilMs'
       const found = await find<Stored<RequestDocument>>(tenantId, `TOP ${atMostCount} *`, {
         where,
         parameters: { untilMs },
@@ -138,10 +138,11 @@ export function cosmosRequestStore(
       return found.map(versionedRequest)
     },
     async dueTimes(tenantId, untilMs) {
-      return find<number>(tenantId, 'DISTINCT VALUE c.dueAtMs', {
-        where: 'c.dueAtMs <= @untilMs',
-        parameters: { untilMs },
+      const times = ['dueAtMs', 'tellingDueAtMs'].map((member) => {
+        const query = { where: `c.${member} <= @untilMs`, parameters: { untilMs } }
+        return find<number>(tenantId, `DISTINCT VALUE c.${member}`, query)
       })
+      return [...new Set((await Promise.all(times)).flat())]
     },
     async liveOutlines(tenantId) {
       const rows = await find<RequestOutline>(tenantId, OUTLINE, { where: "c.type = 'slot'", parameters: {} })

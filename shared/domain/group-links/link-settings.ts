@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { actorIdOf } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
+import { Language } from '../../kernel/language.ts'
+import { MAIL_ADDRESS_PATTERN } from '../../kernel/mail-address.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { isTimeZone, UTC } from '../../kernel/time-zone.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
@@ -42,6 +44,19 @@ const TimeZoneName = Type.String({
     'conditions and ends of memberships, and the day until which a position is active. A change is in the members within a ' +
     'minute. Another name is 400 `InvalidValue`.',
 })
+/** Addresses of operators of one tenant, at most. */
+const MAX_OPERATORS = 10
+
+const Operators = Type.Array(Type.String({ maxLength: 254, pattern: MAIL_ADDRESS_PATTERN }), {
+  maxItems: MAX_OPERATORS,
+  description:
+    'Mail addresses that are told of failed and paused group links, held removals, late connectors and disabled event ' +
+    'subscriptions.',
+})
+const MailLanguage = Described(
+  Language,
+  'The language of mails to operators, and to people whose `preferredLanguage` is neither English nor Norwegian.',
+)
 
 const RemovalGuard = Closed({ enabled: Enabled, percent: Percent, minimum: Minimum })
 export type RemovalGuard = Readonly<Static<typeof RemovalGuard>>
@@ -55,6 +70,8 @@ export const LinkSettingsDto = Closed({
       '`percent` of its users. Removals beyond the limit are held for approval.',
   ),
   timeZone: TimeZoneName,
+  operators: Operators,
+  language: MailLanguage,
   updatedAt: Described(Nullable(Timestamp), 'When the settings were last changed; null before the first change.'),
   updatedBy: Described(
     Nullable(Guid),
@@ -77,6 +94,8 @@ export const LinkSettingsChange = Type.Object({
     ),
   ),
   timeZone: Type.Optional(Nullable(TimeZoneName)),
+  operators: Type.Optional(Nullable(Operators)),
+  language: Type.Optional(Nullable(MailLanguage)),
 })
 export type LinkSettingsChange = Static<typeof LinkSettingsChange>
 
@@ -96,6 +115,8 @@ export const DEFAULT_LINK_SETTINGS: LinkSettings = {
   removalGuard: { enabled: true, percent: PERCENT_DEFAULT, minimum: MINIMUM_DEFAULT },
   fourEyes: false,
   timeZone: UTC.name,
+  operators: [],
+  language: 'en',
   updatedAt: null,
   updatedBy: null,
   revision: 0,
@@ -161,6 +182,8 @@ export async function updateLinkSettings(
       },
       fourEyes: change.removalGuard?.fourEyes ?? value.fourEyes,
       timeZone: timeZone ?? value.timeZone,
+      operators: distinctAddresses(change.operators ?? value.operators),
+      language: change.language ?? value.language,
       updatedAt: toTimestamp(nowMs()),
       updatedBy: callerId,
       revision: value.revision + 1,
@@ -175,8 +198,14 @@ export async function updateLinkSettings(
   return saved
 }
 
-function auditedFields({ linkableGroups, removalGuard, fourEyes, timeZone }: LinkSettings): Record<string, unknown> {
-  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes }, timeZone }
+function auditedFields(settings: LinkSettings): Record<string, unknown> {
+  const { linkableGroups, removalGuard, fourEyes, timeZone, operators, language } = settings
+  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes }, timeZone, operators, language }
+}
+
+/** Each address once; case does not matter. */
+function distinctAddresses(addresses: readonly string[]): string[] {
+  return [...new Map(addresses.map((address) => [address.toLowerCase(), address])).values()]
 }
 
 /** The members of the settings that clients see. */
@@ -185,10 +214,20 @@ export function toLinkSettingsDto({
   removalGuard,
   fourEyes,
   timeZone,
+  operators,
+  language,
   updatedAt,
   updatedBy,
 }: LinkSettings): LinkSettingsDto {
-  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes }, timeZone, updatedAt, updatedBy }
+  return {
+    linkableGroups,
+    removalGuard: { ...removalGuard, fourEyes },
+    timeZone,
+    operators: [...operators],
+    language,
+    updatedAt,
+    updatedBy,
+  }
 }
 
 /** The entity tag of the settings, quoted as in RFC 9110, section 8.8.3. */

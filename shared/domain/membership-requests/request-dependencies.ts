@@ -98,9 +98,9 @@ export interface RequestLists {
 export interface ReconciledRequests {
   /** The memberships that ended by a deletion and can still come back with the deleted object. */
   restorable(tenantId: string, nowMs: number): Promise<Versioned<MembershipRequest>[]>
-  /** Requests that the service ends by itself at these times (ms) or before. */
+  /** Requests that the service ends by itself, or tells of, at these times (ms) or before. */
   due(tenantId: string, untilMs: number, atMostCount: number): Promise<Versioned<MembershipRequest>[]>
-  /** The times (ms) until then at which the service ends requests by itself; each once. */
+  /** The times (ms) until then at which the service ends requests by itself or tells of them; each once. */
   dueTimes(tenantId: string, untilMs: number): Promise<number[]>
   /** All live requests of the tenant. */
   liveOutlines(tenantId: string): Promise<RequestOutline[]>
