@@ -48,14 +48,16 @@ export async function representedBy(
 
 /**
  * Moves the deputies of merged identities, and those who are deputies, to the identities that remain. An identity that
- * remains and has a deputy keeps its own. Nobody becomes their own deputy. Repeating it has no further effect.
+ * remains and has a deputy keeps its own, unless they are one person by now: nobody becomes their own deputy. The order
+ * of the stored ones does not matter, and repeating it has no further effect.
  */
 export async function renameDeputies(
   stored: readonly Versioned<Deputy>[],
   renamed: ReadonlyMap<string, string>,
   { deputies }: { readonly deputies: DeputyStore },
 ): Promise<void> {
-  for (const { value, version } of stored) {
+  const isMerged = ({ value }: Versioned<Deputy>) => Number(renamed.has(value.identityId))
+  for (const { value, version } of stored.toSorted((one, other) => isMerged(one) - isMerged(other))) {
     const identityId = renamed.get(value.identityId) ?? value.identityId
     const deputyId = renamed.get(value.deputyId) ?? value.deputyId
     if (identityId === value.identityId && deputyId === value.deputyId) continue
