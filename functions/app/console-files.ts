@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { PublicFile, PublicFiles } from '../../shared/http/public-files.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 
-const CONSOLE_PATH = '/console'
+export const CONSOLE_PATH = '/console'
 
 /** Where the console is built for functions that run from their sources. */
 export const SOURCE_CONSOLE_FOLDER = join(import.meta.dirname, '../../.local/console')

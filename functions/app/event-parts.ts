@@ -7,7 +7,7 @@ import {
 import { cosmosOutbox, cosmosOutboxStore, type Outbox } from '../../shared/cosmos/events/outbox.ts'
 import { cosmosRecordedChanges } from '../../shared/cosmos/events/recorded-changes.ts'
 import { cosmosSubscriptionStore } from '../../shared/cosmos/events/subscription-store.ts'
-import type { CollectionStore } from '../../shared/domain/collections/collection-dependencies.ts'
+import type { CollectionLists, CollectionStore } from '../../shared/domain/collections/collection-dependencies.ts'
 import { deliverEvents } from '../../shared/domain/events/deliver-events.ts'
 import { EVENT_SOURCES, type EventDependencies } from '../../shared/domain/events/event-stores.ts'
 import { publishMembers, publishOutbox } from '../../shared/domain/events/publish-events.ts'
@@ -39,7 +39,7 @@ export function eventParts(
   { historyDays, eventTargets, clockDifferenceS }: Settings,
   { container, messageQueue, log, metrics, deriveId, newId, nowMs, elapsedMs, sleep }: Parts,
   subscriptions: EventDependencies['subscriptions'],
-  collections: Pick<CollectionStore, 'find' | 'summaries'>,
+  collections: Pick<CollectionStore, 'find'> & Pick<CollectionLists, 'summaries'>,
 ): EventDependencies {
   return {
     subscriptions,

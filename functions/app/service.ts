@@ -17,7 +17,7 @@ import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-du
 import { type EvaluatedDependencies, TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
 import type { EventDependencies } from '../../shared/domain/events/event-stores.ts'
 import { notifyMemberEvents } from '../../shared/domain/events/publish-events.ts'
-import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
+import type { LinkedCollections, LinkLists } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
 import { tenantRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
@@ -29,6 +29,7 @@ import { StoredMemberships } from '../../shared/domain/insight/stored-membership
 import { applyDeadlines } from '../../shared/domain/membership-requests/apply-deadlines.ts'
 import { deadlineSchedule, withDeadlineMessages } from '../../shared/domain/membership-requests/deadline-messages.ts'
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
+import type { ReconciliationDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { ObjectAccessResolver, ownIdentity } from '../../shared/domain/object-access/object-access.ts'
 import type { ColdTenantAccess } from '../../shared/domain/object-access/visible-by-references.ts'
@@ -66,6 +67,9 @@ export type Overrides = Partial<Runtime & Connections> & {
 
 export type Service = ReturnType<typeof buildService>
 
+/** What pages of links need beside what sync jobs need. */
+type LinkPages = { readonly links: LinkLists; readonly auditTrail: AuditTrail }
+
 /**
  * The composition root: builds the service from its settings, for the functions and for tests. Connects to no server
  * before a part is first used.
@@ -100,9 +104,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const requests: EvaluatedDependencies &
     ExplainDependencies &
     ListMembershipsDependencies &
-    Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates'> &
+    AttentionDependencies &
+    ReconciliationDependencies &
     PlanDependencies &
-    typeof coreData & { readonly auditTrail: AuditTrail } = {
+    typeof coreData & { readonly auditTrail: AuditTrail; readonly linkStore: LinkLists } = {
     auditTrail,
     linkStore,
     directory: parts.directory,
@@ -128,7 +133,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     clockDifferenceMs: settings.clockDifferenceS * 1000,
     elapsedMs: parts.elapsedMs,
   })
-  const links: SyncDependencies & Pick<typeof coreData, 'cursors'> & { readonly auditTrail: AuditTrail } = {
+  const links: SyncDependencies & Pick<typeof coreData, 'cursors'> & LinkPages = {
     auditTrail,
     cursors: coreData.cursors,
     ...linkParts(settings, parts, outbox),

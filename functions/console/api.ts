@@ -123,8 +123,8 @@ async function envelopeOf<Data>(response: Response): Promise<Envelope<Data> | un
   }
 }
 
-/** A failed `fetch` is a `TypeError`, for any reason. */
-async function reached<T>(call: () => Promise<T>): Promise<T> {
+/** A failed `fetch` or `import` is a `TypeError`, for any reason. @throws ApiUnreachable */
+export async function reached<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (cause) {

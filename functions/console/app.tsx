@@ -1,83 +1,42 @@
-import type { ComponentType } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import type { Api } from './api.ts'
+import { attention, loadAttention } from './attention.ts'
 import { Done } from './components/actions.tsx'
+import { Badge } from './components/fields.tsx'
+import { lazy } from './components/lazy.tsx'
 import { Page } from './components/page.tsx'
-import type { MessageKey } from './language/english.ts'
-import { languageCode, showLanguage, t } from './language/texts.ts'
-import { CollectionView } from './pages/collection.tsx'
-import { CollectionEditor } from './pages/collection-editor.tsx'
-import { CollectionsView } from './pages/collections.tsx'
-import { ConnectorsView, ConnectorView } from './pages/connectors.tsx'
-import { InboxView, RequestView } from './pages/inbox.tsx'
-import { JobView } from './pages/job.tsx'
-import { JoinView } from './pages/join.tsx'
-import { JoinableEditor } from './pages/joinable-editor.tsx'
-import { LinkView } from './pages/link.tsx'
-import { LinksView } from './pages/links.tsx'
-import { MeView } from './pages/me.tsx'
-import { NewLinkView } from './pages/new-link.tsx'
-import { PeopleView, PersonView } from './pages/people.tsx'
-import { SettingsView } from './pages/settings.tsx'
-import { TeamView } from './pages/team.tsx'
+import type { Target } from './components/palette.tsx'
+import { UndoNotice } from './components/undo-notice.tsx'
+import { chooseLanguage, languageCode, numberOf, t } from './language/texts.ts'
 import { hrefOf, matched, navigate, outcome, viewPath } from './router.ts'
-import { ConsoleContext, isCollectionsAdministrator, isCoreAdministrator, isLeader, isPerson } from './session.ts'
+import { ConsoleContext } from './session.ts'
 import { signInWithPage, signOut } from './sign-in.ts'
+import { MENU_PARTS, VIEWS, type View } from './views.ts'
 
-type Parameters = Readonly<Record<string, string>>
-type View = {
-  readonly pattern: string
-  readonly view: ComponentType<{ parameters: Parameters }>
-  /** Who can open the view. */
-  readonly isFor: (me: CallerDto) => boolean
-  /** The name in the menu, and the part of the menu. */
-  readonly menu?: readonly [name: MessageKey, part: MenuPart]
-}
-
-const MENU_PARTS = ['menuGroups', 'menuOwn', 'menuData'] as const
-type MenuPart = (typeof MENU_PARTS)[number]
-
-/** All views. The first one in the menu that the person can open is the start page. */
-const VIEWS: readonly View[] = [
-  {
-    pattern: '/collections',
-    view: CollectionsView,
-    isFor: isCollectionsAdministrator,
-    menu: ['collections', 'menuGroups'],
-  },
-  { pattern: '/collections/new', view: CollectionEditor, isFor: isCollectionsAdministrator },
-  { pattern: '/collections/new-joinable', view: JoinableEditor, isFor: isCollectionsAdministrator },
-  { pattern: '/collections/:id', view: CollectionView, isFor: isCollectionsAdministrator },
-  { pattern: '/collections/:id/edit', view: CollectionEditor, isFor: isCollectionsAdministrator },
-  { pattern: '/collections/:id/edit-policy', view: JoinableEditor, isFor: isCollectionsAdministrator },
-  { pattern: '/collections/:id/:tab', view: CollectionView, isFor: isCollectionsAdministrator },
-  { pattern: '/links', view: LinksView, isFor: isCollectionsAdministrator, menu: ['links', 'menuGroups'] },
-  { pattern: '/links/new', view: NewLinkView, isFor: isCollectionsAdministrator },
-  { pattern: '/links/new/:id', view: NewLinkView, isFor: isCollectionsAdministrator },
-  { pattern: '/links/:id', view: LinkView, isFor: isCollectionsAdministrator },
-  { pattern: '/jobs/:id', view: JobView, isFor: isCollectionsAdministrator },
-  { pattern: '/settings', view: SettingsView, isFor: isCollectionsAdministrator, menu: ['settings', 'menuGroups'] },
-  { pattern: '/inbox', view: InboxView, isFor: isPerson, menu: ['inbox', 'menuOwn'] },
-  { pattern: '/inbox/:collectionId/:requestId', view: RequestView, isFor: isPerson },
-  { pattern: '/me', view: MeView, isFor: isPerson, menu: ['me', 'menuOwn'] },
-  { pattern: '/join', view: JoinView, isFor: isPerson, menu: ['join', 'menuOwn'] },
-  { pattern: '/team', view: TeamView, isFor: isLeader, menu: ['team', 'menuOwn'] },
-  { pattern: '/connectors', view: ConnectorsView, isFor: isCoreAdministrator, menu: ['connectors', 'menuData'] },
-  { pattern: '/connectors/:id', view: ConnectorView, isFor: isCoreAdministrator },
-  { pattern: '/people', view: PeopleView, isFor: isCoreAdministrator, menu: ['people', 'menuData'] },
-  { pattern: '/people/:id', view: PersonView, isFor: isCoreAdministrator },
-]
+const Palette = lazy(async () => (await import('./components/palette.tsx')).Palette)
 
 type AppProps = { readonly api: Api; readonly me: CallerDto; readonly username: string }
 
 export function App({ api, me, username }: AppProps) {
   const path = viewPath.value
-  const allowed = VIEWS.filter(({ isFor }) => isFor(me))
+  const allowed = useMemo(() => VIEWS.filter(({ isFor }) => isFor(me)), [me])
+  const [isSearching, setSearching] = useState(false)
   const start = allowed.find(({ menu }) => menu !== undefined)?.pattern
   useEffect(() => {
     if (path === '/' && start !== undefined) navigate(start)
+    else if (start !== undefined) void loadAttention(api)
   }, [path, start])
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey) return
+      event.preventDefault()
+      setSearching(true)
+    }
+    if (start === undefined) return
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [start])
   return (
     <ConsoleContext.Provider value={{ api, me }}>
       <a class="skip" href="#content">
@@ -87,6 +46,11 @@ export function App({ api, me, username }: AppProps) {
         <header class="top">
           <span class="product">{t('product')}</span>
           <div class="person">
+            {start !== undefined && (
+              <button type="button" aria-keyshortcuts="Control+K" onClick={() => setSearching(true)}>
+                {t('find')} <kbd>Ctrl K</kbd>
+              </button>
+            )}
             <span>{me.displayName ?? username}</span>
             <LanguageButton />
             <button type="button" class="quiet" onClick={() => void signOut()}>
@@ -97,10 +61,19 @@ export function App({ api, me, username }: AppProps) {
         {start !== undefined && <Menu views={allowed} path={path} />}
         <main id="content">
           <div role="status">{outcome.value !== '' && <Done>{outcome.value}</Done>}</div>
+          <UndoNotice />
           <CurrentView path={path} views={allowed} />
         </main>
       </div>
+      {isSearching && <Palette views={targetsOf(allowed)} onClose={() => setSearching(false)} />}
     </ConsoleContext.Provider>
+  )
+}
+
+/** The views of the menu, as what the search can open. */
+function targetsOf(views: readonly View[]): readonly Target[] {
+  return views.flatMap(({ pattern, menu }) =>
+    menu === undefined ? [] : [{ path: pattern, name: t(menu[0]), detail: '', kind: 'view' as const }],
   )
 }
 
@@ -108,16 +81,24 @@ function Menu({ views, path }: { readonly views: readonly View[]; readonly path:
   return (
     <nav class="menu" aria-label={t('navigation')}>
       {MENU_PARTS.map((part) => {
-        const entries = views.flatMap(({ pattern, menu }) => (menu?.[1] === part ? [{ pattern, name: menu[0] }] : []))
+        const entries = views.flatMap(({ pattern, menu, count }) => {
+          return menu?.[1] === part ? [{ pattern, name: menu[0], count: counted(count) }] : []
+        })
         if (entries.length === 0) return null
         return (
           <div key={part}>
             <h2>{t(part)}</h2>
             <ul>
-              {entries.map(({ pattern, name }) => (
+              {entries.map(({ pattern, name, count }) => (
                 <li key={pattern}>
                   <a href={hrefOf(pattern)} aria-current={isWithin(path, pattern) ? 'page' : undefined}>
                     {t(name)}
+                    {count > 0 && (
+                      <>
+                        {' '}
+                        <Badge kind="warn">{numberOf(count)}</Badge>
+                      </>
+                    )}
                   </a>
                 </li>
               ))}
@@ -127,6 +108,11 @@ function Menu({ views, path }: { readonly views: readonly View[]; readonly path:
       })}
     </nav>
   )
+}
+
+/** The number beside an entry of the menu; zero until it is known. */
+function counted(count: View['count']): number {
+  return count === undefined || attention.value === undefined ? 0 : count(attention.value)
 }
 
 /** A sync is reached from its link. */
@@ -150,7 +136,16 @@ function CurrentView({ path, views }: { readonly path: string; readonly views: r
 function LanguageButton() {
   const other = languageCode.value === 'nb' ? 'en' : 'nb'
   return (
-    <button type="button" class="quiet" lang={other} onClick={() => void showLanguage(other)}>
+    <button
+      type="button"
+      class="quiet"
+      lang={other}
+      onClick={() => {
+        // What an action has done was said in the other language.
+        outcome.value = ''
+        void chooseLanguage(other)
+      }}
+    >
       {t('language')}
     </button>
   )

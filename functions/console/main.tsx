@@ -3,7 +3,7 @@ import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts
 import { apiOf } from './api.ts'
 import { App, SignInView } from './app.tsx'
 import { preferredLanguage, showLanguage } from './language/texts.ts'
-import { followLinks, viewPath } from './router.ts'
+import { followLinks, readAddress } from './router.ts'
 import { signIn } from './sign-in.ts'
 
 const root = document.querySelector('#console') as HTMLElement
@@ -15,7 +15,7 @@ async function start(): Promise<void> {
     render(<SignInView reason={result.reason} />, root)
     return
   }
-  viewPath.value = location.pathname.slice('/console'.length) || '/'
+  readAddress()
   const api = apiOf(result.session)
   const { data: me } = await api.send<CallerDto>('GET', '/collections/beta/me')
   followLinks()

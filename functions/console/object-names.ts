@@ -1,3 +1,4 @@
+import type { FoundPerson } from '../../shared/domain/insight/find-people.ts'
 import type { Api } from './api.ts'
 import type { PickedItem } from './components/item-picker.tsx'
 import { t } from './language/texts.ts'
@@ -32,6 +33,7 @@ export async function findObjects(
   signal: AbortSignal,
 ): Promise<readonly PickedItem[]> {
   const wanted = text.trim().toLowerCase()
+  if (objectType === 'Identity' && !GUID.test(wanted)) return searchPeople(api, wanted, signal)
   if (GUID.test(wanted)) {
     const names = await namesOf(api, objectType, [wanted], signal)
     return [{ id: wanted, name: names.get(wanted) ?? wanted }]
@@ -42,9 +44,15 @@ export async function findObjects(
   return previewed(api, objectType, leaves, MAX_FOUND, signal)
 }
 
-/** People whose name contains a text, in any case. */
-export function findPeople(api: Api, text: string, signal: AbortSignal): Promise<readonly PickedItem[]> {
-  return findObjects(api, 'Identity', text, signal)
+/** People whose name or address contains a text, in any case, with what tells people of one name apart. */
+export async function searchPeople(api: Api, text: string, signal: AbortSignal): Promise<readonly PickedItem[]> {
+  const path = `/collections/beta/people?text=${encodeURIComponent(text)}`
+  const { data } = await api.send<FoundPerson[]>('GET', path, { signal })
+  return data.slice(0, MAX_FOUND).map(({ identityId, displayName, title, orgUnitName, email }) => ({
+    id: identityId,
+    name: displayName ?? identityId,
+    detail: [title, orgUnitName, email].filter((part) => part !== null).join(' · '),
+  }))
 }
 
 /** The names of objects of a type by their ids. Objects that do not exist any more are left out. */

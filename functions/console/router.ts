@@ -3,6 +3,9 @@ import { signal } from '@preact/signals'
 /** The path of the view, below `/console`. */
 export const viewPath = signal(viewPathOf(location.pathname))
 
+/** What the address says of the view: its search, filter and order. */
+const viewQuery = signal(location.search)
+
 const BASE = '/console'
 
 /** What the last action has done: announced above the next view. */
@@ -20,20 +23,42 @@ export function askBeforeLeaving(question: string | undefined): void {
 export function navigate(path: string, done = ''): void {
   unsavedQuestion = undefined
   history.pushState(null, '', BASE + path)
-  show(path, done)
+  show(done)
 }
 
-function show(path: string, done: string): void {
+/** Shows the view of the address. */
+function show(done: string): void {
   outcome.value = done
-  viewPath.value = path
+  readAddress()
   scrollTo(0, 0)
+}
+
+/** Reads the address again, for example after a sign-in has changed it. */
+export function readAddress(): void {
+  viewPath.value = viewPathOf(location.pathname)
+  viewQuery.value = location.search
+}
+
+/** A parameter of the address, such as a search text; undefined when it is absent. */
+export function queryValue(name: string): string | undefined {
+  return new URLSearchParams(viewQuery.value).get(name) ?? undefined
+}
+
+/** Sets a parameter of the address, or removes it with an empty value. The view stays as it is. */
+export function setQueryValue(name: string, value: string): void {
+  const parameters = new URLSearchParams(viewQuery.value)
+  if (value === '') parameters.delete(name)
+  else parameters.set(name, value)
+  const query = parameters.size === 0 ? '' : `?${parameters}`
+  history.replaceState(null, '', location.pathname + query)
+  viewQuery.value = query
 }
 
 export const hrefOf = (path: string): string => BASE + path
 
 /** Shows the view of a link within the console without loading the page. Other links are left to the browser. */
 export function followLinks(): void {
-  addEventListener('popstate', () => show(viewPathOf(location.pathname), ''))
+  addEventListener('popstate', () => show(''))
   addEventListener('beforeunload', (event) => {
     if (unsavedQuestion !== undefined) event.preventDefault()
   })
@@ -43,7 +68,7 @@ export function followLinks(): void {
     if (link === null || !isPlain || link.origin !== location.origin || !link.pathname.startsWith(BASE)) return
     event.preventDefault()
     if (unsavedQuestion !== undefined && !confirm(unsavedQuestion)) return
-    navigate(viewPathOf(link.pathname))
+    navigate(viewPathOf(link.pathname) + link.search)
   })
 }
 

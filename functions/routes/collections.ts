@@ -6,6 +6,7 @@ import {
   toCollectionDto,
 } from '../../shared/domain/collections/collection.ts'
 import { listMembers, MemberDto } from '../../shared/domain/collections/list-members.ts'
+import { listPeople, PeopleQuery, PersonDto } from '../../shared/domain/collections/list-people.ts'
 import {
   candidateIds,
   filterMembers,
@@ -24,6 +25,7 @@ import {
   explainMembership,
   MAX_ROWS_COUNT,
 } from '../../shared/domain/insight/explain-membership.ts'
+import { FoundPerson, findPeople } from '../../shared/domain/insight/find-people.ts'
 import {
   type ListMembershipsDependencies,
   listMemberships,
@@ -31,6 +33,7 @@ import {
 } from '../../shared/domain/insight/list-memberships.ts'
 import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
 import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
+import { FULL_ACCESS_ROLES, hasFullAccess } from '../../shared/domain/object-access/object-access.ts'
 import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
 import { PageQuery, pagedRecord, pagedResult } from '../../shared/http/paging.ts'
 import { ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
@@ -52,12 +55,15 @@ import { PREFIXES } from './prefixes.ts'
 export type CollectionRouteDependencies = RequestRouteDependencies &
   ExplainDependencies &
   ListMembershipsDependencies &
-  Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates'> & {
+  Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates' | 'linkStore'> & {
     readonly coreObjects: CoreObjectReader & AccountClaimReader
   } & Pick<HistoryRouteDependencies, 'auditTrail'>
 
 /** A `User` can ask about themselves. */
 const EXPLANATION_READERS: readonly Role[] = ['User', ...COLLECTION_READERS]
+
+/** A `User` can find those whose name or address they know. */
+const PEOPLE_FINDERS: readonly Role[] = [...new Set([...EXPLANATION_READERS, ...FULL_ACCESS_ROLES])]
 
 /** Reads collections of both kinds. */
 export const collectionRoutes = (deps: CollectionRouteDependencies): RouteGroup => ({
@@ -127,6 +133,23 @@ const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
     identity: { exempt: [] },
     reply: { status: 200, schema: Type.Array(CollectionDto) },
     run: async (input) => ok((await ownCollections(personOf(input), deps)).map(toCollectionDto)),
+  }),
+  route('GET', '/people', {
+    operationId: 'findPeople',
+    summary: 'Find people by name or address',
+    description:
+      'Returns at most 100 people whose name, email or user name contains the text, ordered by name, with what tells ' +
+      'people of one name apart. Case does not matter. A caller with the role `User` finds the people whose whole ' +
+      'name, email or user name is given, for example to name a deputy.',
+    roles: PEOPLE_FINDERS,
+    identity: 'optional',
+    query: Type.Object({ text: Type.String({ description: '1 to 200 characters.' }) }),
+    reply: { status: 200, schema: Type.Array(FoundPerson) },
+    refusals: ['InvalidLength'],
+    run: async ({ query, caller }) => {
+      const seesAll = hasFullAccess(caller) || COLLECTION_READERS.some((role) => caller.roles.has(role))
+      return ok(await findPeople(query.text, { caller, seesAll }, deps))
+    },
   }),
   route('GET', '/memberships', {
     operationId: 'listMemberships',
@@ -198,6 +221,18 @@ const definitionRoutes = (deps: CollectionRouteDependencies): readonly Route[] =
 ]
 
 const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
+  route('POST', '/people', {
+    operationId: 'listPeople',
+    summary: 'List people by id or account',
+    description:
+      'Returns what tells people of one name apart: title and unit of their position, and their account. First the ' +
+      'identities with the given ids, then those with the given accounts, in the order of the request; each once. ' +
+      'Identities that do not exist, and accounts that no identity has, are left out.',
+    roles: COLLECTION_READERS,
+    body: PeopleQuery,
+    reply: { status: 200, schema: Type.Array(PersonDto) },
+    run: async ({ body, caller }) => ok(await listPeople(caller.tenantId, body, deps)),
+  }),
   route('GET', '/{collectionId}/members', {
     operationId: 'listMembers',
     summary: 'List the members of a collection with their names',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { approveRemovals, readRemovalPlan, rejectRemovals } from '../../shared/domain/group-links/approve-removals.ts'
-import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import type { LinkDependencies, LinkLists } from '../../shared/domain/group-links/link-dependencies.ts'
 import {
   type LinkSettings,
   LinkSettingsChange,
@@ -25,6 +25,7 @@ import { actorIdOf, type Role } from '../../shared/kernel/caller.ts'
 import { COLLECTION_READERS } from './collection-contract.ts'
 
 export type LinkRouteDependencies = LinkDependencies & {
+  readonly links: LinkLists
   readonly cursors: OpenCursors
   readonly auditTrail: AuditTrail
 }

@@ -10,6 +10,7 @@ import {
 import { TenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { FrequentValue } from '../../shared/domain/collections/frequent-values.ts'
 import { MemberDto } from '../../shared/domain/collections/list-members.ts'
+import { PeopleQuery, PersonDto } from '../../shared/domain/collections/list-people.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
 import { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
 import { ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
@@ -46,6 +47,7 @@ import { AttentionDto } from '../../shared/domain/insight/attention.ts'
 import { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import { CollectionVersion } from '../../shared/domain/insight/collection-versions.ts'
 import { ExplainedCondition, Explanation } from '../../shared/domain/insight/explain-membership.ts'
+import { FoundPerson } from '../../shared/domain/insight/find-people.ts'
 import { LinkStanding } from '../../shared/domain/insight/link-standing.ts'
 import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
@@ -195,8 +197,11 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Collection: CollectionDto,
   CollectionResults,
   Member: MemberDto,
+  PeopleQuery,
+  Person: PersonDto,
   Attention: AttentionDto,
   CollectionVersion,
+  FoundPerson,
   Membership: MembershipDto,
   Explanation,
   AuditEntry,

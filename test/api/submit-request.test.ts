@@ -45,6 +45,10 @@ describe('submit', () => {
       requesterName: 'Somebody',
       relationshipTitle: 'Nurse',
       submittedByName: 'Somebody',
+      orgUnitName: null,
+      managerNames: [],
+      approverNames: [],
+      actorNames: { [actorId]: 'Somebody' },
     })
     assert.deepEqual((await read(employee.token, data)).data, data)
     assert.deepEqual(await results(collectionId), [{ objectId: employee.identityId, relationshipId }])

@@ -12,15 +12,23 @@ import {
 } from '../support/console/console-steps.ts'
 
 /** Views that people with each role can open, for the checks of all of them. */
-const VIEWS = ['/collections', '/collections/new', '/collections/new-joinable', '/links', '/links/new', '/settings']
-const OWN_VIEWS = ['/inbox', '/me', '/join', '/connectors', '/people']
+const VIEWS = [
+  '/collections',
+  '/collections/new',
+  '/collections/new-joinable',
+  '/links',
+  '/links/new',
+  '/settings',
+  '/subscriptions',
+]
+const OWN_VIEWS = ['/home', '/inbox', '/me', '/join', '/connectors', '/quality', '/people']
 
 /** What holds on all views: language, colours, width, network, names, sign-in. */
 export function shellJourneys(world: () => ConsoleWorld): void {
   journey(world, 'has sound views in Norwegian, dark, and 320 pixels wide, which is 1280 at 400 %', async (world) => {
     const options = { locale: 'nb-NO', colorScheme: 'dark', viewport: { width: 320, height: 640 } } as const
     const page = await world().openAs('admin', '', options)
-    await heading(page, 'Samlinger').waitFor()
+    await heading(page, 'Oversikt').waitFor()
     assert.equal(await page.locator('html').getAttribute('lang'), 'nb')
     for (const view of [...VIEWS, ...OWN_VIEWS]) {
       await show(page, view)
@@ -109,7 +117,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
   })
 
   journey(world, 'is used without a mouse: from the menu to a saved collection and back', async (world) => {
-    const page = await world().openAs('admin')
+    const page = await world().openAs('admin', '/collections')
     await heading(page, 'Collections').waitFor()
     await tabTo(page, 'New collection by condition')
     await page.keyboard.press('Enter')

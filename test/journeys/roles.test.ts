@@ -59,6 +59,19 @@ const EXTENSIONS: Gate = {
 const CORE_OBJECTS: Gate = {
   passed: ['admin', 'coreAdmin', 'manager', 'employee', 'colleague', 'approver', 'newcomer', 'operator'],
 }
+/** Readers of collections or of all core objects, and any user. */
+const PEOPLE_FOUND: Gate = {
+  passed: [
+    ...COLLECTIONS_READ.passed,
+    'coreAdmin',
+    'manager',
+    'employee',
+    'colleague',
+    'approver',
+    'newcomer',
+    'operator',
+  ],
+}
 const ALL_CORE_OBJECTS: Gate = { passed: ['admin', 'coreAdmin', 'operator'] }
 const ERASURE: Gate = { passed: ['admin', 'coreAdmin'], isForUsersOnly: true }
 const CONNECTORS: Gate = { passed: ['admin', 'coreAdmin', 'operator'] }
@@ -73,11 +86,12 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [COLLECTIONS_READ, 200, 'GET /collections/beta, GET /collections/beta/search'],
   [ANYONE, 200, 'GET /collections/beta/me'],
   [AS_ONESELF, 200, 'GET /collections/beta/member-of'],
-  [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/members'],
+  [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/members, POST /collections/beta/people'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/history, GET /collections/beta/{collectionId}/history'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/audit'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/versions/{version}'],
   [ANYONE, 200, 'GET /collections/beta/attention'],
+  [PEOPLE_FOUND, 400, 'GET /collections/beta/people'],
   [REQUESTS_READ, 400, 'GET /collections/beta/memberships'],
   [COLLECTIONS_WRITE, 200, 'GET /collections/beta/event-subscriptions'],
   [COLLECTIONS_WRITE, 400, 'POST /collections/beta/event-subscriptions'],

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { t } from '../language/texts.ts'
+import { queryValue, setQueryValue } from '../router.ts'
 
 type TextFieldProps = {
   readonly label: string
@@ -72,6 +73,14 @@ export function Choice<Value extends string>({ label, value, options, onChange, 
       </select>
     </label>
   )
+}
+
+/**
+ * A text or choice of a view that its address keeps, so that a reload and a link show the same.
+ * @param name of the parameter of the address.
+ */
+export function useAddress(name: string): readonly [value: string, set: (value: string) => void] {
+  return [queryValue(name) ?? '', (value) => setQueryValue(name, value)]
 }
 
 type SearchFieldProps = { readonly label: string; readonly value: string; readonly onInput: (value: string) => void }

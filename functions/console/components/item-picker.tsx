@@ -3,7 +3,12 @@ import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { ErrorNotice } from './loaded.tsx'
 
-export type PickedItem = { readonly id: string; readonly name: string }
+export type PickedItem = {
+  readonly id: string
+  readonly name: string
+  /** What tells items of one name apart. */
+  readonly detail?: string
+}
 
 /** Milliseconds after the last key. */
 const SEARCHED_AFTER_MS = 200
@@ -15,11 +20,13 @@ type ItemPickerProps = {
   /** Items that are not offered. */
   readonly without?: readonly string[]
   readonly onPick: (item: PickedItem) => void
-  readonly hint?: string
+  readonly hint?: string | undefined
+  /** Where the label cannot be seen. */
+  readonly placeholder?: string
 }
 
 /** A search whose results are buttons. The number of results is announced. */
-export function ItemPicker({ label, search, without = [], onPick, hint }: ItemPickerProps) {
+export function ItemPicker({ label, search, without = [], onPick, hint, placeholder }: ItemPickerProps) {
   const id = useId()
   const [text, setText] = useState('')
   const wanted = text.trim()
@@ -36,6 +43,7 @@ export function ItemPicker({ label, search, without = [], onPick, hint }: ItemPi
         id={id}
         type="search"
         autocomplete="off"
+        placeholder={placeholder}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
@@ -56,7 +64,10 @@ export function ItemPicker({ label, search, without = [], onPick, hint }: ItemPi
                   setText('')
                 }}
               >
-                {item.name}
+                <span>
+                  {item.name}
+                  {item.detail !== undefined && item.detail !== '' && <small class="hint">{item.detail}</small>}
+                </span>
               </button>
             </li>
           ))}

@@ -2,11 +2,10 @@ import { Component, type ComponentChildren, createRef } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../language/texts.ts'
 import { Empty } from './loaded.tsx'
+import { Head, type SortedColumn, useSorted } from './sorted.tsx'
 
-export type Column<Item> = {
-  readonly head: string
+export type Column<Item> = SortedColumn<Item> & {
   readonly cell: (item: Item) => ComponentChildren
-  readonly isNumber?: boolean
   /** The cell shows the item and has no state of its own: while scrolling, its elements are used for other items. */
   readonly isReused?: boolean
 }
@@ -17,37 +16,26 @@ type ListProps<Item> = {
   readonly keyOf: (item: Item) => string
   readonly columns: readonly Column<Item>[]
   readonly empty: ComponentChildren
+  /** The parameter of the address that keeps the order. */
+  readonly sortParameter?: string
 }
 
 /** A table of records. It scrolls sideways where it is wider than the window. */
-export function List<Item>({ label, items, keyOf, columns, empty }: ListProps<Item>) {
+export function List<Item>({ label, items, keyOf, columns, empty, sortParameter }: ListProps<Item>) {
+  const { sorted, order, onSort } = useSorted(items, columns, sortParameter, true)
   if (items.length === 0) return <Empty>{empty}</Empty>
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard (WCAG 2.1.1)
     <section class="scroll" aria-label={label} tabIndex={0}>
       <table>
-        <Head columns={columns} />
+        <Head columns={columns} order={order} onSort={onSort} />
         <tbody>
-          {items.map((item) => (
+          {sorted.map((item) => (
             <Row key={keyOf(item)} item={item} itemKey={keyOf(item)} columns={columns} />
           ))}
         </tbody>
       </table>
     </section>
-  )
-}
-
-function Head<Item>({ columns }: { readonly columns: readonly Column<Item>[] }) {
-  return (
-    <thead>
-      <tr>
-        {columns.map(({ head, isNumber }) => (
-          <th key={head} scope="col" class={isNumber ? 'number' : undefined}>
-            {head}
-          </th>
-        ))}
-      </tr>
-    </thead>
   )
 }
 
@@ -108,7 +96,9 @@ const ROWS_AT_FIRST = 30
 const LOADED_AHEAD_ROWS = 60
 
 /** A table of any number of records. Only the rows in view are in the document. All rows have the same height. */
-export function LongList<Item>({ label, items, keyOf, columns, empty, loadMore }: LongListProps<Item>) {
+export function LongList<Item>(props: LongListProps<Item>) {
+  const { label, items, keyOf, columns, empty, loadMore, sortParameter } = props
+  const { sorted, order, onSort } = useSorted(items, columns, sortParameter, loadMore === undefined)
   const region = useRef<HTMLElement>(null)
   const [view, setView] = useState({ first: 0, count: ROWS_AT_FIRST, rowHeight: 0 })
   const measure = () => {
@@ -130,12 +120,12 @@ export function LongList<Item>({ label, items, keyOf, columns, empty, loadMore }
   }, [view, items.length, loadMore])
   if (items.length === 0 && loadMore === undefined) return <Empty>{empty}</Empty>
   const first = Math.min(view.first, Math.max(0, items.length - 1))
-  const shown = items.slice(first, first + view.count)
+  const shown = sorted.slice(first, first + view.count)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard (WCAG 2.1.1)
     <section ref={region} class="scroll long" aria-label={label} tabIndex={0} onScroll={measure}>
       <table aria-rowcount={loadMore === undefined ? items.length + 1 : -1}>
-        <Head columns={columns} />
+        <Head columns={columns} order={order} onSort={onSort} />
         <tbody>
           <Spacer height={first * view.rowHeight} />
           {shown.map((item, index) => (

@@ -31,7 +31,7 @@ export function Loaded<Value>({ resource, children }: LoadedProps<Value>) {
 }
 
 /** Becomes visible after 200 ms, so that fast loads do not flicker. */
-function Skeleton() {
+export function Skeleton() {
   return (
     <div class="skeleton" role="status" aria-label={t('loading')}>
       <span />

@@ -10,37 +10,40 @@ export function RequestStatus({ status }: Pick<MembershipRequestDto, 'status'>) 
 
 /** The way of a request through its gates, oldest step first, and the gate where it waits. */
 export function RequestSteps({ request }: { readonly request: MembershipRequestDto }) {
-  const { lifecycle, currentGate } = request
+  const { lifecycle, currentGate, extension, approverNames } = request
+  const gate = currentGate ?? extension?.currentGate
   // The step where the request waits follows from the one before.
   const past = lifecycle.filter(({ status }) => status !== 'PendingApproval')
   return (
     <ol class="steps">
-      {past.map(({ status, actorId, at, gate, notes }) => (
+      {past.map(({ status, actorId, onBehalfOf, at, gate: passed, notes }) => (
         <li key={`${at} ${status}`}>
           <strong>{t(status)}</strong>{' '}
-          {gate !== undefined && t('atGate', { order: gate.order, type: t(`gate${gate.type}`) })}
+          {passed !== undefined && t('atGate', { order: passed.order, type: t(`gate${passed.type}`) })}
           <div class="hint">
-            {timeOf(at)} {actorText(actorId, request)}
+            {timeOf(at)} {actorText(actorId, onBehalfOf, request)}
           </div>
           {notes !== undefined && notes !== request.notes && <div>{notes}</div>}
         </li>
       ))}
-      {currentGate !== null && (
+      {gate !== undefined && (
         <li class="ahead">
-          <strong>{t('waitsAtGate', { order: currentGate.order, type: t(`gate${currentGate.type}`) })}</strong>
-          <div class="hint">{t('approverCount', { count: currentGate.approverCount })}</div>
+          <strong>{t('waitsAtGate', { order: gate.order, type: t(`gate${gate.type}`) })}</strong>
+          <div class="hint">
+            {t('approverCount', { count: gate.approverCount })}
+            {approverNames.length > 0 && `: ${approverNames.join(', ')}`}
+          </div>
         </li>
       )}
     </ol>
   )
 }
 
-/** The names that a request has. Other people are not named in it. */
-function actorText(
-  actorId: string,
-  { requesterId, requesterName, submittedBy, submittedByName }: MembershipRequestDto,
-) {
+/** Who acted, and for whom as a deputy. Applications have no name. */
+function actorText(actorId: string, onBehalfOf: string | undefined, { actorNames }: MembershipRequestDto): string {
   if (actorId === 'system') return t('bySystem')
-  const name = actorId === requesterId ? requesterName : actorId === submittedBy ? submittedByName : null
-  return name === null ? '' : t('byName', { name })
+  const name = actorNames[actorId]
+  if (name === undefined) return ''
+  const principal = onBehalfOf === undefined ? undefined : actorNames[onBehalfOf]
+  return principal === undefined ? t('byName', { name }) : t('byNameFor', { name, principal })
 }

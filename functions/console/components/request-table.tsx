@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
-import { t, timeOf } from '../language/texts.ts'
+import { dayText, t, timeOf } from '../language/texts.ts'
 import { Dialog } from './actions.tsx'
+import { CardList } from './card-list.tsx'
 import { OptionalText } from './fields.tsx'
 import { LongList } from './list.tsx'
 import { RequestStatus, RequestSteps } from './request-steps.tsx'
@@ -11,6 +13,7 @@ const PARTS = {
   requester: ({ requesterName }: MembershipRequestDto) => requesterName,
   collection: ({ collectionName }: MembershipRequestDto) => collectionName,
   position: ({ relationshipTitle }: MembershipRequestDto) => relationshipTitle,
+  approvers: ({ approverNames }: MembershipRequestDto) => approverNames.join(', '),
 } as const
 
 type RequestTableProps = {
@@ -22,14 +25,17 @@ type RequestTableProps = {
   readonly parts: readonly (keyof typeof PARTS)[]
   /** What can be done with a request, beside looking at it. */
   readonly action?: (request: MembershipRequestDto) => ComponentChildren
+  /** Cards in a narrow window, for lists that are not long. */
+  readonly isCards?: boolean
 }
 
 /** Requests with their states, and the way of each through its gates. */
-export function RequestTable({ label, requests, loadMore, empty, parts, action }: RequestTableProps) {
+export function RequestTable({ label, requests, loadMore, empty, parts, action, isCards }: RequestTableProps) {
   const [chosen, setChosen] = useState<MembershipRequestDto | undefined>(undefined)
+  const Table = isCards ? CardList<MembershipRequestDto> : LongList<MembershipRequestDto>
   return (
     <>
-      <LongList
+      <Table
         label={label}
         items={requests}
         loadMore={loadMore}
@@ -38,10 +44,11 @@ export function RequestTable({ label, requests, loadMore, empty, parts, action }
         columns={[
           ...parts.map((part) => ({
             head: t(part),
+            sortBy: PARTS[part],
             cell: (request: MembershipRequestDto) => <OptionalText value={PARTS[part](request)} />,
           })),
           { head: t('state'), cell: ({ status }) => <RequestStatus status={status} /> },
-          { head: t('changed'), cell: ({ updatedAt }) => timeOf(updatedAt) },
+          { head: t('changed'), sortBy: ({ updatedAt }) => updatedAt, cell: ({ updatedAt }) => timeOf(updatedAt) },
           {
             head: t('actions'),
             cell: (request) => (
@@ -72,11 +79,23 @@ function RequestDialog({ request, onClose }: RequestDialogProps) {
   )
 }
 
-export function RequestFacts({ request }: { readonly request: MembershipRequestDto }) {
+type RequestFactsProps = {
+  readonly request: MembershipRequestDto
+  /** What the request is for; undefined where the reader knows it. */
+  readonly collection?: JoinableCollectionDto | undefined
+}
+
+export function RequestFacts({ request, collection }: RequestFactsProps) {
+  const { orgUnitName, managerNames, endsAt, extension } = request
   const { requesterName, relationshipTitle, submittedBy, requesterId, submittedByName, createdAt, notes } = request
   const facts = [
     [t('requester'), requesterName],
     [t('position'), relationshipTitle],
+    [t('orgUnit'), orgUnitName],
+    [t('manager'), managerNames.join(', ') || null],
+    [t('whatItGives'), collection?.description ?? null],
+    [t('until'), endsAt === null ? null : dayText(endsAt)],
+    [t('extension'), extension === null ? null : t('extensionUntil', { day: dayText(extension.endsAt) })],
     [t('submittedBy'), submittedBy === requesterId ? null : submittedByName],
     [t('created'), timeOf(createdAt)],
     [t('notes'), notes],

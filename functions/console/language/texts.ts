@@ -24,8 +24,18 @@ export async function showLanguage(code: LanguageCode): Promise<void> {
   document.documentElement.lang = code
 }
 
-/** Norwegian if the browser prefers it, otherwise English. */
+const CHOSEN_LANGUAGE = 'language'
+
+/** Shows the texts of a language, and keeps the choice for later visits with this browser. */
+export async function chooseLanguage(code: LanguageCode): Promise<void> {
+  localStorage.setItem(CHOSEN_LANGUAGE, code)
+  await showLanguage(code)
+}
+
+/** The language that was chosen with this browser; else Norwegian if the browser prefers it, otherwise English. */
 export function preferredLanguage(languages: readonly string[]): LanguageCode {
+  const chosen = localStorage.getItem(CHOSEN_LANGUAGE)
+  if (chosen === 'nb' || chosen === 'en') return chosen
   const known = languages.map((tag) => tag.toLowerCase().split('-')[0]).find((tag) => tag === 'en' || isNorwegian(tag))
   return isNorwegian(known) ? 'nb' : 'en'
 }
@@ -75,6 +85,11 @@ const nowFormat = perLanguage((language) => new Intl.RelativeTimeFormat(language
 const secondsFormat = perLanguage(
   (language) => new Intl.NumberFormat(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 }),
 )
+
+const collator = perLanguage((language) => new Intl.Collator(language, { numeric: true }))
+
+/** The alphabetical order of the person's language. */
+export const compareByLocale = (one: string, other: string): number => collator().compare(one, other)
 
 export const numberOf = (value: number): string => numberFormat().format(value)
 

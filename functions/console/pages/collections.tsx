@@ -1,27 +1,30 @@
-import { useState } from 'preact/hooks'
 import type { CriteriaCollectionDto } from '../../../shared/domain/collections/collection.ts'
+import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { Api } from '../api.ts'
-import { Choice, OptionalText, SearchField } from '../components/fields.tsx'
+import { Choice, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
 import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
-import { t, timeOf } from '../language/texts.ts'
+import { compareByLocale, numberOf, t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
 
-type AnyCollection =
+/** `linkCount`: the groups that the collection is linked to. */
+type AnyCollection = { readonly linkCount: number } & (
   | (CriteriaCollectionDto & { readonly kind: 'criteria' })
   | (JoinableCollectionDto & { readonly kind: 'joinable' })
+)
 
 const KINDS = ['anyKind', 'criteria', 'joinable'] as const
 
 /** All collections of both kinds, by name. */
 export function CollectionsView() {
   const { api } = useConsole()
-  const [text, setText] = useState('')
-  const [kind, setKind] = useState<(typeof KINDS)[number]>('anyKind')
+  const [text, setText] = useAddress('text')
+  const [chosenKind, setKind] = useAddress('show')
+  const kind = KINDS.find((one) => one === chosenKind) ?? 'anyKind'
   const collections = useResource('collections', () => listCollections(api))
   const isShown = (one: AnyCollection) => (kind === 'anyKind' || kind === one.kind) && hasText(one, text)
   return (
@@ -51,7 +54,7 @@ export function CollectionsView() {
                     isLabelHidden
                     value={kind}
                     options={KINDS.map((value) => ({ value, text: t(value) }))}
-                    onChange={setKind}
+                    onChange={(value) => setKind(value === 'anyKind' ? '' : value)}
                   />
                 </div>
                 <p class="faint" role="status">
@@ -79,12 +82,27 @@ function CollectionTable({ collections, empty }: CollectionTableProps) {
       items={collections}
       keyOf={({ id }) => id}
       empty={empty}
+      sortParameter="sort"
       columns={[
-        { head: t('name'), cell: ({ id, name }) => <a href={hrefOf(`/collections/${id}`)}>{name}</a> },
+        {
+          head: t('name'),
+          sortBy: ({ name }) => name,
+          cell: ({ id, name }) => <a href={hrefOf(`/collections/${id}`)}>{name}</a>,
+        },
         { head: t('description'), cell: ({ description }) => <OptionalText value={description} /> },
-        { head: t('kind'), cell: ({ kind }) => t(kind) },
-        { head: t('type'), cell: ({ objectType }) => typeName(objectType) },
-        { head: t('changed'), cell: ({ updatedAt }) => timeOf(updatedAt) },
+        { head: t('kind'), sortBy: ({ kind }) => t(kind), cell: ({ kind }) => t(kind) },
+        {
+          head: t('type'),
+          sortBy: ({ objectType }) => typeName(objectType),
+          cell: ({ objectType }) => typeName(objectType),
+        },
+        {
+          head: t('groups'),
+          isNumber: true,
+          sortBy: ({ linkCount }) => linkCount,
+          cell: ({ linkCount }) => numberOf(linkCount),
+        },
+        { head: t('changed'), sortBy: ({ updatedAt }) => updatedAt, cell: ({ updatedAt }) => timeOf(updatedAt) },
       ]}
     />
   )
@@ -101,13 +119,17 @@ export function typeName(objectType: string): string {
 }
 
 async function listCollections(api: Api): Promise<AnyCollection[]> {
-  const [criteria, joinable] = await Promise.all([
+  const [criteria, joinable, links] = await Promise.all([
     api.all<CriteriaCollectionDto>('/collections-criteria/beta'),
     api.all<JoinableCollectionDto>('/collections-joinable/beta'),
+    api.all<GroupLinkDto>('/group-link/beta/group-links'),
   ])
+  const counts = new Map<string, number>()
+  for (const { collectionId } of links) counts.set(collectionId, (counts.get(collectionId) ?? 0) + 1)
+  const linkCountOf = (id: string) => counts.get(id) ?? 0
   const all: AnyCollection[] = [
-    ...criteria.map((one) => ({ ...one, kind: 'criteria' as const })),
-    ...joinable.map((one) => ({ ...one, kind: 'joinable' as const })),
+    ...criteria.map((one) => ({ ...one, kind: 'criteria' as const, linkCount: linkCountOf(one.id) })),
+    ...joinable.map((one) => ({ ...one, kind: 'joinable' as const, linkCount: linkCountOf(one.id) })),
   ]
-  return all.sort((one, other) => one.name.localeCompare(other.name))
+  return all.sort((one, other) => compareByLocale(one.name, other.name))
 }

@@ -1,23 +1,31 @@
 import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
+import { DeliveryHelp } from '../components/delivery-help.tsx'
 import { Badge, OptionalText } from '../components/fields.tsx'
 import { FreshnessChart } from '../components/freshness-chart.tsx'
 import { List, LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
-import { agoText, t, timeOf } from '../language/texts.ts'
+import { agoText, numberOf, t, timeOf } from '../language/texts.ts'
 import { usePages, useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
 
-const CONNECTORS = '/iamcore/beta/sync/connectors'
+export const CONNECTORS = '/iamcore/beta/sync/connectors'
 
 /** The sources of people, positions and org units. */
 export function ConnectorsView() {
   const { api } = useConsole()
   const connectors = useResource('connectors', () => api.all<ConnectorRecord>(CONNECTORS))
   return (
-    <Page title={t('connectors')}>
+    <Page
+      title={t('connectors')}
+      actions={
+        <a class="button primary" href={hrefOf('/connectors/new')}>
+          {t('addSource')}
+        </a>
+      }
+    >
       <Loaded resource={connectors}>
         {(all) => (
           <>
@@ -35,9 +43,24 @@ export function ConnectorsView() {
               keyOf={({ id }) => id}
               empty={t('connectorsEmpty')}
               columns={[
-                { head: t('name'), cell: ({ id, name }) => <a href={hrefOf(`/connectors/${id}`)}>{name}</a> },
+                {
+                  head: t('name'),
+                  sortBy: ({ name }) => name,
+                  cell: ({ id, name }) => <a href={hrefOf(`/connectors/${id}`)}>{name}</a>,
+                },
                 { head: t('state'), cell: ({ enabled }) => <ConnectorState isEnabled={enabled} /> },
-                { head: t('lastDelivery'), cell: (connector) => <LastDelivery connector={connector} /> },
+                { head: t('health'), cell: ({ health }) => <ConnectorHealth health={health} /> },
+                {
+                  head: t('lastDelivery'),
+                  sortBy: ({ lastDeliveredAt }) => lastDeliveredAt,
+                  cell: (connector) => <LastDelivery connector={connector} />,
+                },
+                {
+                  head: t('objects'),
+                  isNumber: true,
+                  sortBy: ({ objectCounts }) => objectTotal(objectCounts),
+                  cell: ({ objectCounts }) => numberOf(objectTotal(objectCounts)),
+                },
                 { head: t('bindsAccounts'), cell: ({ bindsAccounts }) => (bindsAccounts ? t('yes') : t('no')) },
                 { head: t('softDeletion'), cell: ({ softDeletionDays }) => softDeletionDays, isNumber: true },
                 { head: t('created'), cell: ({ createdAt }) => timeOf(createdAt) },
@@ -46,56 +69,22 @@ export function ConnectorsView() {
           </>
         )}
       </Loaded>
-      <ConflictsSection />
     </Page>
   )
 }
 
-type AccountConflict = {
-  readonly directoryObjectId: string
-  readonly holderId: string
-  readonly claimantIds: readonly string[]
-}
-
-/** Accounts that several people claim: a fault in the data of a source. */
-function ConflictsSection() {
-  const { api } = useConsole()
-  const conflicts = useResource('conflicts', async () => {
-    return (await api.send<AccountConflict[]>('GET', '/iamcore/beta/sync/coreobjects/account-conflicts')).data
-  })
-  return (
-    <Section title={t('conflicts')}>
-      <Loaded resource={conflicts}>
-        {(all) => (
-          <LongList
-            label={t('conflicts')}
-            items={all}
-            keyOf={({ directoryObjectId }) => directoryObjectId}
-            empty={t('conflictsEmpty')}
-            columns={[
-              { head: t('account'), cell: ({ directoryObjectId }) => <code>{directoryObjectId}</code> },
-              { head: t('holder'), cell: ({ holderId }) => <PersonLink id={holderId} /> },
-              {
-                head: t('claimants'),
-                cell: ({ claimantIds }) => claimantIds.map((id) => <PersonLink key={id} id={id} />),
-              },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
-  )
-}
-
-function PersonLink({ id }: { readonly id: string }) {
-  return <a href={hrefOf(`/people/${id}`)}>{id}</a>
-}
-
 /** Data as stored count as well: a source that only repeats itself is alive. */
-function LastDelivery({ connector: { lastDeliveredAt } }: { readonly connector: ConnectorRecord }) {
+export function LastDelivery({ connector: { lastDeliveredAt } }: { readonly connector: ConnectorRecord }) {
   if (lastDeliveredAt === null) return <OptionalText value={t('never')} />
   return <span title={timeOf(lastDeliveredAt)}>{agoText(lastDeliveredAt, new Date())}</span>
 }
+
+/** Whether a source delivers in time, and whether its references lead to objects. */
+export function ConnectorHealth({ health }: Pick<ConnectorRecord, 'health'>) {
+  return <Badge kind={HEALTH_KIND[health]}>{t(`health${health}`)}</Badge>
+}
+
+const HEALTH_KIND = { Healthy: 'good', Late: 'bad', Unresolved: 'warn' } as const
 
 function ConnectorState({ isEnabled }: { readonly isEnabled: boolean }) {
   return <Badge kind={isEnabled ? 'good' : 'plain'}>{isEnabled ? t('active') : t('inactive')}</Badge>
@@ -118,6 +107,7 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
           facts={
             <>
               <ConnectorState isEnabled={shown.enabled} />
+              <ConnectorHealth health={shown.health} />
               <span>
                 {t('client')}: <code>{shown.clientId}</code>
               </span>
@@ -127,11 +117,12 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
             </>
           }
         >
+          <DeliveryHelp connector={shown} />
           <Section
             title={t('objects')}
             actions={
               <p class="faint" role="status">
-                {objects.value !== undefined && countText(objects.value.length, objects.isComplete)}
+                {objectCountText(shown.objectCounts)}
               </p>
             }
           >
@@ -162,8 +153,17 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
   )
 }
 
-const countText = (count: number, isComplete: boolean): string =>
-  isComplete ? t('objectCount', { count }) : t('firstObjects', { count })
+type ObjectCounts = ConnectorRecord['objectCounts']
+
+const objectTotal = ({ identity, orgUnit, relationship }: ObjectCounts): number => identity + orgUnit + relationship
+
+/** How many objects of each type the source has. */
+const objectCountText = ({ identity, orgUnit, relationship }: ObjectCounts): string =>
+  [
+    t('peopleCount', { count: identity }),
+    t('unitCount', { count: orgUnit }),
+    t('positionCount', { count: relationship }),
+  ].join(', ')
 
 function typeNameOf(objectType: ConnectorObjectDto['objectType']): string {
   return t(objectType === 'identity' ? 'onePerson' : objectType === 'orgUnit' ? 'oneUnit' : 'position')

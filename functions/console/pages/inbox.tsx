@@ -1,47 +1,30 @@
 import { useState } from 'preact/hooks'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
+import { loadAttention } from '../attention.ts'
 import { ActionButton } from '../components/actions.tsx'
-import { OptionalText, TextField } from '../components/fields.tsx'
-import { LongList } from '../components/list.tsx'
+import { TextField } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { RequestStatus, RequestSteps } from '../components/request-steps.tsx'
 import { RequestFacts } from '../components/request-table.tsx'
-import { t, timeOf } from '../language/texts.ts'
+import { t } from '../language/texts.ts'
 import { usePages, useResource } from '../resource.ts'
-import { hrefOf, navigate } from '../router.ts'
+import { navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
+import { DecisionList, needsReason, RejectDialog, useReviewedCollections } from './decisions.tsx'
+import { DeputySection } from './deputy.tsx'
 import { REQUESTS } from './requests.tsx'
 
-/** The requests that wait for a decision of the caller, oldest first. */
+/** The requests that wait for a decision of the caller, oldest first, and who decides in their place. */
 export function InboxView() {
   const { api } = useConsole()
   const requests = usePages(`${REQUESTS}/inbox`, api.page<MembershipRequestDto>)
   return (
     <Page title={t('inbox')}>
       <Loaded resource={requests}>
-        {(items) => (
-          <LongList
-            label={t('inbox')}
-            items={items}
-            loadMore={requests.loadMore}
-            keyOf={({ id }) => id}
-            empty={t('inboxEmpty')}
-            columns={[
-              {
-                head: t('requester'),
-                cell: ({ id, collectionId, requesterName }) => (
-                  <a href={hrefOf(`/inbox/${collectionId}/${id}`)}>{requesterName ?? t('unknown')}</a>
-                ),
-              },
-              { head: t('collection'), cell: ({ collectionName }) => <OptionalText value={collectionName} /> },
-              { head: t('position'), cell: ({ relationshipTitle }) => <OptionalText value={relationshipTitle} /> },
-              { head: t('notes'), cell: ({ notes }) => <OptionalText value={notes} /> },
-              { head: t('created'), cell: ({ createdAt }) => timeOf(createdAt) },
-            ]}
-          />
-        )}
+        {(items) => <DecisionList requests={items} loadMore={requests.loadMore} onDecided={requests.reload} />}
       </Loaded>
+      <DeputySection />
     </Page>
   )
 }
@@ -53,6 +36,7 @@ export function RequestView({ parameters: { collectionId = '', requestId = '' } 
   const { api } = useConsole()
   const path = `${REQUESTS}/${collectionId}/${requestId}`
   const request = useResource(path, () => api.send<MembershipRequestDto>('GET', path))
+  const collection = useReviewedCollections().value?.get(collectionId)
   return (
     <Loaded resource={request}>
       {({ data, etag }) => (
@@ -62,12 +46,14 @@ export function RequestView({ parameters: { collectionId = '', requestId = '' } 
           facts={<RequestStatus status={data.status} />}
         >
           <Section title={t('details')}>
-            <RequestFacts request={data} />
+            <RequestFacts request={data} collection={collection} />
           </Section>
           <Section title={t('steps')}>
             <RequestSteps request={data} />
           </Section>
-          {data.status === 'PendingApproval' && <Decision path={path} etag={etag} request={data} />}
+          {(data.currentGate !== null || data.extension !== null) && (
+            <Decision path={path} etag={etag} request={data} isReasonDue={needsReason(collection)} />
+          )}
         </Page>
       )}
     </Loaded>
@@ -78,28 +64,49 @@ type DecisionProps = {
   readonly path: string
   readonly etag: string | undefined
   readonly request: MembershipRequestDto
+  readonly isReasonDue: boolean
 }
 
-function Decision({ path, etag, request: { requesterName } }: DecisionProps) {
+/** The buttons stay at the end of the window, so that they are at hand on a phone. */
+function Decision({ path, etag, request, isReasonDue }: DecisionProps) {
   const { api } = useConsole()
   const [notes, setNotes] = useState('')
-  const decide = async (action: 'approve' | 'reject'): Promise<void> => {
-    const body = notes.trim() === '' ? {} : { notes: notes.trim() }
+  const [isRejecting, setRejecting] = useState(false)
+  const decide = async (action: 'approve' | 'reject', reason: string): Promise<void> => {
+    const body = reason.trim() === '' ? {} : { notes: reason.trim() }
     await api.send('POST', `${path}/${action}`, { body, ifMatch: etag })
-    navigate('/inbox', t(action === 'approve' ? 'approvedNamed' : 'rejectedNamed', { name: requesterName ?? '' }))
+    void loadAttention(api)
+    const name = request.requesterName ?? ''
+    navigate('/inbox', t(action === 'approve' ? 'approvedNamed' : 'rejectedNamed', { name }))
   }
   return (
-    <Section title={t('decision')}>
-      <TextField label={t('decisionNotes')} value={notes} onInput={setNotes} multiline maxLength={2048} />
-      <p class="hint">{t('decisionFinal')}</p>
-      <div class="actions">
-        <ActionButton kind="primary" run={() => decide('approve')}>
+    <>
+      <Section title={t('decision')}>
+        <TextField label={t('decisionNotes')} value={notes} onInput={setNotes} multiline maxLength={2048} />
+        <p class="hint">{t('decisionFinal')}</p>
+      </Section>
+      <div class="bar">
+        <ActionButton kind="primary" run={() => decide('approve', notes)}>
           {t('approve')}
         </ActionButton>
-        <ActionButton kind="danger" run={() => decide('reject')}>
-          {t('reject')}
-        </ActionButton>
+        {isReasonDue && notes.trim() === '' ? (
+          <button type="button" class="danger" onClick={() => setRejecting(true)}>
+            {t('reject')}
+          </button>
+        ) : (
+          <ActionButton kind="danger" run={() => decide('reject', notes)}>
+            {t('reject')}
+          </ActionButton>
+        )}
       </div>
-    </Section>
+      {isRejecting && (
+        <RejectDialog
+          requests={[request]}
+          isReasonDue={isReasonDue}
+          run={(reason) => decide('reject', reason)}
+          onClose={() => setRejecting(false)}
+        />
+      )}
+    </>
   )
 }

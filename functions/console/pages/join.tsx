@@ -4,8 +4,8 @@ import type { JoinableCollectionDto } from '../../../shared/domain/membership-re
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import type { Api } from '../api.ts'
 import { ConfirmedAction } from '../components/actions.tsx'
-import { Choice, OptionalText, SearchField, TextField } from '../components/fields.tsx'
-import { LongList } from '../components/list.tsx'
+import { CardList } from '../components/card-list.tsx'
+import { Choice, OptionalText, SearchField, TextField, useAddress } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
@@ -19,7 +19,7 @@ type Position = { readonly id: string; readonly title: string }
 /** The collections that the person can ask to join. */
 export function JoinView() {
   const { api, me } = useConsole()
-  const [text, setText] = useState('')
+  const [text, setText] = useAddress('text')
   const loaded = useResource('eligible', async () => {
     const [collections, positions] = await Promise.all([
       api.all<JoinableCollectionDto>(`${REQUESTS}/eligible`),
@@ -32,15 +32,15 @@ export function JoinView() {
       <SearchField label={t('collectionsFilter')} value={text} onInput={setText} />
       <Loaded resource={loaded}>
         {({ collections, positions }) => (
-          <LongList
+          <CardList
             label={t('join')}
             items={collections.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()))}
             keyOf={({ id }) => id}
             empty={collections.length === 0 ? t('joinEmpty') : t('collectionsNoMatch')}
             columns={[
-              { head: t('name'), cell: ({ name }) => name },
+              { head: t('name'), sortBy: ({ name }) => name, cell: ({ name }) => name },
               { head: t('description'), cell: ({ description }) => <OptionalText value={description} /> },
-              { head: t('approval'), cell: ({ joinPolicy }) => approvalText(joinPolicy.approvalRequired) },
+              { head: t('approval'), cell: ({ joinPolicy }) => <PolicySummary policy={joinPolicy} /> },
               {
                 head: t('actions'),
                 cell: (collection) => <JoinAction collection={collection} positions={positions} />,
@@ -55,6 +55,22 @@ export function JoinView() {
 
 const approvalText = (isRequired: boolean): string => (isRequired ? t('joinApproval') : t('joinImmediately'))
 
+/** Whether a decision is needed, by whom, and how long a membership lasts. */
+function PolicySummary({ policy }: { readonly policy: JoinableCollectionDto['joinPolicy'] }) {
+  const { approvalRequired, approvalGates, maxDays } = policy
+  return (
+    <div>
+      {approvalText(approvalRequired)}
+      {approvalRequired && (
+        <div class="hint">
+          {t('decidedBy', { types: approvalGates.map(({ type }) => t(`decider${type}`)).join(', ') })}
+        </div>
+      )}
+      {maxDays !== undefined && <div class="hint">{t('lastsDays', { count: maxDays })}</div>}
+    </div>
+  )
+}
+
 type JoinActionProps = { readonly collection: JoinableCollectionDto; readonly positions: readonly Position[] }
 
 /** Asks to join: for one of several positions where the collection holds positions. */
@@ -62,6 +78,7 @@ function JoinAction({ collection: { id, name, objectType, joinPolicy }, position
   const { api } = useConsole()
   const [notes, setNotes] = useState('')
   const [position, setPosition] = useState('')
+  const [endsAt, setEndsAt] = useState('')
   const isChosen = objectType === 'Relationship' && positions.length > 1
   return (
     <ConfirmedAction
@@ -72,12 +89,13 @@ function JoinAction({ collection: { id, name, objectType, joinPolicy }, position
         const body = {
           ...(notes.trim() === '' ? {} : { notes: notes.trim() }),
           ...(position === '' ? {} : { relationshipId: position }),
+          ...(endsAt === '' ? {} : { endsAt }),
         }
         const { data } = await api.send<MembershipRequestDto>('POST', `${REQUESTS}/${id}/submit`, { body })
         navigate('/me', t(data.status === 'Joined' ? 'joinedNamed' : 'requestedNamed', { name }))
       }}
     >
-      <p>{approvalText(joinPolicy.approvalRequired)}</p>
+      <PolicySummary policy={joinPolicy} />
       {isChosen && (
         <Choice
           label={t('position')}
@@ -86,6 +104,7 @@ function JoinAction({ collection: { id, name, objectType, joinPolicy }, position
           onChange={setPosition}
         />
       )}
+      <TextField label={t('endOptional')} type="date" value={endsAt} onInput={setEndsAt} />
       <TextField label={t('notes')} value={notes} onInput={setNotes} multiline maxLength={2048} />
     </ConfirmedAction>
   )

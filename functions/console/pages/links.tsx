@@ -1,12 +1,11 @@
-import { useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
-import { Badge, Choice, OptionalText, SearchField } from '../components/fields.tsx'
+import { Badge, Choice, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
 import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import type { NamesById } from '../condition/condition-text.tsx'
-import { agoText, numberOf, t, timeOf } from '../language/texts.ts'
+import { agoText, compareByLocale, numberOf, t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -17,8 +16,9 @@ type Filter = (typeof FILTERS)[number]
 /** All links of the tenant, those that need attention first. */
 export function LinksView() {
   const { api } = useConsole()
-  const [text, setText] = useState('')
-  const [filter, setFilter] = useState<Filter>('anyLink')
+  const [text, setText] = useAddress('text')
+  const [chosen, setFilter] = useAddress('show')
+  const filter = FILTERS.find((one) => one === chosen) ?? 'anyLink'
   const loaded = useResource('links', async () => {
     const [links, collections] = await Promise.all([
       api.all<GroupLinkDto>('/group-link/beta/group-links'),
@@ -48,7 +48,7 @@ export function LinksView() {
                     isLabelHidden
                     value={filter}
                     options={FILTERS.map((value) => ({ value, text: t(value) }))}
-                    onChange={setFilter}
+                    onChange={(value) => setFilter(value === 'anyLink' ? '' : value)}
                   />
                 </div>
                 <p class="faint" role="status">
@@ -65,7 +65,7 @@ export function LinksView() {
 }
 
 function urgentFirst(one: GroupLinkDto, other: GroupLinkDto): number {
-  return Number(isUrgent(other)) - Number(isUrgent(one)) || groupNameOf(one).localeCompare(groupNameOf(other))
+  return Number(isUrgent(other)) - Number(isUrgent(one)) || compareByLocale(groupNameOf(one), groupNameOf(other))
 }
 
 const URGENT: readonly GroupLinkDto['syncState'][] = ['Failed', 'RemovalsHeld', 'RemovalsPaused']
@@ -92,6 +92,7 @@ type LinkTableProps = {
 export function LinkTable({ links, empty, names }: LinkTableProps) {
   const collection = {
     head: t('collection'),
+    sortBy: ({ collectionId }: GroupLinkDto) => names?.get(collectionId),
     cell: ({ collectionId }: GroupLinkDto) => (
       <a href={hrefOf(`/collections/${collectionId}`)}>{names?.get(collectionId) ?? collectionId}</a>
     ),
@@ -102,23 +103,41 @@ export function LinkTable({ links, empty, names }: LinkTableProps) {
       items={links}
       keyOf={({ id }) => id}
       empty={empty}
+      sortParameter="sort"
       columns={[
-        { head: t('group'), cell: (link) => <a href={hrefOf(`/links/${link.id}`)}>{groupNameOf(link)}</a> },
+        {
+          head: t('group'),
+          sortBy: groupNameOf,
+          cell: (link) => <a href={hrefOf(`/links/${link.id}`)}>{groupNameOf(link)}</a>,
+        },
         ...(names === undefined ? [] : [collection]),
         {
           head: t('state'),
-          cell: ({ state, syncState }) =>
-            syncState === 'RemovalsPaused' ? <Badge kind="warn">{t(syncState)}</Badge> : <LinkState state={state} />,
+          cell: (link) => <LinkState link={link} />,
         },
-        { head: t('lastSync'), cell: (link) => <LastSync link={link} /> },
-        { head: t('heldRemovals'), cell: ({ heldRemovals }) => <HeldCount count={heldRemovals?.count} /> },
+        { head: t('lastSync'), sortBy: ({ lastSyncedAt }) => lastSyncedAt, cell: (link) => <LastSync link={link} /> },
+        {
+          head: t('heldRemovals'),
+          sortBy: ({ heldRemovals }) => heldRemovals?.count,
+          cell: ({ heldRemovals }) => <HeldCount count={heldRemovals?.count} />,
+        },
       ]}
     />
   )
 }
 
-export function LinkState({ state }: Pick<GroupLinkDto, 'state'>) {
-  return <Badge kind={state === 'Enabled' ? 'good' : 'plain'}>{t(state)}</Badge>
+const STATE_KIND = {
+  InSync: 'good',
+  Pending: 'plain',
+  Failed: 'bad',
+  RemovalsHeld: 'warn',
+  RemovalsPaused: 'warn',
+  Disabled: 'plain',
+} as const satisfies Record<GroupLinkDto['syncState'], string>
+
+/** What is true of the group now. */
+export function LinkState({ link: { syncState } }: { readonly link: Pick<GroupLinkDto, 'syncState'> }) {
+  return <Badge kind={STATE_KIND[syncState]}>{t(`sync${syncState}`)}</Badge>
 }
 
 export function groupNameOf({ directoryGroupDisplayName, directoryGroupId }: GroupLinkDto): string {

@@ -9,10 +9,11 @@ import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { RequestTable } from '../components/request-table.tsx'
-import { t } from '../language/texts.ts'
+import { compareByLocale, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
+import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
-import { RequestAction } from './me.tsx'
+import { RequestAction } from './request-action.tsx'
 import { REQUESTS } from './requests.tsx'
 
 const CORE_OBJECTS = '/iamcore/beta/sync/coreobjects'
@@ -47,7 +48,11 @@ export function TeamView() {
               keyOf={({ relationshipId }) => relationshipId}
               empty={t('reportsEmpty')}
               columns={[
-                { head: t('name'), cell: ({ name }) => name },
+                {
+                  head: t('name'),
+                  sortBy: ({ name }) => name,
+                  cell: ({ identityId, name }) => <a href={hrefOf(`/people/${identityId}`)}>{name}</a>,
+                },
                 { head: t('position'), cell: ({ title }) => <OptionalText value={title} /> },
                 {
                   head: t('actions'),
@@ -157,5 +162,5 @@ async function listReports(ownId: string, api: Api): Promise<Report[]> {
       },
     ]
   })
-  return reports.sort((one, other) => one.name.localeCompare(other.name))
+  return reports.sort((one, other) => compareByLocale(one.name, other.name))
 }

@@ -8,12 +8,14 @@ import type {
 import type { TenantSchemas } from '../../../shared/domain/collections/condition-entry.ts'
 import type { FrequentValue } from '../../../shared/domain/collections/frequent-values.ts'
 import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
+import type { PeopleQuery, PersonDto } from '../../../shared/domain/collections/list-people.ts'
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { AttentionDto } from '../../../shared/domain/insight/attention.ts'
 import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
 import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
+import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
 import type { MembershipDto } from '../../../shared/domain/insight/list-memberships.ts'
@@ -93,6 +95,23 @@ const MEMBER: MemberDto = {
   title: 'Nurse',
   orgUnitName: 'Northern Nursing Home',
   hasAccount: true,
+}
+const FOUND_PERSON: FoundPerson = {
+  identityId: IDENTITY_ID,
+  displayName: 'Kari Nordmann',
+  title: 'Nurse',
+  orgUnitName: 'Ward 3',
+  email: 'kari.nordmann@example.com',
+  hasAccount: true,
+}
+const PEOPLE_QUERY: PeopleQuery = { accounts: [ACCOUNT_ID] }
+const PERSON: PersonDto = {
+  identityId: IDENTITY_ID,
+  displayName: 'Kari Nordmann',
+  title: 'Nurse',
+  orgUnitName: 'Northern Nursing Home',
+  directoryObjectId: ACCOUNT_ID,
+  directoryUserPrincipalName: 'kari.nordmann@example.com',
 }
 const MEMBERSHIP: MembershipDto = {
   collectionId: CRITERIA_COLLECTION_ID,
@@ -308,6 +327,10 @@ const REQUEST: MembershipRequestDto = {
   extension: null,
   relationshipTitle: 'Nurse',
   submittedByName: 'Kari Nordmann',
+  orgUnitName: 'Ward 3',
+  managerNames: ['Ola Nordmann'],
+  approverNames: ['Ola Nordmann'],
+  actorNames: { [IDENTITY_ID]: 'Kari Nordmann' },
 }
 const ON_BEHALF: MembershipRequestDto = { ...REQUEST, submittedBy: MANAGER_ID, submittedByName: 'Ola Nordmann' }
 
@@ -356,8 +379,11 @@ export const COLLECTION_EXAMPLES = {
   Collection: COLLECTION,
   CollectionResults: RESULTS,
   Member: MEMBER,
+  PeopleQuery: PEOPLE_QUERY,
+  Person: PERSON,
   Attention: ATTENTION,
   CollectionVersion: COLLECTION_VERSION,
+  FoundPerson: FOUND_PERSON,
   Membership: MEMBERSHIP,
   Explanation: EXPLANATION,
   AuditEntry: AUDIT_ENTRY,

@@ -154,7 +154,12 @@ const LINKABLE_GROUP: LinkableGroup = {
 }
 
 const PREVIEW_INPUT: LinkPreviewInput = { collectionId: CRITERIA_COLLECTION_ID, groupId: GROUP_ID }
-const PREVIEW: LinkPreview = { membersToAdd: [ACCOUNT_ID], membersToRemove: [], membersWithoutEntraAccount: 0 }
+const PREVIEW: LinkPreview = {
+  membersToAdd: [ACCOUNT_ID],
+  membersToRemove: [],
+  membersWithoutEntraAccount: 0,
+  groupMemberCount: 12,
+}
 
 const JOB: SyncJobDto = {
   id: JOB_ID,

@@ -4,7 +4,7 @@ import { eventsOfLinkAction, eventsOfLinkChange, withPauseTold } from '../../dom
 import type { EventDraft } from '../../domain/events/event-types.ts'
 import { FORMER_LINK_KEPT_S, FormerLink, formerLinkOf, succeeding } from '../../domain/group-links/former-link.ts'
 import { GroupLink } from '../../domain/group-links/group-link.ts'
-import type { LinkFilter, LinkStore } from '../../domain/group-links/link-dependencies.ts'
+import type { LinkFilter, LinkLists, LinkStore } from '../../domain/group-links/link-dependencies.ts'
 import { DEFAULT_LINK_SETTINGS, LinkSettings, type LinkSettingsStore } from '../../domain/group-links/link-settings.ts'
 import { EMPTY_WINDOW } from '../../domain/group-links/removal-window.ts'
 import { needsAttention, type SyncState, syncStateOf } from '../../domain/group-links/sync-state.ts'
@@ -113,7 +113,7 @@ export function cosmosLinkStore(
   links: Container,
   outbox: Outbox = NO_OUTBOX,
   nowMs: () => number = () => 0,
-): LinkStore {
+): LinkStore & LinkLists {
   const read = batchedDocumentReads<GroupLink>(links)
   /** A tenant has few links. Reading all of them costs one page. */
   async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<GroupLink>[]> {

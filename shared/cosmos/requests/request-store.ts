@@ -6,7 +6,9 @@ import {
   subjectOfKey,
 } from '../../domain/membership-requests/membership-request.ts'
 import type {
+  ReconciledRequests,
   RequestListQuery,
+  RequestLists,
   RequestOutline,
   RequestStore,
   WaitingRequest,
@@ -46,7 +48,11 @@ type Query = { readonly where: string; readonly parameters: QueryParameters }
 const AWAITED: Query = { where: 'ARRAY_CONTAINS(@keys, c.awaits)', parameters: {} }
 
 /** Container `requests`, partition key `/tenantId`. */
-export function cosmosRequestStore(requests: Container, options: HistoryOptions, outbox?: Outbox): RequestStore {
+export function cosmosRequestStore(
+  requests: Container,
+  options: HistoryOptions,
+  outbox?: Outbox,
+): RequestStore & RequestLists & ReconciledRequests {
   const read = batchedDocumentReads<RequestDocument>(requests)
   const find = async <T>(tenantId: string, select: string, { where, parameters }: Query): Promise<T[]> => {
     const spec = { query: `SELECT ${select} FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }

@@ -103,7 +103,7 @@ export class RowTest {
     return this.#context.asksFor !== undefined && readsMembers(node)
   }
 
-  /** The same as `holds`, in the steps that the context needs. Conditions are nested 16 levels deep at most. */
+  /** Whether a node holds, in the steps that the context needs. Conditions are nested 16 levels deep at most. */
   *holdsTask(node: BoundNode): Task<boolean> {
     if (!this.needsSteps(node)) return this.holds(node)
     if (node.kind === 'membership') {

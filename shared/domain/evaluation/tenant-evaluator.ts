@@ -13,7 +13,7 @@ import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
 import { type EvaluationEnd, type EvaluationLeaseStore, HELD_RETRY_MS } from './evaluation-lease.ts'
 import { EvaluationLeases, type HeldLease } from './held-lease.ts'
 import { joinablesReferredTo, memberContext, todayFor } from './members-now.ts'
-import { OrphanedMembers } from './orphaned-members.ts'
+import { type OrphanDependencies, OrphanedMembers } from './orphaned-members.ts'
 
 /** Passes of one evaluation: another one follows when a collection was changed or deleted during the last. */
 const MAX_PASSES = 3
@@ -38,7 +38,8 @@ export interface ChangeReconciler {
 }
 
 /** What collections and their evaluation need. */
-export type EvaluatedDependencies = CollectionDependencies & { readonly evaluationLeases: EvaluationLeaseStore }
+export type EvaluatedDependencies = CollectionDependencies &
+  OrphanDependencies & { readonly evaluationLeases: EvaluationLeaseStore }
 
 type EvaluatorDependencies = EvaluatedDependencies & {
   readonly reconciler: ChangeReconciler

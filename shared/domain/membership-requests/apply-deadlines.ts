@@ -3,7 +3,7 @@ import { NO_POLICY, SYSTEM } from './apply-policy.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { NO_FACTS } from './approvers.ts'
 import { decideRequest, type RequestAction } from './decide-request.ts'
-import { notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
+import { notifyMembershipChanges, type ReconciliationDependencies } from './request-dependencies.ts'
 
 /** Requests that are read together. */
 const REQUESTS_PER_BATCH_COUNT = 320
@@ -19,7 +19,7 @@ const EXPIRE: RequestAction = { kind: 'expire', actor: SYSTEM }
  */
 export async function applyDeadlines(
   { tenantId, dueAtMs }: { readonly tenantId: string; readonly dueAtMs: number },
-  deps: RequestDependencies,
+  deps: ReconciliationDependencies,
 ): Promise<void> {
   const startMs = deps.nowMs()
   // The clock of the queue can be ahead of this one.

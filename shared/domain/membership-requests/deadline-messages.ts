@@ -3,7 +3,7 @@ import type { MessageQueue } from '../../kernel/messages.ts'
 import { enqueueDeadline } from '../../kernel/notifications.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import { dueAtMs } from './ends.ts'
-import type { RequestChange, RequestStore } from './request-dependencies.ts'
+import type { ReconciledRequests, RequestChange, RequestStore } from './request-dependencies.ts'
 
 /** What ends within this time of one another shares a message. */
 const PERIOD_MS = 20_000
@@ -38,7 +38,7 @@ export interface DeadlineSchedule {
  * otherwise by the daily look of a sweep. The queue keeps it while the service is down. A lost message is replaced by
  * the next look.
  */
-export function deadlineSchedule(requests: Pick<RequestStore, 'dueTimes'>, deps: Dependencies): DeadlineSchedule {
+export function deadlineSchedule(requests: Pick<ReconciledRequests, 'dueTimes'>, deps: Dependencies): DeadlineSchedule {
   return {
     isDue: (lookedAtMs) => lookedAtMs === undefined || deps.nowMs() - lookedAtMs >= LOOK_INTERVAL_MS,
     async enqueue(tenantId) {
@@ -53,7 +53,10 @@ export function deadlineSchedule(requests: Pick<RequestStore, 'dueTimes'>, deps:
  * The store, whose saves first enqueue a message for each end that they set: a save without its message would leave the
  * membership until the next look. A message without its save has no effect.
  */
-export function withDeadlineMessages(requests: RequestStore, deps: Dependencies): RequestStore {
+export function withDeadlineMessages<Store extends Pick<RequestStore, 'save'>>(
+  requests: Store,
+  deps: Dependencies,
+): Store {
   const sent = new LRUCache<string, true>({ max: SENT_COUNT })
   return {
     ...requests,

@@ -104,6 +104,23 @@ export const MembershipRequestDto = Closed({
     NameNow,
     'The current display name of who submitted the request; null for an actor without a core identity.',
   ),
+  orgUnitName: Described(
+    NameNow,
+    'The current name of the unit of the position, or of the main position of a requester without one; null without one.',
+  ),
+  managerNames: Described(
+    Type.Array(Type.String()),
+    'The current display names of the managers of the requester in the position, or the main one.',
+  ),
+  approverNames: Described(
+    Type.Array(Type.String()),
+    'Where the request waits at a gate of named people or of the manager: the current display names of those who decide, ' +
+      'the first 10 in alphabetical order, without the requester. Otherwise empty.',
+  ),
+  actorNames: Described(
+    Type.Record(Type.String(), Type.String()),
+    'The current display names of the people in `lifecycle`, by their ids.',
+  ),
 })
 export type MembershipRequestDto = Static<typeof MembershipRequestDto>
 

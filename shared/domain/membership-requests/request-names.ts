@@ -1,6 +1,10 @@
 import type { Collection } from '../collections/collection.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
+import { gateOf } from './decide-request.ts'
+import { policyOf } from './join-policy.ts'
 import type { MembershipRequest, MembershipRequestDto } from './membership-request.ts'
+
+const MAX_APPROVER_NAMES = 10
 
 /**
  * Returns a request as the API returns it, with the names of what it refers to.
@@ -8,23 +12,51 @@ import type { MembershipRequest, MembershipRequestDto } from './membership-reque
  */
 export function toMembershipRequestDto(
   request: MembershipRequest,
-  collection: Pick<Collection, 'name'> | undefined,
-  { rows }: OrgChart,
+  collection: Collection | undefined,
+  orgChart: OrgChart,
 ): MembershipRequestDto {
   const { tenantId: _tenantId, slot: _slot, approvals: _approvals, policyVersion: _policyVersion, ...rest } = request
   const { restorableUntilMs: _restorableUntilMs, deadlineMs: _deadlineMs, extension, ...record } = rest
-  const { requesterId, relationshipId, submittedBy } = request
-  const nameOf = (identityId: string) => rows.textOf('identity', 'displayName', identityId) ?? null
+  const { requesterId, relationshipId, submittedBy, lifecycle } = request
+  const { rows } = orgChart
+  const nameOf = (identityId: string) => rows.textOf('identity', 'displayName', identityId)
+  const namesOf = (ids: Iterable<string>) => [...ids].flatMap((id) => nameOf(id) ?? [])
+  const actorIds = new Set(lifecycle.flatMap(({ actorId, onBehalfOf }) => [actorId, onBehalfOf ?? actorId]))
   return {
     ...record,
-    lifecycle: [...request.lifecycle],
+    lifecycle: [...lifecycle],
     endsAt: request.endsAt ?? null,
     extension: request.status === 'Joined' && extension !== undefined ? extensionDto(extension) : null,
     collectionName: collection?.name ?? null,
-    requesterName: nameOf(requesterId),
+    requesterName: nameOf(requesterId) ?? null,
     relationshipTitle: relationshipId === null ? null : (rows.textOf('relationship', 'title', relationshipId) ?? null),
-    submittedByName: nameOf(submittedBy),
+    submittedByName: nameOf(submittedBy) ?? null,
+    orgUnitName: unitNameOf(request, orgChart) ?? null,
+    managerNames: namesOf(orgChart.managersOf(requesterId, relationshipId)),
+    approverNames: namesOf(approversOf(request, collection, orgChart))
+      .sort()
+      .slice(0, MAX_APPROVER_NAMES),
+    actorNames: Object.fromEntries([...actorIds].flatMap((id) => namesOf([id]).map((name) => [id, name] as const))),
   }
+}
+
+/** The people at the gate where a request waits, as far as the policy or the org chart names them. */
+function approversOf(
+  request: MembershipRequest,
+  collection: Collection | undefined,
+  orgChart: OrgChart,
+): readonly string[] {
+  const gate = collection && gateOf(request, policyOf(collection))
+  if (gate === undefined || gate.type === 'Collection') return []
+  const { requesterId, relationshipId } = request
+  const ids = gate.type === 'Identity' ? gate.approvers : [...orgChart.managersOf(requesterId, relationshipId)]
+  return ids.filter((id) => id !== requesterId)
+}
+
+function unitNameOf({ requesterId, relationshipId }: MembershipRequest, orgChart: OrgChart): string | undefined {
+  const positionId = relationshipId ?? orgChart.mainPositionOf(requesterId)
+  const unitId = positionId === undefined ? undefined : orgChart.unitOf(positionId)
+  return unitId === undefined ? undefined : orgChart.rows.textOf('orgUnit', 'displayName', unitId)
 }
 
 function extensionDto(extension: NonNullable<MembershipRequest['extension']>): MembershipRequestDto['extension'] {

@@ -50,7 +50,7 @@ const MAX_OBJECTS = 2000
 const MAX_LEVELS = 12
 
 /**
- * The same as `visibleObjects`, by a few queries to the database. Undefined for a user who may read so many objects
+ * The objects that `visibleObjects` finds, by a few queries to the database. Undefined for a user who may read so many objects
  * that loading the rows costs less.
  */
 export async function visibleByReferences(

@@ -4,6 +4,7 @@ import { withEvents } from '../../../functions/routes/all-routes.ts'
 import { collectionRoutes } from '../../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../../functions/routes/collections-criteria.ts'
 import { joinableRoutes } from '../../../functions/routes/collections-joinable.ts'
+import { searchTexts } from '../../../shared/cosmos/core/core-object-search.ts'
 import type { Attributes, ObjectType } from '../../../shared/domain/core/core-object.ts'
 import type { Directory } from '../../../shared/domain/group-links/directory.ts'
 import { collectionLinks } from '../../../shared/domain/group-links/linked-collections.ts'
@@ -138,8 +139,9 @@ export async function joinableWorld(
     deleted: boolean,
     more: object = {},
   ): Promise<void> {
-    const document = { id, tenantId, objectType, externalId: id, attributes, contributors: [], deleted, ...more }
-    await container('coreObjects').items.upsert(document)
+    const searched = deleted ? {} : { search: searchTexts(objectType, attributes) }
+    const document = { id, tenantId, objectType, externalId: id, attributes, contributors: [], deleted, ...searched }
+    await container('coreObjects').items.upsert({ ...document, ...more })
   }
 
   const removed = new Set<string>()

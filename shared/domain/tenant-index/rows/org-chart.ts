@@ -81,6 +81,12 @@ export class OrgChart {
     return this.#idsOf('identity', [slot])[0]
   }
 
+  /** The org unit of a position; undefined when either is unknown or deleted. */
+  unitOf(relationshipId: string): string | undefined {
+    const slot = this.#rows.link('orgUnit').codeAt(this.#slotOf('relationship', relationshipId))
+    return this.#idsOf('orgUnit', [slot])[0]
+  }
+
   /** The primary position, if it is active; else the only active one. */
   mainPositionOf(identityId: string): string | undefined {
     const active = this.activePositionsOf(identityId)

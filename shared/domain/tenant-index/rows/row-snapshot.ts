@@ -60,7 +60,7 @@ export class RowSnapshot {
     return runToCompletion(this.applyTask(objects))
   }
 
-  /** The same as a task. Between its steps, the snapshot has some of the changes and must not be read. */
+  /** Applies objects in steps. Between them, the snapshot has some of the changes and must not be read. */
   *applyTask(objects: readonly SnapshotObject[]): Task<SnapshotChange> {
     const change = yield* applyObjects(objects, this)
     if (change.rowsMoved || change.attributes.size > 0) this.revision = {}

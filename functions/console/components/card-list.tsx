@@ -1,0 +1,66 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { t } from '../language/texts.ts'
+import type { Column } from './list.tsx'
+import { Empty } from './loaded.tsx'
+import { Head, useSorted } from './sorted.tsx'
+
+type CardListProps<Item> = {
+  readonly label: string
+  readonly items: readonly Item[]
+  readonly keyOf: (item: Item) => string
+  readonly columns: readonly Column<Item>[]
+  readonly empty: ComponentChildren
+  readonly loadMore?: (() => void) | undefined
+  readonly sortParameter?: string
+}
+
+const ROWS_AT_FIRST = 50
+
+/**
+ * A table of records whose rows are cards in a narrow window, so that nothing is beside it. The roles are written out:
+ * browsers take them from cells that are not laid out as a table.
+ */
+export function CardList<Item>(props: CardListProps<Item>) {
+  const { label, items, keyOf, columns, empty, loadMore, sortParameter } = props
+  const [count, setCount] = useState(ROWS_AT_FIRST)
+  const { sorted, order, onSort } = useSorted(items, columns, sortParameter, loadMore === undefined)
+  if (items.length === 0 && loadMore === undefined) return <Empty>{empty}</Empty>
+  const isMore = count < sorted.length || loadMore !== undefined
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard (WCAG 2.1.1) */}
+      <section class="scroll cards" aria-label={label} tabIndex={0}>
+        {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
+        <table role="table">
+          <Head columns={columns} order={order} onSort={onSort} />
+          {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
+          <tbody role="rowgroup">
+            {sorted.slice(0, count).map((item) => (
+              // biome-ignore lint/a11y/noRedundantRoles: see above
+              <tr key={keyOf(item)} role="row">
+                {columns.map(({ head, cell, isNumber }) => (
+                  // biome-ignore lint/a11y/noRedundantRoles: see above
+                  <td key={head} role="cell" data-head={head} class={isNumber ? 'number' : undefined}>
+                    <div>{cell(item)}</div>
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {isMore && (
+        <button
+          type="button"
+          onClick={() => {
+            setCount(count + ROWS_AT_FIRST)
+            loadMore?.()
+          }}
+        >
+          {t('showMore')}
+        </button>
+      )}
+    </>
+  )
+}

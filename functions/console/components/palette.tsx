@@ -1,0 +1,151 @@
+import { useId, useState } from 'preact/hooks'
+import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
+import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
+import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
+import type { Api } from '../api.ts'
+import type { MessageKey } from '../language/english.ts'
+import { compareByLocale, t } from '../language/texts.ts'
+import { useResource } from '../resource.ts'
+import { navigate } from '../router.ts'
+import { isCollectionsAdministrator, isCoreAdministrator, useConsole } from '../session.ts'
+import { Dialog } from './actions.tsx'
+import { pause } from './item-picker.tsx'
+import { ErrorNotice } from './loaded.tsx'
+
+/** Something that can be opened. */
+export type Target = {
+  readonly path: string
+  readonly name: string
+  readonly detail: string
+  readonly kind: MessageKey
+}
+
+type PaletteProps = { readonly views: readonly Target[]; readonly onClose: () => void }
+
+/** Milliseconds after the last key. */
+const SEARCHED_AFTER_MS = 150
+const SHOWN_OF_KIND_COUNT = 7
+
+/** Finds people, collections, groups and views by name, and opens them by keyboard. */
+export function Palette({ views, onClose }: PaletteProps) {
+  const { api, me } = useConsole()
+  const listId = useId()
+  const [text, setText] = useState('')
+  const [place, setPlace] = useState(0)
+  const wanted = text.trim()
+  const managesCollections = isCollectionsAdministrator(me)
+  const findsPeople = managesCollections || isCoreAdministrator(me)
+  const records = useResource('records', () => (managesCollections ? readRecords(api) : Promise.resolve([])))
+  const people = useResource(wanted, async (signal): Promise<readonly Target[]> => {
+    if (wanted === '' || !findsPeople) return []
+    await pause(SEARCHED_AFTER_MS, signal)
+    return readPeople(wanted, api, signal)
+  })
+  const isFound = ({ name, detail }: Target) => `${name} ${detail}`.toLowerCase().includes(wanted.toLowerCase())
+  const found =
+    wanted === ''
+      ? views
+      : [...(people.value ?? []), ...firstOfEachKind((records.value ?? []).filter(isFound)), ...views.filter(isFound)]
+  const current = Math.min(place, found.length - 1)
+  const open = (target: Target | undefined) => {
+    if (target === undefined) return
+    onClose()
+    navigate(target.path)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) setPlace((current + step + found.length) % Math.max(1, found.length))
+    else if (event.key === 'Enter') open(found[current])
+    else return
+    event.preventDefault()
+  }
+  const isSearching = people.isLoading || records.isLoading
+  return (
+    <Dialog title={t('findAnything')} hasClose onClose={onClose}>
+      <label class="field">
+        <span class="visually-hidden">{t(findsPeople ? 'findAnythingLabel' : 'findView')}</span>
+        <input
+          type="search"
+          // biome-ignore lint/a11y/noRedundantRoles: there is no list element, so that the role is not implied
+          role="combobox"
+          list={undefined}
+          autocomplete="off"
+          aria-expanded={found.length > 0}
+          aria-controls={listId}
+          aria-activedescendant={found.length === 0 ? undefined : `${listId}-${current}`}
+          placeholder={t(findsPeople ? 'findAnythingLabel' : 'findView')}
+          value={text}
+          onInput={(event) => {
+            setText(event.currentTarget.value)
+            setPlace(0)
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </label>
+      {(people.error ?? records.error) !== undefined && <ErrorNotice error={people.error ?? records.error} />}
+      <p class="hint" role="status">
+        {wanted !== '' && !isSearching && t('foundCount', { count: found.length })}
+      </p>
+      <div id={listId} role="listbox" aria-label={t('findAnything')} class="found options">
+        {found.map((target, index) => (
+          // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: see above
+          <div
+            key={target.path + target.name}
+            id={`${listId}-${index}`}
+            role="option"
+            aria-selected={index === current}
+            onClick={() => open(target)}
+          >
+            <span>
+              {target.name} <small class="hint">{target.detail}</small>
+            </span>
+            <small class="hint">{t(target.kind)}</small>
+          </div>
+        ))}
+      </div>
+    </Dialog>
+  )
+}
+
+function firstOfEachKind(targets: readonly Target[]): Target[] {
+  const counts = new Map<string, number>()
+  return targets.filter(({ kind }) => {
+    const count = (counts.get(kind) ?? 0) + 1
+    counts.set(kind, count)
+    return count <= SHOWN_OF_KIND_COUNT
+  })
+}
+
+async function readRecords(api: Api): Promise<readonly Target[]> {
+  const [collections, links] = await Promise.all([
+    api.all<CollectionDto>('/collections/beta'),
+    api.all<GroupLinkDto>('/group-link/beta/group-links'),
+  ])
+  const names = new Map(collections.map(({ id, name }) => [id, name]))
+  const targets: Target[] = [
+    ...collections.map(({ id, name, description }) => ({
+      path: `/collections/${id}`,
+      name,
+      detail: description ?? '',
+      kind: 'collection' as const,
+    })),
+    ...links.map(({ id, directoryGroupDisplayName, directoryGroupId, collectionId }) => ({
+      path: `/links/${id}`,
+      name: directoryGroupDisplayName ?? directoryGroupId,
+      detail: names.get(collectionId) ?? '',
+      kind: 'group' as const,
+    })),
+  ]
+  return targets.sort((one, other) => compareByLocale(one.name, other.name))
+}
+
+async function readPeople(text: string, api: Api, signal: AbortSignal): Promise<readonly Target[]> {
+  const path = `/collections/beta/people?text=${encodeURIComponent(text)}`
+  const { data } = await api.send<FoundPerson[]>('GET', path, { signal })
+  return data.slice(0, SHOWN_OF_KIND_COUNT).map(({ identityId, displayName, title, orgUnitName, email }) => ({
+    path: `/people/${identityId}`,
+    name: displayName ?? identityId,
+    detail: [title, orgUnitName, email].filter((part) => part !== null).join(' · '),
+    kind: 'onePerson',
+  }))
+}

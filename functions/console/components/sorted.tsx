@@ -1,0 +1,83 @@
+import { useMemo, useState } from 'preact/hooks'
+import { compareByLocale, t } from '../language/texts.ts'
+import { queryValue, setQueryValue } from '../router.ts'
+
+/** What a column is ordered by. Records without a value come last. */
+type SortValue = string | number | null | undefined
+
+export type SortedColumn<Item> = {
+  readonly head: string
+  readonly isNumber?: boolean
+  /** Makes the column sortable. */
+  readonly sortBy?: (item: Item) => SortValue
+}
+
+/** The order of a list: the place of a column, from 1, negative for descending; 0 for the order of the list itself. */
+export type SortOrder = { readonly order: number; readonly onSort: ((order: number) => void) | undefined }
+
+/**
+ * The items in the order that the person has chosen.
+ * @param parameter of the address that keeps the order; without it, the order is kept while the list is shown.
+ * @param isComplete Only lists that are loaded to the end can be ordered.
+ */
+export function useSorted<Item>(
+  items: readonly Item[],
+  columns: readonly SortedColumn<Item>[],
+  parameter: string | undefined,
+  isComplete: boolean,
+): { readonly sorted: readonly Item[] } & SortOrder {
+  const [own, setOwn] = useState(0)
+  const chosen = parameter === undefined ? own : Number(queryValue(parameter) ?? 0)
+  const sortBy = columns[Math.abs(chosen) - 1]?.sortBy
+  const order = isComplete && sortBy !== undefined ? chosen : 0
+  const sorted = useMemo(() => {
+    if (order === 0 || sortBy === undefined) return items
+    const direction = order < 0 ? -1 : 1
+    return items.toSorted((one, other) => compareValues(sortBy(one), sortBy(other), direction))
+  }, [items, order])
+  const onSort = (next: number) =>
+    parameter === undefined ? setOwn(next) : setQueryValue(parameter, next === 0 ? '' : String(next))
+  return { sorted, order, onSort: isComplete ? onSort : undefined }
+}
+
+function compareValues(one: SortValue, other: SortValue, direction: 1 | -1): number {
+  const [lacksOne, lacksOther] = [one ?? '', other ?? ''].map((value) => value === '') as [boolean, boolean]
+  if (lacksOne || lacksOther) return Number(lacksOne) - Number(lacksOther)
+  if (typeof one === 'number' && typeof other === 'number') return direction * (one - other)
+  return direction * compareByLocale(String(one), String(other))
+}
+
+type HeadProps<Item> = SortOrder & { readonly columns: readonly SortedColumn<Item>[] }
+
+/** The heads of the columns. Those that can be ordered are buttons. */
+export function Head<Item>({ columns, order, onSort }: HeadProps<Item>) {
+  return (
+    <thead>
+      <tr>
+        {columns.map(({ head, isNumber, sortBy }, index) => {
+          const place = index + 1
+          const direction = order === place ? 'ascending' : order === -place ? 'descending' : undefined
+          return (
+            <th key={head} scope="col" class={isNumber ? 'number' : undefined} aria-sort={direction}>
+              {sortBy === undefined || onSort === undefined ? (
+                head
+              ) : (
+                <button
+                  type="button"
+                  class="sort"
+                  title={t('sortBy', { head })}
+                  onClick={() => onSort(order === place ? -place : place)}
+                >
+                  {head}
+                  <span aria-hidden="true">
+                    {direction === 'ascending' ? ' ↑' : direction === 'descending' ? ' ↓' : ''}
+                  </span>
+                </button>
+              )}
+            </th>
+          )
+        })}
+      </tr>
+    </thead>
+  )
+}

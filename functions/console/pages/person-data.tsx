@@ -1,0 +1,129 @@
+import { useState } from 'preact/hooks'
+import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
+import { Badge, OptionalText } from '../components/fields.tsx'
+import { List } from '../components/list.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Section } from '../components/page.tsx'
+import { coreAttributeText } from '../condition/attribute-text.ts'
+import { IDENTITIES, type Position, textOf } from '../core-objects.ts'
+import { compareByLocale, t } from '../language/texts.ts'
+import { useResource } from '../resource.ts'
+import { useConsole } from '../session.ts'
+
+export function PositionsSection({ positions }: { readonly positions: readonly Position[] }) {
+  return (
+    <Section title={t('positions')}>
+      <List
+        label={t('positions')}
+        items={positions}
+        keyOf={(one) => one.id}
+        empty={t('positionsEmpty')}
+        columns={[
+          { head: t('title'), sortBy: ({ title }) => title, cell: ({ title }) => <OptionalText value={title} /> },
+          { head: t('orgUnit'), sortBy: ({ unit }) => unit, cell: ({ unit }) => <OptionalText value={unit} /> },
+          { head: t('fromDay'), sortBy: ({ from }) => from, cell: ({ from }) => <OptionalText value={from} /> },
+          { head: t('untilDay'), sortBy: ({ until }) => until, cell: ({ until }) => <OptionalText value={until} /> },
+        ]}
+      />
+    </Section>
+  )
+}
+
+type AttributeRow = {
+  readonly name: string
+  readonly sources: readonly { readonly name: string; readonly value: string; readonly isUsed: boolean }[]
+}
+
+/** What each source says of each attribute, which of them the person has, and why the sources are one person. */
+export function SourcesSection({ id }: { readonly id: string }) {
+  const { api } = useConsole()
+  const sources = useResource(id, async () => {
+    return (await api.send<IdentitySource[]>('GET', `${IDENTITIES}/${id}/sources`)).data
+  })
+  return (
+    <Section title={t('attributesAndSources')}>
+      <Loaded resource={sources}>
+        {(all) => (
+          <>
+            <ul class="list">
+              {all.map(({ connectorId, connectorName, externalId, joinedBy }) => (
+                <li key={`${connectorId} ${externalId}`}>
+                  <strong>{connectorName}</strong> {externalId}{' '}
+                  {joinedBy !== null && (
+                    <Badge kind="plain">{t('joinedByKey', { key: coreAttributeText(joinedBy) })}</Badge>
+                  )}
+                </li>
+              ))}
+            </ul>
+            <AttributeTable rows={attributeRows(all)} />
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+function AttributeTable({ rows }: { readonly rows: readonly AttributeRow[] }) {
+  return (
+    <List
+      label={t('attributesAndSources')}
+      items={rows}
+      keyOf={({ name }) => name}
+      empty={t('sourcesEmpty')}
+      columns={[
+        { head: t('attribute'), cell: ({ name }) => <AttributeName name={name} /> },
+        {
+          head: t('value'),
+          cell: (row) =>
+            row.sources.map(({ name, value, isUsed }) => (
+              <div key={name} class={isUsed ? undefined : 'faint'}>
+                {row.name === 'nin' ? <ValueOnRequest value={value} /> : value}
+              </div>
+            )),
+        },
+        {
+          head: t('source'),
+          cell: (row) =>
+            row.sources.map(({ name, isUsed }) => (
+              <div key={name}>
+                {name} {!isUsed && <Badge kind="plain">{t('notUsed')}</Badge>}
+              </div>
+            )),
+        },
+      ]}
+    />
+  )
+}
+
+/** A national identity number is shown only to those who ask for it. */
+function ValueOnRequest({ value }: { readonly value: string }) {
+  const [isShown, setShown] = useState(false)
+  if (isShown) return <>{value}</>
+  return (
+    <button type="button" onClick={() => setShown(true)}>
+      {t('showValue')}
+    </button>
+  )
+}
+
+function AttributeName({ name }: { readonly name: string }) {
+  return (
+    <span class="capital" title={name}>
+      {coreAttributeText(name)}
+    </span>
+  )
+}
+
+function attributeRows(sources: readonly IdentitySource[]): AttributeRow[] {
+  const names = [...new Set(sources.flatMap(({ attributes }) => Object.keys(attributes)))]
+  return names
+    .sort((one, other) => compareByLocale(coreAttributeText(one), coreAttributeText(other)))
+    .map((name) => ({
+      name,
+      sources: sources.flatMap(({ connectorName, attributes, used }) =>
+        name in attributes
+          ? [{ name: connectorName, value: textOf(attributes[name]) ?? '', isUsed: used.includes(name) }]
+          : [],
+      ),
+    }))
+}

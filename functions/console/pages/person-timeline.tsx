@@ -1,0 +1,112 @@
+import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
+import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
+import type { IdentityChange } from '../../../shared/domain/connectors/identity-change.ts'
+import type { ObjectHistoryEntry } from '../../../shared/domain/insight/list-history.ts'
+import type { Api } from '../api.ts'
+import { Badge } from '../components/fields.tsx'
+import { List } from '../components/list.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Section } from '../components/page.tsx'
+import { IDENTITIES } from '../core-objects.ts'
+import { t, timeOf } from '../language/texts.ts'
+import { actorName, namesOf } from '../object-names.ts'
+import { useResource } from '../resource.ts'
+import { hrefOf } from '../router.ts'
+import { isCollectionsAdministrator, isCoreAdministrator, useConsole } from '../session.ts'
+
+/** Something that happened to a person. */
+type Happening = {
+  readonly at: string
+  readonly change: string
+  readonly kind: 'good' | 'bad' | 'plain'
+  /** The path of the collection; undefined for a change of the person's data. */
+  readonly path: string | undefined
+  readonly name: string
+  readonly cause: string
+}
+
+/** Entries of each list that are read at most. */
+const SHOWN_COUNT = 100
+
+type TimelineProps = { readonly id: string; readonly positionIds: readonly string[] }
+
+/** What happened to the person, the newest first: memberships that began and ended, and changes of the data. */
+export function TimelineSection({ id, positionIds }: TimelineProps) {
+  const { api, me } = useConsole()
+  const timeline = useResource(`${id} ${positionIds.join()}`, async (signal) => {
+    const [memberships, data] = await Promise.all([
+      isCollectionsAdministrator(me) ? membershipChanges([id, ...positionIds], api, signal) : [],
+      isCoreAdministrator(me) ? dataChanges(id, api, signal) : [],
+    ])
+    return [...memberships, ...data].sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
+  })
+  return (
+    <Section title={t('timeline')}>
+      <Loaded resource={timeline}>
+        {(all) => (
+          <List
+            label={t('timeline')}
+            items={all}
+            keyOf={({ at, change, name, cause }) => `${at} ${change} ${name} ${cause}`}
+            empty={t('timelineEmpty')}
+            columns={[
+              { head: t('time'), cell: ({ at }) => timeOf(at) },
+              { head: t('change'), cell: ({ change, kind }) => <Badge kind={kind}>{change}</Badge> },
+              {
+                head: t('collectionOrSource'),
+                sortBy: ({ name }) => name,
+                cell: ({ path, name }) => (path === undefined ? name : <a href={hrefOf(path)}>{name}</a>),
+              },
+              { head: t('cause'), sortBy: ({ cause }) => cause, cell: ({ cause }) => cause },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+async function membershipChanges(
+  objectIds: readonly string[],
+  api: Api,
+  signal: AbortSignal,
+): Promise<readonly Happening[]> {
+  const [collections, ...pages] = await Promise.all([
+    api.all<CollectionDto>('/collections/beta'),
+    ...objectIds.map((objectId) => {
+      const path = `/collections/beta/history?objectId=${objectId}&pageSize=${SHOWN_COUNT}`
+      return api.page<ObjectHistoryEntry>(path, signal)
+    }),
+  ])
+  const entries = pages.flatMap(({ items }) => items)
+  const names = new Map(collections.map((collection) => [collection.id, collection.name]))
+  const actorIds = entries.map(({ actorId }) => actorId)
+  const actors = await namesOf(api, 'Identity', actorIds, signal)
+  return entries.map(({ at, change, collectionId, cause, actorId }) => ({
+    at,
+    change: t(`change${change}`),
+    kind: change === 'Added' ? 'good' : 'bad',
+    path: `/collections/${collectionId}`,
+    name: names.get(collectionId) ?? collectionId,
+    cause:
+      actorId === 'system'
+        ? t(`cause${cause}`)
+        : `${t(`cause${cause}`)} ${t('byName', { name: actorName(actorId, actors) })}`,
+  }))
+}
+
+async function dataChanges(id: string, api: Api, signal: AbortSignal): Promise<readonly Happening[]> {
+  const [changes, connectors] = await Promise.all([
+    api.page<IdentityChange>(`${IDENTITIES}/${id}/audit?pageSize=${SHOWN_COUNT}`, signal),
+    api.all<ConnectorRecord>('/iamcore/beta/sync/connectors'),
+  ])
+  const names = new Map(connectors.map((connector) => [connector.id, connector.name]))
+  return changes.items.map(({ at, action, connectorId }) => ({
+    at,
+    change: t(`identity${action}`),
+    kind: 'plain',
+    path: connectorId === null ? undefined : `/connectors/${connectorId}`,
+    name: connectorId === null ? t('unknown') : (names.get(connectorId) ?? connectorId),
+    cause: t('dataOfSource'),
+  }))
+}

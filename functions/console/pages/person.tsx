@@ -1,0 +1,187 @@
+import { useState } from 'preact/hooks'
+import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
+import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
+import type { MembershipDto } from '../../../shared/domain/insight/list-memberships.ts'
+import type { Api } from '../api.ts'
+import { ExplanationDialog } from '../components/explanation.tsx'
+import { Badge } from '../components/fields.tsx'
+import { ItemPicker, type PickedItem } from '../components/item-picker.tsx'
+import { List } from '../components/list.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { CauseText, EndText, GroupStates } from '../components/membership-cells.tsx'
+import { Page, Section } from '../components/page.tsx'
+import { coreNameOf, IDENTITIES, listPositions, type Position, textOf } from '../core-objects.ts'
+import { t } from '../language/texts.ts'
+import { actorName, collectionsNamed, namesOf } from '../object-names.ts'
+import { useResource } from '../resource.ts'
+import { hrefOf } from '../router.ts'
+import { isCollectionsAdministrator, isCoreAdministrator, isLeader, useConsole } from '../session.ts'
+import { PositionsSection, SourcesSection } from './person-data.tsx'
+import { TimelineSection } from './person-timeline.tsx'
+
+const MEMBERSHIPS = '/collections/beta/memberships'
+
+type Person = {
+  readonly name: string
+  /** Undefined for those who may not read core objects. */
+  readonly core: CoreObjectDto | undefined
+  readonly positions: readonly Position[]
+  readonly positionIds: readonly string[]
+}
+
+/** One person: memberships and why, what has happened, positions, attributes with their sources. */
+export function PersonView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
+  const { api, me } = useConsole()
+  const readsCore = isCoreAdministrator(me) || isLeader(me)
+  const managesCollections = isCollectionsAdministrator(me)
+  const person = useResource(id, (signal) => readPerson(id, readsCore, api, signal))
+  return (
+    <Loaded resource={person}>
+      {({ name, core, positions, positionIds }) => (
+        <Page
+          title={name}
+          {...(isCoreAdministrator(me) || managesCollections
+            ? { back: { path: '/people', text: t('people') } }
+            : { back: { path: '/team', text: t('team') } })}
+          facts={core !== undefined && <PersonFacts core={core} positions={positions} />}
+        >
+          {(managesCollections || isLeader(me)) && <MembershipsSection id={id} name={name} />}
+          {managesCollections && <WhyNotSection id={id} name={name} />}
+          {(managesCollections || isCoreAdministrator(me)) && <TimelineSection id={id} positionIds={positionIds} />}
+          {readsCore && <PositionsSection positions={positions} />}
+          {isCoreAdministrator(me) && <SourcesSection id={id} />}
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+async function readPerson(id: string, readsCore: boolean, api: Api, signal: AbortSignal): Promise<Person> {
+  if (!readsCore) {
+    const [names, memberships] = await Promise.all([
+      namesOf(api, 'Identity', [id], signal),
+      api.all<MembershipDto>(`${MEMBERSHIPS}?identityId=${id}`),
+    ])
+    const positionIds = [...new Set(memberships.flatMap(({ relationshipId }) => relationshipId ?? []))]
+    return { name: names.get(id) ?? id, core: undefined, positions: [], positionIds }
+  }
+  const [{ data: core }, positions] = await Promise.all([
+    api.send<CoreObjectDto>('GET', `${IDENTITIES}/${id}`, { signal }),
+    listPositions(id, api),
+  ])
+  return { name: coreNameOf(core), core, positions, positionIds: positions.map((position) => position.id) }
+}
+
+type PersonFactsProps = { readonly core: CoreObjectDto; readonly positions: readonly Position[] }
+
+/** What tells people of one name apart. */
+function PersonFacts({ core, positions: [first] }: PersonFactsProps) {
+  return (
+    <>
+      {first?.title !== undefined && <span>{first.title}</span>}
+      {first?.unit !== undefined && <span>{first.unit}</span>}
+      {textOf(core.email) !== undefined && <span>{textOf(core.email)}</span>}
+      {core.directoryObjectId === undefined && <Badge kind="warn">{t('noAccount')}</Badge>}
+    </>
+  )
+}
+
+type SectionProps = { readonly id: string; readonly name: string }
+
+/** What the person has now, since when, why, by whom, until when, and in which groups. */
+function MembershipsSection({ id, name }: SectionProps) {
+  const { api, me } = useConsole()
+  const seesAll = isCollectionsAdministrator(me)
+  const [chosen, setChosen] = useState<MembershipDto | undefined>(undefined)
+  const memberships = useResource(id, async (signal) => {
+    const all = await api.all<MembershipDto>(`${MEMBERSHIPS}?identityId=${id}`)
+    const actorIds = all.flatMap(({ actorId }) => actorId ?? [])
+    return { all, names: seesAll ? await namesOf(api, 'Identity', actorIds, signal) : undefined }
+  })
+  return (
+    <Section title={t('membershipsNow')}>
+      <Loaded resource={memberships}>
+        {({ all, names }) => (
+          <List
+            label={t('membershipsNow')}
+            items={all}
+            keyOf={({ collectionId, relationshipId }) => `${collectionId} ${relationshipId}`}
+            empty={t('membershipsNone')}
+            columns={[
+              {
+                head: t('collection'),
+                sortBy: ({ collectionName }) => collectionName,
+                cell: ({ collectionId, collectionName }) =>
+                  seesAll ? <a href={hrefOf(`/collections/${collectionId}`)}>{collectionName}</a> : collectionName,
+              },
+              {
+                head: t('reason'),
+                sortBy: ({ since }) => since,
+                cell: (one) => (
+                  <CauseText
+                    membership={one}
+                    actorName={
+                      names === undefined || one.actorId === null || one.actorId === 'system'
+                        ? undefined
+                        : actorName(one.actorId, names)
+                    }
+                  />
+                ),
+              },
+              { head: t('until'), sortBy: ({ endsAt }) => endsAt, cell: (one) => <EndText {...one} /> },
+              { head: t('groups'), cell: ({ links }) => <GroupStates links={links} isLinked={seesAll} /> },
+              ...(seesAll
+                ? [
+                    {
+                      head: t('actions'),
+                      cell: (one: MembershipDto) => (
+                        <button type="button" onClick={() => setChosen(one)}>
+                          {t('why')}
+                        </button>
+                      ),
+                    },
+                  ]
+                : []),
+            ]}
+          />
+        )}
+      </Loaded>
+      {chosen !== undefined && (
+        <ExplanationDialog
+          collectionId={chosen.collectionId}
+          objectId={id}
+          name={`${name}, ${chosen.collectionName}`}
+          onClose={() => setChosen(undefined)}
+        />
+      )}
+    </Section>
+  )
+}
+
+/** Why the person is, or is not, in a collection. */
+function WhyNotSection({ id, name }: SectionProps) {
+  const { api } = useConsole()
+  const [chosen, setChosen] = useState<PickedItem | undefined>(undefined)
+  const collections = useResource('collections', () => api.all<CollectionDto>('/collections/beta'))
+  return (
+    <Section title={t('whyNot')}>
+      <Loaded resource={collections}>
+        {(all) => (
+          <ItemPicker
+            label={t('collectionsFilter')}
+            search={async (text) => collectionsNamed(all, text)}
+            onPick={setChosen}
+          />
+        )}
+      </Loaded>
+      {chosen !== undefined && (
+        <ExplanationDialog
+          collectionId={chosen.id}
+          objectId={id}
+          name={`${name}, ${chosen.name}`}
+          onClose={() => setChosen(undefined)}
+        />
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,269 @@
+import type { AccountConflict } from '../../../shared/domain/connectors/account-claims.ts'
+import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
+import type { Duplicate } from '../../../shared/domain/connectors/duplicates.ts'
+import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
+import type { Api } from '../api.ts'
+import { OptionalText } from '../components/fields.tsx'
+import { List, LongList } from '../components/list.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Page, Section } from '../components/page.tsx'
+import { coreAttributeText } from '../condition/attribute-text.ts'
+import { CORE_OBJECTS, coreNameOf, IDENTITIES, objectNames, referenceId, textOf } from '../core-objects.ts'
+import { t } from '../language/texts.ts'
+import { useResource } from '../resource.ts'
+import { hrefOf } from '../router.ts'
+import { useConsole } from '../session.ts'
+import { CONNECTORS, ConnectorHealth, LastDelivery } from './connectors.tsx'
+
+/** What is wrong or missing in the data of all sources, with names. */
+export function QualityView() {
+  return (
+    <Page title={t('quality')}>
+      <SourcesSection />
+      <WithoutAccountSection />
+      <VacanciesSection />
+      <ConflictsSection />
+      <DuplicatesSection />
+      <UnresolvedSection />
+    </Page>
+  )
+}
+
+/** The sources that are late or have faults, first. */
+function SourcesSection() {
+  const { api } = useConsole()
+  const connectors = useResource('connectors', () => api.all<ConnectorRecord>(CONNECTORS))
+  return (
+    <Section title={t('lastDeliveries')}>
+      <Loaded resource={connectors}>
+        {(all) => (
+          <List
+            label={t('lastDeliveries')}
+            items={all.toSorted((one, other) => weightOf(one) - weightOf(other))}
+            keyOf={({ id }) => id}
+            empty={t('connectorsEmpty')}
+            columns={[
+              { head: t('name'), cell: ({ id, name }) => <a href={hrefOf(`/connectors/${id}`)}>{name}</a> },
+              { head: t('health'), cell: ({ health }) => <ConnectorHealth health={health} /> },
+              { head: t('lastDelivery'), cell: (connector) => <LastDelivery connector={connector} /> },
+              {
+                head: t('expectedInterval'),
+                cell: ({ expectedIntervalHours: hours }) => (
+                  <OptionalText value={hours === null ? null : t('hoursCount', { count: hours })} />
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+const weightOf = ({ health }: ConnectorRecord): number => ['Late', 'Unresolved', 'Healthy'].indexOf(health)
+
+function WithoutAccountSection() {
+  const { api } = useConsole()
+  const people = useResource('without-account', () => api.all<CoreObjectDto>(`${IDENTITIES}?account=missing`))
+  return (
+    <Section title={t('peopleWithoutAccount')} actions={<Total resource={people.value} />}>
+      <p class="hint">{t('peopleWithoutAccountHint')}</p>
+      <Loaded resource={people}>
+        {(all) => (
+          <LongList
+            label={t('peopleWithoutAccount')}
+            items={all}
+            keyOf={({ id }) => id}
+            empty={t('peopleWithoutAccountEmpty')}
+            columns={[
+              {
+                head: t('name'),
+                sortBy: coreNameOf,
+                cell: (person) => <a href={hrefOf(`/people/${person.id}`)}>{coreNameOf(person)}</a>,
+              },
+              {
+                head: t('email'),
+                sortBy: ({ email }) => textOf(email),
+                cell: ({ email }) => <OptionalText value={textOf(email)} />,
+              },
+              { head: t('externalId'), sortBy: ({ externalId }) => externalId, cell: ({ externalId }) => externalId },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+function Total({ resource }: { readonly resource: readonly unknown[] | undefined }) {
+  return <p class="faint">{resource !== undefined && t('totalCount', { count: resource.length })}</p>
+}
+
+function VacanciesSection() {
+  const { api } = useConsole()
+  const positions = useResource('vacancies', async () => {
+    const all = await api.all<CoreObjectDto>(`${CORE_OBJECTS}/relationships?identity=missing`)
+    const units = await objectNames(
+      'orgunits',
+      all.flatMap(({ orgUnit }) => referenceId(orgUnit) ?? []),
+      api,
+    )
+    return all.map((position) => ({ position, unit: units.get(referenceId(position.orgUnit) ?? '') }))
+  })
+  return (
+    <Section title={t('positionsWithoutPerson')} actions={<Total resource={positions.value} />}>
+      <Loaded resource={positions}>
+        {(all) => (
+          <LongList
+            label={t('positionsWithoutPerson')}
+            items={all}
+            keyOf={({ position }) => position.id}
+            empty={t('positionsWithoutPersonEmpty')}
+            columns={[
+              {
+                head: t('title'),
+                sortBy: ({ position }) => textOf(position.title),
+                cell: ({ position }) => <OptionalText value={textOf(position.title)} />,
+              },
+              { head: t('orgUnit'), sortBy: ({ unit }) => unit, cell: ({ unit }) => <OptionalText value={unit} /> },
+              { head: t('externalId'), cell: ({ position }) => position.externalId },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+type Names = ReadonlyMap<string, string>
+
+/** Accounts that several people claim: a fault in the data of a source. */
+function ConflictsSection() {
+  const { api } = useConsole()
+  const conflicts = useResource('conflicts', async () => {
+    const { data } = await api.send<AccountConflict[]>('GET', `${CORE_OBJECTS}/account-conflicts`)
+    const ids = data.flatMap(({ holderId, claimantIds }) => [holderId, ...claimantIds])
+    return { all: data, names: await objectNames('identities', ids, api) }
+  })
+  return (
+    <Section title={t('conflicts')}>
+      <Loaded resource={conflicts}>
+        {({ all, names }) => (
+          <List
+            label={t('conflicts')}
+            items={all}
+            keyOf={({ directoryObjectId }) => directoryObjectId}
+            empty={t('conflictsEmpty')}
+            columns={[
+              { head: t('account'), cell: ({ directoryObjectId }) => <code>{directoryObjectId}</code> },
+              { head: t('holder'), cell: ({ holderId }) => <PeopleLinks ids={[holderId]} names={names} /> },
+              { head: t('claimants'), cell: ({ claimantIds }) => <PeopleLinks ids={claimantIds} names={names} /> },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+function DuplicatesSection() {
+  const { api } = useConsole()
+  const duplicates = useResource('duplicates', async () => {
+    const { data } = await api.send<Duplicate[]>('GET', `${CORE_OBJECTS}/duplicates`)
+    const ids = data.flatMap(({ identityIds }) => identityIds)
+    return { all: data, names: await objectNames('identities', ids, api) }
+  })
+  return (
+    <Section title={t('duplicates')}>
+      <p class="hint">{t('duplicatesHint')}</p>
+      <Loaded resource={duplicates}>
+        {({ all, names }) => (
+          <List
+            label={t('duplicates')}
+            items={all}
+            keyOf={({ key, identityIds }) => `${key} ${identityIds.join()}`}
+            empty={t('duplicatesEmpty')}
+            columns={[
+              { head: t('people'), cell: ({ identityIds }) => <PeopleLinks ids={identityIds} names={names} /> },
+              { head: t('sameKey'), cell: ({ key }) => <span class="capital">{coreAttributeText(key)}</span> },
+              {
+                head: t('value'),
+                cell: ({ value }) => (value === 'hidden' ? <span class="faint">{t('valueHidden')}</span> : value),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+function PeopleLinks({ ids, names }: { readonly ids: readonly string[]; readonly names: Names }) {
+  return (
+    <>
+      {ids.map((id) => (
+        <div key={id}>
+          <a href={hrefOf(`/people/${id}`)}>{names.get(id) ?? id}</a>
+        </div>
+      ))}
+    </>
+  )
+}
+
+/** A reference as `GET /connectors/{id}/unresolved` lists it. */
+type Unresolved = {
+  readonly objectType: 'identity' | 'orgUnit' | 'relationship'
+  readonly externalId: string
+  readonly attribute: string
+  readonly reference: string
+}
+type UnresolvedOf = Unresolved & { readonly connectorId: string; readonly connectorName: string }
+
+/** References of each source that are shown at most. */
+const SHOWN_OF_SOURCE_COUNT = 200
+
+function UnresolvedSection() {
+  const { api } = useConsole()
+  const references = useResource('unresolved', (signal) => readUnresolved(api, signal))
+  return (
+    <Section title={t('unresolvedReferences')}>
+      <Loaded resource={references}>
+        {(all) => (
+          <LongList
+            label={t('unresolvedReferences')}
+            items={all}
+            keyOf={(one) => `${one.connectorId} ${one.objectType} ${one.externalId} ${one.attribute} ${one.reference}`}
+            empty={t('unresolvedReferencesEmpty')}
+            columns={[
+              {
+                head: t('source'),
+                sortBy: ({ connectorName }) => connectorName,
+                cell: ({ connectorId, connectorName }) => (
+                  <a href={hrefOf(`/connectors/${connectorId}`)}>{connectorName}</a>
+                ),
+              },
+              { head: t('externalId'), sortBy: ({ externalId }) => externalId, cell: ({ externalId }) => externalId },
+              {
+                head: t('attribute'),
+                cell: ({ attribute }) => <span class="capital">{coreAttributeText(attribute)}</span>,
+              },
+              { head: t('namesMissing'), sortBy: ({ reference }) => reference, cell: ({ reference }) => reference },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+async function readUnresolved(api: Api, signal: AbortSignal): Promise<readonly UnresolvedOf[]> {
+  const connectors = await api.all<ConnectorRecord>(CONNECTORS)
+  const pages = await Promise.all(
+    connectors.map(async ({ id: connectorId, name: connectorName }) => {
+      const path = `${CONNECTORS}/${connectorId}/unresolved?pageSize=${SHOWN_OF_SOURCE_COUNT}`
+      const { items } = await api.page<Unresolved>(path, signal)
+      return items.map((item) => ({ ...item, connectorId, connectorName }))
+    }),
+  )
+  return pages.flat()
+}
