@@ -111,7 +111,10 @@ const values = () => `<h2>Values</h2>
 ${table(
   ['Type', 'Value'],
   [
-    ['String', 'A text. Letters are compared with their case, by code point.'],
+    [
+      'String',
+      'A text. Letters are compared with their case, by code point, in composed form (NFC). Blanks at the ends of values and data do not count; results of Substring keep theirs.',
+    ],
     ['Integer', 'A whole number of at most 16 digits, or a text of one.'],
     ['Boolean', 'true or false.'],
     [

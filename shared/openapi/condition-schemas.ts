@@ -21,7 +21,9 @@ const TEXT: JsonObject = { type: 'string' }
 const VALUES: Record<AttributeType, JsonObject> = {
   String: {
     type: ['string', 'number', 'boolean'],
-    description: 'Compared as text, by code point, case-sensitive. An ordering takes a string only.',
+    description:
+      'Compared as text, by code point, case-sensitive, in composed form (NFC). Blanks at the ends of values and data do not ' +
+      'count. An ordering takes a string only.',
   },
   Integer: { type: ['integer', 'string'], description: 'A whole number of at most 16 digits, or a string of one.' },
   Boolean: { type: ['boolean', 'string'], description: '`true` or `false`. A string is accepted in any case.' },

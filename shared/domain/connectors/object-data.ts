@@ -1,6 +1,7 @@
 import { hasControls } from '../../kernel/control-characters.ts'
 import { isGuid } from '../../kernel/guid.ts'
 import { nearMiss } from '../../kernel/near-misses.ts'
+import { normalisedText } from '../../kernel/normalised-text.ts'
 import { type RefusalCode, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
 import {
@@ -33,7 +34,7 @@ type Fault = { readonly code: RefusalCode; readonly message: string; readonly be
 type Checked = { readonly value: DataValue | undefined } | { readonly faults: readonly Fault[] }
 
 /**
- * Validates `data` by the attributes of its type and converts it to its stored form: GUIDs in lower case, without
+ * Validates `data` by the attributes of its type and converts it to its stored form: normalised texts, GUIDs in lower case, without
  * nulls, blank strings and empty lists, so that blank keys never join identities. Faults have JSON pointers below
  * `target`.
  */
@@ -106,7 +107,7 @@ function checkString(value: unknown, name: string): Checked {
   if (isBlank(value)) return { value: undefined }
   if (hasControls(value)) return fault('InvalidValue', `${name} contains a control character`)
   if (!value.isWellFormed()) return fault('InvalidValue', `${name} contains an unpaired surrogate`)
-  return { value }
+  return { value: normalisedText(value) }
 }
 
 function isBlank(value: unknown): boolean {

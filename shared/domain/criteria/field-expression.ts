@@ -1,3 +1,4 @@
+import { normalisedOperand } from '../../kernel/normalised-text.ts'
 import type { RefusalCode } from '../../kernel/refusals.ts'
 import { parseInstantMs } from '../../kernel/timestamp.ts'
 import { attributeKind } from '../core/attribute-names.ts'
@@ -192,8 +193,10 @@ export function parseValue(raw: unknown, type: AttributeType): ParsedValue | und
       const lower = GUID.test(text) ? text.toLowerCase() : undefined
       return lower === undefined ? undefined : { value: lower, wire: lower }
     }
-    default:
-      return { value: text, wire: raw }
+    default: {
+      const value = normalisedOperand(text)
+      return { value, wire: typeof raw === 'string' ? value : raw }
+    }
   }
 }
 

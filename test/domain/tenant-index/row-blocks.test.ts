@@ -7,6 +7,7 @@ import { RowBlockReader, rowBlocks } from '../../../shared/domain/tenant-index/s
 import { savedOrders } from '../../../shared/domain/tenant-index/saved/saved-order.ts'
 import { UnusableRows } from '../../../shared/domain/tenant-index/saved/saved-rows.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
+import { normalisedText } from '../../../shared/kernel/normalised-text.ts'
 import { contentOf } from '../../support/contract/saved-objects.ts'
 
 const guidOf = (kind: number, index: number) => `${kind}a000000-0000-4000-8000-${String(index).padStart(12, '0')}`
@@ -16,12 +17,15 @@ const RELATIONSHIP = 3
 
 const ODD_TEXTS = ['', '\n', '0', 'null', '\ud800', 'Å "quoted" \\', '00000000-0000-0000-0000-000000000000']
 const guid = fc.nat(9).map((index) => guidOf(7, index))
-const text = fc.oneof(
-  fc.string(),
-  fc.constantFrom(...ODD_TEXTS),
-  guid,
-  guid.map((one) => one.toUpperCase()),
-)
+/** Rows hold normalised texts only. */
+const text = fc
+  .oneof(
+    fc.string(),
+    fc.constantFrom(...ODD_TEXTS),
+    guid,
+    guid.map((one) => one.toUpperCase()),
+  )
+  .map(normalisedText)
 const referenceTo = (kind: number) => fc.nat(30).map((index) => ({ objectId: guidOf(kind, index) }))
 const list = <T>(element: fc.Arbitrary<T>, keyOf: (one: T) => string) =>
   fc.uniqueArray(element, { minLength: 1, maxLength: 4, selector: keyOf })

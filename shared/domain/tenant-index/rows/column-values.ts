@@ -1,4 +1,5 @@
 import type { Task } from '../../../kernel/cooperative-scheduler.ts'
+import { normalisedText } from '../../../kernel/normalised-text.ts'
 import { instantIn, type TimeZone } from '../../../kernel/time-zone.ts'
 import type { AttributeKind } from '../../core/core-object.ts'
 import type { RowSettings } from '../row-settings.ts'
@@ -10,7 +11,7 @@ import { TextDictionary } from './text-dictionary.ts'
 /** The distinct values of a column and their codes. Code 0 means no value, or a value of another kind. */
 export type ColumnValues = TextValues | InstantValues | ReferenceValues | ListValues
 
-/** Strings; booleans as `true` and `false`; GUIDs in lower case. */
+/** Strings, normalised, since stored ones may be older than this form; booleans as `true` and `false`; GUIDs in lower case. */
 export class TextValues {
   readonly kind = 'text'
   readonly dictionary = new TextDictionary()
@@ -40,7 +41,7 @@ export class TextValues {
   encode(value: unknown): number {
     if (this.#attributeKind === 'boolean') return typeof value === 'boolean' ? this.dictionary.intern(String(value)) : 0
     if (typeof value !== 'string') return 0
-    return this.dictionary.intern(this.#attributeKind === 'guid' ? value.toLowerCase() : value)
+    return this.dictionary.intern(this.#attributeKind === 'guid' ? value.toLowerCase() : normalisedText(value))
   }
 
   codeOf(text: string): number {

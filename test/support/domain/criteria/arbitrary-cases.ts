@@ -23,7 +23,7 @@ export const COLLECTIONS = guids('e', 4)
 
 // biome-ignore format: a list of texts
 const TEXTS = [
-  '', 'a', 'A', 'ab', 'Ab', 'b', 'ba', 'straße', 'İi', 'ÆØÅ', '😀', '😀a', 'a😀b', '\ud83d', '\ude00', '￿', 'e\u0301', '12', '-7', '007', 'true',
+  '', 'a', 'A', 'ab', 'Ab', 'b', 'ba', 'straße', 'İi', 'ÆØÅ', '😀', '😀a', 'a😀b', '\ud83d', '\ude00', '￿', 'e\u0301', '\u00e9', ' a', 'a\u00a0', ' ', 'a b', '12', '-7', '007', 'true',
 ]
 // biome-ignore format: a list of days around midnight and leap days
 const INSTANTS = [

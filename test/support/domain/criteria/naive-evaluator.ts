@@ -218,19 +218,21 @@ function attributeValue(id: string, type: AttributeType, row: Row, context: Cont
   const object = part === undefined ? row.identity : row[part]
   if (object === undefined) return undefined
   const name = part === undefined ? id : (id[part.length] as string).toLowerCase() + id.slice(part.length + 1)
-  if (name === 'id' || name === 'externalId') return object[name]
+  if (name === 'id') return object.id
+  if (name === 'externalId') return object.externalId.normalize('NFC').trim()
   const value = object.attributes[name]
   if (value === undefined) return undefined
   if (Array.isArray(value)) return value.map((each) => (typeof each === 'string' ? each : each.objectId).toLowerCase())
   const text = typeof value === 'object' ? (value as { objectId: string }).objectId : String(value)
   if (type === 'DateTime') return naiveInstant(text, context.zone)
   if (type === 'Integer') return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
-  return type === 'Guid' ? text.toLowerCase() : text
+  return type === 'Guid' ? text.toLowerCase() : text.normalize('NFC').trim()
 }
 
 function operand(text: string, type: AttributeType, context: NaiveContext): string | number {
   if (type === 'Integer') return Number(text)
   if (type === 'Boolean') return text.toLowerCase()
+  if (type === 'String') return text.normalize('NFC').trim() || text
   if (type !== 'DateTime') return text
   if (!text.includes('Today')) return naiveInstant(text, context.zone)
   return naiveAddDays(context.todayMs, Number(/,(-?\d+)\)/.exec(text)?.[1] ?? 0), context.zone)
