@@ -55,7 +55,7 @@ import { PREFIXES } from './prefixes.ts'
 export type CollectionRouteDependencies = RequestRouteDependencies &
   ExplainDependencies &
   ListMembershipsDependencies &
-  Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates'> & {
+  Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates' | 'linkStore'> & {
     readonly coreObjects: CoreObjectReader & AccountClaimReader
   } & Pick<HistoryRouteDependencies, 'auditTrail'>
 

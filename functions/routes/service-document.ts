@@ -53,6 +53,7 @@ import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
 import { MembershipDto } from '../../shared/domain/insight/list-memberships.ts'
 import { PlannedPeopleQuery } from '../../shared/domain/insight/planned-people.ts'
+import { NotificationsDto, NotificationsInput } from '../../shared/domain/mail/notifications.ts'
 import { RequestDecision, RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
 import {
   AddedMembers,
@@ -212,6 +213,8 @@ const NAMED_SCHEMAS: NamedSchemas = {
   LinkStanding,
   FilterMembersRequest,
   Caller: CallerDto,
+  Notifications: NotificationsDto,
+  NotificationsInput,
 
   Condition,
   CriteriaCollection: CriteriaCollectionDto,

@@ -59,7 +59,7 @@ const EXTENSIONS: Gate = {
 const CORE_OBJECTS: Gate = {
   passed: ['admin', 'coreAdmin', 'manager', 'employee', 'colleague', 'approver', 'newcomer', 'operator'],
 }
-/** Whoever reads collections or all core objects, and any user. */
+/** Readers of collections or of all core objects, and any user. */
 const PEOPLE_FOUND: Gate = {
   passed: [
     ...COLLECTIONS_READ.passed,
@@ -85,6 +85,8 @@ const CONNECTOR_DATA_WRITE: Gate = { passed: ['connector'] }
 const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] = [
   [COLLECTIONS_READ, 200, 'GET /collections/beta, GET /collections/beta/search'],
   [ANYONE, 200, 'GET /collections/beta/me'],
+  [AS_ONESELF, 200, 'GET /collections/beta/me/notifications'],
+  [AS_ONESELF, 400, 'PUT /collections/beta/me/notifications'],
   [AS_ONESELF, 200, 'GET /collections/beta/member-of'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/members, POST /collections/beta/people'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/history, GET /collections/beta/{collectionId}/history'],

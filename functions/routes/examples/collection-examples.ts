@@ -269,7 +269,12 @@ const SCHEMAS: TenantSchemas = {
 const POLICY = {
   approvalRequired: true,
   approvalGates: [
-    { order: 1, type: 'Manager', fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] } },
+    {
+      order: 1,
+      type: 'Manager',
+      reminderDays: 3,
+      fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] },
+    },
     { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
   ],
   joinableBy: { collectionIds: [CRITERIA_COLLECTION_ID] },
@@ -299,6 +304,7 @@ const JOINABLE_COLLECTION: JoinableCollectionDto = {
         order: 1,
         type: 'Manager',
         approvers: [],
+        reminderDays: 3,
         fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] },
       },
       { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
