@@ -146,6 +146,23 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     ])
   })
 
+  journey(world, 'has a sound builder, plan and audit in Norwegian, dark and on a phone', async (world) => {
+    const id = await criteriaCollection(world(), 'Smal', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+    const options = { locale: 'nb-NO', colorScheme: 'dark', viewport: { width: 360, height: 740 } } as const
+    const page = await world().openAs('admin', `/collections/${id}/edit`, options)
+    await page.getByText('Stilling: tittel er Teacher').waitFor()
+    await page.getByRole('button', { name: 'Flere valg for vilkåret' }).click()
+    await assertSound(page)
+    await page.getByLabel('Verdi').fill('Adviser')
+    await page.getByRole('button', { name: 'Se over og lagre' }).click()
+    await page.getByRole('button', { name: /^Lagre og fjern [1-9]/ }).click()
+    await page.getByText('Smal ble lagret for litt siden.').waitFor()
+    await page.getByRole('link', { name: 'Logg' }).click()
+    await page.getByRole('link', { name: 'Gjenopprett denne versjonen' }).waitFor()
+    await assertSound(page)
+    assert.ok(await page.evaluate('document.documentElement.scrollWidth <= 360'))
+  })
+
   journey(world, 'takes a condition as text, and refuses another text', async (world) => {
     const id = await criteriaCollection(world(), 'As text', [leaf('relationshipTitle', 'Equals', 'Teacher')])
     const page = await world().openAs('admin', `/collections/${id}/edit`)

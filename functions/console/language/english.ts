@@ -330,6 +330,7 @@ export const english = {
   membersAdded: '{count} added, {already} were members already.',
   membersCanJoin: 'Members of these collections can ask to join: {names}',
   membersChart: 'Number of members over time',
+  membersComputing: 'The members are being computed.',
   membersEmpty: 'The collection has no members.',
   membersEmptyJoinable: 'The collection has no members yet. People join by request, or you add them.',
   membersFilter: 'Find by name or title',

@@ -332,6 +332,7 @@ export const norwegian: Messages = {
   membersAdded: '{count} lagt til, {already} var medlemmer fra før.',
   membersCanJoin: 'Medlemmer av disse samlingene kan søke: {names}',
   membersChart: 'Antall medlemmer over tid',
+  membersComputing: 'Medlemmene beregnes.',
   membersEmpty: 'Samlingen har ingen medlemmer.',
   membersEmptyJoinable: 'Samlingen har ingen medlemmer ennå. Personer blir med etter søknad, eller du legger dem til.',
   membersFilter: 'Finn etter navn eller tittel',

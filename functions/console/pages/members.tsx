@@ -29,8 +29,10 @@ export function MembersSection({ collection: { id, updatedAt, objectType }, isJo
   const [done, setDone] = useState('')
   const filter = text.trim() === '' ? '' : `&text=${encodeURIComponent(text.trim())}`
   const members = usePages(`/collections/beta/${id}/members?pageSize=${MEMBERS_PER_PAGE}${filter}`, api.page<MemberDto>)
+  const isRecent = Date.now() - Date.parse(updatedAt) < EVALUATED_WITHIN_MS
+  // Of a new condition, an empty list only says that it is not evaluated yet.
+  const isComputing = isRecent && !isJoinable && text === '' && members.value?.length === 0
   useEffect(() => {
-    const isRecent = Date.now() - Date.parse(updatedAt) < EVALUATED_WITHIN_MS
     if (!isRecent || members.isLoading) return undefined
     const timer = setTimeout(members.reload, RELOADED_AFTER_MS)
     return () => clearTimeout(timer)
@@ -46,7 +48,7 @@ export function MembersSection({ collection: { id, updatedAt, objectType }, isJo
         <div class="between">
           <SearchField label={t('membersFilter')} value={text} onInput={setText} />
           <p class="faint" role="status">
-            {members.value !== undefined && countText(members.value.length, members.isComplete)}
+            {members.value !== undefined && !isComputing && countText(members.value.length, members.isComplete)}
           </p>
         </div>
         <Loaded resource={members}>
@@ -56,7 +58,13 @@ export function MembersSection({ collection: { id, updatedAt, objectType }, isJo
               items={items}
               loadMore={members.loadMore}
               keyOf={({ objectId, relationshipId }) => `${objectId} ${relationshipId}`}
-              empty={text === '' ? t(isJoinable ? 'membersEmptyJoinable' : 'membersEmpty') : t('membersNoMatch')}
+              empty={
+                isComputing
+                  ? t('membersComputing')
+                  : text === ''
+                    ? t(isJoinable ? 'membersEmptyJoinable' : 'membersEmpty')
+                    : t('membersNoMatch')
+              }
               columns={[
                 ...MEMBER_COLUMNS.map((column) => ({ ...column, head: t(column.head), isReused: true })),
                 {
