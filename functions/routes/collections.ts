@@ -24,7 +24,7 @@ import {
   explainMembership,
   MAX_ROWS_COUNT,
 } from '../../shared/domain/insight/explain-membership.ts'
-import { FoundPerson, findPeople } from '../../shared/domain/insight/find-people.ts'
+import { FoundPerson, searchPeople } from '../../shared/domain/insight/find-people.ts'
 import {
   type ListMembershipsDependencies,
   listMemberships,
@@ -147,7 +147,7 @@ const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
     refusals: ['InvalidLength'],
     run: async ({ query, caller }) => {
       const seesAll = hasFullAccess(caller) || COLLECTION_READERS.some((role) => caller.roles.has(role))
-      return ok(await findPeople(query.text, { caller, seesAll }, deps))
+      return ok(await searchPeople(query.text, { caller, seesAll }, deps))
     },
   }),
   route('GET', '/memberships', {
