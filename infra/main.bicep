@@ -161,6 +161,14 @@ param directoryWritesTotal int = 56000
 @maxLength(4000)
 param eventTargets string = ''
 
+@description('Address of the mailbox in the home tenant that mails are sent from. Empty: no mails.')
+@maxLength(254)
+param mailSender string = ''
+
+@description('Address at which people reach the service, for links in mails. Empty: the host name of the function app.')
+@maxLength(2000)
+param publicUrl string = ''
+
 // Some resource names must be globally unique.
 var suffix = uniqueString(subscription().id, environmentName, location)
 var baseName = 'collections-${environmentName}'
@@ -362,6 +370,8 @@ module appSettings 'modules/app-settings.bicep' = {
     directoryWritesPerTenant: directoryWritesPerTenant
     directoryWritesTotal: directoryWritesTotal
     eventTargets: eventTargets
+    mailSender: mailSender
+    publicUrl: publicUrl
   }
 }
 

@@ -7,8 +7,10 @@ import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
 import { databaseCheck } from '../../shared/cosmos/database-check.ts'
 import type { Directory } from '../../shared/domain/group-links/directory.ts'
+import type { Mailer } from '../../shared/domain/mail/mail-dependencies.ts'
 import { graphCalls } from '../../shared/graph/graph-calls.ts'
 import { graphDirectory } from '../../shared/graph/graph-directory.ts'
+import { graphMailer } from '../../shared/graph/graph-mailer.ts'
 import { graphTokens } from '../../shared/graph/graph-tokens.ts'
 import { observedCalls } from '../../shared/graph/observed-calls.ts'
 import type { Part, PartCheck } from '../../shared/http/probes.ts'
@@ -23,6 +25,8 @@ export type Connections = {
   readonly container: (id: ContainerId) => Container
   readonly messageQueue: MessageQueue
   readonly directory: Directory
+  /** Undefined where no mails are sent. */
+  readonly mailer: Mailer | undefined
   /** @throws Refusal `TokenMissing`, `TokenInvalid`, `TokenNotVerified`. */
   readonly authenticate: (authorization: string | null) => Promise<Caller>
   /** @throws Refusal `TenantNotAllowed`, `TooManyRequests`. */
@@ -48,11 +52,13 @@ export function openConnections(
   const account = key === undefined ? { endpoint, credential } : { endpoint, key }
   const container = overrides.container ?? openDatabase(account)
   const keys = authorityKeys(authorityUrl, nowMs)
+  const graph = openGraph(settings, runtime)
   const audiences = [settings.serviceClientId, settings.serviceResourceUri]
   return {
     container,
     messageQueue: overrides.messageQueue ?? messageSender(bus, nowMs),
-    directory: overrides.directory ?? openDirectory(settings, runtime),
+    directory: overrides.directory ?? openDirectory(settings, runtime, graph),
+    mailer: overrides.mailer ?? openMailer(settings, runtime, graph),
     authenticate: overrides.authenticate ?? tokenVerifier({ authorityUrl, audiences, scope }, nowMs, keys),
     admit: overrides.admit ?? callerAdmission(settings, elapsedMs),
     checks: overrides.checks ?? {
@@ -63,12 +69,21 @@ export function openConnections(
   }
 }
 
-function openDirectory(settings: Settings, { nowMs, sleep, random, metrics }: Runtime): Directory {
+function openGraph(settings: Settings, { nowMs, metrics }: Runtime) {
   const { authorityUrl, graphUrl, homeTenantId, graphIdentityClientId } = settings
   const { serviceClientId: clientId, graphClientSecret: clientSecret } = settings
   const tokens = graphTokens({ authorityUrl, homeTenantId, clientId, clientSecret, graphIdentityClientId }, nowMs)
-  const send = observedCalls(graphCalls(graphUrl, tokens, nowMs), metrics)
+  return { tokens, send: observedCalls(graphCalls(graphUrl, tokens, nowMs), metrics) }
+}
+
+type Graph = ReturnType<typeof openGraph>
+
+function openDirectory({ graphUrl }: Settings, { nowMs, sleep, random }: Runtime, { tokens, send }: Graph): Directory {
   return graphDirectory({ graphUrl, send, servicePrincipalOf: tokens.servicePrincipalId, sleep, nowMs, random })
+}
+
+function openMailer({ mailSender: sender, homeTenantId: tenantId }: Settings, { nowMs }: Runtime, { send }: Graph) {
+  return sender === undefined ? undefined : graphMailer({ sender, tenantId, send, nowMs })
 }
 
 /**

@@ -7,12 +7,14 @@ import {
 import { cosmosOutbox, cosmosOutboxStore, type Outbox } from '../../shared/cosmos/events/outbox.ts'
 import { cosmosRecordedChanges } from '../../shared/cosmos/events/recorded-changes.ts'
 import { cosmosSubscriptionStore } from '../../shared/cosmos/events/subscription-store.ts'
-import type { CollectionStore } from '../../shared/domain/collections/collection-dependencies.ts'
+import type { CollectionLists, CollectionStore } from '../../shared/domain/collections/collection-dependencies.ts'
 import { deliverEvents } from '../../shared/domain/events/deliver-events.ts'
+import type { TellByMail } from '../../shared/domain/events/event-stores.ts'
 import { EVENT_SOURCES, type EventDependencies } from '../../shared/domain/events/event-stores.ts'
 import { publishMembers, publishOutbox } from '../../shared/domain/events/publish-events.ts'
 import { isEnabled } from '../../shared/domain/events/subscription.ts'
 import { enqueueEventSweeps, sweepEvents } from '../../shared/domain/events/sweep-events.ts'
+import { isMailed } from '../../shared/domain/mail/letter.ts'
 import { coalesce } from '../../shared/kernel/concurrency.ts'
 import { EventDeliveryMessage, EventMessage } from '../../shared/messaging/message-schemas.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -26,9 +28,10 @@ const SECRET_BYTES = 32
 /** Batches of deliveries that may wait for a tenant: at least as many events. */
 const BACKLOG_LIMIT_COUNT = 20_000
 
-/** The outbox of all stores, and the subscriptions that decide whether it is used. */
-export function outboxParts({ container, messageQueue, log, newId }: Parts) {
-  const isWanted = async (tenantId: string) => (await subscriptions.read(tenantId)).value.some(isEnabled)
+/** The outbox of all stores, and the subscriptions that, with mails, decide whether it is used. */
+export function outboxParts({ container, mailer, messageQueue, log, newId }: Parts) {
+  const isWanted: Parameters<typeof cosmosOutbox>[0]['isWanted'] = async (tenantId, events) =>
+    (mailer !== undefined && events.some(isMailed)) || (await subscriptions.read(tenantId)).value.some(isEnabled)
   const outbox: Outbox = cosmosOutbox({ isWanted, messageQueue, log, newId })
   const subscriptions = cosmosSubscriptionStore(container('events'), outbox)
   return { outbox, subscriptions }
@@ -39,7 +42,8 @@ export function eventParts(
   { historyDays, eventTargets, clockDifferenceS }: Settings,
   { container, messageQueue, log, metrics, deriveId, newId, nowMs, elapsedMs, sleep }: Parts,
   subscriptions: EventDependencies['subscriptions'],
-  collections: Pick<CollectionStore, 'find' | 'summaries'>,
+  collections: Pick<CollectionStore, 'find'> & Pick<CollectionLists, 'summaries'>,
+  tellByMail: TellByMail | undefined,
 ): EventDependencies {
   return {
     subscriptions,
@@ -55,6 +59,7 @@ export function eventParts(
     },
     backlogLimitCount: BACKLOG_LIMIT_COUNT,
     clockDifferenceMs: clockDifferenceS * 1000,
+    tellByMail,
     ...{ messageQueue, log, metrics, deriveId, newId, nowMs, sleep },
     newSecret: () => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64'),
   }
@@ -94,6 +99,15 @@ function split(key: string): [tenantId: string, names: string[]] {
 const SWEPT_EVERY_MINUTES = 10
 
 /** @param minutes Those of the hour that have begun since the timer last ran. */
-export async function sweepEventsSince(minutes: readonly number[], deps: EventDependencies): Promise<void> {
-  if (minutes.some((minute) => minute % SWEPT_EVERY_MINUTES === 0)) await enqueueEventSweeps(deps)
+export async function sweepEventsSince(
+  minutes: readonly number[],
+  deps: EventDependencies,
+  sweepMails: () => Promise<void>,
+): Promise<void> {
+  if (!minutes.some((minute) => minute % SWEPT_EVERY_MINUTES === 0)) return
+  try {
+    await enqueueEventSweeps(deps)
+  } finally {
+    await sweepMails()
+  }
 }

@@ -14,14 +14,23 @@ export type MessageHandler = {
   handle(message: unknown, sinceMs?: number): Promise<void>
 }
 
-/** The handlers of the messages that concern group links. */
-export const linkMessages = (links: SyncDependencies, derivedState: DerivedState) => ({
+/** The handlers of the messages that concern group links. @param tellHealth of connectors, with each sweep. */
+export const linkMessages = (
+  links: SyncDependencies,
+  derivedState: DerivedState,
+  tellHealth: (tenantId: string) => Promise<void>,
+) => ({
   'membership-changes': messageHandler(MembershipChangeMessage, (message, sinceMs) =>
     syncIncrementally(message, links, sinceMs),
   ),
-  sweeps: messageHandler(SweepMessage, ({ tenantId, afterRestore = false }) =>
-    afterRestore ? sweepRestoredTenant(tenantId, { ...links, derivedState }) : sweepTenant(tenantId, links),
-  ),
+  sweeps: messageHandler(SweepMessage, async ({ tenantId, afterRestore = false }) => {
+    if (afterRestore) return sweepRestoredTenant(tenantId, { ...links, derivedState })
+    try {
+      await sweepTenant(tenantId, links)
+    } finally {
+      await tellHealth(tenantId)
+    }
+  }),
   'sync-jobs': messageHandler(SyncJobMessage, (message) => runSyncJob(message, links)),
 })
 

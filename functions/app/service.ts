@@ -3,6 +3,7 @@ import { cosmosAccountHolders } from '../../shared/cosmos/core/account-holders.t
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core/core-object-references.ts'
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
+import { cosmosLateConnectorStore } from '../../shared/cosmos/events/late-connector-store.ts'
 import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/links/link-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/links/removal-plan-store.ts'
 import { cosmosDeputyStore } from '../../shared/cosmos/requests/deputy-store.ts'
@@ -15,10 +16,12 @@ import { listDuplicates } from '../../shared/domain/connectors/duplicates.ts'
 import { connectorFigures } from '../../shared/domain/connectors/manage-connectors.ts'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { type EvaluatedDependencies, TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
+import { tellConnectorHealth } from '../../shared/domain/events/connector-events.ts'
 import type { EventDependencies } from '../../shared/domain/events/event-stores.ts'
 import { notifyMemberEvents } from '../../shared/domain/events/publish-events.ts'
-import type { LinkedCollections } from '../../shared/domain/group-links/link-dependencies.ts'
+import type { LinkedCollections, LinkLists } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
+import { tenantRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
 import type { AttentionDependencies } from '../../shared/domain/insight/attention.ts'
 import type { ExplainDependencies } from '../../shared/domain/insight/explain-membership.ts'
@@ -28,6 +31,7 @@ import { StoredMemberships } from '../../shared/domain/insight/stored-membership
 import { applyDeadlines } from '../../shared/domain/membership-requests/apply-deadlines.ts'
 import { deadlineSchedule, withDeadlineMessages } from '../../shared/domain/membership-requests/deadline-messages.ts'
 import { liveMembershipResolver } from '../../shared/domain/membership-requests/membership-resolver.ts'
+import type { ReconciliationDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { ObjectAccessResolver, ownIdentity } from '../../shared/domain/object-access/object-access.ts'
 import type { ColdTenantAccess } from '../../shared/domain/object-access/visible-by-references.ts'
@@ -45,6 +49,7 @@ import type { QueueName } from '../../shared/messaging/queues.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type Connections, openConnections } from './connections.ts'
 import { eventMessages, eventParts, outboxParts, sweepEventsSince } from './event-parts.ts'
+import { mailParts, mailStores, tellByMail } from './mail-parts.ts'
 import { linkMessages, type MessageHandler, messageHandler } from './message-handlers.ts'
 import { buildRuntime, type Runtime } from './runtime.ts'
 import { collectionParts, connectorParts, idempotencyParts, linkParts, type Parts, signedParts } from './wiring.ts'
@@ -65,6 +70,9 @@ export type Overrides = Partial<Runtime & Connections> & {
 
 export type Service = ReturnType<typeof buildService>
 
+/** What pages of links need beside what sync jobs need. */
+type LinkPages = { readonly links: LinkLists; readonly auditTrail: AuditTrail }
+
 /**
  * The composition root: builds the service from its settings, for the functions and for tests. Connects to no server
  * before a part is first used.
@@ -82,8 +90,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const { outbox, subscriptions } = outboxParts(parts)
   const linkStore = cosmosLinkStore(container('links'), outbox, nowMs)
   const tenants = cosmosTenantStore(container('tenants'))
+  const linkSettings = cosmosLinkSettingsStore(container('links'))
+  const rowSettings = tenantRowSettings(linkSettings)
   const collections: EvaluatedDependencies = {
-    ...collectionParts(settings, parts, outbox),
+    ...collectionParts(settings, parts, outbox, rowSettings),
     links: collectionLinks(linkStore, nowMs),
     tenants,
     ...overrides.collections,
@@ -92,15 +102,15 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: signed.cursors }
   const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const removalPlans = cosmosRemovalPlanStore(container('removalPlans'))
-  const linkSettings = cosmosLinkSettingsStore(container('links'))
   const auditTrail = cosmosAuditTrail([container('collections'), container('links'), container('jobs')])
   const requestStore = cosmosRequestStore(container('requests'), { historyDays: settings.historyDays, nowMs }, outbox)
   const requests: EvaluatedDependencies &
     ExplainDependencies &
     ListMembershipsDependencies &
-    Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates'> &
+    AttentionDependencies &
+    ReconciliationDependencies &
     PlanDependencies &
-    typeof coreData & { readonly auditTrail: AuditTrail } = {
+    typeof coreData & { readonly auditTrail: AuditTrail; readonly linkStore: LinkLists } = {
     auditTrail,
     linkStore,
     directory: parts.directory,
@@ -126,7 +136,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     clockDifferenceMs: settings.clockDifferenceS * 1000,
     elapsedMs: parts.elapsedMs,
   })
-  const links: SyncDependencies & Pick<typeof coreData, 'cursors'> & { readonly auditTrail: AuditTrail } = {
+  const links: SyncDependencies & Pick<typeof coreData, 'cursors'> & LinkPages = {
     auditTrail,
     cursors: coreData.cursors,
     ...linkParts(settings, parts, outbox),
@@ -142,7 +152,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     accountHolders: cosmosAccountHolders(container('coreObjects')),
     tenants,
     deadlines: deadlineSchedule(requestStore, collections),
-    evaluations: evaluationSchedule({ ...collections, inputs: cosmosEvaluationInputs(container) }),
+    evaluations: evaluationSchedule({ ...collections, rowSettings, inputs: cosmosEvaluationInputs(container) }),
     collections: overrides.linkedCollections ?? linkedAccounts({ ...collections, deletedObjects }, evaluator),
   }
   const freshRows = (tenantId: string): Promise<RowSnapshot> => collections.snapshots.fresh(tenantId)
@@ -150,6 +160,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     holds: (tenantId) => collections.snapshots.holds(tenantId),
     load: overrides.loadTenant ?? ((tenantId) => void freshRows(tenantId).catch(loadFailed(tenantId, log))),
     references: cosmosCoreObjectReferences(container('coreObjects')),
+    settings: rowSettings,
   }
   const findIdentity: DispatchDependencies['findIdentity'] = (caller) => ownIdentity(caller, freshRows, coldAccess)
   const dispatch: DispatchDependencies = {
@@ -158,10 +169,20 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     idempotency: idempotencyParts(parts),
   }
   const connectors = { ...connectorParts(settings, parts), ...coreData }
-  const events = eventParts(settings, parts, subscriptions, collections.collections)
+  const lateConnectors = cosmosLateConnectorStore(container('events'), outbox)
+  const tellHealth = (tenantId: string) => tellConnectorHealth(tenantId, { ...connectors, lateConnectors, nowMs })
+  const stores = mailStores(parts)
+  const told = tellByMail(parts, stores)
+  const events = eventParts(settings, parts, subscriptions, collections.collections, told)
+  const { membershipResolver, deputies } = requests
+  const mail = mailParts(settings, parts, stores, {
+    ...{ requests: requestStore, collections: collections.collections, links: linkStore, subscriptions },
+    ...{ settings: linkSettings, snapshots: collections.snapshots, membershipResolver, deputies },
+    connectors: connectors.connectors,
+  })
   return {
     ...runtime,
-    events: { ...events, cursors: coreData.cursors },
+    events: { ...events, cursors: coreData.cursors, mailboxes: stores.mailboxes },
     messageQueue: parts.messageQueue,
     collections,
     requests,
@@ -176,11 +197,12 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
       audits: messageHandler(AuditMessage, (message) => auditCoreObjects(message, connectors)),
       deadlines: messageHandler(DeadlineMessage, (message) => applyDeadlines(message, requests)),
       evaluations: messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
-      ...linkMessages(links, cosmosDerivedState(container)),
+      ...linkMessages(links, cosmosDerivedState(container), tellHealth),
       ...eventMessages(events),
+      ...mail.messages,
     } satisfies Record<QueueName, MessageHandler>,
     sweeps: {
-      since: (lastMs: number | undefined) => sweepSince(lastMs, links, events),
+      since: (lastMs: number | undefined) => sweepSince(lastMs, links, events, mail.sweep),
       ofAllTenants: () => enqueueSweeps(undefined, links),
       afterRestore: () => enqueueSweeps(undefined, links, { afterRestore: true }),
     },
@@ -195,6 +217,7 @@ async function sweepSince(
   lastMs: number | undefined,
   links: SyncDependencies,
   events: EventDependencies,
+  sweepMails: () => Promise<void>,
 ): Promise<void> {
   const minutes = minutesSince(lastMs, links.nowMs())
   try {
@@ -203,7 +226,7 @@ async function sweepSince(
     try {
       await enqueueSweeps(minutes, links)
     } finally {
-      await sweepEventsSince(minutes, events)
+      await sweepEventsSince(minutes, events, sweepMails)
     }
   }
 }

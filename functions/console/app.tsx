@@ -1,12 +1,13 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import type { Api } from './api.ts'
-import { attention, refreshAttention } from './attention.ts'
+import { attention, loadAttention } from './attention.ts'
 import { Done } from './components/actions.tsx'
 import { Badge } from './components/fields.tsx'
 import { lazy } from './components/lazy.tsx'
 import { Page } from './components/page.tsx'
 import type { Target } from './components/palette.tsx'
+import { UndoNotice } from './components/undo-notice.tsx'
 import { chooseLanguage, languageCode, numberOf, t } from './language/texts.ts'
 import { hrefOf, matched, navigate, outcome, viewPath } from './router.ts'
 import { ConsoleContext } from './session.ts'
@@ -24,7 +25,7 @@ export function App({ api, me, username }: AppProps) {
   const start = allowed.find(({ menu }) => menu !== undefined)?.pattern
   useEffect(() => {
     if (path === '/' && start !== undefined) navigate(start)
-    else if (start !== undefined) void refreshAttention(api)
+    else if (start !== undefined) void loadAttention(api)
   }, [path, start])
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -60,6 +61,7 @@ export function App({ api, me, username }: AppProps) {
         {start !== undefined && <Menu views={allowed} path={path} />}
         <main id="content">
           <div role="status">{outcome.value !== '' && <Done>{outcome.value}</Done>}</div>
+          <UndoNotice />
           <CurrentView path={path} views={allowed} />
         </main>
       </div>

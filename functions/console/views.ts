@@ -26,6 +26,7 @@ type MenuPart = (typeof MENU_PARTS)[number]
 const collectionEditor = lazy<ViewProps>(async () => (await import('./pages/collection-editor.tsx')).CollectionEditor)
 const collectionView = lazy<ViewProps>(async () => (await import('./pages/collection.tsx')).CollectionView)
 const joinableEditor = lazy<ViewProps>(async () => (await import('./pages/joinable-editor.tsx')).JoinableEditor)
+const restoreView = lazy<ViewProps>(async () => (await import('./pages/restore.tsx')).RestoreView)
 const newLinkView = lazy<ViewProps>(async () => (await import('./pages/new-link.tsx')).NewLinkView)
 
 /** All views, for those who can open them. The code of a view is loaded with it; the start page has come before. */
@@ -42,6 +43,7 @@ export const VIEWS: readonly View[] = [
   { pattern: '/collections/:id', view: collectionView, isFor: isCollectionsAdministrator },
   { pattern: '/collections/:id/edit', view: collectionEditor, isFor: isCollectionsAdministrator },
   { pattern: '/collections/:id/edit-policy', view: joinableEditor, isFor: isCollectionsAdministrator },
+  { pattern: '/collections/:id/restore/:version', view: restoreView, isFor: isCollectionsAdministrator },
   { pattern: '/collections/:id/:tab', view: collectionView, isFor: isCollectionsAdministrator },
   {
     pattern: '/links',

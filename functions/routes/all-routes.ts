@@ -9,9 +9,10 @@ import { type CoreObjectRouteDependencies, coreObjectRoutes } from './core-objec
 import { type EventRouteDependencies, eventSubscriptionRoutes } from './event-subscriptions.ts'
 import { groupLinkRoutes } from './group-link.ts'
 import type { LinkRouteDependencies } from './group-protection.ts'
+import { type NotificationRouteDependencies, notificationRoutes } from './notifications.ts'
 
 export type AllRouteDependencies = {
-  readonly events: EventRouteDependencies
+  readonly events: EventRouteDependencies & NotificationRouteDependencies
   readonly requests: CollectionRouteDependencies & PlanDependencies
   readonly links: LinkRouteDependencies
   readonly connectors: Parameters<typeof connectorRoutes>[0] & ConnectorDataDependencies
@@ -29,9 +30,9 @@ export const allRoutes = ({ events, requests, links, connectors, coreObjects }: 
     connectorReadRoutes(connectors),
   ] satisfies readonly RouteGroup[]
 
-/** Subscriptions to events are below the prefix of all collections. */
-export function withEvents({ prefix, routes }: RouteGroup, events: EventRouteDependencies): RouteGroup {
-  return { prefix, routes: [...routes, ...eventSubscriptionRoutes(events)] }
+/** Subscriptions to events, and when people get mails, are below the prefix of all collections. */
+export function withEvents({ prefix, routes }: RouteGroup, events: AllRouteDependencies['events']): RouteGroup {
+  return { prefix, routes: [...routes, ...eventSubscriptionRoutes(events), ...notificationRoutes(events)] }
 }
 
 /** The routes as data, for the API document and tests. They cannot be run. */

@@ -3,14 +3,14 @@ import type { RequestName, Viewer } from '../../shared/domain/membership-request
 import type { Actor } from '../../shared/domain/membership-requests/decide-request.ts'
 import { ELIGIBILITY_READERS } from '../../shared/domain/membership-requests/eligible-collections.ts'
 import { REQUEST_STATUSES } from '../../shared/domain/membership-requests/membership-request.ts'
-import type { Person, RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import type { Person, RequestListDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { type OpenCursors, PageQuery } from '../../shared/http/paging.ts'
 import { actingIdentity, type RouteInput } from '../../shared/http/route.ts'
 import { type Caller, type Role, USER_ROLES } from '../../shared/kernel/caller.ts'
 import { Described, Guid, OneOf } from '../../shared/kernel/schema.ts'
 
 /** What the routes of joinable collections and requests work with. */
-export type RequestRouteDependencies = RequestDependencies & { readonly cursors: OpenCursors }
+export type RequestRouteDependencies = RequestListDependencies & { readonly cursors: OpenCursors }
 
 /** The query of paged lists of requests. */
 export const StatusQuery = Type.Object({
@@ -50,6 +50,7 @@ const Ids = Type.Array(Guid, { maxItems: MAX_IDS })
 /** `{ "ids": [...] }` or a list. Selected by type, so that errors refer to the form that was sent. */
 export const FilterMembersRequest = Type.Unsafe<Static<typeof Ids> | { ids: Static<typeof Ids> }>({
   type: ['object', 'array'],
+  items: {},
   if: { type: 'array', items: {} },
   // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
   then: Ids,

@@ -6,6 +6,7 @@ import {
   toCollectionDto,
 } from '../../shared/domain/collections/collection.ts'
 import { listMembers, MemberDto } from '../../shared/domain/collections/list-members.ts'
+import { listPeople, PeopleQuery, PersonDto } from '../../shared/domain/collections/list-people.ts'
 import {
   candidateIds,
   filterMembers,
@@ -24,7 +25,7 @@ import {
   explainMembership,
   MAX_ROWS_COUNT,
 } from '../../shared/domain/insight/explain-membership.ts'
-import { FoundPerson, searchPeople } from '../../shared/domain/insight/find-people.ts'
+import { FoundPerson, findPeople } from '../../shared/domain/insight/find-people.ts'
 import {
   type ListMembershipsDependencies,
   listMemberships,
@@ -54,7 +55,7 @@ import { PREFIXES } from './prefixes.ts'
 export type CollectionRouteDependencies = RequestRouteDependencies &
   ExplainDependencies &
   ListMembershipsDependencies &
-  Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates'> & {
+  Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates' | 'linkStore'> & {
     readonly coreObjects: CoreObjectReader & AccountClaimReader
   } & Pick<HistoryRouteDependencies, 'auditTrail'>
 
@@ -147,7 +148,7 @@ const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
     refusals: ['InvalidLength'],
     run: async ({ query, caller }) => {
       const seesAll = hasFullAccess(caller) || COLLECTION_READERS.some((role) => caller.roles.has(role))
-      return ok(await searchPeople(query.text, { caller, seesAll }, deps))
+      return ok(await findPeople(query.text, { caller, seesAll }, deps))
     },
   }),
   route('GET', '/memberships', {
@@ -220,6 +221,18 @@ const definitionRoutes = (deps: CollectionRouteDependencies): readonly Route[] =
 ]
 
 const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
+  route('POST', '/people', {
+    operationId: 'listPeople',
+    summary: 'List people by id or account',
+    description:
+      'Returns what tells people of one name apart: title and unit of their position, and their account. First the ' +
+      'identities with the given ids, then those with the given accounts, in the order of the request; each once. ' +
+      'Identities that do not exist, and accounts that no identity has, are left out.',
+    roles: COLLECTION_READERS,
+    body: PeopleQuery,
+    reply: { status: 200, schema: Type.Array(PersonDto) },
+    run: async ({ body, caller }) => ok(await listPeople(caller.tenantId, body, deps)),
+  }),
   route('GET', '/{collectionId}/members', {
     operationId: 'listMembers',
     summary: 'List the members of a collection with their names',

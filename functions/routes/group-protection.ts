@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { approveRemovals, readRemovalPlan, rejectRemovals } from '../../shared/domain/group-links/approve-removals.ts'
-import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import type { LinkDependencies, LinkLists } from '../../shared/domain/group-links/link-dependencies.ts'
 import {
   type LinkSettings,
   LinkSettingsChange,
@@ -25,6 +25,7 @@ import { actorIdOf, type Role } from '../../shared/kernel/caller.ts'
 import { COLLECTION_READERS } from './collection-contract.ts'
 
 export type LinkRouteDependencies = LinkDependencies & {
+  readonly links: LinkLists
   readonly cursors: OpenCursors
   readonly auditTrail: AuditTrail
 }
@@ -34,7 +35,8 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
   route('GET', '/settings', {
     operationId: 'getLinkSettings',
     summary: 'Get the settings of group links',
-    description: 'The settings of the tenant. They take effect with the next sync of each link.',
+    description:
+      'The settings of the tenant. They take effect with the next sync of each link, `timeZone` within a minute.',
     roles: COLLECTION_READERS,
     reply: { status: 200, schema: LinkSettingsDto, versioned: true },
     refusals: [],
@@ -48,7 +50,7 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
     identity: 'optional',
     body: LinkSettingsChange,
     reply: { status: 200, schema: LinkSettingsDto, versioned: true },
-    refusals: ['PreconditionFailed', 'StaleVersion'],
+    refusals: ['InvalidValue', 'PreconditionFailed', 'StaleVersion'],
     run: async ({ caller, identityId, ifMatch, body }) => {
       const update = { tenantId: caller.tenantId, callerId: caller.objectId, identityId, ifMatch, change: body }
       return settingsResult(await updateLinkSettings(update, deps))

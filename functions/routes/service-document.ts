@@ -10,6 +10,7 @@ import {
 import { TenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { FrequentValue } from '../../shared/domain/collections/frequent-values.ts'
 import { MemberDto } from '../../shared/domain/collections/list-members.ts'
+import { PeopleQuery, PersonDto } from '../../shared/domain/collections/list-people.ts'
 import { PreviewReply, PreviewRequest } from '../../shared/domain/collections/preview.ts'
 import { AccountConflict } from '../../shared/domain/connectors/account-claims.ts'
 import { ConnectorUpdate, NewConnector } from '../../shared/domain/connectors/connector.ts'
@@ -52,6 +53,7 @@ import { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
 import { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
 import { MembershipDto } from '../../shared/domain/insight/list-memberships.ts'
 import { PlannedPeopleQuery } from '../../shared/domain/insight/planned-people.ts'
+import { NotificationsDto, NotificationsInput } from '../../shared/domain/mail/notifications.ts'
 import { RequestDecision, RequestWithdrawal } from '../../shared/domain/membership-requests/act-on-request.ts'
 import {
   AddedMembers,
@@ -196,6 +198,8 @@ const NAMED_SCHEMAS: NamedSchemas = {
   Collection: CollectionDto,
   CollectionResults,
   Member: MemberDto,
+  PeopleQuery,
+  Person: PersonDto,
   Attention: AttentionDto,
   CollectionVersion,
   FoundPerson,
@@ -209,6 +213,8 @@ const NAMED_SCHEMAS: NamedSchemas = {
   LinkStanding,
   FilterMembersRequest,
   Caller: CallerDto,
+  Notifications: NotificationsDto,
+  NotificationsInput,
 
   Condition,
   CriteriaCollection: CriteriaCollectionDto,

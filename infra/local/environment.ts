@@ -91,6 +91,8 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
       COSMOS_ENDPOINT: cosmos.endpoint,
       COSMOS_KEY: cosmos.key,
       ServiceBus: bus.connectionString,
+      MAIL_SENDER: demo.service.mailSender,
+      ...(options.port === 0 ? {} : { PUBLIC_URL: `http://localhost:${options.port}` }),
     }
     applySettings(connections)
     writeSettings(join(dataFolder, 'local.settings.json'), connections)

@@ -150,6 +150,19 @@ AppMetrics
 '''
   }
   {
+    name: 'mails-not-sent'
+    description: 'The directory refused mails for good.'
+    severity: 3
+    evaluationFrequency: 'PT1H'
+    windowSize: 'PT1H'
+    lookBack: 'PT1H'
+    threshold: 0
+    query: '''
+AppMetrics
+| where Name == 'mails.sent' and tostring(Properties.outcome) == 'Refused' and Sum > 0
+'''
+  }
+  {
     name: 'links-paused'
     description: 'Group links remove no members, because some members of their collections have no directory account.'
     severity: 3

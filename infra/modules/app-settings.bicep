@@ -125,6 +125,14 @@ param directoryWritesTotal int
 @maxLength(4000)
 param eventTargets string
 
+@description('Address of the mailbox that mails are sent from. Empty: no mails.')
+@maxLength(254)
+param mailSender string
+
+@description('Address at which people reach the service, for links in mails. Empty: the host name of the function app.')
+@maxLength(2000)
+param publicUrl string
+
 resource app 'Microsoft.Web/sites@2024-11-01' existing = {
   name: appName
 }
@@ -171,5 +179,7 @@ resource settings 'Microsoft.Web/sites/config@2024-11-01' = {
     DIRECTORY_WRITES_PER_TENANT: string(directoryWritesPerTenant)
     DIRECTORY_WRITES_TOTAL: string(directoryWritesTotal)
     EVENT_TARGETS: eventTargets
+    MAIL_SENDER: mailSender
+    PUBLIC_URL: publicUrl
   }
 }

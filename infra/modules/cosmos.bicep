@@ -94,6 +94,7 @@ var containers = [
       { path: '/*' }
       { path: '/data/nin/?' }
       { path: '/data/directoryObjectId/?' }
+      { path: '/foldedKeys/nin/?' }
       { path: '/foldedKeys/email/?' }
       { path: '/foldedKeys/employeeNumber/?' }
       { path: '/foldedKeys/directoryUserPrincipalName/?' }
@@ -228,6 +229,8 @@ var containers = [
       { path: '/subscriptions/*' }
       { path: '/deliveries/*' }
       { path: '/entry/?' }
+      { path: '/notice/*' }
+      { path: '/mailbox/*' }
       { path: '/"_etag"/?' }
     ]
     compositeIndexes: []

@@ -30,6 +30,7 @@ var queues = [
   { name: 'event-deliveries', lockDuration: 'PT1M', maxDeliveryCount: 10 }
   { name: 'evaluations', lockDuration: 'PT15S', maxDeliveryCount: 10 }
   { name: 'events', lockDuration: 'PT5M', maxDeliveryCount: 10 }
+  { name: 'mails', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'membership-changes', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'sweeps', lockDuration: 'PT5M', maxDeliveryCount: 10 }
   { name: 'sync-jobs', lockDuration: 'PT5M', maxDeliveryCount: 10 }

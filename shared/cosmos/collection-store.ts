@@ -4,6 +4,8 @@ import { type Static, Type } from 'typebox'
 import { byName, type Collection, CollectionObjectType } from '../domain/collections/collection.ts'
 import type {
   CollectionFilter,
+  CollectionLists,
+  CollectionRemovals,
   CollectionStore,
   CollectionSummary,
 } from '../domain/collections/collection-dependencies.ts'
@@ -86,7 +88,10 @@ const definitionSizes = new WeakMap<object, number>()
 const CACHED_BYTES = 50_000_000
 
 /** Container `collections`, partition key `/tenantId`. */
-export function cosmosCollectionStore(collections: Container, outbox: Outbox = NO_OUTBOX): CollectionStore {
+export function cosmosCollectionStore(
+  collections: Container,
+  outbox: Outbox = NO_OUTBOX,
+): CollectionStore & CollectionLists & CollectionRemovals {
   const read = batchedDocumentReads<CollectionDocument>(collections)
   const serializeByTenant = serialize()
   const find: CollectionStore['find'] = async (tenantId, id, kind) => {

@@ -56,6 +56,7 @@ export const CONTAINERS = [
     indexed: [
       '/data/nin',
       '/data/directoryObjectId',
+      '/foldedKeys/nin',
       '/foldedKeys/email',
       '/foldedKeys/employeeNumber',
       '/foldedKeys/directoryUserPrincipalName',
@@ -118,7 +119,7 @@ export const CONTAINERS = [
     id: 'events',
     partitionKey: '/tenantId',
     defaultTtlS: -1,
-    unindexed: ['/subscriptions/*', '/deliveries/*', '/entry/?'],
+    unindexed: ['/subscriptions/*', '/deliveries/*', '/entry/?', '/notice/*', '/mailbox/*'],
   },
   {
     id: 'idempotencyKeys',

@@ -135,3 +135,25 @@ export async function versionsTogether(
   const index = (result ?? []).findIndex(({ statusCode }) => statusCode >= 400 && statusCode !== 424)
   return { status: result?.[index]?.statusCode ?? 500, index }
 }
+
+/**
+ * Creates a document, or replaces the version that was read.
+ * @returns The new version; undefined when others have written the document.
+ */
+export async function savedVersion(
+  container: Container,
+  document: { readonly id: string; readonly tenantId: string },
+  version: string | undefined,
+): Promise<string | undefined> {
+  try {
+    const { id, tenantId } = document
+    const { resource } =
+      version === undefined
+        ? await container.items.create(document)
+        : await container.item(id, tenantId).replace(document, ifVersion(version))
+    return (resource as { readonly _etag: string } | undefined)?._etag
+  } catch (error) {
+    if (isWriteConflict(statusOf(error))) return undefined
+    throw error
+  }
+}

@@ -7,6 +7,8 @@ export type GraphCall = {
   /** Relative to the version segment: `/groups/...`, with the query. */
   readonly path: string
   readonly body?: unknown
+  /** Of a text as the body. Absent: JSON. */
+  readonly contentType?: 'text/plain'
 }
 
 /** Graph's response to one call, or to one item of a batch. */
@@ -91,7 +93,7 @@ async function sendOnce(
   }
 }
 
-function send(request: ReturnType<Client['api']>, { method, body }: GraphCall): Promise<Response> {
+function send(request: ReturnType<Client['api']>, { method, body, contentType }: GraphCall): Promise<Response> {
   switch (method) {
     case 'GET':
       return request.get()
@@ -100,7 +102,7 @@ function send(request: ReturnType<Client['api']>, { method, body }: GraphCall): 
     case 'PATCH':
       return request.patch(body)
     case 'POST':
-      return request.post(body)
+      return (contentType === undefined ? request : request.header('content-type', contentType)).post(body)
   }
 }
 

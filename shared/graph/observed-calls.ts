@@ -32,10 +32,10 @@ export function observedCalls(send: SendCall, metrics: Metrics): SendCall {
 
 type Called = Pick<GraphCall, 'method' | 'path'>
 
-/** `GET /groups/{id}/members`: without ids and query, so that the number of distinct names is small. */
+/** `GET /groups/{id}/members`: without ids, addresses and query, so that the number of distinct names is small. */
 function operationName({ method, path }: Called): string {
   const [withoutQuery = ''] = path.split('?')
-  return `${method} ${withoutQuery.replace(/\/[0-9a-f]{8}-[0-9a-f-]{27}(?=\/|$)/gi, '/{id}')}`
+  return `${method} ${withoutQuery.replace(/\/(?:[0-9a-f]{8}-[0-9a-f-]{27}|[^/]+%40[^/]+)(?=\/|$)/gi, '/{id}')}`
 }
 
 function operationNames(calls: readonly Called[]): string {

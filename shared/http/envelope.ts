@@ -50,7 +50,7 @@ export function successEnvelope(result: RouteResult, status: number): HttpRespon
   return envelope(status, JSON.stringify(success(result, status)), result.headers)
 }
 
-/** The same as a task, for results with long lists. */
+/** The response to a successful request, written in steps: for results with long lists. */
 export function* successEnvelopeSteps(result: RouteResult, status: number): Task<HttpResponse> {
   return { status, headers: envelopeHeaders(result.headers), body: yield* jsonSteps(success(result, status)) }
 }

@@ -9,7 +9,7 @@ export function runToCompletion<T>(task: Task<T>): T {
   }
 }
 
-/** The same as `flatMap`, with one entry in each step. */
+/** Maps each entry to a list, one entry in each step, and joins the lists. */
 export function* flatMapTask<T, Result>(all: Iterable<T>, map: (entry: T) => readonly Result[]): Task<Result[]> {
   const results: Result[] = []
   for (const entry of all) {

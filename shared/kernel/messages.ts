@@ -14,6 +14,7 @@ export type Message =
       readonly message: {
         readonly tenantId: string
         readonly after?: string | undefined
+        readonly stage?: 'keys' | undefined
         readonly beganAtMs?: number | undefined
       }
     }
@@ -30,6 +31,7 @@ export type Message =
       readonly queue: 'event-deliveries'
       readonly message: { readonly tenantId: string; readonly subscriptionId: string }
     }
+  | { readonly queue: 'mails'; readonly message: { readonly tenantId: string } }
   | { readonly queue: 'deadlines'; readonly message: { readonly tenantId: string; readonly dueAtMs: number } }
   | { readonly queue: 'sync-jobs'; readonly message: { readonly tenantId: string; readonly jobId: string } }
 

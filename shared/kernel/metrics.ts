@@ -117,6 +117,13 @@ export const METRICS = {
     meaning: 'Events that were dropped because more waited than are kept',
     by: [],
   },
+  'mails.sent': {
+    kind: 'counter',
+    unit: '{mail}',
+    meaning:
+      'Mails that the directory has accepted (Sent) or refused for good, for example for their address (Refused)',
+    by: ['outcome'],
+  },
   'subscriptions.disabled': {
     kind: 'counter',
     unit: '{subscription}',

@@ -56,7 +56,12 @@ export async function enqueueSweep(
 
 /** Core objects may differ from the data of connectors. `after`: where an audit continues that began at `beganAtMs`. */
 export async function enqueueAudit(
-  message: { readonly tenantId: string; readonly after?: string; readonly beganAtMs?: number | undefined },
+  message: {
+    readonly tenantId: string
+    readonly after?: string
+    readonly stage?: 'keys' | undefined
+    readonly beganAtMs?: number | undefined
+  },
   occasion: string,
   { messageQueue }: Sender,
   delayMs = 0,
@@ -82,6 +87,19 @@ export async function enqueueDelivery(
 ): Promise<void> {
   const message = { tenantId, subscriptionId }
   await messageQueue.enqueue({ queue: 'event-deliveries', message }, { id: `${subscriptionId}:${occasion}`, delayMs })
+}
+
+/** Mails of the tenant are due. */
+export async function enqueueMails(
+  tenantId: string,
+  occasion: string,
+  { messageQueue }: Sender,
+  delayMs = 0,
+): Promise<void> {
+  await messageQueue.enqueue(
+    { queue: 'mails', message: { tenantId } },
+    { id: `${tenantId}:${occasion}`, delayMs: Math.max(0, delayMs) },
+  )
 }
 
 /** Something of the tenant ends at `dueAtMs`, when the message is delivered. */

@@ -14,6 +14,7 @@ export const QUEUES = [
   { name: 'event-deliveries', lockDurationS: 60, maxDeliveryCount: 10 },
   { name: 'evaluations', lockDurationS: 15, maxDeliveryCount: 10 },
   { name: 'events', lockDurationS: 300, maxDeliveryCount: 10 },
+  { name: 'mails', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'membership-changes', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'sweeps', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'sync-jobs', lockDurationS: 300, maxDeliveryCount: 10 },

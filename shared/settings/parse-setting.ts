@@ -1,4 +1,5 @@
 import { isGuid } from '../kernel/guid.ts'
+import { isMailAddress } from '../kernel/mail-address.ts'
 
 /** A missing or invalid setting. The message names the setting and not its value, which can be a secret. */
 export class SettingsError extends Error {
@@ -57,6 +58,12 @@ export function connectionString(value: string, name: string): string {
 /** @throws SettingsError unless the value is a host name with a domain. */
 export function hostName(value: string, name: string): string {
   if (!/^[\w-]+(\.[\w-]+)+$/.test(value)) throw new SettingsError(`${name} must be a host name`)
+  return value
+}
+
+/** @throws SettingsError unless the value is a mail address. */
+export function mailAddress(value: string, name: string): string {
+  if (!isMailAddress(value)) throw new SettingsError(`${name} must be a mail address`)
   return value
 }
 

@@ -6,6 +6,7 @@ import {
   cursorKeys,
   guid,
   hostName,
+  mailAddress,
   monitorConnectionString,
   oneOf,
   optional,
@@ -51,6 +52,8 @@ export type Settings = {
   readonly directoryWritesPerTenant: number
   readonly directoryWritesTotal: number
   readonly eventTargets: readonly string[]
+  readonly mailSender: string | undefined
+  readonly publicUrl: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -243,6 +246,20 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Definition<Settings[K
       'Prefixes of addresses that get events besides public ones by https, comma-separated: scheme and host, with a port and path if those matter (default: none)',
     parse: (read, name) =>
       (read(name) ?? '').split(',').flatMap((part) => (part.trim() === '' ? [] : [url(part.trim(), name)])),
+  },
+  mailSender: {
+    name: 'MAIL_SENDER',
+    meaning: 'Address of the mailbox in HOME_TENANT_ID that mails are sent from (default: no mails)',
+    parse: (read, name) => optional(read(name), name, mailAddress),
+  },
+  publicUrl: {
+    name: 'PUBLIC_URL',
+    meaning:
+      'Address at which people reach the service, for links in mails (default: the host name of the function app)',
+    parse: (read, name) => {
+      const hostName = read('WEBSITE_HOSTNAME')
+      return optional(read(name) ?? (hostName && `https://${hostName}`), name, url)
+    },
   },
 }
 

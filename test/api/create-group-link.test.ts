@@ -236,6 +236,7 @@ describe('Creating and previewing group links', () => {
       membersToAdd: [user(0), user(1)],
       membersToRemove: [user(3), user(4)],
       membersWithoutEntraAccount: 2,
+      groupMemberCount: 3,
     })
     assert.ok(api.server.requests().every(({ method }) => method === 'GET'))
     assert.deepEqual((await api.call('GET', `/group-links?collectionId=${collectionId}`)).body.data, [])

@@ -5,7 +5,13 @@ import { codes, type LinkApi, openLinkApi, type Reply, TIMESTAMP, UNKNOWN_ID } f
 import { SERVICE_PRINCIPAL, TENANT, user, users } from '../support/jobs/link-directory.ts'
 import { notifyOfMembershipChange, setLinkSettings } from '../support/jobs/link-world.ts'
 
-const DEFAULTS = { linkableGroups: 'Any', removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: false } }
+const DEFAULTS = {
+  linkableGroups: 'Any',
+  removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: false },
+  timeZone: 'UTC',
+  operators: [] as string[],
+  language: 'en',
+}
 
 type Settings = typeof DEFAULTS & { updatedAt: string | null; updatedBy: string | null }
 type Link = { heldRemovals: HeldRemovalsDto | null; createdBy: string }
@@ -52,6 +58,12 @@ describe('The settings of group links', () => {
       assert.equal((await patch('PATCH', '/settings', { removalGuard })).status, 400, JSON.stringify(removalGuard))
     }
     assert.equal((await patch('PATCH', '/settings', { linkableGroups: 'Some' })).status, 400)
+    const addresses = (count: number) => Array.from({ length: count }, (_, index) => `a${index}@b.example`)
+    for (const operators of [addresses(11), ['A <a@b.example>'], ['a@b'], ['a@b.example\r\nBcc: c@d.example']]) {
+      assert.equal((await patch('PATCH', '/settings', { operators })).status, 400, operators.join())
+    }
+    assert.equal((await patch('PATCH', '/settings', { language: 'de' })).status, 400)
+    assert.equal((await patch('PATCH', '/settings', { operators: addresses(10), language: 'no' })).status, 200)
     const { headers } = await patch('GET', '/settings')
     const body = { removalGuard: { minimum: 0 } }
     const condition = { 'if-match': headers.etag ?? '' }

@@ -28,6 +28,7 @@ const FUNCTIONS = {
   console: 'httpTrigger',
   'core-objects': 'httpTrigger',
   'deliver-events': 'serviceBusTrigger',
+  'send-mails': 'serviceBusTrigger',
   docs: 'httpTrigger',
   'evaluate-collections': 'serviceBusTrigger',
   'group-link': 'httpTrigger',

@@ -8,6 +8,7 @@ import {
   heading,
   journey,
   leaf,
+  linkTo,
   menu,
   reviewAndSave,
 } from '../support/console/console-steps.ts'
@@ -75,7 +76,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
       await page.getByRole('button', { name: 'Review and save' }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByText('Nobody matches.').waitFor()
-      await dialog.getByRole('row', { name: /^Planned \+0 −[1-9]\d*$/ }).waitFor()
+      await dialog.getByRole('row', { name: /^Planned \+0 −[1-9]\d*/ }).waitFor()
       await dialog.getByRole('row', { name: /^Demo security-6 \+0 −[1-9]\d*/ }).waitFor()
       await assertSound(page)
       await dialog.getByRole('button', { name: 'Back to editing' }).click()
@@ -103,7 +104,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
       })
       await reviewAndSave(page)
       await page.getByRole('dialog').getByText('The effect has changed since you looked at it.').waitFor()
-      await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click()
       await page.getByText('Overtaken is saved.').waitFor()
     },
   )
@@ -206,7 +207,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
       await heading(page, /^Sync of /).waitFor()
       await assertSound(page)
       await menu(page, 'Linked groups').click()
-      await page.getByRole('row', { name: /Demo security-1 Linked Enabled Succeeded/ }).waitFor()
+      await page.getByRole('row', { name: /Demo security-1 Linked In sync Succeeded/ }).waitFor()
       await assertSound(page)
     },
   )
@@ -217,7 +218,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await world().call('admin', 'POST', `/group-link/beta/group-links/${id}/sync`)
     const page = await world().openAs('admin')
     await menu(page, 'Linked groups').click()
-    const failed = page.getByRole('row', { name: /Demo security-5 Failing Enabled Failed/ })
+    const failed = page.getByRole('row', { name: /Demo security-5 Failing Failed Failed/ })
     while ((await failed.count()) === 0) {
       await page.reload()
       await page.getByRole('row', { name: /Demo security-5/ }).waitFor()
@@ -236,6 +237,11 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await page.getByRole('button', { name: 'Choose' }).click()
     await page.getByText('accounts are removed').waitFor()
     await page.getByRole('button', { name: 'Link the group' }).click()
+    await page
+      .getByRole('dialog')
+      .getByText(/^(\d+) of \1 members \(100 %\) of the group Demo populated/)
+      .waitFor()
+    await page.getByRole('button', { name: /^Link and remove [1-9]/ }).click()
     await page.getByText(/removals are held: the collection is empty/).waitFor()
     const other = await world().openAs('collectionsAdmin')
     await menu(other, 'Linked groups').click()
@@ -249,6 +255,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await other.getByRole('dialog').getByRole('button', { name: 'Approve these removals' }).click()
     await other.getByRole('row', { name: /Started by hand Succeeded 0 [1-9]\d* 0 0/ }).waitFor()
     await other.getByText(/removals are held/).waitFor({ state: 'detached' })
+    await other.getByText('accounts were removed from the group.').waitFor()
     assert.deepEqual(other.reported, [])
   })
 
@@ -306,14 +313,6 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
       await assertSound(page)
     },
   )
-}
-
-/** Links a demo group to a collection. @returns The id of the group. */
-async function linkTo(world: ConsoleWorld, collectionId: string, groupName: string): Promise<string> {
-  const groups = world.environment.demo.tenants[0]?.groups ?? []
-  const directoryGroupId = groups.find(({ displayName }) => displayName === groupName)?.id ?? ''
-  await world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
-  return directoryGroupId
 }
 
 /** Gives the group a rule in the directory, so that no sync can write it. */

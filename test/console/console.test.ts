@@ -3,8 +3,10 @@ import { type ConsoleWorld, openConsoleWorld } from '../support/console/console-
 import { findChromium } from '../support/local/headless-browser.ts'
 import { accessJourneys } from './access-journeys.ts'
 import { administratorJourneys } from './administrator-journeys.ts'
+import { builderJourneys } from './builder-journeys.ts'
 import { dataJourneys } from './data-journeys.ts'
 import { formJourneys } from './form-journeys.ts'
+import { groupJourneys } from './group-journeys.ts'
 import { listJourneys } from './list-journeys.ts'
 import { personJourneys } from './person-journeys.ts'
 import { shellJourneys } from './shell-journeys.ts'
@@ -30,6 +32,8 @@ describe('The console', { skip: chromium === undefined ? missing : false, concur
   shellJourneys(world)
   listJourneys(world)
   formJourneys(world)
+  groupJourneys(world)
+  builderJourneys(world)
   accessJourneys(world)
   dataJourneys(world)
 })

@@ -48,7 +48,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     const page = await world().openAs('admin', `/collections/${id}/edit`)
     await page.getByText('match now').waitFor()
     await assertSound(page)
-    await page.getByLabel('Name').fill('Each kind, saved')
+    await page.getByLabel('Name', { exact: true }).fill('Each kind, saved')
     await reviewAndSave(page)
     await heading(page, 'Each kind, saved').waitFor()
     const after = await world().call<{ condition: unknown; name: string }>('admin', 'GET', path)
@@ -61,7 +61,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     async (world) => {
       await criteriaCollection(world(), 'Referred to', [leaf('relationshipTitle', 'Contains', 'Teacher')])
       const page = await world().openAs('admin', '/collections/new')
-      await page.getByLabel('Name').fill('Built')
+      await page.getByLabel('Name', { exact: true }).fill('Built')
       await page.getByLabel('Attribute').fill('relationshipStartDate')
       await page.getByLabel('Operator').selectOption('is before')
       await page.getByLabel('Compared with').selectOption('Days from today')
@@ -88,7 +88,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
         .allTextContents()
       assert.deepEqual(sentences, [
         'Member of a collection is one of Referred to',
-        'Position: start date is before AddDays(Today(),-30)',
+        'Position: start date is before 30 days ago',
         'Position: unit is not Service Desk',
       ])
     },

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosRequestStore } from '../../shared/cosmos/requests/request-store.ts'
 import { deadlineSchedule, withDeadlineMessages } from '../../shared/domain/membership-requests/deadline-messages.ts'
-import type { RequestStore } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { localDatabase } from '../support/contract/local-database.ts'
 import { requestIn } from '../support/domain/membership-requests/requests.ts'
 
@@ -20,7 +19,7 @@ const membership = (endsAt: string | undefined) => {
 }
 
 /** The store with messages, and the times at which those that it enqueues are delivered. */
-function announcing(requests: RequestStore = stored, enqueue?: () => Promise<void>) {
+function announcing(requests = stored, enqueue?: () => Promise<void>) {
   const deliveries: string[] = []
   const messageQueue = {
     async enqueue(_message: unknown, { delayMs = 0 }: { delayMs?: number }) {

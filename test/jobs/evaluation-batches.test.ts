@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { EVALUATION_LEASE_MS } from '../../shared/domain/evaluation/evaluation-lease.ts'
+import type { EvaluatedDependencies } from '../../shared/domain/evaluation/tenant-evaluator.ts'
 import {
   type CriteriaProcess,
   criteriaTenant,
@@ -28,11 +29,7 @@ type Slow = {
 }
 
 /** A process that takes long to store the members of a collection. `evaluated` has the collections in this order. */
-function slowProcess(
-  takesMs = COLLECTION_TAKES_MS,
-  parts: Partial<CollectionDependencies> = {},
-  rowsMemoryMB?: number,
-) {
+function slowProcess(takesMs = COLLECTION_TAKES_MS, parts: Partial<EvaluatedDependencies> = {}, rowsMemoryMB?: number) {
   const { memberships } = service.process
   const replace: CollectionDependencies['memberships']['replace'] = async (tenantId, id, ...rest) => {
     slow.evaluated.push(id)

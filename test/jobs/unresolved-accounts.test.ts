@@ -157,7 +157,12 @@ describe('Source data that name something other than a user as an account', () =
     const unknown = user(900_001)
     const { collectionId, groupId } = await syncedLink(world, [...users(0, 5), unknown])
     const preview = await previewLink(TENANT, { collectionId, groupId }, world.deps)
-    assert.deepEqual(preview, { membersToAdd: [], membersToRemove: [], membersWithoutEntraAccount: 1 })
+    assert.deepEqual(preview, {
+      membersToAdd: [],
+      membersToRemove: [],
+      membersWithoutEntraAccount: 1,
+      groupMemberCount: 5,
+    })
   })
 
   it('are counted in a preview, and not added, once the group is nested', async () => {
@@ -165,6 +170,11 @@ describe('Source data that name something other than a user as an account', () =
     const collectionId = world.collections.make([...users(0, 2), nested])
     const groupId = await world.newGroup({}, [nested, ...users(1, 1)])
     const preview = await previewLink(TENANT, { collectionId, groupId }, world.deps)
-    assert.deepEqual(preview, { membersToAdd: users(0, 1), membersToRemove: [], membersWithoutEntraAccount: 1 })
+    assert.deepEqual(preview, {
+      membersToAdd: users(0, 1),
+      membersToRemove: [],
+      membersWithoutEntraAccount: 1,
+      groupMemberCount: 1,
+    })
   })
 })

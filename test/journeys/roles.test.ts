@@ -85,8 +85,10 @@ const CONNECTOR_DATA_WRITE: Gate = { passed: ['connector'] }
 const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] = [
   [COLLECTIONS_READ, 200, 'GET /collections/beta, GET /collections/beta/search'],
   [ANYONE, 200, 'GET /collections/beta/me'],
+  [AS_ONESELF, 200, 'GET /collections/beta/me/notifications'],
+  [AS_ONESELF, 400, 'PUT /collections/beta/me/notifications'],
   [AS_ONESELF, 200, 'GET /collections/beta/member-of'],
-  [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/members'],
+  [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/members, POST /collections/beta/people'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/history, GET /collections/beta/{collectionId}/history'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/audit'],
   [COLLECTIONS_READ, 400, 'GET /collections/beta/{collectionId}/versions/{version}'],

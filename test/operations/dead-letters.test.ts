@@ -18,6 +18,7 @@ const QUEUES = [
   'deadlines',
   'evaluations',
   'event-deliveries',
+  'mails',
   'events',
   'membership-changes',
   'sweeps',

@@ -42,6 +42,8 @@ const MALFORMED: Readonly<Record<string, readonly string[]>> = {
   CLOCK_DIFFERENCE_S: ['-1', '2m'],
   DIRECTORY_WRITES_PER_TENANT: ['many', '0'],
   DIRECTORY_WRITES_TOTAL: ['0x10', '0'],
+  MAIL_SENDER: ['sender', 'sender@host', 'A <sender@host.example>', 'a@b.example,c@d.example'],
+  PUBLIC_URL: ['collections.example', 'ftp://collections.example'],
   EVENT_TARGETS: ['127.0.0.1', 'http://127.0.0.1,ftp://127.0.0.1'],
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { t } from '../language/texts.ts'
 import { ErrorNotice } from './loaded.tsx'
 
@@ -23,7 +23,7 @@ export function useAction(run: () => Promise<void>) {
 
 type ActionButtonProps = {
   readonly run: () => Promise<void>
-  readonly kind?: 'primary' | 'danger'
+  readonly kind?: 'primary' | 'danger' | 'danger filled'
   readonly disabled?: boolean
   readonly children: ComponentChildren
 }
@@ -91,12 +91,15 @@ type DialogProps = {
   readonly title: string
   /** Whether the dialog ends with a button that closes it. Dialogs with actions of their own have it among them. */
   readonly hasClose?: boolean
+  /** For tables. */
+  readonly isWide?: boolean
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
 
 /** A modal dialog. Escape closes it, and the focus returns to where it was. */
-export function Dialog({ title, hasClose = false, onClose, children }: DialogProps) {
+export function Dialog({ title, hasClose = false, isWide = false, onClose, children }: DialogProps) {
+  const titleId = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const shown = dialog.current
@@ -104,8 +107,14 @@ export function Dialog({ title, hasClose = false, onClose, children }: DialogPro
     return () => shown?.close()
   }, [])
   return (
-    <dialog ref={dialog} onClose={onClose} aria-labelledby="dialog-title">
-      <h2 id="dialog-title">{title}</h2>
+    <dialog
+      ref={dialog}
+      class={isWide ? 'wide' : undefined}
+      // A dialog within a dialog closes itself only.
+      onClose={(event) => event.target === event.currentTarget && onClose()}
+      aria-labelledby={titleId}
+    >
+      <h2 id={titleId}>{title}</h2>
       {children}
       {hasClose && (
         <div class="actions">

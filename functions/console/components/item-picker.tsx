@@ -21,10 +21,12 @@ type ItemPickerProps = {
   readonly without?: readonly string[]
   readonly onPick: (item: PickedItem) => void
   readonly hint?: string | undefined
+  /** Where the label cannot be seen. */
+  readonly placeholder?: string
 }
 
 /** A search whose results are buttons. The number of results is announced. */
-export function ItemPicker({ label, search, without = [], onPick, hint }: ItemPickerProps) {
+export function ItemPicker({ label, search, without = [], onPick, hint, placeholder }: ItemPickerProps) {
   const id = useId()
   const [text, setText] = useState('')
   const wanted = text.trim()
@@ -41,6 +43,7 @@ export function ItemPicker({ label, search, without = [], onPick, hint }: ItemPi
         id={id}
         type="search"
         autocomplete="off"
+        placeholder={placeholder}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />

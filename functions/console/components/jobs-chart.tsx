@@ -27,7 +27,7 @@ export function JobsChart({ jobs }: { readonly jobs: readonly SyncJobDto[] }) {
             {dayText(oldest.createdAt)}
           </text>
         )}
-        {newest !== undefined && newest !== oldest && (
+        {oldest !== undefined && newest !== undefined && hasRoom(oldest, newest, (ordered.length - 1) * step) && (
           <text x={CHART_LEFT + (ordered.length - 1) * step + barWidth} y={CHART_HEIGHT - 4} text-anchor="end">
             {dayText(newest.createdAt)}
           </text>
@@ -41,6 +41,14 @@ export function JobsChart({ jobs }: { readonly jobs: readonly SyncJobDto[] }) {
       </figcaption>
     </figure>
   )
+}
+
+/** The width of two dates beside each other. */
+const TWO_LABELS_WIDTH = 170
+
+/** Whether the labels of the first and the last bar differ and do not overlap. */
+function hasRoom(oldest: SyncJobDto, newest: SyncJobDto, distance: number): boolean {
+  return distance >= TWO_LABELS_WIDTH && dayText(oldest.createdAt) !== dayText(newest.createdAt)
 }
 
 type JobBarProps = {

@@ -23,7 +23,7 @@ export class Order extends Component<OrderProps> {
 
   /** The focus goes to the button that adds items, because the one that has it vanishes. */
   readonly #remove = () => {
-    this.#place.current?.closest('.group')?.querySelector<HTMLElement>(':scope > .actions button')?.focus()
+    this.#place.current?.closest('.group')?.querySelector<HTMLElement>(':scope > .adds button')?.focus()
     this.#latest.onRemove()
   }
 

@@ -1,61 +1,41 @@
-import { useMemo } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { GROUP_OPERATORS } from '../../../shared/domain/criteria/condition.ts'
-import type { ApiFault } from '../api.ts'
 import { Choice } from '../components/fields.tsx'
 import { Fault } from '../components/loaded.tsx'
 import { Order } from '../components/order.tsx'
-import { languageCode, t } from '../language/texts.ts'
-import { attributeText, compareAttributes } from './attribute-text.ts'
+import { t } from '../language/texts.ts'
 import type { ConditionChoices } from './condition-choices.ts'
 import { groupText } from './condition-text.tsx'
 import { type EditedGroup, newGroup, newLeaf, withChild, withMovedChild, withoutChild } from './condition-tree.ts'
-import { ATTRIBUTE_LIST_ID, LeafEditor, typeText } from './leaf-editor.tsx'
+import { LeafEditor } from './leaf-editor.tsx'
+import { notesOfGroup, notesOfLeaf, Proofs, type TreeNotes } from './node-notes.tsx'
 
 type GroupEditorProps = {
   readonly group: EditedGroup
   /** JSON pointer of the group in the condition. */
   readonly pointer: string
   readonly choices: ConditionChoices
-  readonly faults: readonly ApiFault[]
+  readonly notes: TreeNotes
+  /** Whether the group, and what is in it, can be over any position. */
+  readonly canBeAnyPosition: boolean
   readonly onChange: (group: EditedGroup) => void
 }
 
-/** Edits a condition: groups, leaves and their order, all by keyboard. One list of attributes serves all leaves. */
+/** Edits a condition: groups, leaves and their order, all by keyboard. */
 export function ConditionBuilder(props: Omit<GroupEditorProps, 'pointer'>) {
-  const { types } = props.choices
-  const language = languageCode.value
-  const options = useMemo(() => attributeOptions(types), [types, language])
-  return (
-    <>
-      <datalist id={ATTRIBUTE_LIST_ID}>{options}</datalist>
-      <GroupEditor {...props} pointer="" />
-    </>
-  )
+  return <GroupEditor {...props} pointer="" />
 }
 
-function attributeOptions(types: ConditionChoices['types']) {
-  return Object.keys(types)
-    .sort(compareAttributes)
-    .map((name) => (
-      <option key={name} value={name}>
-        {`${attributeText(name)} · ${typeText(types[name] ?? '')}`}
-      </option>
-    ))
-}
-
-function GroupEditor({ group, pointer, choices, faults, onChange }: GroupEditorProps) {
-  const own = faultsAt(pointer, faults)
+function GroupEditor({ group, pointer, choices, notes, canBeAnyPosition, onChange }: GroupEditorProps) {
+  const own = notesOfGroup(notes, pointer)
+  // One such group does not lie within another one.
+  const canChildren = canBeAnyPosition && group.over === undefined
   return (
     <fieldset class="group">
       <legend class="visually-hidden">{groupText(group.operator, group.over)}</legend>
-      <Choice
-        label={t('groupOperator')}
-        isLabelHidden
-        value={group.operator}
-        options={GROUP_OPERATORS.map((operator) => ({ value: operator, text: groupText(operator) }))}
-        onChange={(operator) => onChange({ ...group, operator })}
-      />
-      {own.map((fault) => (
+      <GroupHead {...{ group, canBeAnyPosition, onChange }} />
+      <Proofs warnings={own.warnings} />
+      {own.faults.map((fault) => (
         <div key={fault.message} class="fault" role="alert">
           <Fault fault={fault} />
         </div>
@@ -70,14 +50,16 @@ function GroupEditor({ group, pointer, choices, faults, onChange }: GroupEditorP
                   group={child}
                   pointer={at}
                   choices={choices}
-                  faults={faults}
+                  notes={notes}
+                  canBeAnyPosition={canChildren}
                   onChange={(changed) => onChange(withChild(group, index, changed))}
                 />
               ) : (
                 <LeafEditor
                   leaf={child}
                   choices={choices}
-                  faults={faults.filter(({ target }) => target === at || target?.startsWith(`${at}/`))}
+                  notes={notesOfLeaf(notes, at)}
+                  canBeAnyPosition={canChildren}
                   onChange={(changed) => onChange(withChild(group, index, changed))}
                 />
               )}
@@ -91,7 +73,7 @@ function GroupEditor({ group, pointer, choices, faults, onChange }: GroupEditorP
           )
         })}
       </ol>
-      <div class="actions">
+      <div class="actions adds">
         <button type="button" onClick={() => onChange({ ...group, children: [...group.children, newLeaf()] })}>
           {t('addCondition')}
         </button>
@@ -103,6 +85,46 @@ function GroupEditor({ group, pointer, choices, faults, onChange }: GroupEditorP
   )
 }
 
-function faultsAt(pointer: string, faults: readonly ApiFault[]): ApiFault[] {
-  return faults.filter(({ target }) => target === pointer || target === `${pointer}/conditions`)
+type GroupHeadProps = Pick<GroupEditorProps, 'group' | 'canBeAnyPosition' | 'onChange'>
+
+/** How the nodes of a group combine, and behind a small menu whether the group is about any position of the person. */
+function GroupHead({ group, canBeAnyPosition, onChange }: GroupHeadProps) {
+  const [isMore, setMore] = useState(group.over !== undefined)
+  return (
+    <div class="actions">
+      <Choice
+        label={t('groupOperator')}
+        isLabelHidden
+        value={group.operator}
+        options={GROUP_OPERATORS.map((operator) => ({ value: operator, text: groupText(operator) }))}
+        onChange={(operator) => onChange({ ...group, operator })}
+      />
+      {(canBeAnyPosition || group.over !== undefined) && (
+        <>
+          <button
+            type="button"
+            class="quiet"
+            title={t('moreOfGroup')}
+            aria-label={t('moreOfGroup')}
+            aria-expanded={isMore}
+            onClick={() => setMore(!isMore)}
+          >
+            …
+          </button>
+          {isMore && (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={group.over !== undefined}
+                onChange={({ currentTarget: { checked } }) =>
+                  onChange({ ...group, over: checked ? 'AnyPosition' : undefined })
+                }
+              />
+              {t('anyPosition')}
+            </label>
+          )}
+        </>
+      )}
+    </div>
+  )
 }

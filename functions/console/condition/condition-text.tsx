@@ -1,8 +1,9 @@
 import type { GroupOperator, WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import type { MessageKey } from '../language/english.ts'
 import { t } from '../language/texts.ts'
-import { fieldText } from './attribute-text.ts'
+import { fieldText, valueText } from './attribute-text.ts'
 import { isOperand } from './condition-tree.ts'
+import { operatorText } from './operator-text.ts'
 
 const GROUP_TEXT: Readonly<Record<GroupOperator, MessageKey>> = { AND: 'and', OR: 'or', NOT: 'not', XOR: 'xor' }
 
@@ -48,7 +49,7 @@ export function LeafText({ leaf: { id, field, operator, value }, names }: LeafTe
       {shown.map((one, index) => (
         <span key={one}>
           {index > 0 && ', '}
-          <code>{names.get(one.toLowerCase()) ?? one}</code>
+          <code>{valueText(one, names)}</code>
         </span>
       ))}
       {values.length > shown.length && ` ${t('andMore', { count: values.length - shown.length })}`}
@@ -58,19 +59,4 @@ export function LeafText({ leaf: { id, field, operator, value }, names }: LeafTe
 
 function valueTexts(value: NonNullable<WireLeaf['value']>): string[] {
   return isOperand(value) ? [fieldText(value.attribute, value.attribute)] : [value].flat().map(String)
-}
-
-/** An ordering of times reads "is after", of other values "is greater than". */
-export function operatorText(operator: WireLeaf['operator'], id: string, type?: string): string {
-  const isTime = type === undefined ? /Date$/.test(id) : type === 'DateTime'
-  const ordering = `time${operator}` as const
-  switch (ordering) {
-    case 'timeGreaterThan':
-    case 'timeGreaterThanOrEqual':
-    case 'timeLessThan':
-    case 'timeLessThanOrEqual':
-      return isTime ? t(ordering) : t(operator)
-    default:
-      return t(operator)
-  }
 }

@@ -50,6 +50,15 @@ export const newGroup = (operator: GroupOperator = 'AND'): EditedGroup => ({
   children: [newLeaf()],
 })
 
+/** A leaf that holds when it holds in any position of the person. */
+export const inAnyPosition = (leaf: EditedLeaf): EditedGroup => ({
+  kind: 'group',
+  key: newKey(),
+  over: 'AnyPosition',
+  operator: 'AND',
+  children: [leaf],
+})
+
 /** The tree of a condition. `conditionOf` returns the same condition again. */
 export function editedGroup({ groupOperator, over, conditions }: WireGroup): EditedGroup {
   return { kind: 'group', key: newKey(), over, operator: groupOperator, children: conditions.map(editedNode) }
@@ -76,10 +85,12 @@ export function isOperand(value: WireLeaf['value']): value is WireOperand {
   return typeof value === 'object' && 'attribute' in value
 }
 
-/** Whether every leaf has an attribute and a value, so that a preview makes sense. The empty text is a value. */
+/** Whether every leaf has an attribute and a value. The empty text is a value. */
 export function isComplete(node: EditedNode): boolean {
   if (node.kind === 'group') return node.children.length > 0 && node.children.every(isComplete)
-  return node.id !== '' && (node.operator === 'IsNull' || node.value !== undefined)
+  if (node.id === '') return false
+  if (isOperand(node.value)) return node.value.attribute !== ''
+  return node.operator === 'IsNull' || node.value !== undefined
 }
 
 /** Replaces one child, by its index. */

@@ -36,6 +36,13 @@ function isOfType(text: string, type: string): boolean {
   return type !== 'Integer' || /^-?\d+$/.test(text)
 }
 
+/** The types of attributes with which a leaf can be compared. None where only values are allowed. */
+export function operandTypes({ operator, field, id }: EditedLeaf, type: string | undefined): readonly string[] {
+  if (id === MEMBER_OF_COLLECTION || operator === 'In' || operator === 'IsNull' || field !== id) return []
+  if (type === 'List') return ['Guid']
+  return type === undefined || type === 'ExternalList' || type === 'Array' ? [] : [type]
+}
+
 /** A list has several values, any other operator one. */
 export function withOperator({ value }: EditedLeaf, operator: Operator): Partial<EditedLeaf> {
   if (isOperand(value)) return { operator, value: operator === 'In' ? undefined : value }
@@ -49,6 +56,6 @@ export function allowedOperators(id: string, type: string | undefined): readonly
   return isType(type) ? OPERATORS_OF[type] : OPERATORS
 }
 
-export function isType(type: string | undefined): type is AttributeType {
+function isType(type: string | undefined): type is AttributeType {
   return type !== undefined && Object.hasOwn(OPERATORS_OF, type)
 }

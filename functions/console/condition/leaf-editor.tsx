@@ -1,160 +1,146 @@
 import { Component } from 'preact'
+import { useState } from 'preact/hooks'
 import { OPERATORS, type Operator } from '../../../shared/domain/criteria/condition.ts'
 import type { ApiFault } from '../api.ts'
-import { Choice, TextField } from '../components/fields.tsx'
+import { Badge, Choice } from '../components/fields.tsx'
 import { Fault } from '../components/loaded.tsx'
-import type { MessageKey } from '../language/english.ts'
 import { t } from '../language/texts.ts'
-import { attributeText } from './attribute-text.ts'
+import { AttributeField } from './attribute-field.tsx'
 import type { ConditionChoices } from './condition-choices.ts'
-import { operatorText } from './condition-text.tsx'
-import type { EditedLeaf } from './condition-tree.ts'
-import { type FieldForm, type FieldFormName, fieldForm, fieldOf, formsOf, newForm } from './field-form.ts'
-import { allowedOperators, isType, withAttribute, withOperator } from './leaf-changes.ts'
+import { type EditedLeaf, type EditedNode, inAnyPosition, isOperand } from './condition-tree.ts'
+import { formsOf } from './field-form.ts'
+import { FieldFunction } from './field-function.tsx'
+import { allowedOperators, operandTypes, withAttribute, withOperator } from './leaf-changes.ts'
+import type { NodeNotes } from './node-notes.tsx'
+import { Proofs } from './node-notes.tsx'
+import { operatorText } from './operator-text.ts'
 import { ValueField } from './value-field.tsx'
-
-/** The `datalist` of all attributes: one for all leaves. */
-export const ATTRIBUTE_LIST_ID = 'attributes'
 
 type LeafEditorProps = {
   readonly leaf: EditedLeaf
   readonly choices: ConditionChoices
-  readonly faults: readonly ApiFault[]
-  readonly onChange: (leaf: EditedLeaf) => void
+  readonly notes: NodeNotes
+  /** Whether the leaf can be in a group over any position. */
+  readonly canBeAnyPosition: boolean
+  readonly onChange: (node: EditedNode) => void
 }
 
 /** Edits one leaf. In a long condition, only the leaf that changes is rendered again. */
 export class LeafEditor extends Component<LeafEditorProps> {
   override shouldComponentUpdate(next: LeafEditorProps): boolean {
-    const { leaf, choices, faults } = this.props
+    const { leaf, choices, notes, canBeAnyPosition } = this.props
     // A new `onChange` has new siblings, so that it must be kept; it does not change what is shown.
     this.#onChange = next.onChange
-    return leaf !== next.leaf || choices !== next.choices || faults.length + next.faults.length > 0
+    return (
+      leaf !== next.leaf ||
+      choices !== next.choices ||
+      canBeAnyPosition !== next.canBeAnyPosition ||
+      !(notes.isEmpty && next.notes.isEmpty)
+    )
   }
 
   #onChange = this.props.onChange
 
   override render() {
-    const { leaf, choices, faults } = this.props
-    const type = choices.types[leaf.id]
-    const change = (changed: Partial<EditedLeaf>) => this.#onChange({ ...leaf, ...changed })
-    return (
-      <div class="leaf">
-        <label class="field">
-          <span>{t('attribute')}</span>
-          <input
-            type="text"
-            list={ATTRIBUTE_LIST_ID}
-            value={leaf.id}
-            autocomplete="off"
-            placeholder={t('chooseAttribute')}
-            onInput={({ currentTarget: { value } }) => {
-              change(withAttribute(leaf, attributeNamed(value, choices.types) ?? value, choices.types))
-            }}
-          />
-          {type !== undefined && (
-            <small>
-              {attributeText(leaf.id)} · {typeText(type)}
-            </small>
-          )}
-        </label>
-        <Choice
-          label={t('operator')}
-          value={leaf.operator}
-          options={operatorsOf(leaf, type).map((operator) => ({
-            value: operator,
-            text: operatorText(operator, leaf.id, type),
-          }))}
-          onChange={(operator) => change(withOperator(leaf, operator))}
-        />
-        {leaf.operator !== 'IsNull' && (
-          <ValueField leaf={leaf} type={type} choices={choices} onInput={(value) => change({ value })} />
-        )}
-        <FieldFunction leaf={leaf} type={type} onInput={(field) => change({ field })} />
-        {faults.map((fault) => (
-          <div key={fault.message} class="fault" role="alert">
-            <Fault fault={fault} />
-          </div>
-        ))}
-      </div>
-    )
+    const { leaf, choices, notes, canBeAnyPosition } = this.props
+    return <Line {...{ leaf, choices, notes, canBeAnyPosition }} onChange={(node) => this.#onChange(node)} />
   }
 }
 
-const FORM_TEXT: Readonly<Record<FieldFormName, MessageKey>> = {
-  Plain: 'functionNone',
-  ToUpper: 'functionToUpper',
-  ToLower: 'functionToLower',
-  Substring: 'functionSubstring',
-  AddDays: 'functionAddDays',
-  Today: 'functionToday',
-  Written: 'functionWritten',
-}
-
-type FieldFunctionProps = {
-  readonly leaf: EditedLeaf
-  readonly type: string | undefined
-  readonly onInput: (field: string) => void
-}
-
-/** The function around the attribute, with its arguments. */
-function FieldFunction({ leaf: { id, field }, type, onInput }: FieldFunctionProps) {
-  const form = fieldForm(field, id)
-  const names = formsOf(type)
-  const offered = names.includes(form.name) ? names : [...names, form.name]
-  if (offered.length === 1) return null
-  const change = (changed: FieldForm) => onInput(fieldOf(changed, id))
+function Line({ leaf, choices, notes, canBeAnyPosition, onChange }: LeafEditorProps) {
+  const type = choices.types[leaf.id]
+  const [isMore, setMore] = useState(() => leaf.field !== leaf.id)
+  const change = (changed: Partial<EditedLeaf>) => onChange({ ...leaf, ...changed })
   return (
-    <>
-      <Choice
-        label={t('fieldFunction')}
-        value={form.name}
-        options={offered.map((name) => ({ value: name, text: t(FORM_TEXT[name]) }))}
-        onChange={(name) => change(newForm(name, field))}
+    <div class="leaf">
+      <AttributeField
+        label={t('attribute')}
+        value={leaf.id}
+        types={choices.types}
+        onInput={(name) => change(withAttribute(leaf, name, choices.types))}
       />
-      {form.name === 'Substring' && (
-        <>
-          <TextField
-            label={t('functionStart')}
-            type="number"
-            value={form.start}
-            onInput={(start) => change({ ...form, start })}
-          />
-          <TextField
-            label={t('functionLength')}
-            type="number"
-            value={form.length}
-            onInput={(length) => change({ ...form, length })}
-          />
-        </>
+      <Choice
+        label={t('operator')}
+        value={leaf.operator}
+        options={operatorsOf(leaf, type).map((operator) => ({
+          value: operator,
+          text: operatorText(operator, leaf.id, type),
+        }))}
+        onChange={(operator) => change(withOperator(leaf, operator))}
+      />
+      <div class="leaf-value">
+        {leaf.operator !== 'IsNull' && (
+          <ValueField leaf={leaf} type={type} choices={choices} onInput={(value) => change({ value })} />
+        )}
+      </div>
+      <button
+        type="button"
+        class="quiet"
+        title={t('moreOptions')}
+        aria-label={t('moreOptions')}
+        aria-expanded={isMore}
+        onClick={() => setMore(!isMore)}
+      >
+        …
+      </button>
+      {isMore && <LeafOptions {...{ leaf, choices, canBeAnyPosition, onChange }} />}
+      {notes.holds !== undefined && (
+        <p class="wide">
+          <Badge kind={notes.holds ? 'good' : 'bad'}>{t(notes.holds ? 'holds' : 'holdsNot')}</Badge>
+        </p>
       )}
-      {form.name === 'AddDays' && (
-        <TextField
-          label={t('functionDays')}
-          type="number"
-          value={form.days}
-          onInput={(days) => change({ ...form, days })}
-        />
-      )}
-      {form.name === 'Written' && (
-        <TextField label={t('functionText')} value={form.text} onInput={(text) => change({ ...form, text })} />
-      )}
-    </>
+      <Proofs warnings={notes.warnings} />
+      {faultsOf(leaf, type, notes.faults).map((fault) => (
+        <div key={fault.message} class="fault" role="alert">
+          <Fault fault={fault} />
+        </div>
+      ))}
+    </div>
   )
 }
 
-export function typeText(type: string): string {
-  return isType(type) ? t(`type${type}`) : type
+type LeafOptionsProps = Omit<LeafEditorProps, 'notes'>
+
+/** What few conditions need: a function around the attribute, another attribute as value, any position. */
+function LeafOptions({ leaf, choices, canBeAnyPosition, onChange }: LeafOptionsProps) {
+  const type = choices.types[leaf.id]
+  const canCompare = operandTypes(leaf, type).length > 0
+  const isCompared = isOperand(leaf.value)
+  if (formsOf(type).length === 1 && !canCompare && !canBeAnyPosition) {
+    return <p class="hint wide">{t('noMoreOptions')}</p>
+  }
+  return (
+    <div class="leaf-options wide">
+      {!isCompared && <FieldFunction leaf={leaf} type={type} onInput={(field) => onChange({ ...leaf, field })} />}
+      {canCompare && leaf.field === leaf.id && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isCompared}
+            onChange={({ currentTarget: { checked } }) =>
+              onChange({ ...leaf, value: checked ? { attribute: '' } : undefined })
+            }
+          />
+          {t('compareAttribute')}
+        </label>
+      )}
+      {canBeAnyPosition && (
+        <button type="button" onClick={() => onChange(inAnyPosition(leaf))}>
+          {t('makeAnyPosition')}
+        </button>
+      )}
+    </div>
+  )
 }
 
-type Types = ConditionChoices['types']
+/** A value that the person may not see stays as it is, though its attribute is not in the list. */
+const HIDDEN = 'hidden'
 
-/** The attribute whose name to read a text is, in any case. Undefined while the text can become another such name. */
-function attributeNamed(text: string, types: Types): string | undefined {
-  const wanted = text.trim().toLowerCase()
-  if (wanted === '' || Object.hasOwn(types, text)) return undefined
-  const [only, ...others] = Object.keys(types).filter((name) => attributeText(name).toLowerCase().startsWith(wanted))
-  return only !== undefined && others.length === 0 && attributeText(only).toLowerCase() === wanted ? only : undefined
+/** An attribute that does not exist is a fault of the line, which the preview leaves out. */
+function faultsOf(leaf: EditedLeaf, type: string | undefined, faults: readonly ApiFault[]): readonly ApiFault[] {
+  const isUnknown = leaf.id !== '' && type === undefined && leaf.value !== HIDDEN
+  if (!isUnknown || faults.some(({ code }) => code === 'FieldNotInSchema')) return faults
+  return [...faults, { code: 'FieldNotInSchema', message: leaf.id }]
 }
 
 /** The operators of the attribute's type, and the current one. */

@@ -1,11 +1,13 @@
+import { useState } from 'preact/hooks'
 import type { WireLeaf } from '../../../shared/domain/criteria/condition.ts'
-import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
+import { ItemPicker, type PickedItem, PickedItems } from '../components/item-picker.tsx'
 import type { MessageKey } from '../language/english.ts'
 import { t } from '../language/texts.ts'
 import { collectionsNamed, findObjects } from '../object-names.ts'
 import { useConsole } from '../session.ts'
 import type { ConditionChoices } from './condition-choices.ts'
 import type { ReferredType } from './referred-objects.ts'
+import { UnitTreeDialog } from './unit-tree.tsx'
 
 type ObjectFieldProps = {
   readonly type: ReferredType
@@ -28,6 +30,11 @@ export function ObjectField({ type, value, isList, choices: { names, collections
   const { api } = useConsole()
   const ids = (value === undefined ? [] : [value].flat().map(String)).filter((id) => id !== '')
   const change = (next: readonly string[]) => onInput(isList && next.length > 0 ? next : next[0])
+  const [isTree, setTree] = useState(false)
+  const pick = ({ id, name }: PickedItem) => {
+    names.set(id, name)
+    change(isList ? [...ids.filter((one) => one !== id), id] : [id])
+  }
   return (
     <div class="picked">
       <PickedItems
@@ -36,15 +43,27 @@ export function ObjectField({ type, value, isList, choices: { names, collections
       />
       <ItemPicker
         label={t(LABEL_OF[type])}
+        placeholder={t(LABEL_OF[type])}
         without={ids}
         search={async (text, signal) =>
           type === 'Collection' ? collectionsNamed(collections, text) : findObjects(api, type, text, signal)
         }
-        onPick={({ id, name }) => {
-          names.set(id, name)
-          change(isList ? [...ids, id] : [id])
-        }}
+        onPick={pick}
       />
+      {type === 'OrgUnit' && (
+        <button type="button" class="link" onClick={() => setTree(true)}>
+          {t('browseUnits')}
+        </button>
+      )}
+      {isTree && (
+        <UnitTreeDialog
+          onClose={() => setTree(false)}
+          onPick={(unit) => {
+            pick(unit)
+            setTree(false)
+          }}
+        />
+      )}
     </div>
   )
 }

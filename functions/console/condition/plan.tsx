@@ -4,7 +4,10 @@ import type { Api } from '../api.ts'
 import { ActionButton, Dialog } from '../components/actions.tsx'
 import { Badge } from '../components/fields.tsx'
 import { List } from '../components/list.tsx'
+import { PeopleNumber } from '../components/people-dialog.tsx'
 import { numberOf, t } from '../language/texts.ts'
+import { type PeopleSource, peopleMatching, plannedPeople } from '../listed-people.ts'
+import { useConsole } from '../session.ts'
 import type { NamesById } from './condition-text.tsx'
 
 /** What saving would do, and the names of the groups in it. */
@@ -20,7 +23,15 @@ export async function readPlan(path: string, body: object, api: Api): Promise<Na
   return { plan, groupNames: new Map(names) }
 }
 
+/** What a plan was asked for. */
+type PlannedChange = {
+  /** Of the collection; undefined for a new one. */
+  readonly path: string | undefined
+  readonly body: { readonly objectType: string; readonly condition: object }
+}
+
 type PlanDialogProps = NamedPlan & {
+  readonly change: PlannedChange
   readonly collectionNames: NamesById
   /** Whether the effect has changed since the person has seen a plan. */
   readonly isChanged: boolean
@@ -29,8 +40,11 @@ type PlanDialogProps = NamedPlan & {
 }
 
 /** What saving would do to collections, groups and requests, before it is done. */
-export function PlanDialog({ plan, groupNames, collectionNames, isChanged, onSave, onClose }: PlanDialogProps) {
+export function PlanDialog(props: PlanDialogProps) {
+  const { plan, groupNames, collectionNames, change, isChanged, onSave, onClose } = props
   const { warnings, collections, links, requests } = plan
+  const peopleOf = usePlannedPeople(change)
+  const leaving = leavingCount(plan)
   const isQuiet = links.length === 0 && collections.every(({ added, removed }) => added + removed === 0)
   return (
     <Dialog title={t('planTitle')} onClose={onClose}>
@@ -40,7 +54,7 @@ export function PlanDialog({ plan, groupNames, collectionNames, isChanged, onSav
         </div>
       )}
       {warnings.length > 0 && <Warnings warnings={warnings} collectionNames={collectionNames} />}
-      {isQuiet ? <p>{t('planNothing')}</p> : <PlannedCollections plan={plan} />}
+      {isQuiet ? <p>{t('planNothing')}</p> : <PlannedCollections plan={plan} peopleOf={peopleOf} />}
       {links.length > 0 && (
         <List
           label={t('links')}
@@ -49,16 +63,55 @@ export function PlanDialog({ plan, groupNames, collectionNames, isChanged, onSav
           empty=""
           columns={[
             { head: t('group'), cell: (link) => groupNames.get(link.directoryGroupId) ?? link.directoryGroupId },
-            { head: t('accountsAdded'), cell: ({ toAdd }) => `+${numberOf(toAdd)}`, isNumber: true },
-            { head: t('accountsRemoved'), cell: ({ toRemove }) => `−${numberOf(toRemove)}`, isNumber: true },
-            { head: t('held'), cell: ({ wouldHold }) => wouldHold && <Badge kind="warn">{t('wouldHold')}</Badge> },
+            {
+              head: t('accountsAdded'),
+              cell: ({ linkId, toAdd }) => (
+                <PlannedNumber
+                  count={toAdd}
+                  title={t('accountsAdded')}
+                  change="added"
+                  of={{ linkId }}
+                  peopleOf={peopleOf}
+                />
+              ),
+              isNumber: true,
+            },
+            {
+              head: t('accountsRemoved'),
+              cell: ({ linkId, toRemove }) => (
+                <PlannedNumber
+                  count={toRemove}
+                  title={t('accountsRemoved')}
+                  change="removed"
+                  of={{ linkId }}
+                  peopleOf={peopleOf}
+                />
+              ),
+              isNumber: true,
+            },
+            {
+              head: t('held'),
+              cell: ({ linkId, wouldHold, pausedRemovals }) => (
+                <>
+                  {wouldHold && <Badge kind="warn">{t('wouldHold')}</Badge>}
+                  {pausedRemovals > 0 && (
+                    <PeopleNumber
+                      count={pausedRemovals}
+                      text={t('nobodyRemoved', { count: pausedRemovals })}
+                      title={t('pausedRemovals')}
+                      source={peopleOf({ linkId }, 'removed')}
+                    />
+                  )}
+                </>
+              ),
+            },
           ]}
         />
       )}
       {requests.becomeEligible + requests.loseEligibility > 0 && <p>{t('planRequests', requests)}</p>}
       <div class="actions">
-        <ActionButton kind="primary" run={onSave}>
-          {t('save')}
+        <ActionButton kind={leaving > 0 ? 'danger filled' : 'primary'} run={onSave}>
+          {leaving > 0 ? t('saveAndRemove', { count: leaving }) : t('save')}
         </ActionButton>
         <button type="button" onClick={onClose}>
           {t('backToEditing')}
@@ -68,7 +121,42 @@ export function PlanDialog({ plan, groupNames, collectionNames, isChanged, onSav
   )
 }
 
-function PlannedCollections({ plan: { collections } }: Pick<NamedPlan, 'plan'>) {
+type PeopleOf = (
+  of: { readonly linkId: string } | { readonly collectionId: string },
+  change: 'added' | 'removed',
+) => PeopleSource
+
+function usePlannedPeople({ path, body }: PlannedChange): PeopleOf {
+  const { api } = useConsole()
+  return (of, change) => {
+    if (path !== undefined) return plannedPeople(api, path, { ...body, ...of, change })
+    return peopleMatching(api, { preview: { objectType: body.objectType, condition: body.condition } }, 'preview')
+  }
+}
+
+/** How many people leave this collection; without any, how many accounts leave groups. */
+function leavingCount({ collections, links }: ChangePlan): number {
+  const leaving = collections[0]?.removed ?? 0
+  return leaving > 0 ? leaving : links.reduce((sum, { toRemove }) => sum + toRemove, 0)
+}
+
+type PlannedNumberProps = {
+  readonly count: number
+  readonly title: string
+  readonly change: 'added' | 'removed'
+  readonly of: Parameters<PeopleOf>[0]
+  readonly peopleOf: PeopleOf
+}
+
+/** A number of the plan with its sign, which opens the people behind it. */
+function PlannedNumber({ count, title, change, of, peopleOf }: PlannedNumberProps) {
+  const text = `${change === 'added' ? '+' : '−'}${numberOf(count)}`
+  return <PeopleNumber count={count} text={text} title={title} source={peopleOf(of, change)} />
+}
+
+type PlannedCollectionsProps = Pick<NamedPlan, 'plan'> & { readonly peopleOf: PeopleOf }
+
+function PlannedCollections({ plan: { collections }, peopleOf }: PlannedCollectionsProps) {
   return (
     <List
       label={t('collections')}
@@ -77,8 +165,32 @@ function PlannedCollections({ plan: { collections } }: Pick<NamedPlan, 'plan'>) 
       empty=""
       columns={[
         { head: t('collection'), cell: ({ name }) => name },
-        { head: t('membersJoin'), cell: ({ added }) => `+${numberOf(added)}`, isNumber: true },
-        { head: t('membersLeave'), cell: ({ removed }) => `−${numberOf(removed)}`, isNumber: true },
+        {
+          head: t('membersJoin'),
+          cell: ({ collectionId, added }) => (
+            <PlannedNumber
+              count={added}
+              title={t('membersJoin')}
+              change="added"
+              of={{ collectionId: collectionId ?? '' }}
+              peopleOf={peopleOf}
+            />
+          ),
+          isNumber: true,
+        },
+        {
+          head: t('membersLeave'),
+          cell: ({ collectionId, removed }) => (
+            <PlannedNumber
+              count={removed}
+              title={t('membersLeave')}
+              change="removed"
+              of={{ collectionId: collectionId ?? '' }}
+              peopleOf={peopleOf}
+            />
+          ),
+          isNumber: true,
+        },
       ]}
     />
   )

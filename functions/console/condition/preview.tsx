@@ -1,11 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Badge, OptionalText } from '../components/fields.tsx'
+import type { ConditionWarning } from '../../../shared/domain/collections/condition-warnings.ts'
+import { OptionalText } from '../components/fields.tsx'
 import { Empty, ErrorNotice } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
-import { numberOf, t } from '../language/texts.ts'
+import { PeopleNumber } from '../components/people-dialog.tsx'
+import { t } from '../language/texts.ts'
+import { peopleMatching } from '../listed-people.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
-import { conditionOf, type EditedGroup, isComplete } from './condition-tree.ts'
+import type { CompletePart } from './complete-part.ts'
 
 /** Milliseconds after the last key. */
 const PREVIEWED_AFTER_MS = 150
@@ -15,12 +18,13 @@ type Named = { readonly objectId: string; readonly displayName: string | null }
 type PreviewResult = {
   readonly preview: readonly Named[]
   readonly counts: { readonly preview: number; readonly added: number; readonly removed: number }
+  readonly warnings: readonly ConditionWarning[]
 }
 
-/** Who matches the tree, shortly after it was changed. Undefined for a tree that is not complete. */
-export function usePreview(tree: EditedGroup, objectType: string, currentId: string | undefined) {
+/** Who matches the complete part, shortly after it was changed. Undefined without one. */
+export function usePreview({ condition }: CompletePart, objectType: string, currentId: string | undefined) {
   const { api } = useConsole()
-  const wanted = isComplete(tree) ? JSON.stringify([objectType, conditionOf(tree)]) : ''
+  const wanted = condition === undefined ? '' : JSON.stringify([objectType, condition])
   const [asked, setAsked] = useState(wanted)
   useEffect(() => {
     const timer = setTimeout(() => setAsked(wanted), PREVIEWED_AFTER_MS)
@@ -38,12 +42,16 @@ export function usePreview(tree: EditedGroup, objectType: string, currentId: str
 
 type PreviewProps = {
   readonly preview: ReturnType<typeof usePreview>
-  readonly isComplete: boolean
-  readonly isNew: boolean
+  readonly part: CompletePart
+  readonly objectType: string
+  /** The stored collection; undefined for a new one. */
+  readonly currentId: string | undefined
 }
 
 /** The counts are announced; the names are the first ones. */
-export function Preview({ preview: { value, error, isLoading }, isComplete: isReady, isNew }: PreviewProps) {
+export function Preview({ preview: { value, error, isLoading }, part, objectType, currentId }: PreviewProps) {
+  const { condition, isWhole } = part
+  const isReady = condition !== undefined
   return (
     <Section title={t('previewNames')}>
       <div role="status">
@@ -52,25 +60,51 @@ export function Preview({ preview: { value, error, isLoading }, isComplete: isRe
         ) : value === undefined ? (
           isLoading && <p class="faint">{t('previewing')}</p>
         ) : (
-          <Counts {...value} isNew={isNew} />
+          <Counts counts={value.counts} question={{ preview: { objectType, condition }, currentId }} />
         )}
       </div>
+      {isReady && !isWhole && <p class="hint">{t('previewPart')}</p>}
       {isReady && error !== undefined && !isLoading && <ErrorNotice error={error} />}
       {isReady && value !== undefined && <Names result={value} />}
     </Section>
   )
 }
 
-function Counts({ counts, isNew }: Pick<PreviewResult, 'counts'> & { readonly isNew: boolean }) {
+type CountsProps = Pick<PreviewResult, 'counts'> & {
+  readonly question: {
+    readonly preview: { readonly objectType: string; readonly condition: object }
+    readonly currentId: string | undefined
+  }
+}
+
+function Counts({ counts, question }: CountsProps) {
+  const { api } = useConsole()
+  const { preview, currentId } = question
+  const body = currentId === undefined ? { preview } : { preview, currentId }
   return (
     <>
       <p>
-        <span class="big">{numberOf(counts.preview)}</span> {t('matches', { count: counts.preview })}
+        <span class="big">
+          <PeopleNumber
+            count={counts.preview}
+            title={t('previewNames')}
+            source={peopleMatching(api, body, 'preview')}
+          />
+        </span>{' '}
+        {t('matches', { count: counts.preview })}
       </p>
-      {!isNew && (
+      {currentId !== undefined && (
         <p class="facts">
-          <Badge kind={counts.added > 0 ? 'good' : 'plain'}>{t('matchesAdded', { count: counts.added })}</Badge>
-          <Badge kind={counts.removed > 0 ? 'bad' : 'plain'}>{t('matchesRemoved', { count: counts.removed })}</Badge>
+          {(['added', 'removed'] as const).map((list) => (
+            <span key={list}>
+              <PeopleNumber
+                count={counts[list]}
+                text={t(list === 'added' ? 'matchesAdded' : 'matchesRemoved', { count: counts[list] })}
+                title={t(list === 'added' ? 'membersJoin' : 'membersLeave')}
+                source={peopleMatching(api, body, list)}
+              />
+            </span>
+          ))}
         </p>
       )}
     </>

@@ -1,20 +1,21 @@
 import { useId, useState } from 'preact/hooks'
+import type { Operator } from '../../../shared/domain/criteria/condition.ts'
 import { TextField } from '../components/fields.tsx'
 import { pause } from '../components/item-picker.tsx'
-import { t } from '../language/texts.ts'
+import { numberOf, t } from '../language/texts.ts'
 import { type Resource, useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
+import { type Example, nearestExample } from './nearest-example.ts'
 
 type TextValueFieldProps = {
   readonly attribute: string
+  /** Undefined where a function is around the attribute, so that its values are not the compared ones. */
+  readonly operator: Operator | undefined
   /** Several values are written one per line. */
   readonly isList: boolean
   readonly text: string
   readonly onInput: (text: string) => void
 }
-
-/** A value of the data, and how many objects have it. */
-type Example = { readonly value: string; readonly objectCount: number }
 
 /** Maximum number of values in an answer of the API. */
 const MAX_EXAMPLES = 50
@@ -25,7 +26,7 @@ const SEARCHED_AFTER_MS = 200
 /**
  * A text to compare with. In the field, the values that the data have are offered: the most frequent, then those typed.
  */
-export function TextValueField({ attribute, isList, text, onInput }: TextValueFieldProps) {
+export function TextValueField({ attribute, operator, isList, text, onInput }: TextValueFieldProps) {
   const listId = useId()
   const [isUsed, setUsed] = useState(false)
   const frequent = useExamples(isUsed ? attribute : '', '')
@@ -43,6 +44,9 @@ export function TextValueField({ attribute, isList, text, onInput }: TextValueFi
         list={listId}
         hint={hintOf(frequent)}
       />
+      {isUsed && (operator === 'Equals' || operator === 'In') && (
+        <Suggestion attribute={attribute} frequent={frequent.value ?? []} text={text} onInput={onInput} />
+      )}
       {!isList && offered.length > 0 && (
         <datalist id={listId}>
           {offered.map(({ value, objectCount }) => (
@@ -53,6 +57,43 @@ export function TextValueField({ attribute, isList, text, onInput }: TextValueFi
         </datalist>
       )}
     </>
+  )
+}
+
+type SuggestionProps = {
+  readonly attribute: string
+  readonly frequent: readonly Example[]
+  readonly text: string
+  readonly onInput: (text: string) => void
+}
+
+/** For the first line that no object has as its value: the value of the data that is probably meant. */
+function Suggestion({ attribute, frequent, text, onInput }: SuggestionProps) {
+  const lines = text.split('\n').map((line) => line.trim())
+  const isKnown = (line: string) => line === '' || frequent.some(({ value }) => value === line)
+  const unknown = lines.find((line) => !isKnown(line))
+  const containing = useExamples(unknown === undefined ? '' : attribute, unknown ?? '')
+  if (unknown === undefined || containing.value === undefined || containing.isLoading) return null
+  const found = containing.value
+  if (found.some(({ value }) => value === unknown)) return null
+  const nearest = nearestExample(unknown, [...found, ...frequent])
+  return (
+    <p class="hint" role="status">
+      {t('valueUnknown', { value: unknown })}{' '}
+      {nearest !== undefined && (
+        <>
+          {t('didYouMean')}{' '}
+          <button
+            type="button"
+            class="link"
+            onClick={() => onInput(lines.map((line) => (line === unknown ? nearest.value : line)).join('\n'))}
+          >
+            {countedText(nearest)}
+          </button>
+          {'?'}
+        </>
+      )}
+    </p>
   )
 }
 
@@ -69,9 +110,11 @@ function useExamples(attribute: string, text: string): Resource<readonly Example
   })
 }
 
+const countedText = ({ value, objectCount }: Example): string => `${value} (${numberOf(objectCount)})`
+
 function hintOf({ value, error }: Resource<readonly Example[]>): string | undefined {
   if (error !== undefined) return t('examplesFailed')
   if (value === undefined || value.length === 0) return undefined
-  const named = value.slice(0, EXAMPLES_NAMED).map((one) => one.value)
+  const named = value.slice(0, EXAMPLES_NAMED).map(countedText)
   return t('examples', { values: named.join(', ') })
 }

@@ -1,9 +1,11 @@
 import type { WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import { Choice, TextField } from '../components/fields.tsx'
 import { t } from '../language/texts.ts'
+import { AttributeField } from './attribute-field.tsx'
 import type { ConditionChoices } from './condition-choices.ts'
 import { type EditedLeaf, isOperand } from './condition-tree.ts'
 import { type DayForm, dayForm, dayValue } from './field-form.ts'
+import { operandTypes } from './leaf-changes.ts'
 import { ObjectField } from './object-field.tsx'
 import { referredType } from './referred-objects.ts'
 import { TextValueField } from './text-value-field.tsx'
@@ -16,8 +18,20 @@ type ValueFieldProps = {
 }
 
 /** The value of a leaf: as the attribute's type and the operator need it. */
-export function ValueField({ leaf: { id, operator, value }, type, choices, onInput }: ValueFieldProps) {
-  if (isOperand(value)) return <p class="hint">{t('valueOfAttribute', { attribute: value.attribute })}</p>
+export function ValueField({ leaf, type, choices, onInput }: ValueFieldProps) {
+  const { id, operator, value } = leaf
+  if (isOperand(value)) {
+    const allowed = operandTypes({ ...leaf, field: id }, type)
+    const types = Object.entries(choices.types).filter(([name, one]) => name !== id && allowed.includes(one))
+    return (
+      <AttributeField
+        label={t('otherAttribute')}
+        value={value.attribute}
+        types={Object.fromEntries(types)}
+        onInput={(attribute) => onInput({ attribute })}
+      />
+    )
+  }
   const isList = operator === 'In'
   const referred = referredType(id)
   if (referred !== undefined) {
@@ -32,7 +46,15 @@ export function ValueField({ leaf: { id, operator, value }, type, choices, onInp
   }
   // The same component while the attribute is being typed: the field keeps the focus.
   if (type === 'String' || type === undefined) {
-    return <TextValueField attribute={type === undefined ? '' : id} isList={isList} text={text} onInput={change} />
+    return (
+      <TextValueField
+        attribute={type === undefined ? '' : id}
+        operator={leaf.field === id ? operator : undefined}
+        isList={isList}
+        text={text}
+        onInput={change}
+      />
+    )
   }
   if (isList) return <TextField label={t('valuesOnePerLine')} multiline value={text} onInput={change} />
   if (type === 'Boolean') {

@@ -4,6 +4,7 @@ import type { CollectionDto } from '../../../shared/domain/collections/collectio
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { Api, PageOf } from '../api.ts'
+import { restorePath } from '../collection-versions.ts'
 import { Dialog } from '../components/actions.tsx'
 import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -22,8 +23,14 @@ const ENTRIES_PER_PAGE = 200
 
 type NamedEntry = AuditEntry & { readonly actorName: string }
 
+type AuditSectionProps = {
+  readonly path: string
+  /** The collection whose earlier versions can be restored. */
+  readonly collectionId?: string
+}
+
 /** What people and applications did, the newest first. @param path of the audit of a collection or of the settings. */
-export function AuditSection({ path }: { readonly path: string }) {
+export function AuditSection({ path, collectionId }: AuditSectionProps) {
   const { api } = useConsole()
   const [chosen, setChosen] = useState<NamedEntry | undefined>(undefined)
   const entries = usePages(`${path}?pageSize=${ENTRIES_PER_PAGE}`, async (page, signal) => {
@@ -47,9 +54,20 @@ export function AuditSection({ path }: { readonly path: string }) {
               {
                 head: t('actions'),
                 cell: (entry) => (
-                  <button type="button" onClick={() => setChosen(entry)}>
-                    {t('details')}
-                  </button>
+                  <div class="actions">
+                    <button type="button" onClick={() => setChosen(entry)}>
+                      {t('details')}
+                    </button>
+                    {collectionId !== undefined && isEarlierVersion(entry, items) && (
+                      <a
+                        class="button"
+                        href={hrefOf(restorePath(collectionId, entry.version))}
+                        aria-label={t('restoreVersion')}
+                      >
+                        {t('restore')}
+                      </a>
+                    )}
+                  </div>
                 ),
               },
             ]}
@@ -59,6 +77,14 @@ export function AuditSection({ path }: { readonly path: string }) {
       {chosen !== undefined && <AuditDialog entry={chosen} onClose={() => setChosen(undefined)} />}
     </Section>
   )
+}
+
+/** Whether an entry has left a definition that is not the current one. @param newestFirst entries from the first one. */
+function isEarlierVersion(
+  entry: NamedEntry,
+  newestFirst: readonly NamedEntry[],
+): entry is NamedEntry & { readonly version: string } {
+  return entry.version !== null && entry.version !== newestFirst.find(({ version }) => version !== null)?.version
 }
 
 type AuditDialogProps = { readonly entry: NamedEntry; readonly onClose: () => void }

@@ -1,18 +1,24 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CollectionDto, CriteriaCollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
+import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import { type Api, type ApiFault, ApiRefusal } from '../api.ts'
+import { newestVersion, offerUndo } from '../collection-versions.ts'
 import { ActionButton } from '../components/actions.tsx'
 import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
-import { isStale, Loaded } from '../components/loaded.tsx'
+import { ErrorNotice, isStale, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { ConditionBuilder } from '../condition/builder.tsx'
+import { completePart, pointerInTree } from '../condition/complete-part.ts'
+import { ConditionAsText } from '../condition/condition-as-text.tsx'
 import type { ConditionChoices } from '../condition/condition-choices.ts'
 import { conditionOf, type EditedGroup, editedGroup, isComplete, newGroup } from '../condition/condition-tree.ts'
 import { readConditionNames } from '../condition/named-condition.tsx'
+import type { TreeNotes } from '../condition/node-notes.tsx'
 import { type NamedPlan, PlanDialog, readPlan } from '../condition/plan.tsx'
 import { Preview, usePreview } from '../condition/preview.tsx'
-import { t } from '../language/texts.ts'
+import { TestedPerson, useTestedPerson } from '../condition/tested-person.tsx'
+import { t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -25,37 +31,65 @@ const OBJECT_TYPES = ['Identity', 'Relationship', 'OrgUnit'] as const
 type Stored = { readonly collection: CriteriaCollectionDto | undefined; readonly etag: string | undefined }
 type Start = { readonly stored: Stored; readonly choices: ConditionChoices }
 
+type CollectionEditorProps = {
+  readonly parameters: { readonly id?: string }
+  /** An earlier version to start from. Its effect is shown at once. */
+  readonly former?: CollectionVersion
+}
+
 /** Creates a criteria collection, or changes one, with a preview of who matches. */
-export function CollectionEditor({ parameters: { id } }: { readonly parameters: { readonly id?: string } }) {
+export function CollectionEditor({ parameters: { id }, former }: CollectionEditorProps) {
   const { api } = useConsole()
-  const start = useResource(id ?? 'new', (signal) => readStart(id, api, signal))
+  const start = useResource(id ?? 'new', (signal) => readStart(id, former, api, signal))
   const back =
     id === undefined
       ? { path: '/collections', text: t('collections') }
       : { path: `/collections/${id}`, text: start.value?.stored.collection?.name ?? t('collection') }
   return (
-    <Page title={id === undefined ? t('newCriteriaCollection') : t('editCollection')} back={back}>
+    <Page title={titleOf(id, former)} back={back}>
       <Loaded resource={start}>
-        {({ stored, choices }) => <Editor key={id ?? 'new'} start={stored} choices={choices} />}
+        {({ stored, choices }) => <Editor key={id ?? 'new'} start={stored} former={former} choices={choices} />}
       </Loaded>
     </Page>
   )
 }
 
-type EditorProps = { readonly start: Stored; readonly choices: ConditionChoices }
+function titleOf(id: string | undefined, former: CollectionVersion | undefined): string {
+  if (former !== undefined) return t('restoreNamed', { time: timeOf(former.at) })
+  return id === undefined ? t('newCriteriaCollection') : t('editCollection')
+}
 
-function Editor({ start, choices }: EditorProps) {
+type EditorProps = {
+  readonly start: Stored
+  readonly former: CollectionVersion | undefined
+  readonly choices: ConditionChoices
+}
+
+function Editor({ start, former, choices }: EditorProps) {
   const { api } = useConsole()
   const [base, setBase] = useState(start)
-  const [head, setHead] = useState<CollectionHead>(() => headOf(start))
-  const [tree, setTree] = useState<EditedGroup>(() => treeOf(start))
+  const [head, setHead] = useState<CollectionHead>(() => headOf(former ?? start.collection))
+  const [tree, setTree] = useState<EditedGroup>(() => treeOf(former ?? start.collection))
   const [saveFaults, setSaveFaults] = useState<readonly ApiFault[]>([])
+  const [reviewError, setReviewError] = useState<unknown>(undefined)
   const [theirs, setTheirs] = useState<Stored | undefined>(undefined)
   const [planned, setPlanned] = useState<(NamedPlan & { readonly isChanged: boolean }) | undefined>(undefined)
-  const preview = usePreview(tree, head.objectType, base.collection?.id)
+  const part = useMemo(() => completePart(tree, (name) => Object.hasOwn(choices.types, name)), [tree, choices])
+  const preview = usePreview(part, head.objectType, base.collection?.id)
+  const tested = useTestedPerson(part, head.objectType)
+  const notes = useMemo((): TreeNotes => {
+    const inTree = <Note extends { readonly target?: string }>(note: Note): Note => {
+      return note.target === undefined ? note : { ...note, target: pointerInTree(note.target, part.pointers) }
+    }
+    return {
+      faults: [...faultsOfCondition(preview.error, '/preview/condition').map(inTree), ...saveFaults],
+      warnings: preview.value?.warnings.map(inTree) ?? [],
+      results: tested.results.value ?? new Map(),
+    }
+  }, [part, preview.error, preview.value, saveFaults, tested.results.value])
   const isNew = base.collection === undefined
   useUnsaved(isChanged(base, head, tree))
-  const body = { ...kept(base), ...head, condition: conditionOf(tree) }
+  const body = { ...kept(former ?? base.collection), ...head, condition: conditionOf(tree) }
   const review = async (isChanged = false) => {
     setSaveFaults([])
     try {
@@ -65,9 +99,16 @@ function Editor({ start, choices }: EditorProps) {
       throw error
     }
   }
+  const isRestored = former !== undefined
+  useEffect(() => {
+    // A refused version stays in the form, with its faults where they are.
+    if (isRestored) review().catch((error) => setReviewError(error))
+  }, [isRestored])
   const save = async (planId: string) => {
     try {
+      const version = base.collection && (await newestVersion(api, base.collection.id))
       const id = await saved(base, body, planId, api)
+      if (version !== undefined) offerUndo({ collectionId: id, name: head.name, version }, Date.now())
       navigate(`/collections/${id}`, t('savedNamed', { name: head.name }))
     } catch (error) {
       if (error instanceof ApiRefusal && (error.has('PlanChanged') || error.has('PlanExpired'))) return review(true)
@@ -85,10 +126,12 @@ function Editor({ start, choices }: EditorProps) {
       <div>
         <HeadFields head={head} objectTypes={OBJECT_TYPES} isNew={isNew} onChange={setHead} />
         <Section title={t('condition')}>
+          <ConditionAsText tree={tree} choices={choices} onChange={change} />
           <ConditionBuilder
             group={tree}
             choices={choices}
-            faults={[...faultsOfCondition(preview.error, '/preview/condition'), ...saveFaults]}
+            notes={notes}
+            canBeAnyPosition={head.objectType !== 'OrgUnit'}
             onChange={change}
           />
         </Section>
@@ -101,16 +144,20 @@ function Editor({ start, choices }: EditorProps) {
             }}
             onTakeTheirs={() => {
               setBase(theirs)
-              setHead(headOf(theirs))
-              setTree(treeOf(theirs))
+              setHead(headOf(theirs.collection))
+              setTree(treeOf(theirs.collection))
               setTheirs(undefined)
             }}
           />
         )}
+        {reviewError !== undefined && <ErrorNotice error={reviewError} />}
         <div class="actions">
           <ActionButton
             kind="primary"
-            run={review}
+            run={() => {
+              setReviewError(undefined)
+              return review()
+            }}
             disabled={head.name.trim() === '' || !isComplete(tree) || theirs !== undefined}
           >
             {t('review')}
@@ -123,44 +170,56 @@ function Editor({ start, choices }: EditorProps) {
       {planned !== undefined && (
         <PlanDialog
           {...planned}
+          change={{ path: base.collection && pathOf(base), body }}
           collectionNames={new Map(choices.collections.map(({ id, name }) => [id, name]))}
           onSave={() => save(planned.plan.planId)}
           onClose={() => setPlanned(undefined)}
         />
       )}
       <aside>
-        <Preview preview={preview} isComplete={isComplete(tree)} isNew={isNew} />
+        <Preview preview={preview} part={part} objectType={head.objectType} currentId={base.collection?.id} />
+        {head.objectType !== 'OrgUnit' && (
+          <TestedPerson person={tested.person} results={tested.results} onChange={tested.setPerson} />
+        )}
       </aside>
     </form>
   )
 }
 
-function headOf({ collection }: Stored): CollectionHead {
+type Definition = Pick<CriteriaCollectionDto, 'name' | 'description' | 'metadata'> & {
+  readonly objectType: string
+  readonly condition: unknown
+}
+
+function headOf(collection: Definition | undefined): CollectionHead {
   const { name = '', description, objectType = 'Identity' } = collection ?? {}
   return { name, description: description ?? '', objectType }
 }
 
-function treeOf({ collection }: Stored): EditedGroup {
+function treeOf(collection: Definition | undefined): EditedGroup {
   return collection === undefined ? newGroup() : editedGroup(collection.condition as WireGroup)
 }
 
 const textOf = (tree: EditedGroup): string => JSON.stringify(conditionOf(tree))
 
 function isChanged(base: Stored, head: CollectionHead, tree: EditedGroup): boolean {
-  return JSON.stringify([headOf(base), textOf(treeOf(base))]) !== JSON.stringify([head, textOf(tree)])
+  return (
+    JSON.stringify([headOf(base.collection), textOf(treeOf(base.collection))]) !== JSON.stringify([head, textOf(tree)])
+  )
 }
 
 function differences(head: CollectionHead, tree: EditedGroup, theirs: Stored) {
-  const other = headOf(theirs)
+  const other = headOf(theirs.collection)
   return differencesOf([
     { head: t('name'), mine: head.name, theirs: other.name },
     { head: t('description'), mine: head.description, theirs: other.description },
-    { head: t('condition'), mine: textOf(tree), theirs: textOf(treeOf(theirs)) },
+    { head: t('condition'), mine: textOf(tree), theirs: textOf(treeOf(theirs.collection)) },
   ])
 }
 
 /** What the editor does not show and must not lose. */
-const kept = ({ collection }: Stored): object => (collection === undefined ? {} : { metadata: collection.metadata })
+const kept = (collection: Definition | undefined): object =>
+  collection === undefined ? {} : { metadata: collection.metadata }
 
 const pathOf = ({ collection }: Stored): string =>
   collection === undefined ? CRITERIA : `${CRITERIA}/${collection.id}`
@@ -183,13 +242,18 @@ function faultsOfCondition(error: unknown, prefix: string): ApiFault[] {
 
 type TenantSchemas = { readonly identitySchema: Readonly<Record<string, string>> }
 
-async function readStart(id: string | undefined, api: Api, signal: AbortSignal): Promise<Start> {
+async function readStart(
+  id: string | undefined,
+  former: CollectionVersion | undefined,
+  api: Api,
+  signal: AbortSignal,
+): Promise<Start> {
   const [schemas, collections, stored] = await Promise.all([
     api.send<TenantSchemas>('GET', `${CRITERIA}/tenant-schemas`),
     api.all<CollectionDto>('/collections/beta'),
     id === undefined ? { collection: undefined, etag: undefined } : readStored(id, api),
   ])
-  const condition = stored.collection?.condition as WireGroup | undefined
+  const condition = (former ?? stored.collection)?.condition as WireGroup | undefined
   const names = condition === undefined ? [] : await readConditionNames(condition, api, signal)
   return {
     stored,

@@ -72,7 +72,7 @@ function tabsOf(collection: Shown['collection']): readonly Tab[] {
   const audit: Tab = {
     path: 'audit',
     text: t('audit'),
-    view: () => <AuditSection path={`/collections/beta/${collection.id}/audit`} />,
+    view: () => <AuditSection path={`/collections/beta/${collection.id}/audit`} collectionId={collection.id} />,
   }
   if ('joinPolicy' in collection) {
     const policy = { path: 'policy', text: t('policy'), view: () => <PolicySection policy={collection.joinPolicy} /> }

@@ -1,33 +1,32 @@
+import { useEffect } from 'preact/hooks'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
-import type { RemovalPlanDto } from '../../../shared/domain/group-links/removal-plan.ts'
-import { ConfirmedAction } from '../components/actions.tsx'
-import { LongList } from '../components/list.tsx'
+import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
+import { ConfirmedAction, Done } from '../components/actions.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
-import { t, timeOf } from '../language/texts.ts'
+import { PeopleList, PeopleNumber } from '../components/people-dialog.tsx'
+import { numberOf, t, timeOf } from '../language/texts.ts'
+import { peopleOfJob, peopleOfRemovals } from '../listed-people.ts'
 import { actorName, namesOf } from '../object-names.ts'
-import { usePages, useResource } from '../resource.ts'
+import { useResource } from '../resource.ts'
+import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
+import { CausingChange } from './causing-change.tsx'
 
 type Held = NonNullable<GroupLinkDto['heldRemovals']>
-
-const ACCOUNTS_PER_PAGE = 500
 
 type HeldRemovalsSectionProps = {
   readonly linkId: string
   readonly held: Held
-  readonly onDecided: (done: string) => void
+  readonly onRejected: () => void
+  readonly onApproved: (jobId: string) => void
 }
 
 /** The removals that the guard holds, with names and cause. A decision is for the plan that is shown. */
-export function HeldRemovalsSection({ linkId, held, onDecided }: HeldRemovalsSectionProps) {
+export function HeldRemovalsSection({ linkId, held, onRejected, onApproved }: HeldRemovalsSectionProps) {
   const { api } = useConsole()
   const { planId, count, limit, groupSize, reason } = held
   const path = `/group-link/beta/group-links/${linkId}/removal-plan`
-  const accounts = usePages(`${path}?pageSize=${ACCOUNTS_PER_PAGE}`, async (page, signal) => {
-    const { data, nextCursor } = await api.send<RemovalPlanDto>('GET', page, { signal })
-    return { items: data.accounts, nextCursor }
-  })
   return (
     <Section
       title={t('heldRemovals')}
@@ -40,7 +39,7 @@ export function HeldRemovalsSection({ linkId, held, onDecided }: HeldRemovalsSec
               kind="primary"
               run={async () => {
                 await api.send('POST', `${path}/${planId}/reject`, { body: {} })
-                onDecided(t('removalsRejected'))
+                onRejected()
               }}
             />
           )}
@@ -48,8 +47,8 @@ export function HeldRemovalsSection({ linkId, held, onDecided }: HeldRemovalsSec
             label={t('approveRemovals')}
             question={t('approveRemovalsConfirm', { count })}
             run={async () => {
-              await api.send('POST', `${path}/${planId}/approve`, { body: {} })
-              onDecided(t('removalsApproved'))
+              const { data } = await api.send<{ jobId: string }>('POST', `${path}/${planId}/approve`, { body: {} })
+              onApproved(data.jobId)
             }}
           />
         </>
@@ -59,25 +58,7 @@ export function HeldRemovalsSection({ linkId, held, onDecided }: HeldRemovalsSec
         <p>{t(`held${reason}`, { count, limit, groupSize })}</p>
         <HeldFacts held={held} />
       </div>
-      <Loaded resource={accounts}>
-        {(items) => (
-          <LongList
-            key={planId}
-            label={t('heldRemovals')}
-            items={items}
-            loadMore={accounts.loadMore}
-            keyOf={({ directoryObjectId }) => directoryObjectId}
-            empty={t('none')}
-            columns={[
-              {
-                head: t('name'),
-                cell: ({ displayName }) => displayName ?? <span class="faint">{t('accountWithoutPerson')}</span>,
-              },
-              { head: t('account'), cell: ({ directoryObjectId }) => <code>{directoryObjectId}</code> },
-            ]}
-          />
-        )}
-      </Loaded>
+      <PeopleList key={planId} label={t('heldRemovals')} source={peopleOfRemovals(api, path)} />
     </Section>
   )
 }
@@ -95,9 +76,50 @@ function HeldFacts({ held: { planId, cause, rejectedBy, rejectedAt } }: { readon
           {t('heldCause', { cause: t(`cause${cause.kind}`), name: nameOf(cause.actorId), time: timeOf(cause.at) })}
         </p>
       )}
+      {cause !== null && <CausingChange key={planId} cause={cause} />}
       {rejectedBy !== null && rejectedAt !== null && (
         <p>{t('heldRejected', { name: nameOf(rejectedBy), time: timeOf(rejectedAt) })}</p>
       )}
     </>
+  )
+}
+
+/** Milliseconds between two looks at a job. */
+const LOOKED_AT_AFTER_MS = 1_000
+
+/** How many accounts an approved plan has removed, as soon as its sync has ended. */
+export function ApprovedRemovals({ jobId }: { readonly jobId: string }) {
+  const { api } = useConsole()
+  const job = useResource(jobId, async (signal) => {
+    return (await api.send<SyncJobDto>('GET', `/group-link/beta/sync-jobs/${jobId}`, { signal })).data
+  })
+  const isOpen = job.value === undefined || job.value.status === 'Queued' || job.value.status === 'Running'
+  useEffect(() => {
+    if (!isOpen || job.isLoading) return undefined
+    const timer = setTimeout(job.reload, LOOKED_AT_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [isOpen, job.isLoading, job.reload])
+  return (
+    <div role="status">
+      <Loaded resource={job}>
+        {({ status, removed }) => {
+          if (isOpen) return <Done>{t('removalsApproved')}</Done>
+          if (status === 'Failed') return <a href={hrefOf(`/jobs/${jobId}`)}>{t('Failed')}</a>
+          return (
+            <p class="notice done">
+              <span>
+                <PeopleNumber
+                  count={removed}
+                  text={numberOf(removed)}
+                  title={t('removed')}
+                  source={peopleOfJob(api, jobId, 'Removed')}
+                />{' '}
+                {t('removalsDone', { count: removed })}
+              </span>
+            </p>
+          )
+        }}
+      </Loaded>
+    </div>
   )
 }

@@ -4,7 +4,10 @@ import { Badge } from '../components/fields.tsx'
 import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
+import { PeopleNumber } from '../components/people-dialog.tsx'
 import { durationOf, numberOf, t, timeOf } from '../language/texts.ts'
+import { peopleOfJob } from '../listed-people.ts'
+import { actorName, namesOf } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -54,19 +57,31 @@ export function JobView({ parameters: { id = '' } }: { readonly parameters: { re
 }
 
 function JobFacts({ job }: { readonly job: SyncJobDto }) {
-  const { startedAt, completedAt, requestedBy, approvedBy } = job
+  const { api } = useConsole()
+  const { startedAt, completedAt, requestedBy, requestedByName, approvedBy } = job
   const facts = [
-    [t('jobType'), t(job.type)],
+    [t('jobType'), <JobReason key="reason" job={job} />],
     [t('attempts'), numberOf(job.attempts)],
-    [t('added'), numberOf(job.added)],
-    [t('removed'), numberOf(job.removed)],
+    [
+      t('added'),
+      <PeopleNumber key="added" count={job.added} title={t('added')} source={peopleOfJob(api, job.id, 'Added')} />,
+    ],
+    [
+      t('removed'),
+      <PeopleNumber
+        key="removed"
+        count={job.removed}
+        title={t('removed')}
+        source={peopleOfJob(api, job.id, 'Removed')}
+      />,
+    ],
     [t('held'), numberOf(job.held)],
     [t('skipped'), numberOf(job.skipped)],
     [t('created'), timeOf(job.createdAt)],
     [t('started'), startedAt === null ? null : timeOf(startedAt)],
     [t('completed'), completedAt === null ? null : timeOf(completedAt)],
     [t('duration'), startedAt === null || completedAt === null ? null : durationOf(startedAt, completedAt)],
-    [t('requestedBy'), requestedBy],
+    [t('requestedBy'), requestedByName ?? requestedBy],
     [t('approvedBy'), approvedBy],
   ] as const
   return (
@@ -91,6 +106,26 @@ export function JobError({ job: { status, error, attempts } }: { readonly job: S
   )
 }
 
+/** Why a sync ran: the change of members that caused it, where it is known. */
+function JobReason({ job: { id, type, cause } }: { readonly job: SyncJobDto }) {
+  const { api } = useConsole()
+  const actorIds = cause === null ? [] : [cause.actorId]
+  const names = useResource(id, (signal) => namesOf(api, 'Identity', actorIds, signal))
+  if (cause === null) return <>{t(type)}</>
+  return (
+    <>
+      {t('heldCause', {
+        cause: t(`cause${cause.kind}`),
+        name: actorName(cause.actorId, names.value ?? new Map()),
+        time: timeOf(cause.at),
+      })}
+    </>
+  )
+}
+
+/** In one word. */
+const reasonText = ({ type, cause }: SyncJobDto): string => (cause === null ? t(type) : t(`cause${cause.kind}`))
+
 export function JobTable({ jobs }: { readonly jobs: readonly SyncJobDto[] }) {
   return (
     <LongList
@@ -100,7 +135,7 @@ export function JobTable({ jobs }: { readonly jobs: readonly SyncJobDto[] }) {
       empty={t('jobsEmpty')}
       columns={[
         { head: t('created'), cell: ({ id, createdAt }) => <a href={hrefOf(`/jobs/${id}`)}>{timeOf(createdAt)}</a> },
-        { head: t('jobType'), cell: ({ type }) => t(type) },
+        { head: t('jobType'), cell: reasonText },
         { head: t('state'), cell: ({ status }) => <JobStatus status={status} /> },
         { head: t('added'), cell: ({ added }) => numberOf(added), isNumber: true },
         { head: t('removed'), cell: ({ removed }) => numberOf(removed), isNumber: true },

@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
+import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { Api } from '../api.ts'
+import { newestVersion, offerUndo } from '../collection-versions.ts'
 import { ActionButton } from '../components/actions.tsx'
 import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
 import { isStale, Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
-import { t } from '../language/texts.ts'
+import { t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -30,34 +32,53 @@ type Stored = {
   readonly etag: string | undefined
   readonly policy: EditedPolicy
 }
-type Start = { readonly stored: Stored; readonly collections: readonly CollectionDto[] }
+type Start = {
+  readonly stored: Stored
+  /** What the form starts with, where that is an earlier version. */
+  readonly earlier: (Pick<Stored, 'policy'> & { readonly former: CollectionVersion }) | undefined
+  readonly collections: readonly CollectionDto[]
+}
+
+type JoinableEditorProps = {
+  readonly parameters: { readonly id?: string }
+  /** An earlier version to start from. */
+  readonly former?: CollectionVersion
+}
 
 /** Creates a joinable collection, or changes one: who can ask to join, and who decides. */
-export function JoinableEditor({ parameters: { id } }: { readonly parameters: { readonly id?: string } }) {
+export function JoinableEditor({ parameters: { id }, former }: JoinableEditorProps) {
   const { api } = useConsole()
-  const start = useResource(id ?? 'new', (signal) => readStart(id, api, signal))
+  const start = useResource(id ?? 'new', (signal) => readStart(id, former, api, signal))
   const back =
     id === undefined
       ? { path: '/collections', text: t('collections') }
       : { path: `/collections/${id}`, text: start.value?.stored.collection?.name ?? t('collection') }
   return (
-    <Page title={id === undefined ? t('newJoinableCollection') : t('editCollection')} back={back}>
+    <Page title={titleOf(id, former)} back={back}>
       <Loaded resource={start}>{(loaded) => <Editor key={id ?? 'new'} {...loaded} />}</Loaded>
     </Page>
   )
 }
 
-function Editor({ stored, collections }: Start) {
+function titleOf(id: string | undefined, former: CollectionVersion | undefined): string {
+  if (former !== undefined) return t('restoreNamed', { time: timeOf(former.at) })
+  return id === undefined ? t('newJoinableCollection') : t('editCollection')
+}
+
+function Editor({ stored, earlier, collections }: Start) {
   const { api } = useConsole()
   const [base, setBase] = useState(stored)
-  const [head, setHead] = useState<CollectionHead>(() => headOf(stored))
-  const [policy, setPolicy] = useState(stored.policy)
+  const [head, setHead] = useState<CollectionHead>(() => headOf(earlier?.former ?? stored.collection))
+  const [policy, setPolicy] = useState(earlier?.policy ?? stored.policy)
   const [theirs, setTheirs] = useState<Stored | undefined>(undefined)
   const isNew = base.collection === undefined
-  useUnsaved(JSON.stringify([head, policy]) !== JSON.stringify([headOf(base), base.policy]))
+  useUnsaved(JSON.stringify([head, policy]) !== JSON.stringify([headOf(base.collection), base.policy]))
   const save = async () => {
     try {
-      const id = await saved(base, { ...head, joinPolicy: policyDto(policy) }, api)
+      const version = base.collection && (await newestVersion(api, base.collection.id))
+      const restored = earlier === undefined ? {} : { metadata: earlier.former.metadata }
+      const id = await saved(base, { ...restored, ...head, joinPolicy: policyDto(policy) }, api)
+      if (version !== undefined) offerUndo({ collectionId: id, name: head.name, version }, Date.now())
       navigate(`/collections/${id}/policy`, t('savedNamed', { name: head.name }))
     } catch (error) {
       if (!isStale(error) || base.collection === undefined) throw error
@@ -66,7 +87,7 @@ function Editor({ stored, collections }: Start) {
   }
   const take = (other: Stored) => {
     setBase(other)
-    setHead(headOf(other))
+    setHead(headOf(other.collection))
     setPolicy(other.policy)
     setTheirs(undefined)
   }
@@ -101,13 +122,15 @@ function Editor({ stored, collections }: Start) {
   )
 }
 
-function headOf({ collection }: Stored): CollectionHead {
+type Definition = Pick<JoinableCollectionDto, 'name' | 'description'> & { readonly objectType: string }
+
+function headOf(collection: Definition | undefined): CollectionHead {
   const { name = '', description, objectType = 'Identity' } = collection ?? {}
   return { name, description: description ?? '', objectType }
 }
 
 function differences(head: CollectionHead, policy: EditedPolicy, theirs: Stored) {
-  const other = headOf(theirs)
+  const other = headOf(theirs.collection)
   return differencesOf([
     { head: t('name'), mine: head.name, theirs: other.name },
     { head: t('description'), mine: head.description, theirs: other.description },
@@ -135,12 +158,23 @@ async function saved({ collection, etag }: Stored, changed: object, api: Api): P
   return collection.id
 }
 
-async function readStart(id: string | undefined, api: Api, signal: AbortSignal): Promise<Start> {
-  const [collections, stored] = await Promise.all([
+async function readStart(
+  id: string | undefined,
+  former: CollectionVersion | undefined,
+  api: Api,
+  signal: AbortSignal,
+): Promise<Start> {
+  const [earlier, collections, stored] = await Promise.all([
+    former && readEarlier(former, api, signal),
     api.all<CollectionDto>('/collections/beta'),
     id === undefined ? { collection: undefined, etag: undefined, policy: NEW_POLICY } : readStored(id, api, signal),
   ])
-  return { stored, collections: collections.filter((one) => one.id !== id) }
+  return { stored, earlier, collections: collections.filter((one) => one.id !== id) }
+}
+
+async function readEarlier(former: CollectionVersion, api: Api, signal: AbortSignal): Promise<Start['earlier']> {
+  const joinPolicy = former.joinPolicy as JoinableCollectionDto['joinPolicy']
+  return { former, policy: editedPolicy(joinPolicy, await readPolicyNames(joinPolicy, api, signal)) }
 }
 
 async function readStored(id: string, api: Api, signal: AbortSignal): Promise<Stored> {

@@ -10,12 +10,15 @@ import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
-import { HeldRemovalsSection } from './held-removals.tsx'
+import { ApprovedRemovals, HeldRemovalsSection } from './held-removals.tsx'
 import { JobError, JobTable } from './job.tsx'
 import { groupNameOf, LastSync, LinkState } from './links.tsx'
+import { PausedSection } from './paused-removals.tsx'
 
 /** While a job is queued or running, the list is loaded again after this time. */
 const REFRESHED_AFTER_MS = 2_000
+/** While something waits for a person, the page looks again after this time: another one may decide. */
+const LOOKED_AGAIN_AFTER_MS = 5_000
 
 const JOBS_SHOWN = 50
 
@@ -23,6 +26,7 @@ const JOBS_SHOWN = 50
 export function LinkView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
   const { api } = useConsole()
   const [done, setDone] = useState('')
+  const [approvedJobId, setApprovedJobId] = useState<string | undefined>(undefined)
   const link = useResource(id, () => api.send<GroupLinkDto>('GET', `/group-link/beta/group-links/${id}`))
   const jobs = useResource(`jobs of ${id}`, async () => {
     const path = `/group-link/beta/sync-jobs?linkId=${id}&limit=${JOBS_SHOWN}`
@@ -32,12 +36,16 @@ export function LinkView({ parameters: { id = '' } }: { readonly parameters: { r
     jobs.reload()
     link.reload()
   }
-  const isBusy = jobs.value?.some(({ status }) => status === 'Queued' || status === 'Running') ?? false
+  const isBusy =
+    link.value?.data.syncState === 'Pending' ||
+    (jobs.value?.some(({ status }) => status === 'Queued' || status === 'Running') ?? false)
+  const isWaiting = link.value !== undefined && (link.value.data.heldRemovals ?? link.value.data.pausedBy) !== null
+  const isLoading = jobs.isLoading || link.isLoading
   useEffect(() => {
-    if (!isBusy || jobs.isLoading) return undefined
-    const timer = setTimeout(reload, REFRESHED_AFTER_MS)
+    if (!(isBusy || isWaiting) || isLoading) return undefined
+    const timer = setTimeout(reload, isBusy ? REFRESHED_AFTER_MS : LOOKED_AGAIN_AFTER_MS)
     return () => clearTimeout(timer)
-  }, [isBusy, jobs.isLoading, jobs.reload, link.reload])
+  }, [isBusy, isWaiting, isLoading, jobs.reload, link.reload])
   const onChange = (text: string) => {
     setDone(text)
     reload()
@@ -53,9 +61,19 @@ export function LinkView({ parameters: { id = '' } }: { readonly parameters: { r
           actions={<LinkActions link={data} etag={etag} onChange={onChange} />}
         >
           <div role="status">{done !== '' && <Done>{done}</Done>}</div>
+          {approvedJobId !== undefined && <ApprovedRemovals jobId={approvedJobId} />}
           {latest?.status === 'Failed' && <JobError job={latest} />}
+          <PausedSection link={data} etag={etag} onChange={onChange} />
           {data.heldRemovals !== null && (
-            <HeldRemovalsSection linkId={id} held={data.heldRemovals} onDecided={onChange} />
+            <HeldRemovalsSection
+              linkId={id}
+              held={data.heldRemovals}
+              onRejected={() => onChange(t('removalsRejected'))}
+              onApproved={(jobId) => {
+                setApprovedJobId(jobId)
+                onChange('')
+              }}
+            />
           )}
           <Section title={t('jobs')}>
             <Loaded resource={jobs}>
@@ -81,7 +99,7 @@ function LinkFacts({ link }: { readonly link: GroupLinkDto }) {
   })
   return (
     <>
-      <LinkState state={link.state} />
+      <LinkState link={link} />
       <span>
         {t('collection')}: <a href={hrefOf(`/collections/${collectionId}`)}>{collection.value?.name ?? collectionId}</a>
       </span>

@@ -5,7 +5,7 @@ import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import type { NamesById } from '../condition/condition-text.tsx'
-import { agoText, compareTexts, numberOf, t, timeOf } from '../language/texts.ts'
+import { agoText, compareByLocale, numberOf, t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -65,7 +65,7 @@ export function LinksView() {
 }
 
 function urgentFirst(one: GroupLinkDto, other: GroupLinkDto): number {
-  return Number(isUrgent(other)) - Number(isUrgent(one)) || compareTexts(groupNameOf(one), groupNameOf(other))
+  return Number(isUrgent(other)) - Number(isUrgent(one)) || compareByLocale(groupNameOf(one), groupNameOf(other))
 }
 
 const URGENT: readonly GroupLinkDto['syncState'][] = ['Failed', 'RemovalsHeld', 'RemovalsPaused']
@@ -113,8 +113,7 @@ export function LinkTable({ links, empty, names }: LinkTableProps) {
         ...(names === undefined ? [] : [collection]),
         {
           head: t('state'),
-          cell: ({ state, syncState }) =>
-            syncState === 'RemovalsPaused' ? <Badge kind="warn">{t(syncState)}</Badge> : <LinkState state={state} />,
+          cell: (link) => <LinkState link={link} />,
         },
         { head: t('lastSync'), sortBy: ({ lastSyncedAt }) => lastSyncedAt, cell: (link) => <LastSync link={link} /> },
         {
@@ -127,8 +126,18 @@ export function LinkTable({ links, empty, names }: LinkTableProps) {
   )
 }
 
-export function LinkState({ state }: Pick<GroupLinkDto, 'state'>) {
-  return <Badge kind={state === 'Enabled' ? 'good' : 'plain'}>{t(state)}</Badge>
+const STATE_KIND = {
+  InSync: 'good',
+  Pending: 'plain',
+  Failed: 'bad',
+  RemovalsHeld: 'warn',
+  RemovalsPaused: 'warn',
+  Disabled: 'plain',
+} as const satisfies Record<GroupLinkDto['syncState'], string>
+
+/** What is true of the group now. */
+export function LinkState({ link: { syncState } }: { readonly link: Pick<GroupLinkDto, 'syncState'> }) {
+  return <Badge kind={STATE_KIND[syncState]}>{t(`sync${syncState}`)}</Badge>
 }
 
 export function groupNameOf({ directoryGroupDisplayName, directoryGroupId }: GroupLinkDto): string {

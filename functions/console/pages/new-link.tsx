@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
-import { useAction } from '../components/actions.tsx'
+import { ConfirmedAction, useAction } from '../components/actions.tsx'
 import { OptionalText, SearchField } from '../components/fields.tsx'
 import { ItemPicker } from '../components/item-picker.tsx'
 import { List } from '../components/list.tsx'
 import { Empty, ErrorNotice, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
+import { PeopleNumber } from '../components/people-dialog.tsx'
 import { numberOf, refusalSentence, t } from '../language/texts.ts'
+import { peopleOfAccounts } from '../listed-people.ts'
 import { collectionsNamed } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
@@ -24,6 +26,7 @@ type LinkPreview = {
   readonly membersToAdd: readonly string[]
   readonly membersToRemove: readonly string[]
   readonly membersWithoutEntraAccount: number
+  readonly groupMemberCount: number
 }
 
 const SHORTEST_SEARCH = 2
@@ -127,11 +130,12 @@ function PreviewSection({ collectionId, group }: { readonly collectionId: string
     const body = { collectionId, groupId: group.id }
     return (await api.send<LinkPreview>('POST', '/group-link/beta/group-links/preview', { body })).data
   })
-  const link = useAction(async () => {
+  const create = async () => {
     const body = { collectionId, directoryGroupId: group.id }
     const { data } = await api.send<string>('POST', '/group-link/beta/group-links', { body })
     navigate(`/links/${data}`, t('linked'))
-  })
+  }
+  const link = useAction(create)
   return (
     <Section title={t('linkPreview', { name: group.displayName })}>
       <Loaded resource={preview}>
@@ -139,15 +143,24 @@ function PreviewSection({ collectionId, group }: { readonly collectionId: string
           <>
             <PreviewText {...changes} />
             <div class="actions">
-              <button
-                type="button"
-                class="primary"
-                disabled={link.isRunning}
-                aria-busy={link.isRunning}
-                onClick={link.start}
-              >
-                {t('linkGroup')}
-              </button>
+              {removesAnybody(changes) ? (
+                <ConfirmedAction
+                  label={t('linkGroup')}
+                  question={shareText(changes, group.displayName)}
+                  confirmLabel={t('linkAndRemove', { count: changes.membersToRemove.length })}
+                  run={create}
+                />
+              ) : (
+                <button
+                  type="button"
+                  class="primary"
+                  disabled={link.isRunning}
+                  aria-busy={link.isRunning}
+                  onClick={link.start}
+                >
+                  {t('linkGroup')}
+                </button>
+              )}
             </div>
             {link.error !== undefined && <ErrorNotice error={link.error} retry={link.start} />}
           </>
@@ -157,14 +170,41 @@ function PreviewSection({ collectionId, group }: { readonly collectionId: string
   )
 }
 
+/** While members without an account pause removals, a sync removes no member. */
+const removesAnybody = ({ membersToRemove, membersWithoutEntraAccount }: LinkPreview): boolean =>
+  membersToRemove.length > 0 && membersWithoutEntraAccount === 0
+
+/** How many members the group loses, and which share of it they are. */
+function shareText({ membersToRemove: { length: count }, groupMemberCount }: LinkPreview, name: string): string {
+  const percent = groupMemberCount === 0 ? 0 : Math.round((100 * count) / groupMemberCount)
+  return t('linkRemovesConfirm', { count, size: groupMemberCount, percent, name })
+}
+
 function PreviewText({ membersToAdd, membersToRemove, membersWithoutEntraAccount }: LinkPreview) {
+  const { api } = useConsole()
   return (
     <div role="status" class="condition">
       <p>
-        <span class="big">+{numberOf(membersToAdd.length)}</span> {t('toAdd', { count: membersToAdd.length })}
+        <span class="big">
+          <PeopleNumber
+            count={membersToAdd.length}
+            text={`+${numberOf(membersToAdd.length)}`}
+            title={t('accountsAdded')}
+            source={peopleOfAccounts(api, membersToAdd)}
+          />
+        </span>{' '}
+        {t('toAdd', { count: membersToAdd.length })}
       </p>
       <p class={membersToRemove.length > 0 ? 'fault' : undefined}>
-        <span class="big">−{numberOf(membersToRemove.length)}</span> {t('toRemove', { count: membersToRemove.length })}
+        <span class="big">
+          <PeopleNumber
+            count={membersToRemove.length}
+            text={`−${numberOf(membersToRemove.length)}`}
+            title={t('accountsRemoved')}
+            source={peopleOfAccounts(api, membersToRemove)}
+          />
+        </span>{' '}
+        {t('toRemove', { count: membersToRemove.length })}
       </p>
       {membersWithoutEntraAccount > 0 && (
         <div class="notice warn">

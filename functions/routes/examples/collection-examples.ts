@@ -8,6 +8,7 @@ import type {
 import type { TenantSchemas } from '../../../shared/domain/collections/condition-entry.ts'
 import type { FrequentValue } from '../../../shared/domain/collections/frequent-values.ts'
 import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
+import type { PeopleQuery, PersonDto } from '../../../shared/domain/collections/list-people.ts'
 import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collections/preview.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { AttentionDto } from '../../../shared/domain/insight/attention.ts'
@@ -103,7 +104,15 @@ const FOUND_PERSON: FoundPerson = {
   email: 'kari.nordmann@example.com',
   hasAccount: true,
 }
-
+const PEOPLE_QUERY: PeopleQuery = { accounts: [ACCOUNT_ID] }
+const PERSON: PersonDto = {
+  identityId: IDENTITY_ID,
+  displayName: 'Kari Nordmann',
+  title: 'Nurse',
+  orgUnitName: 'Northern Nursing Home',
+  directoryObjectId: ACCOUNT_ID,
+  directoryUserPrincipalName: 'kari.nordmann@example.com',
+}
 const MEMBERSHIP: MembershipDto = {
   collectionId: CRITERIA_COLLECTION_ID,
   collectionName: 'Nurses',
@@ -260,7 +269,12 @@ const SCHEMAS: TenantSchemas = {
 const POLICY = {
   approvalRequired: true,
   approvalGates: [
-    { order: 1, type: 'Manager', fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] } },
+    {
+      order: 1,
+      type: 'Manager',
+      reminderDays: 3,
+      fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] },
+    },
     { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
   ],
   joinableBy: { collectionIds: [CRITERIA_COLLECTION_ID] },
@@ -290,6 +304,7 @@ const JOINABLE_COLLECTION: JoinableCollectionDto = {
         order: 1,
         type: 'Manager',
         approvers: [],
+        reminderDays: 3,
         fallback: { afterDays: 7, type: 'Identity', approvers: [MANAGER_ID] },
       },
       { order: 2, type: 'Identity', approvers: [MANAGER_ID] },
@@ -370,6 +385,8 @@ export const COLLECTION_EXAMPLES = {
   Collection: COLLECTION,
   CollectionResults: RESULTS,
   Member: MEMBER,
+  PeopleQuery: PEOPLE_QUERY,
+  Person: PERSON,
   Attention: ATTENTION,
   CollectionVersion: COLLECTION_VERSION,
   FoundPerson: FOUND_PERSON,

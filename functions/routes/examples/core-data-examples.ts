@@ -28,7 +28,7 @@ export const LINK_ID = '14cf4436-d7ef-4ac1-ac5f-916d90eb6c83'
 const JOB_ID = 'b85f6154-f417-4419-b879-4f8f72f5afdd'
 export const PLAN_ID = '6f0b8d2e-4a1c-8e7f-9b3d-5c7a9e1f3b10'
 const ADMINISTRATOR_ID = '8a1c3e5f-7b9d-4f2e-8c6a-0b2d4f6a8c11'
-const CONNECTOR_ID = 'd6b4f2a0-8e6c-4d2b-9f1a-3c5e7a9b1d07'
+export const CONNECTOR_ID = 'd6b4f2a0-8e6c-4d2b-9f1a-3c5e7a9b1d07'
 const CONNECTOR_OBJECT_ID = '2e4c6a8f-1b3d-4f5e-8a7c-9d0b2f4e6c08'
 const CONNECTOR_CLIENT_ID = 'f1e3d5c7-b9a8-4c6e-8d2f-5b7a9c1e3d09'
 
@@ -122,6 +122,9 @@ const LINK: GroupLinkDto = {
 const SETTINGS: LinkSettingsDto = {
   linkableGroups: 'Any',
   removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: true },
+  timeZone: 'Europe/Oslo',
+  operators: ['operations@example.com'],
+  language: 'en',
   updatedAt: UPDATED_AT,
   updatedBy: ADMINISTRATOR_ID,
 }
@@ -153,7 +156,12 @@ const LINKABLE_GROUP: LinkableGroup = {
 }
 
 const PREVIEW_INPUT: LinkPreviewInput = { collectionId: CRITERIA_COLLECTION_ID, groupId: GROUP_ID }
-const PREVIEW: LinkPreview = { membersToAdd: [ACCOUNT_ID], membersToRemove: [], membersWithoutEntraAccount: 0 }
+const PREVIEW: LinkPreview = {
+  membersToAdd: [ACCOUNT_ID],
+  membersToRemove: [],
+  membersWithoutEntraAccount: 0,
+  groupMemberCount: 12,
+}
 
 const JOB: SyncJobDto = {
   id: JOB_ID,

@@ -14,6 +14,7 @@ import { Timestamp } from '../../../shared/kernel/timestamp.ts'
 import type { EventDescription } from '../../../shared/openapi/webhooks.ts'
 import {
   ACCOUNT_ID,
+  CONNECTOR_ID,
   CREATED_AT,
   CRITERIA_COLLECTION_ID,
   GROUP_ID,
@@ -71,6 +72,8 @@ export const EVENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   EventSubscriptionUpdate: UPDATE,
   TestedSubscription: { eventId: EVENT_ID },
   EventDelivery: DELIVERY,
+  Notifications: { mail: 'Daily' },
+  NotificationsInput: { mail: 'Daily' },
   Redelivery: REDELIVERY,
   Redelivered: { queued: 12 },
 }
@@ -112,6 +115,8 @@ const DATA: Readonly<Record<keyof typeof EVENTS | keyof typeof CONTROL_EVENTS, R
   'request.joined': REQUEST,
   'request.left': REQUEST,
   'request.cancelled': REQUEST,
+  'request.ending': { ...REQUEST, actorId: 'system' },
+  'request.reminder': { ...REQUEST, actorId: 'system' },
   'link.created': LINK,
   'link.updated': LINK,
   'link.deleted': LINK,
@@ -123,6 +128,8 @@ const DATA: Readonly<Record<keyof typeof EVENTS | keyof typeof CONTROL_EVENTS, R
   'removals.approved': { ...PLAN, actorId: MANAGER_ID },
   'removals.rejected': { ...PLAN, actorId: MANAGER_ID },
   'removals.resolved': PLAN,
+  'connector.late': { connectorId: CONNECTOR_ID, actorId: 'system' },
+  'connector.recovered': { connectorId: CONNECTOR_ID, actorId: 'system' },
   'subscription.disabled': { subscriptionId: SUBSCRIPTION_ID, reason: 'Gone', actorId: 'system' },
   'subscription.test': { subscriptionId: SUBSCRIPTION_ID },
   'subscription.dropped': { subscriptionId: SUBSCRIPTION_ID, count: 1500, from: CREATED_AT, to: UPDATED_AT },
@@ -135,6 +142,7 @@ const SUBJECTS: readonly (readonly [beginning: string, subject: string])[] = [
   ['request.', `/membership-requests/${REQUEST_ID}`],
   ['link.', `/group-links/${LINK_ID}`],
   ['removals.', `/group-links/${LINK_ID}`],
+  ['connector.', `/connectors/${CONNECTOR_ID}`],
   ['subscription.', `/event-subscriptions/${SUBSCRIPTION_ID}`],
 ]
 

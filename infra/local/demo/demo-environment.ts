@@ -10,7 +10,13 @@ export type DemoEnvironment = {
   /** Connector data of each tenant, including the demo people. */
   readonly municipalities: readonly Municipality[]
   /** Credentials of the service for Graph. The application is registered in the first tenant. */
-  readonly service: { readonly clientId: string; readonly clientSecret: string; readonly homeTenantId: string }
+  readonly service: {
+    readonly clientId: string
+    readonly clientSecret: string
+    readonly homeTenantId: string
+    /** The mailbox that mails are sent from. */
+    readonly mailSender: string
+  }
 }
 
 /** Graph permissions of the application `tester`: all that the local directory supports. */
@@ -59,8 +65,14 @@ export function demoEnvironment(options: { readonly identityCount: number; reado
       tenants: municipalities.map((tenant) => tenantSeed(tenant, { name: 'service', clientId, clientSecret }, seed)),
     },
     municipalities,
-    service: { clientId, clientSecret, homeTenantId: municipalities[0]?.tenantId ?? '' },
+    service: { clientId, clientSecret, ...homeOf(municipalities[0]) },
   }
+}
+
+const SENDER_NAME = 'collections'
+
+function homeOf(home: Municipality | undefined) {
+  return { homeTenantId: home?.tenantId ?? '', mailSender: `${SENDER_NAME}@${home?.domain}` }
 }
 
 function tenantSeed(
@@ -77,12 +89,12 @@ function tenantSeed(
       clientSecret: derivedSecret(seed, tenantId, 'secret', application.name),
       objectId: principalId(application.name),
     })),
-    // The least privileged permission to add and remove members.
+    // The least privileged permission to add and remove members, and that to send mails.
     {
       ...service,
       objectId: principalId('service'),
       roles: [],
-      graphRoles: ['GroupMember.ReadWrite.All', 'Directory.Read.All'],
+      graphRoles: ['GroupMember.ReadWrite.All', 'Directory.Read.All', 'Mail.Send'],
     },
   ]
   const strangers = Array.from({ length: UNRELATED_USERS_COUNT }, (_, index) => ({
@@ -90,13 +102,18 @@ function tenantSeed(
     displayName: `Stranger ${index + 1}`,
     userPrincipalName: `stranger${index + 1}@${domain}`,
   }))
+  const sender = {
+    id: derivedGuid(seed, tenantId, 'mail sender'),
+    displayName: 'Collections',
+    userPrincipalName: `${SENDER_NAME}@${domain}`,
+  }
   const strangerIds = strangers.map(({ id }) => id)
   return {
     tenantId,
     domain,
     applications,
     people: demoPeople(tenant, seed),
-    users: [...strangers, ...accounts(tenant)],
+    users: [...strangers, sender, ...accounts(tenant)],
     groups: demoGroups({
       seed,
       tenantId,

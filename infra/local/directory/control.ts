@@ -2,6 +2,7 @@ import type { Faults } from './faults.ts'
 import { ControlRefusal, controlBody } from './faults.ts'
 import type { RequestLog } from './request-log.ts'
 import type { DemoAnswer } from './seed.ts'
+import type { SentMails } from './sent-mails.ts'
 import { type Claims, KEY_NAMES, type KeyName, type SigningKeys } from './signing-keys.ts'
 
 type JsonAnswer = { readonly status: number; readonly body: unknown }
@@ -9,6 +10,7 @@ type JsonAnswer = { readonly status: number; readonly body: unknown }
 type ControlDependencies = {
   readonly demo: () => DemoAnswer
   readonly log: RequestLog
+  readonly mails: SentMails
   readonly faults: Faults
   readonly keys: SigningKeys
 }
@@ -20,6 +22,10 @@ export function control(deps: ControlDependencies) {
     '/local/requests': {
       GET: () => ({ status: 200, body: deps.log.all() }),
       DELETE: () => done(deps.log.clear),
+    },
+    '/local/mails': {
+      GET: () => ({ status: 200, body: deps.mails.newestFirst() }),
+      DELETE: () => done(deps.mails.clear),
     },
     '/local/faults': {
       POST: (text) => done(() => deps.faults.add(json(text))),

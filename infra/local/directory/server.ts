@@ -22,6 +22,7 @@ import { openId } from './openid.ts'
 import { redirectUrisOf } from './redirect-uris.ts'
 import { type RequestRecord, requestLog } from './request-log.ts'
 import { type DirectorySeed, demoAnswer } from './seed.ts'
+import { type SentMail, sentMails } from './sent-mails.ts'
 import { signingKeys } from './signing-keys.ts'
 import { openState } from './state.ts'
 
@@ -51,6 +52,8 @@ export type LocalDirectory = {
   /** Graph requests since the start. */
   requests(): readonly RequestRecord[]
   clearRequests(): void
+  /** Mails that were sent since the start, the newest first. */
+  mails(): readonly SentMail[]
   /** Changes of members by Graph requests after this sequence number, in order. */
   membershipChanges(after: number): readonly MembershipChange[]
   /** Replaces the previous faults. */
@@ -80,7 +83,7 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
     let { port, httpPort } = options
     const authorityUrl = () => `https://localhost:${port}`
     const signInUrl = () => `http://localhost:${httpPort}`
-    const { serve, serveSignIn, log, faults, changes } = services(options, database, { authorityUrl, signInUrl })
+    const { serve, serveSignIn, log, faults, changes, mails } = services(options, database, { authorityUrl, signInUrl })
     const tls = { cert: certificatePem, key: keyPem }
     servers.push(await listenOnLoopback(port, () => createHttpsServer({ ...tls, keepAliveTimeout: NEVER }, serve)))
     port = servers[0]?.port ?? port
@@ -92,6 +95,7 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
       caPem,
       requests: log.all,
       clearRequests: log.clear,
+      mails: mails.newestFirst,
       membershipChanges: changes.after,
       setFaults(definitions) {
         faults.clear()
@@ -120,12 +124,13 @@ function services(options: DirectoryOptions, database: DatabaseSync, { authority
   const apiUrl = () => (typeof options.apiUrl === 'string' ? options.apiUrl : options.apiUrl())
   const quotas = { ...DOCUMENTED_QUOTAS, ...options.quotas }
   const changes = membershipChanges(database, nowMs)
-  const graph = graphApi({ objects, changes, keys, faults, log, quotas, nowMs })
+  const mails = sentMails()
+  const graph = graphApi({ objects, changes, mails, keys, faults, log, quotas, nowMs })
   const grants = authorizationGrants(nowMs)
   const { apiScope = 'user_impersonation' } = options
   const redirectUris = redirectUrisOf(seed.redirectPaths, apiUrl)
   const signIn = openId({ seed, objects, keys, grants, redirectUris, authorityUrl, apiUrl, apiScope, nowMs })
-  const local = control({ demo: () => demoAnswer(seed, apiUrl()), log, faults, keys })
+  const local = control({ demo: () => demoAnswer(seed, apiUrl()), log, mails, faults, keys })
 
   const signInAnswer: AnswerOf = async (request, text) => {
     const { method = 'GET', headers } = request
@@ -141,7 +146,9 @@ function services(options: DirectoryOptions, database: DatabaseSync, { authority
     const { pathname: path, searchParams: query } = new URL(request.url ?? '/', authorityUrl())
     if (path.startsWith('/v1.0/')) {
       const origin = originOf(headers.host, authorityUrl())
-      return graph.serve({ method, path, query, text, authorization: headers.authorization, origin })
+      const { authorization, 'client-request-id': clientId, 'content-type': contentType } = headers
+      const clientRequestId = clientId?.toString()
+      return graph.serve({ method, path, query, text, authorization, contentType, clientRequestId, origin })
     }
     if (path.startsWith('/local/')) return { headers: {}, ...local(method, path, text) }
     return signInAnswer(request, text)
@@ -149,7 +156,7 @@ function services(options: DirectoryOptions, database: DatabaseSync, { authority
   const serving = (answers: AnswerOf): RequestListener => {
     return (request, response) => void respond(request, response, answers, nowMs)
   }
-  return { serve: serving(answerOf), serveSignIn: serving(signInAnswer), log, faults, changes }
+  return { serve: serving(answerOf), serveSignIn: serving(signInAnswer), log, faults, changes, mails }
 }
 
 type AnswerOf = (request: IncomingMessage, text: string) => Promise<GraphAnswer | 'dropped'>

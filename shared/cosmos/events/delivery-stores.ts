@@ -21,6 +21,7 @@ import {
   queryAll,
   queryDocuments,
   readDocument,
+  savedVersion,
   sqlParameters,
   statusOf,
   writeTogether,
@@ -153,7 +154,7 @@ export function cosmosLaneStore(events: Container): LaneStore {
     },
     save(tenantId, lane, version) {
       const document = { ...lane, id: idOf(lane.subscriptionId), tenantId, ttl: DELIVERIES_KEPT_S }
-      return saved(events, document, version)
+      return savedVersion(events, document, version)
     },
   }
 }
@@ -177,31 +178,12 @@ export function cosmosPublishedStore(events: Container, keptDays: number): Publi
     },
     async save(tenantId, collectionId, to, version) {
       const document = { ...to, id: idOf(collectionId), tenantId, collectionId, ttl: keptDays * SECONDS_PER_DAY }
-      return (await saved(events, document, version)) !== undefined
+      return (await savedVersion(events, document, version)) !== undefined
     },
     async versions(tenantId) {
       const query = 'SELECT c.collectionId, c.membershipVersion FROM c WHERE IS_DEFINED(c.membershipVersion)'
       const found = await queryAll<PublishedDocument>(events, tenantId, { query })
       return new Map(found.map(({ collectionId, membershipVersion }) => [collectionId, membershipVersion]))
     },
-  }
-}
-
-/** @returns The new version; undefined when the record was written by others. */
-async function saved(
-  events: Container,
-  document: { readonly id: string; readonly tenantId: string },
-  version: string | undefined,
-): Promise<string | undefined> {
-  try {
-    const { id, tenantId } = document
-    const { resource } =
-      version === undefined
-        ? await events.items.create(document)
-        : await events.item(id, tenantId).replace(document, ifVersion(version))
-    return (resource as { readonly _etag: string } | undefined)?._etag
-  } catch (error) {
-    if (isWriteConflict(statusOf(error))) return undefined
-    throw error
   }
 }

@@ -26,8 +26,8 @@ export type Outbox = {
 export const NO_OUTBOX: Outbox = { prepare: async () => [], notify: async () => undefined }
 
 type OutboxDependencies = {
-  /** Whether anybody receives events of this tenant. */
-  isWanted(tenantId: string): Promise<boolean>
+  /** Whether anybody receives one of these events of the tenant. */
+  isWanted(tenantId: string, events: readonly EventDraft[]): Promise<boolean>
   readonly messageQueue: MessageQueue
   readonly log: Log
   newId(): string
@@ -37,7 +37,7 @@ type OutboxDependencies = {
 export function cosmosOutbox({ isWanted, messageQueue, log, newId }: OutboxDependencies): Outbox {
   return {
     async prepare(tenantId, events) {
-      if (events.length === 0 || !(await isWanted(tenantId))) return []
+      if (events.length === 0 || !(await isWanted(tenantId, events))) return []
       return [outboxOperation(tenantId, events)]
     },
     async notify(source, tenantId, operations, collectionId) {

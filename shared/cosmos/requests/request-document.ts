@@ -11,6 +11,7 @@ import {
   REQUEST_PROPERTIES,
   reviewKeyOf,
 } from '../../domain/membership-requests/membership-request.ts'
+import { tellingDueMs } from '../../domain/membership-requests/reminders.ts'
 import { Nullable } from '../../kernel/schema.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { CHANGE_TYPE, StoredChange } from '../change-document.ts'
@@ -31,6 +32,8 @@ export type RequestDocument = MembershipRequest & {
   readonly fallbackKey?: string
   /** When the service ends the request by itself; absent when it never does. */
   readonly dueAtMs?: number
+  /** When the service next tells of the request; absent when it never does. */
+  readonly tellingDueAtMs?: number
 }
 
 /**
@@ -79,7 +82,7 @@ export type JoinedChangeDocument = StoredChange & {
 export function requestDocument(request: MembershipRequest): RequestDocument {
   const reviewKey = reviewKeyOf(request)
   const endedKey = endedKeyOf(request)
-  const dueMs = dueAtMs(request)
+  const [dueMs, tellingMs] = [dueAtMs(request), tellingDueMs(request)]
   const gate = waitingPart(request)?.currentGate
   return {
     ...request,
@@ -89,6 +92,7 @@ export function requestDocument(request: MembershipRequest): RequestDocument {
     ...(endedKey === null ? {} : { endedKey }),
     ...(gate?.type === 'Manager' ? { fallbackKey: gateKey(request.collectionId, gate.order) } : {}),
     ...(dueMs === undefined ? {} : { dueAtMs: dueMs }),
+    ...(tellingMs === undefined ? {} : { tellingDueAtMs: tellingMs }),
   }
 }
 
@@ -117,6 +121,8 @@ export const parseRequest = documentParser<MembershipRequest>(
     restorableUntilMs: Type.Optional(Type.Number()),
     endsAt: Type.Optional(Text),
     deadlineMs: Type.Optional(Type.Number()),
+    reminder: Type.Optional(Type.Object({ days: Type.Number(), dueAtMs: Type.Number(), lastAt: Type.Optional(Text) })),
+    endingTold: Type.Optional(Type.Object({ endsAt: Text, at: Text })),
     extension: Type.Optional(
       Type.Object({
         endsAt: Text,

@@ -6,7 +6,9 @@ import {
   subjectOfKey,
 } from '../../domain/membership-requests/membership-request.ts'
 import type {
+  ReconciledRequests,
   RequestListQuery,
+  RequestLists,
   RequestOutline,
   RequestStore,
   WaitingRequest,
@@ -46,7 +48,11 @@ type Query = { readonly where: string; readonly parameters: QueryParameters }
 const AWAITED: Query = { where: 'ARRAY_CONTAINS(@keys, c.awaits)', parameters: {} }
 
 /** Container `requests`, partition key `/tenantId`. */
-export function cosmosRequestStore(requests: Container, options: HistoryOptions, outbox?: Outbox): RequestStore {
+export function cosmosRequestStore(
+  requests: Container,
+  options: HistoryOptions,
+  outbox?: Outbox,
+): RequestStore & RequestLists & ReconciledRequests {
   const read = batchedDocumentReads<RequestDocument>(requests)
   const find = async <T>(tenantId: string, select: string, { where, parameters }: Query): Promise<T[]> => {
     const spec = { query: `SELECT ${select} FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
@@ -124,7 +130,7 @@ export function cosmosRequestStore(requests: Container, options: HistoryOptions,
       return found.map(versionedRequest)
     },
     async due(tenantId, untilMs, atMostCount) {
-      const where = 'c.dueAtMs <= @untilMs'
+      const where = 'c.dueAtMs <= @untilMs OR c.tellingDueAtMs <= @untilMs'
       const found = await find<Stored<RequestDocument>>(tenantId, `TOP ${atMostCount} *`, {
         where,
         parameters: { untilMs },
@@ -132,10 +138,11 @@ export function cosmosRequestStore(requests: Container, options: HistoryOptions,
       return found.map(versionedRequest)
     },
     async dueTimes(tenantId, untilMs) {
-      return find<number>(tenantId, 'DISTINCT VALUE c.dueAtMs', {
-        where: 'c.dueAtMs <= @untilMs',
-        parameters: { untilMs },
+      const times = ['dueAtMs', 'tellingDueAtMs'].map((member) => {
+        const query = { where: `c.${member} <= @untilMs`, parameters: { untilMs } }
+        return find<number>(tenantId, `DISTINCT VALUE c.${member}`, query)
       })
+      return [...new Set((await Promise.all(times)).flat())]
     },
     async liveOutlines(tenantId) {
       const rows = await find<RequestOutline>(tenantId, OUTLINE, { where: "c.type = 'slot'", parameters: {} })

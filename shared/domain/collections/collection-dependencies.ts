@@ -24,28 +24,16 @@ export type CollectionFilter = {
 
 type CollectionRemoval = { readonly collectionId: string; readonly removedAtMs: number }
 
+/** What a collection is, without its definition, which can be long. */
+export type CollectionSummary = Pick<Collection, 'id' | 'kind' | 'objectType'>
+
 /**
  * Collections of a tenant. A write that adds, changes or removes references between collections quotes the tenant's
  * reference version, read before the references: of two concurrent writes one is refused. See `withReferenceGuard`.
  */
-/** What a collection is, without its definition, which can be long. */
-export type CollectionSummary = Pick<Collection, 'id' | 'kind' | 'objectType'>
-
 export interface CollectionStore {
   /** Undefined when the collection does not exist or is of another kind. */
   find(tenantId: string, id: string, kind?: CollectionKind): Promise<Versioned<Collection> | undefined>
-  /** The collections of a kind, or of both: by name, then id. */
-  list(tenantId: string, kind?: CollectionKind): Promise<Collection[]>
-  /** Those that match, in the same order. */
-  search(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
-  /** All of the tenant, without their definitions. */
-  summaries(tenantId: string): Promise<CollectionSummary[]>
-  /** Bytes of all definitions of the tenant, as stored. */
-  definitionBytes(tenantId: string): Promise<number>
-  /** The number of collections of both kinds. */
-  count(tenantId: string): Promise<number>
-  /** The collections among these ids that exist. */
-  existing(tenantId: string, ids: readonly string[]): Promise<Collection[]>
   referenceVersion(tenantId: string): Promise<string>
   /** Runs changes of the tenant's collections one at a time within this process, in the order of the calls. */
   serialize<T>(tenantId: string, run: () => Promise<T>): Promise<T>
@@ -69,6 +57,26 @@ export interface CollectionStore {
    * @throws Refusal `StaleVersion` when either version is no longer current.
    */
   remove(tenantId: string, id: string, version: string, referenceVersion: string, audit?: AuditRecord): Promise<void>
+}
+
+/** The collections of a tenant, read together. */
+export interface CollectionLists {
+  /** The collections of a kind, or of both: by name, then id. */
+  list(tenantId: string, kind?: CollectionKind): Promise<Collection[]>
+  /** Those that match, in the same order. */
+  search(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
+  /** All of the tenant, without their definitions. */
+  summaries(tenantId: string): Promise<CollectionSummary[]>
+  /** The collections among these ids that exist. */
+  existing(tenantId: string, ids: readonly string[]): Promise<Collection[]>
+  /** Bytes of all definitions of the tenant, as stored. */
+  definitionBytes(tenantId: string): Promise<number>
+  /** The number of collections of both kinds. */
+  count(tenantId: string): Promise<number>
+}
+
+/** Collections that were deleted, and whose members may not be yet. */
+export interface CollectionRemovals {
   /** The collections whose removal is still recorded. The database's clock gives the time, in whole seconds. */
   removals(tenantId: string): Promise<CollectionRemoval[]>
   /** Called once nothing of the removed collection is left. */
@@ -101,7 +109,7 @@ interface TenantDirectory {
 }
 
 export type CollectionDependencies = {
-  readonly collections: CollectionStore
+  readonly collections: CollectionStore & CollectionLists
   readonly collectionQuota: TenantQuota
   /** Of the bytes of all definitions of a tenant. */
   readonly definitionQuota: TenantQuota

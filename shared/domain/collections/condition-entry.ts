@@ -24,13 +24,13 @@ import { hasFullAccess } from '../object-access/object-access.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { Collection, CollectionObjectType } from './collection.ts'
-import type { CollectionStore } from './collection-dependencies.ts'
+import type { CollectionLists } from './collection-dependencies.ts'
 
 /** Bytes of a condition's JSON. An explanation repeats the condition for each row. */
 const CONDITION_BYTES_COUNT = 128 * 1024
 
 export type ConditionDependencies = {
-  readonly collections: CollectionStore
+  readonly collections: Pick<CollectionLists, 'existing'>
   readonly snapshots: TenantSnapshots
 }
 

@@ -33,13 +33,20 @@ type Deliveries = { readonly lastS: number | undefined; readonly counts: SpaceCo
 
 export function connectorRecord(connector: Connector, { lastS, counts }: Deliveries, nowMs: number): ConnectorRecord {
   const { unresolved, ...objectCounts } = counts
-  const { expectedIntervalHours, createdAt } = connector
-  const sinceMs = lastS === undefined ? Date.parse(createdAt) : lastS * 1000
-  const isLate = expectedIntervalHours !== null && nowMs - sinceMs > expectedIntervalHours * HOUR_MS
   return {
     ...connector,
     lastDeliveredAt: lastS === undefined ? null : toSecondsTimestamp(lastS),
     objectCounts,
-    health: isLate ? 'Late' : unresolved > 0 ? 'Unresolved' : 'Healthy',
+    health: isLate(connector, lastS, nowMs) ? 'Late' : unresolved > 0 ? 'Unresolved' : 'Healthy',
   }
+}
+
+/** Whether a connector has sent nothing for its expected interval. @param lastS as of `TenantDeliveries`. */
+export function isLate(
+  { expectedIntervalHours, createdAt }: Pick<Connector, 'expectedIntervalHours' | 'createdAt'>,
+  lastS: number | undefined,
+  nowMs: number,
+): boolean {
+  const sinceMs = lastS === undefined ? Date.parse(createdAt) : lastS * 1000
+  return expectedIntervalHours !== null && nowMs - sinceMs > expectedIntervalHours * HOUR_MS
 }

@@ -117,8 +117,9 @@ export function movedContributors(
   return new Map(
     left.flatMap(({ id, contributors }) => {
       const known = contributors.flatMap((contributor) => former.get(contributor) ?? [])
-      const successor = known.find(isCarrier)?.coreObjectId ?? known.find(({ continuedIn }) => continuedIn)?.continuedIn
-      return successor === undefined || successor === id ? [] : [[id, successor] as const]
+      const mergedInto =
+        known.find(isCarrier)?.coreObjectId ?? known.find(({ continuedIn }) => continuedIn)?.continuedIn
+      return mergedInto === undefined || mergedInto === id ? [] : [[id, mergedInto] as const]
     }),
   )
 }

@@ -42,7 +42,7 @@ export type MergeBasis = {
    * they are up to date: a concurrent call may be about to write what it read before the change, and the new version
    * makes it merge again.
    */
-  readonly fed: ReadonlySet<string>
+  readonly changedIds: ReadonlySet<string>
   readonly rules: ConnectorRules
   /** Core objects that a contributor has left, with those to which it has moved. */
   readonly mergedIntoById: ReadonlyMap<string, string>
@@ -58,7 +58,7 @@ export type MergeBasis = {
 export async function dueWrites(
   tenantId: string,
   coreObjectIds: readonly string[],
-  { stubs, mergedIntoById, fed, contested, rules }: MergeBasis,
+  { stubs, mergedIntoById, changedIds, contested, rules }: MergeBasis,
   { objects, coreObjects, scheduler, log, deriveId, onContribution, nowMs }: DueWriteDependencies,
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
@@ -103,7 +103,7 @@ export async function dueWrites(
   const comparing = flatMapTask(assignAccounts(changes, claims, mergedAtMs), (object): DueWrite[] => {
     const stored = storedById.get(object.id)
     const before = stored?.value
-    if (before !== undefined && !fed.has(object.id) && isSameCoreObject(before, object)) return []
+    if (before !== undefined && !changedIds.has(object.id) && isSameCoreObject(before, object)) return []
     const contributors = live.get(object.id) ?? []
     const connectorOf = (id: string) =>
       (contributors.find((each) => each.object.id === id)?.object ?? former.get(id))?.connectorId

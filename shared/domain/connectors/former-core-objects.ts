@@ -45,7 +45,7 @@ export const stubOf = (
   id,
   objectType,
   externalId,
-  ...(current !== undefined && current !== id && { successor: current }),
+  ...(current !== undefined && current !== id && { mergedInto: current }),
 })
 
 /**

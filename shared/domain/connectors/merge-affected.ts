@@ -34,9 +34,9 @@ export async function mergeAffected(
   const own = new Map([...written, ...[...unverified].filter(([id]) => stale.has(id))])
   const others = referrers.filter((id) => !own.has(id))
   const stubs = new Map([...others.map((id) => [id, undefined] as const), ...own])
-  const fed = new Set([...written.keys(), ...(retargeted.length > 0 ? others : [])])
+  const changedIds = new Set([...written.keys(), ...(retargeted.length > 0 ? others : [])])
   const { softDeletionDays } = connector
-  return (await mergeCoreObjects(tenantId, { stubs, fed, softDeletionDays, rules }, deps)) > 0
+  return (await mergeCoreObjects(tenantId, { stubs, changedIds, softDeletionDays, rules }, deps)) > 0
 }
 
 /** Returns the ids of the core objects whose contributions refer to one of these objects. */
@@ -58,9 +58,9 @@ async function referringTo(
   return found.flat()
 }
 
-/** Of several stubs of one object, one that names a successor is kept. */
+/** Of several stubs of one object, one that names the object into which it was merged is kept. */
 function stubsById(stubs: readonly CoreObjectStub[]): Map<string, CoreObjectStub> {
   const byId = new Map<string, CoreObjectStub>()
-  for (const stub of stubs) if (byId.get(stub.id)?.successor === undefined) byId.set(stub.id, stub)
+  for (const stub of stubs) if (byId.get(stub.id)?.mergedInto === undefined) byId.set(stub.id, stub)
   return byId
 }

@@ -22,7 +22,7 @@ export type MergeDependencies = DueWriteDependencies & {
   readonly countChanges?: CountChanges
 }
 
-type CoreObjectMerge = Pick<MergeBasis, 'stubs' | 'fed' | 'rules'> & {
+type CoreObjectMerge = Pick<MergeBasis, 'stubs' | 'changedIds' | 'rules'> & {
   /**
    * Whether identities also let go of accounts that another one holds. A write compares only the accounts that it
    * moves. Of two concurrent writes that give one account to two identities, the later one repairs this unless both are
@@ -47,17 +47,17 @@ export async function mergeCoreObjects(
   merge: CoreObjectMerge,
   deps: MergeDependencies,
 ): Promise<number> {
-  const { stubs, fed, comparesAccounts = false, softDeletionDays, rules } = merge
+  const { stubs, changedIds, comparesAccounts = false, softDeletionDays, rules } = merge
   const mergedIntoById = mergedIntoIn(stubs)
   const write = (id: string, writes: readonly DueWrite[]) => deps.coreObjects.write(id, writes, softDeletionDays)
   let writtenCount = await mergeSurvivors(tenantId, merge, deps)
-  const unwritten = new Set(fed)
+  const unwritten = new Set(changedIds)
   for (const batch of chunk([...stubs.keys()], BATCH_COUNT)) {
     let pending = batch
     let contested: ReadonlySet<string> = new Set(comparesAccounts ? batch : [])
     for (let attempt = 0; pending.length > 0; attempt += 1) {
       if (attempt === MAX_ATTEMPTS) throw new Error(`${pending.length} core objects kept changing during the merge`)
-      const basis = { stubs, mergedIntoById, fed: unwritten, contested, rules }
+      const basis = { stubs, mergedIntoById, changedIds: unwritten, contested, rules }
       const { due, otherClaimants } = await dueWritesWithClaimants(tenantId, pending, basis, deps)
       pending = [...pending, ...otherClaimants]
       const conflicts = await writeMerged(tenantId, due, (id) => stubs.get(id) !== undefined, write)
@@ -88,7 +88,7 @@ async function mergeSurvivors(
   const mergedIntoById = mergedIntoIn(stubs)
   let pending: ReadonlySet<string> = new Set(mergedIntoById.values().filter((id) => stubs.has(id)))
   const involved = [...pending.union(mergedIntoById)]
-  const basis = { stubs, mergedIntoById, fed: new Set<string>(), contested: new Set<string>(), rules }
+  const basis = { stubs, mergedIntoById, changedIds: new Set<string>(), contested: new Set<string>(), rules }
   let writtenCount = 0
   for (let attempt = 0; pending.size > 0; attempt += 1) {
     if (attempt === MAX_ATTEMPTS) throw new Error(`${pending.size} core objects kept changing during the merge`)
@@ -120,7 +120,13 @@ export async function staleCoreObjects(
   const mergedIntoById = mergedIntoIn(stubs)
   for (const batch of chunk([...stubs.keys()], BATCH_COUNT)) {
     // An object that does not exist is not stale, so no stubs are given.
-    const merge = { stubs: new Map(), mergedIntoById, fed: new Set<string>(), contested: new Set<string>(), rules }
+    const merge = {
+      stubs: new Map(),
+      mergedIntoById,
+      changedIds: new Set<string>(),
+      contested: new Set<string>(),
+      rules,
+    }
     for (const id of idsOf(await dueWrites(tenantId, batch, merge, deps))) stale.add(id)
   }
   return stale
@@ -165,5 +171,5 @@ const idsOf = (writes: readonly CoreObjectWrite[]): ReadonlySet<string> =>
   new Set(writes.map(({ object }) => object.id))
 
 function mergedIntoIn(stubs: ReadonlyMap<string, CoreObjectStub | undefined>): Map<string, string> {
-  return new Map([...stubs].flatMap(([id, stub]) => (stub?.successor === undefined ? [] : [[id, stub.successor]])))
+  return new Map([...stubs].flatMap(([id, stub]) => (stub?.mergedInto === undefined ? [] : [[id, stub.mergedInto]])))
 }

@@ -71,7 +71,7 @@ export function exceedsCoreObject(attributes: Readonly<Record<string, unknown>>)
 export type CoreObjectStub = Pick<MergedCoreObject, 'id' | 'objectType' | 'externalId'> & {
   readonly attributes?: Attributes
   /** The core object to which a contributor has moved from this one. */
-  readonly successor?: string | undefined
+  readonly mergedInto?: string | undefined
 }
 
 /**

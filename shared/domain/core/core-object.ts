@@ -80,6 +80,7 @@ export const ATTRIBUTES = {
     countryCode: string,
     nin: string,
     employeeNumber: string,
+    preferredLanguage: string,
     directoryObjectId: { kind: 'guid' },
     directoryUserPrincipalName: string,
     directoryOnPremisesSamAccountName: string,

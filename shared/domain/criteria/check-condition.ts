@@ -51,7 +51,7 @@ export function checkCondition(
 }
 
 /**
- * The same as a task with one leaf per step: a mebibyte of dates takes 100 ms to check.
+ * Checks a condition, one leaf in each step: a mebibyte of dates takes 100 ms to check.
  * @param objectType Of the collection, which may limit what its condition can test.
  */
 export function* checkConditionTask(

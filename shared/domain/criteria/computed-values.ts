@@ -9,7 +9,7 @@ import type { CheckedLeaf } from './condition.ts'
 export type ComputedValues = {
   /** Undefined where the attribute is missing; otherwise a boolean, or slots of the objects in a list. */
   valueAt(slot: number, todayMs: number): boolean | readonly number[] | undefined
-  /** Whether the list of an object has an element. The same as `valueAt`, without the list. */
+  /** Whether the list of an object has an element. Does not create the list, as `valueAt` does. */
   contains(slot: number, element: number): boolean
 }
 

@@ -17,7 +17,7 @@ export function evaluate(
   return runToCompletion(evaluationTask(compiled, snapshot, objectType, context))
 }
 
-/** The same as a task. The snapshot must not change before the task has ended: see `TenantSnapshots.reading`. */
+/** `evaluate` in steps. The snapshot must not change before the task has ended: see `TenantSnapshots.reading`. */
 export function* evaluationTask(
   compiled: CompiledCondition,
   snapshot: RowSnapshot,
@@ -53,7 +53,7 @@ export function evaluateObjects(
   return runToCompletion(objectEvaluationTask(compiled, snapshot, objectType, ids, context))
 }
 
-/** The same as a task. The snapshot must not change before the task has ended: see `TenantSnapshots.reading`. */
+/** `evaluateObjects` in steps. The snapshot must not change before the task has ended: see `TenantSnapshots.reading`. */
 export function* objectEvaluationTask(
   compiled: CompiledCondition,
   snapshot: RowSnapshot,

@@ -90,7 +90,7 @@ export class RowTest {
       case 'anyPosition':
         return this.#holdsOnAnyRow(node)
       case 'today':
-        return holdsOn(this.#context.todayMs, node.leaf)
+        return holdsOn(this.#context.todayMs, node.leaf, this.#snapshot.settings.zone)
       case 'membership':
         return node.collectionIds.some((id) => this.#isRowOf(id)) !== node.negative
       case 'group':
@@ -103,7 +103,7 @@ export class RowTest {
     return this.#context.asksFor !== undefined && readsMembers(node)
   }
 
-  /** The same as `holds`, in the steps that the context needs. Conditions are nested 16 levels deep at most. */
+  /** Whether a node holds, in the steps that the context needs. Conditions are nested 16 levels deep at most. */
   *holdsTask(node: BoundNode): Task<boolean> {
     if (!this.needsSteps(node)) return this.holds(node)
     if (node.kind === 'membership') {

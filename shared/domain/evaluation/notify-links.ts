@@ -86,15 +86,15 @@ async function collectionsWithChangedAccounts(
   { criteria, joinablesBeside, rows, changes }: Evaluated,
   { links, joined, accountChanges, nowMs }: NotifyLinksDependencies,
 ): Promise<ReadonlySet<string>> {
-  const fed = criteria.filter(({ collection }) => linked.has(collection.id))
-  const asksStore = changes === 'everything' || fed.some((one) => isNew(one, changes))
+  const linkedCriteria = criteria.filter(({ collection }) => linked.has(collection.id))
+  const asksStore = changes === 'everything' || linkedCriteria.some((one) => isNew(one, changes))
   const seen = accountChangesInRows(changes, nowMs())
   const stored = asksStore
     ? storedAccountChanges(await accountChanges.since(tenantId, nowMs() - ACCOUNT_CHANGE_WINDOW_MS), rows)
     : seen
   const ofJoinables = changes === 'everything' ? stored : seen
   const changed = await joinableAccountsChanged(tenantId, joinables(linked, joinablesBeside), ofJoinables, joined)
-  for (const one of fed) {
+  for (const one of linkedCriteria) {
     const changedAtMs = accountsChangedAtMs(one, isNew(one, changes) ? stored : seen)
     if (changedAtMs !== undefined) changed.set(one.collection.id, changedAtMs)
   }

@@ -1,9 +1,11 @@
-import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
+import type { CollectionDependencies, CollectionRemovals } from '../collections/collection-dependencies.ts'
 
 /** Evaluations that were running when a collection was deleted have ended by then. */
 const WRITERS_GONE_AFTER_MS = 60 * 60 * 1000
 
-type Dependencies = Pick<CollectionDependencies, 'collections' | 'memberships' | 'nowMs'>
+export type OrphanDependencies = Pick<CollectionDependencies, 'memberships' | 'nowMs'> & {
+  readonly collections: CollectionRemovals
+}
 
 /**
  * Removes members of collections that were deleted an hour ago or earlier: those whose removal failed, and those that
@@ -11,11 +13,11 @@ type Dependencies = Pick<CollectionDependencies, 'collections' | 'memberships' |
  * later, so that this process looks again after an hour, or when the first of the recorded ones is due.
  */
 export class OrphanedMembers {
-  readonly #deps: Dependencies
+  readonly #deps: OrphanDependencies
   /** By tenant. */
   readonly #lookAgainMs = new Map<string, number>()
 
-  constructor(deps: Dependencies) {
+  constructor(deps: OrphanDependencies) {
     this.#deps = deps
   }
 

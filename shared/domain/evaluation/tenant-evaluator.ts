@@ -1,6 +1,7 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { enqueueEvaluation } from '../../kernel/notifications.ts'
 import { Refusal } from '../../kernel/refusals.ts'
+import { UTC } from '../../kernel/time-zone.ts'
 import { isConflict } from '../../kernel/versioned.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
@@ -12,7 +13,7 @@ import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
 import { type EvaluationEnd, type EvaluationLeaseStore, HELD_RETRY_MS } from './evaluation-lease.ts'
 import { EvaluationLeases, type HeldLease } from './held-lease.ts'
 import { joinablesReferredTo, memberContext, todayFor } from './members-now.ts'
-import { OrphanedMembers } from './orphaned-members.ts'
+import { type OrphanDependencies, OrphanedMembers } from './orphaned-members.ts'
 
 /** Passes of one evaluation: another one follows when a collection was changed or deleted during the last. */
 const MAX_PASSES = 3
@@ -37,7 +38,8 @@ export interface ChangeReconciler {
 }
 
 /** What collections and their evaluation need. */
-export type EvaluatedDependencies = CollectionDependencies & { readonly evaluationLeases: EvaluationLeaseStore }
+export type EvaluatedDependencies = CollectionDependencies &
+  OrphanDependencies & { readonly evaluationLeases: EvaluationLeaseStore }
 
 type EvaluatorDependencies = EvaluatedDependencies & {
   readonly reconciler: ChangeReconciler
@@ -176,7 +178,9 @@ export class TenantEvaluator {
       heads = await this.#cache.headsOf(tenantId, criteria, lease)
     }
     const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
-    const todayMs = todayFor(heads.values(), { nowMs: nowMs(), clockDifferenceMs: this.#deps.clockDifferenceMs })
+    const { zone } = rows.settings
+    const clocks = { nowMs: nowMs(), clockDifferenceMs: this.#deps.clockDifferenceMs }
+    const todayMs = todayFor(heads.values(), zone, clocks)
     const context = memberContext(todayMs, criteria, evaluations, joined.members)
     const changedMembers = new Set(joined.changed)
     const pass = {
@@ -201,6 +205,7 @@ export class TenantEvaluator {
       covered: {
         readsRequests,
         ...(readsDay && { dayMs: todayMs }),
+        ...(zone !== UTC && { timeZone: zone.name }),
         ...(included !== undefined && { coreObjects: included }),
       },
     }

@@ -85,8 +85,28 @@ const REQUEST_EVENTS: Readonly<Record<RequestStatus, EventType>> = {
   Left: 'request.left',
 }
 
-/** What a change of a request tells: one event for each new entry of its lifecycle. */
-export function eventsOfRequest({ before, after }: RequestChange): EventDraft[] {
+/** What a change of a request tells: one event for each new entry of its lifecycle, its near end, and reminders. */
+export function eventsOfRequest(change: RequestChange): EventDraft[] {
+  return [...lifecycleEvents(change), ...tellingEvents(change)]
+}
+
+function tellingEvents({ before, after }: RequestChange): EventDraft[] {
+  const { id: requestId, collectionId, reminder, endingTold } = after
+  const data = { requestId, collectionId, actorId: SYSTEM_ACTOR }
+  const event = (type: EventType, key: string, time: string): EventDraft => ({
+    ...{ key: [requestId, type, key], type, time },
+    ...{ subject: `/membership-requests/${requestId}`, data },
+  })
+  const events: EventDraft[] = []
+  const isEnding = endingTold !== undefined && endingTold.endsAt !== before?.value.endingTold?.endsAt
+  if (isEnding) events.push(event('request.ending', endingTold.endsAt, endingTold.at))
+  const remindedAt = reminder?.lastAt
+  const isReminded = remindedAt !== undefined && remindedAt !== before?.value.reminder?.lastAt
+  if (isReminded) events.push(event('request.reminder', remindedAt, remindedAt))
+  return events
+}
+
+function lifecycleEvents({ before, after }: RequestChange): EventDraft[] {
   const { id: requestId, collectionId, lifecycle } = after
   const known = before?.value.lifecycle.length ?? 0
   return lifecycle.slice(known).map(({ status, actorId, at: time }, index) => ({

@@ -117,6 +117,9 @@ export interface EventSender {
   faultOf(url: string): string | undefined
 }
 
+/** Has people told of events by mail, if anybody is to be told of them. Repeating it has no further effect. */
+export type TellByMail = (tenantId: string, events: readonly StoredEvent[]) => Promise<void>
+
 export type EventDependencies = {
   readonly subscriptions: SubscriptionStore
   readonly outbox: OutboxStore
@@ -125,6 +128,8 @@ export type EventDependencies = {
   readonly deliveries: DeliveryStore
   readonly lanes: LaneStore
   readonly sender: EventSender
+  /** Undefined where no mails are sent. */
+  readonly tellByMail: TellByMail | undefined
   readonly collections: {
     find(tenantId: string, collectionId: string): Promise<CollectionSummary | undefined>
     all(tenantId: string): Promise<readonly CollectionSummary[]>

@@ -8,6 +8,7 @@ const OfCollection = Closed({ collectionId: Guid, actorId: ActorId })
 const OfRequest = Closed({ requestId: Guid, collectionId: Guid, actorId: ActorId })
 const LINK = { linkId: Guid, collectionId: Guid, directoryGroupId: Guid, actorId: ActorId }
 const OfLink = Closed(LINK)
+const OfConnector = Closed({ connectorId: Guid, actorId: ActorId })
 const OfPlan = Closed({ planId: Guid, ...LINK })
 
 /** Every type of event that a subscription can name, with the schema of its `data` and what it says. */
@@ -33,6 +34,8 @@ export const EVENTS = {
   'request.joined': { data: OfRequest, meaning: 'A membership request led to a membership' },
   'request.left': { data: OfRequest, meaning: 'A membership ended' },
   'request.cancelled': { data: OfRequest, meaning: 'A membership request was withdrawn or ended undecided' },
+  'request.ending': { data: OfRequest, meaning: 'A membership ends within seven days' },
+  'request.reminder': { data: OfRequest, meaning: 'A membership request waits at a gate for the days of its reminder' },
   'link.created': { data: OfLink, meaning: 'A group link was created' },
   'link.updated': { data: OfLink, meaning: 'A group link was enabled or disabled' },
   'link.deleted': { data: OfLink, meaning: 'A group link was deleted' },
@@ -47,6 +50,8 @@ export const EVENTS = {
   'removals.approved': { data: OfPlan, meaning: 'Held removals were approved' },
   'removals.rejected': { data: OfPlan, meaning: 'Held removals were rejected' },
   'removals.resolved': { data: OfPlan, meaning: 'A group link has no held removals any more' },
+  'connector.late': { data: OfConnector, meaning: 'A connector has sent nothing for its expected interval' },
+  'connector.recovered': { data: OfConnector, meaning: 'A connector that was late has sent data again' },
   'subscription.disabled': {
     data: Closed({ subscriptionId: Guid, reason: OneOf(['Gone', 'Failing']), actorId: ActorId }),
     meaning: 'The service disabled another subscription',

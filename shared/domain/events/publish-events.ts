@@ -33,6 +33,7 @@ export async function publishOutbox(tenantId: string, source: EventSource, deps:
     // When the process ends in between, the same events are published again, with the same ids.
     const events = entries.flatMap((entry) => entry.events)
     await storeDeliveries(events, publication, deps)
+    await deps.tellByMail?.(tenantId, events)
     await deps.outbox.remove(source, tenantId, entries)
   }
 }

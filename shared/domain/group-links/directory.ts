@@ -114,9 +114,8 @@ type WriteLimits = {
   readonly accountsPerWrite: number
 }
 
-/** The customer's directory. Ids are in lower case. Every call is retried a few times after short waits. */
-export interface Directory {
-  readonly limits: { readonly add: WriteLimits; readonly remove: WriteLimits }
+/** Groups and accounts of the customer's directory. Ids are in lower case. Every call is retried after short waits. */
+export interface DirectoryGroups {
   /** Undefined when the group does not exist. @throws DirectoryFault */
   readGroup(tenantId: string, groupId: string): Promise<DirectoryGroup | undefined>
   /**
@@ -151,6 +150,11 @@ export interface Directory {
    * @throws DirectoryFault
    */
   checkChange(tenantId: string, groupId: string, change: ChangeToCheck): Promise<ChangeCheck>
+}
+
+/** The members of groups of the customer's directory. */
+export interface DirectoryMembers {
+  readonly limits: { readonly add: WriteLimits; readonly remove: WriteLimits }
   /** A page that is not the last may be empty. @throws DirectoryFault */
   listMembers(tenantId: string, groupId: string, continueAfter: string | undefined): Promise<MemberPage>
   /** Several groups by their ids. Those that do not exist are left out. @throws DirectoryFault */
@@ -176,6 +180,9 @@ export interface Directory {
     deadlineMs: number,
   ): Promise<WriteOutcome>
 }
+
+/** The customer's directory. */
+export type Directory = DirectoryGroups & DirectoryMembers
 
 /** The first reason why a group cannot be linked; undefined when it can be. */
 export function groupRefusal(group: DirectoryGroup | undefined): RefusalCode | undefined {
@@ -205,7 +212,7 @@ export type GroupMembers = { readonly users: ReadonlySet<string>; readonly other
 export async function readAllMembers(
   tenantId: string,
   groupId: string,
-  directory: Directory,
+  directory: Pick<Directory, 'readGroup' | 'listMembers'>,
   beforePage: () => Promise<unknown> = async () => undefined,
 ): Promise<GroupMembers> {
   const users = new Set<string>()

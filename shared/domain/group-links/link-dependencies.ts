@@ -8,7 +8,7 @@ import type { EvaluationSchedule } from '../evaluation/evaluation-due.ts'
 import type { EvaluatedUntil } from '../evaluation/evaluation-lease.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import type { MemberChangeCause } from '../history/member-history.ts'
-import type { Directory } from './directory.ts'
+import type { DirectoryGroups, DirectoryMembers } from './directory.ts'
 import type { GroupLink, SyncOutcome } from './group-link.ts'
 import type { JobChange, JobChanges } from './job-changes.ts'
 import type { LinkSettings, LinkSettingsStore } from './link-settings.ts'
@@ -41,18 +41,8 @@ export interface LinkStore {
   findWithSettings(tenantId: string, linkId: string): Promise<LinkWithSettings | undefined>
   /** The links of a collection, oldest first. */
   ofCollection(tenantId: string, collectionId: string): Promise<Versioned<GroupLink>[]>
-  /** The enabled links that need attention, and links whose removals are held. */
-  attention(tenantId: string): Promise<readonly { readonly syncState: SyncState; readonly isHeld: boolean }[]>
-  /** The links of these collections, oldest first. */
-  ofCollections(tenantId: string, collectionIds: readonly string[]): Promise<GroupLink[]>
   ofGroup(tenantId: string, directoryGroupId: string): Promise<Versioned<GroupLink> | undefined>
   ofTenant(tenantId: string): Promise<Versioned<GroupLink>[]>
-  /** The number of links of a tenant. */
-  count(tenantId: string): Promise<number>
-  /** The links of these groups, in any order. */
-  ofGroups(tenantId: string, directoryGroupIds: readonly string[]): Promise<GroupLink[]>
-  /** A page of the links that match the filter, oldest first. */
-  page(tenantId: string, filter: LinkFilter, after: string | undefined, size: number): Promise<Page<GroupLink>>
   /**
    * Adds a link, which takes over what the group's former link has left: see `FormerLink`.
    * @param audit Written in the same transaction.
@@ -72,6 +62,20 @@ export interface LinkStore {
    * @throws Refusal `StaleVersion`, `LinkNotFound`, as `replace`.
    */
   remove(link: GroupLink, version: string, audit?: AuditRecord): Promise<void>
+}
+
+/** The group links of a tenant, read together. */
+export interface LinkLists {
+  /** A page of the links that match the filter, oldest first. */
+  page(tenantId: string, filter: LinkFilter, after: string | undefined, size: number): Promise<Page<GroupLink>>
+  /** The enabled links that need attention, and links whose removals are held. */
+  attention(tenantId: string): Promise<readonly { readonly syncState: SyncState; readonly isHeld: boolean }[]>
+  /** The links of these collections, oldest first. */
+  ofCollections(tenantId: string, collectionIds: readonly string[]): Promise<GroupLink[]>
+  /** The links of these groups, in any order. */
+  ofGroups(tenantId: string, directoryGroupIds: readonly string[]): Promise<GroupLink[]>
+  /** The number of links of a tenant. */
+  count(tenantId: string): Promise<number>
 }
 
 /** A sweep of a tenant that has begun. */
@@ -252,7 +256,7 @@ export type LinkDependencies = {
   readonly tenants: TenantStore
   readonly collections: LinkedCollections
   readonly evaluations: EvaluationSchedule
-  readonly directory: Directory
+  readonly directory: DirectoryGroups & Pick<DirectoryMembers, 'listMembers'>
   readonly messageQueue: MessageQueue
   readonly log: Log
   readonly metrics: Metrics

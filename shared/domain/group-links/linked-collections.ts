@@ -15,7 +15,13 @@ import type { TenantEvaluator } from '../evaluation/tenant-evaluator.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { GroupLink } from './group-link.ts'
 import { changeLink, ignoreDeletedLink } from './lease.ts'
-import type { AccountChanges, CollectionAccounts, LinkedCollections, LinkStore } from './link-dependencies.ts'
+import type {
+  AccountChanges,
+  CollectionAccounts,
+  LinkedCollections,
+  LinkLists,
+  LinkStore,
+} from './link-dependencies.ts'
 import { removalCausesOf } from './removal-causes.ts'
 
 type LinkedDependencies = CollectionDependencies & AccountDependencies
@@ -176,7 +182,7 @@ async function existing(
 const ACCOUNT_CHANGE_DELAY_MS = 5 * 60 * 1000
 
 /** What collections read of group links, and record on them. */
-export function collectionLinks(links: LinkStore, nowMs: () => number): CollectionLinks {
+export function collectionLinks(links: LinkStore & LinkLists, nowMs: () => number): CollectionLinks {
   const enabled = async (tenantId: string): Promise<GroupLink[]> =>
     (await links.ofTenant(tenantId)).map(({ value }) => value).filter(({ state }) => state === 'Enabled')
   return {

@@ -5,7 +5,15 @@ import { type Page, requireIfMatch, retryOnConflict, type Versioned } from '../.
 import { auditOfLink, auditOfLinkChange, type LinkActor, linkFields } from './audit-link.ts'
 import { type GroupLink, type GroupLinkDto, linkETag, toGroupLinkDto } from './group-link.ts'
 import { changeLink, getLink, ignoreDeletedLink } from './lease.ts'
-import type { JobFilter, JobStore, LinkDependencies, LinkFilter, LinkStore, TenantStore } from './link-dependencies.ts'
+import type {
+  JobFilter,
+  JobStore,
+  LinkDependencies,
+  LinkFilter,
+  LinkLists,
+  LinkStore,
+  TenantStore,
+} from './link-dependencies.ts'
 import { endQueuedJobs, queueJob } from './queue-job.ts'
 import { pausingIds } from './removal-pause.ts'
 import type { AccountHolders } from './removal-plan.ts'
@@ -17,7 +25,7 @@ export async function listLinks(
   filter: LinkFilter,
   after: string | undefined,
   size: number,
-  deps: { links: LinkStore } & ShownLinkDependencies,
+  deps: { links: LinkLists } & ShownLinkDependencies,
 ): Promise<Page<GroupLinkDto>> {
   const page = await deps.links.page(tenantId, filter, after, size)
   return { ...page, items: await shownLinks(tenantId, page.items, deps) }

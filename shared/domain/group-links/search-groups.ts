@@ -3,7 +3,7 @@ import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import { Closed, characterCount, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import { compareNames } from '../core/search-text.ts'
 import { DirectoryFault, type DirectoryGroup, groupRefusal } from './directory.ts'
-import type { LinkDependencies } from './link-dependencies.ts'
+import type { LinkDependencies, LinkLists } from './link-dependencies.ts'
 
 /** A directory group as a candidate for a link. */
 export const LinkableGroup = Closed({
@@ -22,7 +22,9 @@ export type LinkableGroup = Static<typeof LinkableGroup>
 const MAX_GROUPS_COUNT = 50
 const TEXT_LENGTH_COUNT = { least: 2, most: 256 }
 
-type SearchDependencies = Pick<LinkDependencies, 'directory' | 'links' | 'settings' | 'log'>
+export type SearchDependencies = Pick<LinkDependencies, 'directory' | 'settings' | 'log'> & {
+  readonly links: Pick<LinkLists, 'ofGroups'>
+}
 
 /**
  * Finds groups of the directory whose name starts with a text, ordered by name.

@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox'
 import type { Caller, Role } from '../../kernel/caller.ts'
 import { Closed, Described, Nullable } from '../../kernel/schema.ts'
 import type { AccountClaimReader } from '../connectors/account-claims.ts'
-import type { LinkStore } from '../group-links/link-dependencies.ts'
+import type { LinkLists } from '../group-links/link-dependencies.ts'
 import { countAwaiting } from '../membership-requests/list-requests.ts'
-import type { RequestDependencies } from '../membership-requests/request-dependencies.ts'
+import type { RequestListDependencies } from '../membership-requests/request-dependencies.ts'
 import { hasFullAccess } from '../object-access/object-access.ts'
 
 const Counted = (description: string) => Described(Nullable(Type.Integer({ minimum: 0 })), description)
@@ -32,8 +32,8 @@ export type AttentionDto = Static<typeof AttentionDto>
 /** As long before an end as people are told of it. */
 const ENDING_MS = 7 * 24 * 60 * 60 * 1000
 
-export type AttentionDependencies = RequestDependencies & {
-  readonly linkStore: LinkStore
+export type AttentionDependencies = RequestListDependencies & {
+  readonly linkStore: Pick<LinkLists, 'attention'>
   readonly coreObjects: Pick<AccountClaimReader, 'unmetClaims'>
   /** The number of values of join keys that several identities share. */
   countDuplicates(tenantId: string): Promise<number>

@@ -36,7 +36,7 @@ type Asker = { readonly caller: Caller; readonly seesAll: boolean }
  * At most 100 people by name or address, by name.
  * @throws Refusal `InvalidLength` for an empty text or one with too many characters.
  */
-export async function searchPeople(
+export async function findPeople(
   text: string,
   { caller, seesAll }: Asker,
   { coreObjects, snapshots, nowMs }: FindPeopleDependencies,

@@ -5,7 +5,7 @@ import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { CollectionObjectType } from '../collections/collection.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
-import type { LinkStore } from '../group-links/link-dependencies.ts'
+import type { LinkLists } from '../group-links/link-dependencies.ts'
 import { MEMBER_CHANGE_CAUSES } from '../history/member-history.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { StoredMembership, StoredMembershipDependencies, StoredMemberships } from './stored-memberships.ts'
@@ -41,7 +41,7 @@ export type MembershipDto = Static<typeof MembershipDto>
 
 export type ListMembershipsDependencies = StoredMembershipDependencies & {
   readonly storedMemberships: StoredMemberships
-  readonly linkStore: LinkStore
+  readonly linkStore: Pick<LinkLists, 'ofCollections'>
 }
 
 /** Who asks: with the own identity, if any, and whether any person may be asked about, or only reports. */

@@ -3,7 +3,7 @@ import { NO_POLICY, SYSTEM } from './apply-policy.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { NO_FACTS } from './approvers.ts'
 import { decideRequest, type RequestAction } from './decide-request.ts'
-import { notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
+import { notifyMembershipChanges, type ReconciliationDependencies } from './request-dependencies.ts'
 
 /** Requests that are read together. */
 const REQUESTS_PER_BATCH_COUNT = 320
@@ -14,12 +14,13 @@ const MAX_DURATION_MS = 2 * 60 * 1000
 const EXPIRE: RequestAction = { kind: 'expire', actor: SYSTEM }
 
 /**
- * Ends the memberships and requests of a tenant whose end or deadline is past. The stored requests decide, so that a
+ * Ends the memberships and requests of a tenant whose end or deadline is past, and tells of those whose end is near or
+ * that wait at a gate with reminders. The stored requests decide, so that a
  * message that comes late, early, twice or after the end was put off does no harm.
  */
 export async function applyDeadlines(
   { tenantId, dueAtMs }: { readonly tenantId: string; readonly dueAtMs: number },
-  deps: RequestDependencies,
+  deps: ReconciliationDependencies,
 ): Promise<void> {
   const startMs = deps.nowMs()
   // The clock of the queue can be ahead of this one.
@@ -29,7 +30,7 @@ export async function applyDeadlines(
     const due = await deps.requests.due(tenantId, deps.nowMs(), REQUESTS_PER_BATCH_COUNT)
     if (due.length === 0) break
     if (due.every(({ value }) => seen.has(value.id))) {
-      throw new Error(`${due.length} requests that are due were not ended`)
+      throw new Error(`${due.length} requests that are due were neither ended nor told of`)
     }
     for (const { value } of due) seen.add(value.id)
     const changed = await applyTransitions(

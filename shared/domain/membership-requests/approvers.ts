@@ -31,6 +31,26 @@ export async function approverCounter(
   gates: readonly ApprovalGate[],
   { orgChart, membershipResolver, nowMs }: ApproverSources,
 ): Promise<ApproverCounter> {
+  const approversOf = await approverFinder(tenantId, gates, { orgChart, membershipResolver, nowMs })
+  return (gate, subject, sinceMs) => approversOf(gate, subject, sinceMs).size
+}
+
+/** The identities that may decide on a request at its gate now, as approvers. The subject is not among them. */
+export async function approversAt(
+  gate: ApprovalGate,
+  request: MembershipRequest,
+  sources: ApproverSources,
+): Promise<ReadonlySet<string>> {
+  return (await approverFinder(request.tenantId, [gate], sources))(gate, request, waitingSinceMs(request))
+}
+
+type ApproverFinder = (gate: ApprovalGate, subject: RequestSubject, sinceMs?: number) => ReadonlySet<string>
+
+async function approverFinder(
+  tenantId: string,
+  gates: readonly ApprovalGate[],
+  { orgChart, membershipResolver, nowMs }: ApproverSources,
+): Promise<ApproverFinder> {
   const identitiesIn = await membershipResolver.identitiesIn(tenantId, approverCollections(gates), orgChart)
   const known = new Map<ApprovalGate | Fallback, ReadonlySet<string>>()
   for (const gate of gates) {
@@ -42,9 +62,10 @@ export async function approverCounter(
     const { type, fallback } = gate
     const own = new Set(type === 'Manager' ? orgChart.managersOf(requesterId, relationshipId) : named(gate))
     own.delete(requesterId)
-    if (fallback === undefined || !isInForce(fallback, own.size, sinceMs, nowMs)) return own.size
+    if (fallback === undefined || !isInForce(fallback, own.size, sinceMs, nowMs)) return own
     const all = own.union(named(fallback))
-    return all.size - Number(all.has(requesterId))
+    all.delete(requesterId)
+    return all
   }
 }
 

@@ -135,11 +135,12 @@ function namedReferences(
   return (approvers ?? []).map((id, index) => ({ to, id, pointer: `${pointer}/approvers/${index}`, place }))
 }
 
-function normalizedGate({ order, type, approvers, fallback }: GateInput): ApprovalGate {
+function normalizedGate({ order, type, approvers, reminderDays, fallback }: GateInput): ApprovalGate {
   const gate: ApprovalGate = {
     order,
     type: isGateType(type) ? type : 'Identity',
     approvers: [...new Set(approvers ?? [])],
+    ...(reminderDays === undefined ? {} : { reminderDays }),
   }
   return fallback === undefined ? gate : { ...gate, fallback: normalizedFallback(fallback) }
 }

@@ -3,7 +3,8 @@ import type { MessageQueue } from '../../kernel/messages.ts'
 import { enqueueDeadline } from '../../kernel/notifications.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import { dueAtMs } from './ends.ts'
-import type { RequestChange, RequestStore } from './request-dependencies.ts'
+import { tellingDueMs, withEndingTold } from './reminders.ts'
+import type { ReconciledRequests, RequestChange, RequestStore } from './request-dependencies.ts'
 
 /** What ends within this time of one another shares a message. */
 const PERIOD_MS = 20_000
@@ -22,12 +23,12 @@ const SENT_COUNT = 10_000
 
 type Dependencies = { readonly messageQueue: MessageQueue; nowMs(): number }
 
-/** Enqueues the messages that end memberships and requests, for sweeps. */
+/** Enqueues the messages that end memberships and requests, and tell of them before, for sweeps. */
 export interface DeadlineSchedule {
   /** Whether the last look for ends, at this time, is so long ago that a next one is due. */
   isDue(lookedAtMs: number | undefined): boolean
   /**
-   * Enqueues a message for each time at which something of the tenant ends within the next day, or has ended and was
+   * Enqueues a message for each time at which something of the tenant ends or is told of within the next day, or was
    * missed. Repeating it does no harm.
    */
   enqueue(tenantId: string): Promise<void>
@@ -38,7 +39,7 @@ export interface DeadlineSchedule {
  * otherwise by the daily look of a sweep. The queue keeps it while the service is down. A lost message is replaced by
  * the next look.
  */
-export function deadlineSchedule(requests: Pick<RequestStore, 'dueTimes'>, deps: Dependencies): DeadlineSchedule {
+export function deadlineSchedule(requests: Pick<ReconciledRequests, 'dueTimes'>, deps: Dependencies): DeadlineSchedule {
   return {
     isDue: (lookedAtMs) => lookedAtMs === undefined || deps.nowMs() - lookedAtMs >= LOOK_INTERVAL_MS,
     async enqueue(tenantId) {
@@ -51,13 +52,18 @@ export function deadlineSchedule(requests: Pick<RequestStore, 'dueTimes'>, deps:
 
 /**
  * The store, whose saves first enqueue a message for each end that they set: a save without its message would leave the
- * membership until the next look. A message without its save has no effect.
+ * membership until the next look. A message without its save has no effect. A membership that is saved with a near end
+ * is told to end in the same transaction.
  */
-export function withDeadlineMessages(requests: RequestStore, deps: Dependencies): RequestStore {
+export function withDeadlineMessages<Store extends Pick<RequestStore, 'save'>>(
+  requests: Store,
+  deps: Dependencies,
+): Store {
   const sent = new LRUCache<string, true>({ max: SENT_COUNT })
   return {
     ...requests,
-    async save(changes) {
+    async save(given) {
+      const changes = given.map((change) => ({ ...change, after: withEndingTold(change.after, deps.nowMs()) }))
       for (const { tenantId, dueMs } of newDeadlines(changes)) {
         const nowMs = deps.nowMs()
         if (dueMs > nowMs + HORIZON_MS) continue
@@ -73,11 +79,13 @@ export function withDeadlineMessages(requests: RequestStore, deps: Dependencies)
 }
 
 function newDeadlines(changes: readonly RequestChange[]): { readonly tenantId: string; readonly dueMs: number }[] {
-  return changes.flatMap(({ before, after }) => {
-    const dueMs = dueAtMs(after)
-    const isKnown = before !== undefined && dueAtMs(before.value) === dueMs
-    return dueMs === undefined || isKnown ? [] : [{ tenantId: after.tenantId, dueMs }]
-  })
+  return changes.flatMap(({ before, after }) =>
+    [dueAtMs, tellingDueMs].flatMap((dueOf) => {
+      const dueMs = dueOf(after)
+      const isKnown = before !== undefined && dueOf(before.value) === dueMs
+      return dueMs === undefined || isKnown ? [] : [{ tenantId: after.tenantId, dueMs }]
+    }),
+  )
 }
 
 /** The end of the period in which something ends, or of the one that is next. */

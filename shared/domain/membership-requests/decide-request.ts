@@ -2,9 +2,10 @@ import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { approvalAt, approvalsOf, gateAfterApproval, remainingGates } from './approvals.ts'
 import { deadlineOf, isOverdue } from './ends.ts'
-import { askedExtension, waitingPart, withDecidedExtension } from './extension.ts'
+import { askedExtension, waitingPart, waitingSinceMs, withDecidedExtension } from './extension.ts'
 import { type AppliedPolicy, type ApprovalGate, gatesOf } from './join-policy.ts'
 import { LIVE_STATUSES, type MembershipRequest, OPEN_STATUSES, type RequestStatus } from './membership-request.ts'
+import { withReminder, withTold } from './reminders.ts'
 import { type Step as RequestStep, withFinalStatus, withMembership, withStatus } from './request-step.ts'
 import { SYSTEM_NOTES } from './system-notes.ts'
 
@@ -22,7 +23,7 @@ export type RequestAction = {
     | 'end' // removed directly, or the subject, position or collection was deleted
     | 'move' // the join policy changed
     | 'extend' // asks for a later end of a membership
-    | 'expire' // ends what has an end or a deadline that is past
+    | 'expire' // ends what has an end or a deadline that is past, and tells what is due to be told
   readonly actor: Actor
   /** For a decision of a deputy: the identity that the actor represents. */
   readonly onBehalfOf?: string | undefined
@@ -129,7 +130,7 @@ function decide(
     case 'extend':
       return extend(request, action, step)
     case 'expire':
-      return isOverdue(request, nowMs) ? expire(request, step) : { outcome: 'unchanged' }
+      return isOverdue(request, nowMs) ? expire(request, step) : tell(request, nowMs)
   }
 }
 
@@ -138,6 +139,11 @@ function expire(request: MembershipRequest, step: Step): RequestOutcome {
   const status = request.status === 'Joined' ? 'Left' : 'Cancelled'
   const system = { ...step, actorId: SYSTEM_ACTOR, onBehalfOf: undefined }
   return next(withFinalStatus(status, request, system, { notes: SYSTEM_NOTES.expired }))
+}
+
+function tell(request: MembershipRequest, nowMs: number): RequestOutcome {
+  const told = withTold(request, nowMs)
+  return told === undefined ? { outcome: 'unchanged' } : next(told)
 }
 
 /** The extension passes the gates as a request does, and is granted at once without any. */
@@ -201,7 +207,9 @@ function applyPolicy(request: MembershipRequest, action: RequestAction, step: St
     policyVersion: policy.version,
     currentGate: { ...currentGate, approverCount },
   }
-  return next(withDeadline(placed, policy))
+  const isReminded = gate.reminderDays === request.reminder?.days
+  const reminded = isReminded ? placed : withReminder(placed, gate, waitingSinceMs(request))
+  return next(withDeadline(reminded, policy))
 }
 
 /** Lifecycle note of a request that ends because its subject is no longer allowed to join. */
@@ -231,7 +239,7 @@ function atGate(
   const approverCount = step.facts.approverCount(gate)
   const waiting = withStatus('PendingApproval', request, step, { gate, notes })
   const placed = { ...waiting, policyVersion: step.policy.version, currentGate: { order, type, approverCount } }
-  return withDeadline(placed, step.policy)
+  return withDeadline(withReminder(placed, gate, step.nowMs), step.policy)
 }
 
 function withDeadline(request: MembershipRequest, policy: AppliedPolicy): MembershipRequest {

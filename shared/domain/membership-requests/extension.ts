@@ -35,12 +35,13 @@ export function withDecidedExtension(
   decided: MembershipRequest,
   asked: Asked,
 ): MembershipRequest {
-  const { extension: _extension, endsAt: present, ...rest } = membership
-  const { status, lifecycle, updatedAt, endsAt, currentGate, approvals = [], policyVersion = 0 } = decided
+  const { extension: _extension, reminder: _reminder, endsAt: present, ...rest } = membership
+  const { status, lifecycle, updatedAt, endsAt, currentGate, approvals = [], policyVersion = 0, reminder } = decided
   // A merge can have made the end later meanwhile.
   const end = status === 'Joined' ? laterEnd(present, endsAt) : present
   const after = { ...rest, lifecycle, updatedAt, ...(end === undefined ? {} : { endsAt: end }) }
   if (status !== 'PendingApproval' || currentGate === null || endsAt === undefined) return after
   const { requestedBy, requestedAt } = asked
-  return { ...after, extension: { endsAt, requestedBy, requestedAt, currentGate, approvals, policyVersion } }
+  const extension = { endsAt, requestedBy, requestedAt, currentGate, approvals, policyVersion }
+  return { ...after, extension, ...(reminder === undefined ? {} : { reminder }) }
 }

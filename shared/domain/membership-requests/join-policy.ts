@@ -29,6 +29,13 @@ const FallbackInput = Type.Object(
       'other than the requester. `type` is `Identity` or `Collection`. `approvers` are as those of a gate, and required.',
   },
 )
+const ReminderDays = Type.Integer({
+  minimum: 1,
+  maximum: 365,
+  description:
+    'Days after which a request that waits at the gate is reminded of, and again each time after as many days: an event ' +
+    '`request.reminder`, and mails to the approvers and their deputies. Absent: no reminders.',
+})
 const FallbackDto = Closed({ afterDays: AfterDays, type: OneOf(FALLBACK_TYPES), approvers: Type.Array(Guid) })
 
 /** The limits of time, and what a rejection needs. Absent: no limit, and no reason. */
@@ -71,6 +78,7 @@ export const JoinPolicyInput = Type.Object({
               'Ids of identities or collections, or none, depending on the type of the gate. They must exist. An update may keep deleted approvers that the same gate (by `order` and `type`) already has. At a gate without approvers, requests wait until the policy changes, an administrator adds the requester directly, or the request is cancelled.',
           }),
         ),
+        reminderDays: Type.Optional(ReminderDays),
         fallback: Type.Optional(FallbackInput),
       }),
       { maxItems: MAX_GATES },
@@ -102,6 +110,7 @@ export const JoinPolicyDto = Closed({
         Type.Array(Guid),
         'As sent. An approver that was deleted later stays in the list without effect.',
       ),
+      reminderDays: Type.Optional(ReminderDays),
       fallback: Type.Optional(FallbackDto),
     }),
   ),
@@ -125,6 +134,8 @@ export type ApprovalGate = {
   readonly type: GateType
   /** Identity ids, collection ids, or none, depending on the type. */
   readonly approvers: readonly string[]
+  /** Days between reminders of a request that waits at the gate. Absent: none. */
+  readonly reminderDays?: number
   readonly fallback?: Fallback
 }
 

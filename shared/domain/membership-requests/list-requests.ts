@@ -16,7 +16,7 @@ import {
   type RequestStatus,
   reviewKeyOf,
 } from './membership-request.ts'
-import { approverSources, freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
+import { approverSources, freshOrgChart, type Person, type RequestListDependencies } from './request-dependencies.ts'
 import { toMembershipRequestDto } from './request-names.ts'
 import {
   awaitsDecision,
@@ -44,7 +44,7 @@ export async function requestsOfCollection(
   collectionId: string,
   { identityId, seesAll }: Viewer,
   { status, after, size }: RequestPage,
-  deps: RequestDependencies,
+  deps: RequestListDependencies,
 ): Promise<Page<MembershipRequestDto>> {
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const orgChart = await freshOrgChart(tenantId, deps)
@@ -67,7 +67,7 @@ export async function requestsOfCollection(
 export async function ownRequests(
   { tenantId, identityId }: Person,
   { status, after, size }: RequestPage,
-  deps: RequestDependencies,
+  deps: RequestListDependencies,
 ): Promise<Page<MembershipRequestDto>> {
   const query = { newestFirst: true, requesterId: identityId, ...(status === undefined ? {} : { status }) }
   return describedInAll(tenantId, await deps.requests.page(tenantId, query, after, size), deps)
@@ -77,7 +77,7 @@ export async function ownRequests(
 export async function requestsAwaiting(
   person: Person,
   { after, size }: RequestPage,
-  deps: RequestDependencies,
+  deps: RequestListDependencies,
 ): Promise<Page<MembershipRequestDto>> {
   const { tenantId } = person
   const [orgChart, joinables] = await Promise.all([
@@ -97,7 +97,7 @@ export async function requestsAwaiting(
 const COUNTED_TOGETHER_COUNT = 500
 
 /** The number of requests that await the person's decision. */
-export async function countAwaiting(person: Person, deps: RequestDependencies): Promise<number> {
+export async function countAwaiting(person: Person, deps: RequestListDependencies): Promise<number> {
   const { tenantId } = person
   const [orgChart, joinables] = await Promise.all([
     freshOrgChart(tenantId, deps),
@@ -120,7 +120,7 @@ export async function countAwaiting(person: Person, deps: RequestDependencies): 
 /** Lists the requests that the person submitted on behalf of others, newest first, with current approver counts. */
 export async function submittedOnBehalf(
   { tenantId, identityId }: Person,
-  deps: RequestDependencies,
+  deps: RequestListDependencies,
 ): Promise<readonly MembershipRequestDto[]> {
   const items = await deps.requests.submittedOnBehalf(tenantId, identityId)
   return (await describedInAll(tenantId, { items }, deps)).items
@@ -129,7 +129,7 @@ export async function submittedOnBehalf(
 /** Lists the person's own requests, and memberships with an extension, that are not decided yet, newest first. */
 export async function pendingRequests(
   { tenantId, identityId }: Person,
-  deps: RequestDependencies,
+  deps: RequestListDependencies,
 ): Promise<readonly MembershipRequestDto[]> {
   const live = await deps.requests.liveOf(tenantId, identityId)
   const items = live
@@ -144,7 +144,7 @@ export async function pendingRequests(
 async function describedInAll(
   tenantId: string,
   page: Page<MembershipRequest>,
-  deps: RequestDependencies,
+  deps: RequestListDependencies,
 ): Promise<Page<MembershipRequestDto>> {
   if (page.items.length === 0) return { ...page, items: [] }
   const named = new Set(page.items.map(({ collectionId }) => collectionId))
@@ -160,7 +160,7 @@ async function described(
   page: Page<MembershipRequest>,
   collections: readonly Collection[],
   orgChart: OrgChart,
-  deps: Pick<RequestDependencies, 'nowMs' | 'membershipResolver'>,
+  deps: Pick<RequestListDependencies, 'nowMs' | 'membershipResolver'>,
 ): Promise<Page<MembershipRequestDto>> {
   const [tenantId] = page.items.map((request) => request.tenantId)
   if (tenantId === undefined) return { ...page, items: [] }
@@ -171,7 +171,7 @@ async function described(
 }
 
 /** Lists the joinable collections with requests that await the person's decision, by name. */
-export async function collectionsToReview(person: Person, deps: RequestDependencies): Promise<Collection[]> {
+export async function collectionsToReview(person: Person, deps: RequestListDependencies): Promise<Collection[]> {
   const { tenantId } = person
   const [orgChart, joinables] = await Promise.all([
     freshOrgChart(tenantId, deps),
@@ -203,7 +203,7 @@ async function keysWithRequests(
   one: ReviewAccess['accesses'][number],
   access: ReviewAccess,
   { tenantId, identityId }: Person,
-  deps: Pick<RequestDependencies, 'requests'>,
+  deps: Pick<RequestListDependencies, 'requests'>,
 ): Promise<{ readonly collectionIds: ReadonlySet<string>; readonly awaitedKeys: ReadonlySet<string> }> {
   const subjects = [...new Set([identityId, one.principalId])]
   const own = (await Promise.all(subjects.map((id) => deps.requests.liveOf(tenantId, id)))).flat()
@@ -228,7 +228,7 @@ function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[
 export async function requestsToReview(
   collectionId: string,
   person: Person,
-  deps: RequestDependencies,
+  deps: RequestListDependencies,
 ): Promise<readonly MembershipRequestDto[]> {
   const { tenantId } = person
   const orgChart = await freshOrgChart(tenantId, deps)

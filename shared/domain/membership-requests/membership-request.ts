@@ -138,6 +138,10 @@ export type MembershipRequest = Readonly<Omit<Static<typeof StoredRequest>, 'lif
   readonly deadlineMs?: number
   /** Waits for approval. Of a membership only. */
   readonly extension?: Extension
+  /** When the request, or its extension, is next reminded of at its gate, and was last. Absent without reminders. */
+  readonly reminder?: Reminder
+  /** The end of the membership that events have told of, and when they did. */
+  readonly endingTold?: { readonly endsAt: string; readonly at: string }
   /** One for each approval, in order. Absent in requests of earlier releases. */
   readonly approvals?: readonly Approval[]
   /**
@@ -156,6 +160,9 @@ type Extension = Readonly<Static<Type.TObject<typeof EXTENSION_PROPERTIES>>> & {
   readonly approvals: readonly Approval[]
   readonly policyVersion: number
 }
+
+/** Times of reminders, `days` apart. */
+type Reminder = { readonly days: number; readonly dueAtMs: number; readonly lastAt?: string }
 
 /** The type and approvers of the gate that approved a request. */
 export type Approval = { readonly type: GateType; readonly approvers: readonly string[] }

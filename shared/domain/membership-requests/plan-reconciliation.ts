@@ -142,10 +142,11 @@ function ended(
   restorableUntilMs?: number,
 ): MembershipRequest {
   const wasJoined = request.status === 'Joined'
-  const { deadlineMs: _deadlineMs, extension, ...rest } = request
+  const { deadlineMs: _deadlineMs, extension, reminder, ...rest } = request
   const after = withEntry({ ...rest, currentGate: null }, wasJoined ? 'Left' : 'Cancelled', notes, nowMs)
   if (!wasJoined || restorableUntilMs === undefined) return after
-  return { ...after, restorableUntilMs, ...(extension === undefined ? {} : { extension }) }
+  if (extension === undefined) return { ...after, restorableUntilMs }
+  return { ...after, restorableUntilMs, extension, ...(reminder === undefined ? {} : { reminder }) }
 }
 
 function withEntry(

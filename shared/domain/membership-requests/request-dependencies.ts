@@ -61,6 +61,22 @@ export interface RequestStore {
    * slot is taken, `StaleVersion` when concurrent changes of the collection's members do not end.
    */
   save(changes: readonly RequestChange[]): Promise<Versioned<MembershipRequest>[]>
+  /** The live requests of an identity in all collections. Newest first. */
+  liveOf(tenantId: string, identityId: string): Promise<Versioned<MembershipRequest>[]>
+  /** The live requests of a collection, optionally only those of some identities. */
+  liveIn(
+    tenantId: string,
+    collectionId: string,
+    identityIds?: readonly string[],
+  ): Promise<Versioned<MembershipRequest>[]>
+  /** The live requests of all collections whose subject or position is one of these objects. */
+  liveOfObjects(tenantId: string, objectIds: readonly string[]): Promise<Versioned<MembershipRequest>[]>
+  /** The requests of a collection that wait at a gate, and the memberships whose extension does. */
+  allWaitingIn(tenantId: string, collectionId: string): Promise<Versioned<MembershipRequest>[]>
+}
+
+/** What people see of membership requests. */
+export interface RequestLists {
   /** A page of requests in the order of their creation. */
   page(
     tenantId: string,
@@ -70,32 +86,24 @@ export interface RequestStore {
   ): Promise<Page<MembershipRequest>>
   /** Requests submitted on behalf of others. Newest first. */
   submittedOnBehalf(tenantId: string, submitterId: string): Promise<MembershipRequest[]>
-  /** The live requests of an identity in all collections. Newest first. */
-  liveOf(tenantId: string, identityId: string): Promise<Versioned<MembershipRequest>[]>
-  /** The live requests of a collection, optionally only those of some identities. */
-  liveIn(
-    tenantId: string,
-    collectionId: string,
-    identityIds?: readonly string[],
-  ): Promise<Versioned<MembershipRequest>[]>
-  /** The requests of a collection that wait at a gate, and the memberships whose extension does. */
-  allWaitingIn(tenantId: string, collectionId: string): Promise<Versioned<MembershipRequest>[]>
-  /** The live requests of all collections whose subject or position is one of these objects. */
-  liveOfObjects(tenantId: string, objectIds: readonly string[]): Promise<Versioned<MembershipRequest>[]>
-  /** The memberships that ended by a deletion and can still come back with the deleted object. */
-  restorable(tenantId: string, nowMs: number): Promise<Versioned<MembershipRequest>[]>
-  /** Requests that the service ends by itself at these times (ms) or before. */
-  due(tenantId: string, untilMs: number, atMostCount: number): Promise<Versioned<MembershipRequest>[]>
-  /** The times (ms) until then at which the service ends requests by itself; each once. */
-  dueTimes(tenantId: string, untilMs: number): Promise<number[]>
-  /** All live requests of the tenant. */
-  liveOutlines(tenantId: string): Promise<RequestOutline[]>
   /** The requests that wait under one of the review keys. */
   waiting(tenantId: string, reviewKeys: readonly string[]): Promise<WaitingRequest[]>
   /** The review keys under which at least one request waits. */
   awaitedKeys(tenantId: string, reviewKeys: readonly string[]): Promise<string[]>
   /** The requests of a collection that wait under one of the review keys. Newest first. */
   waitingIn(tenantId: string, collectionId: string, reviewKeys: readonly string[]): Promise<MembershipRequest[]>
+}
+
+/** The requests that the service changes by itself. */
+export interface ReconciledRequests {
+  /** The memberships that ended by a deletion and can still come back with the deleted object. */
+  restorable(tenantId: string, nowMs: number): Promise<Versioned<MembershipRequest>[]>
+  /** Requests that the service ends by itself, or tells of, at these times (ms) or before. */
+  due(tenantId: string, untilMs: number, atMostCount: number): Promise<Versioned<MembershipRequest>[]>
+  /** The times (ms) until then at which the service ends requests by itself or tells of them; each once. */
+  dueTimes(tenantId: string, untilMs: number): Promise<number[]>
+  /** All live requests of the tenant. */
+  liveOutlines(tenantId: string): Promise<RequestOutline[]>
 }
 
 /** Dependencies of the use cases of joinable collections and membership requests. */
@@ -105,6 +113,12 @@ export type RequestDependencies = CollectionDependencies & {
   readonly deletedObjects: DeletedCoreObjects
   readonly deputies: DeputyStore
 }
+
+/** Dependencies of the lists of requests. */
+export type RequestListDependencies = RequestDependencies & { readonly requests: RequestLists }
+
+/** Dependencies of changes that requests take from core objects, policies and time. */
+export type ReconciliationDependencies = RequestDependencies & { readonly requests: ReconciledRequests }
 
 /** A caller with a core identity. */
 export type Person = { readonly tenantId: string; readonly identityId: string }

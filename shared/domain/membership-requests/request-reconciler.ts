@@ -16,7 +16,7 @@ import { identitiesNamedBy, type RenamedIdentities, renameInDefinitions } from '
 import {
   freshOrgChart,
   notifyLinkedGroups,
-  type RequestDependencies,
+  type ReconciliationDependencies,
   type RequestOutline,
 } from './request-dependencies.ts'
 
@@ -32,11 +32,11 @@ const FULL_PASS_INTERVAL_MS = 24 * 60 * 60 * 1000
  * The org chart is read again after the requests: an identity created in the meantime may have joined.
  */
 export class RequestReconciler implements ChangeReconciler {
-  readonly #deps: RequestDependencies
+  readonly #deps: ReconciliationDependencies
   /** Time of the last full pass, for tenants whose changes have all been processed since. */
   readonly #fullPassAtMs = new Map<string, number>()
 
-  constructor(deps: RequestDependencies) {
+  constructor(deps: ReconciliationDependencies) {
     this.#deps = deps
   }
 

@@ -42,7 +42,8 @@ export function withFinalStatus(
   step: Step,
   details: EntryDetails = {},
 ): MembershipRequest {
-  const { deadlineMs: _deadlineMs, extension: _extension, ...rest } = withStatus(status, request, step, details)
+  const ended = withStatus(status, request, step, details)
+  const { deadlineMs: _deadlineMs, extension: _extension, reminder: _reminder, ...rest } = ended
   return { ...rest, currentGate: null }
 }
 

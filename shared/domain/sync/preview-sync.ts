@@ -21,6 +21,10 @@ export const LinkPreview = Closed({
     'Number of collection members without a directory account, those included whose account the last sync job of the ' +
       "group's link could not add, without those that the link accepts. While it is above zero, a sync removes no member.",
   ),
+  groupMemberCount: Described(
+    Type.Integer({ minimum: 0 }),
+    'Number of users who are members of the group now: what `membersToRemove` is a share of.',
+  ),
 })
 export type LinkPreview = Static<typeof LinkPreview>
 
@@ -47,5 +51,6 @@ export async function previewLink(
     membersToAdd: [...add],
     membersToRemove: [...remove],
     membersWithoutEntraAccount: withoutAccountCount + countUnaccepted(unresolved, collection.accepted),
+    groupMemberCount: users.size,
   }
 }

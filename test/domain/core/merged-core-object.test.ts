@@ -64,7 +64,7 @@ describe('merging contributions', () => {
 
   for (const [name, change] of [
     ['deletion', { deleted: true }],
-    ['successor', { mergedInto: 'another' }],
+    ['object into which it was merged', { mergedInto: 'another' }],
     ['external id', { externalId: 'another' }],
     ['claimed account', { claimedAccount: 'another' }],
     ['contributors', { contributors: ['object-b'] }],

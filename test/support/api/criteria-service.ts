@@ -3,7 +3,6 @@ import type { Overrides, Service } from '../../../functions/app/service.ts'
 import { collectionRoutes } from '../../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../../functions/routes/collections-criteria.ts'
 import type { ObjectType } from '../../../shared/domain/core/core-object.ts'
-import type { EvaluatedDependencies } from '../../../shared/domain/evaluation/tenant-evaluator.ts'
 import type { Role } from '../../../shared/kernel/caller.ts'
 import type { Message } from '../../../shared/kernel/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -27,7 +26,7 @@ export type CriteriaService = {
   readonly links: Map<string, string[]>
   readonly clock: { nowMs: number }
   /** Another process on the same database, with these parts in place of its own. */
-  newProcess(parts?: Partial<EvaluatedDependencies>, settings?: Partial<Settings>, more?: Overrides): CriteriaProcess
+  newProcess(parts?: Overrides['collections'], settings?: Partial<Settings>, more?: Overrides): CriteriaProcess
   /** Sends requests as an application of a tenant. Without roles, the application may write criteria collections. */
   as(tenantId: string, ...roles: Role[]): Send
   asUser(tenantId: string, objectId: string, ...roles: Role[]): Send
@@ -41,11 +40,7 @@ export async function startCriteriaService({ databaseSharesClock = false } = {})
   const clock = { nowMs: Date.parse('2030-03-01T12:00:00Z') }
   const { cosmos, container: database } = await localAccount(databaseSharesClock ? () => clock.nowMs : undefined)
   const links = new Map<string, string[]>()
-  const newProcess = (
-    parts: Partial<EvaluatedDependencies> = {},
-    settings: Partial<Settings> = {},
-    more: Overrides = {},
-  ) => {
+  const newProcess = (parts: Overrides['collections'] = {}, settings: Partial<Settings> = {}, more: Overrides = {}) => {
     const sentMessages: Message[] = []
     const overrides: Overrides = {
       nowMs: () => clock.nowMs,

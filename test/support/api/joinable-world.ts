@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Service } from '../../../functions/app/service.ts'
+import type { Overrides, Service } from '../../../functions/app/service.ts'
 import { withEvents } from '../../../functions/routes/all-routes.ts'
 import { collectionRoutes } from '../../../functions/routes/collections.ts'
 import { criteriaRoutes } from '../../../functions/routes/collections-criteria.ts'
@@ -14,6 +14,7 @@ import type { Caller, Role } from '../../../shared/kernel/caller.ts'
 import { CooperativeScheduler } from '../../../shared/kernel/cooperative-scheduler.ts'
 import type { Message } from '../../../shared/kernel/messages.ts'
 import { Refusal } from '../../../shared/kernel/refusals.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
 import { localAccount } from '../contract/local-database.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
 import { builtService, faultLog, requestsTo } from './built-service.ts'
@@ -47,6 +48,7 @@ export async function joinableWorld(
   dispatcherOf: typeof dispatcher = conformingDispatcher,
   tenantId: string = randomUUID(),
   accountOf: typeof localAccount = localAccount,
+  more: { readonly overrides?: Pick<Overrides, 'mailer' | 'directory'>; readonly settings?: Partial<Settings> } = {},
 ) {
   let elapsedMs = 0
   const nowMs = () => START_MS + elapsedMs
@@ -74,6 +76,7 @@ export async function joinableWorld(
             sent.push({ message, dueMs: nowMs() + delayMs })
           },
         },
+        ...more.overrides,
         loadTenant: () => undefined,
         authenticate: async (authorization) => {
           const caller = callers.get(authorization ?? '')
@@ -90,7 +93,7 @@ export async function joinableWorld(
           },
         },
       },
-      { eventTargets: ['http://127.0.0.1'] },
+      { eventTargets: ['http://127.0.0.1'], ...more.settings },
     )
   const service = newService()
   const { requests: deps, evaluator } = service

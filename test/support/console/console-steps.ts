@@ -26,6 +26,8 @@ export function journey(
 
 /** What holds on every view. */
 export async function assertSound(page: ConsolePage): Promise<void> {
+  // The code of a view is loaded when it is first shown.
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
   assert.deepEqual(await accessibilityFaults(page), [], page.url())
   assert.deepEqual(page.reported, [], page.url())
 }
@@ -41,7 +43,7 @@ export const menu = (page: ConsolePage, name: string): Locator =>
 export async function createCollection(page: ConsolePage, name: string, title: string): Promise<void> {
   await menu(page, 'Collections').click()
   await page.getByRole('link', { name: 'New collection by condition' }).click()
-  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Name', { exact: true }).fill(name)
   await page.getByLabel('Attribute').fill('relationshipTitle')
   await page.getByLabel('Value').fill(title)
   await page.getByText(/^[1-9]\d* match now$/).waitFor()
@@ -52,7 +54,7 @@ export async function createCollection(page: ConsolePage, name: string, title: s
 /** Saves the condition that is open, after its effect was shown. */
 export async function reviewAndSave(page: ConsolePage): Promise<void> {
   await page.getByRole('button', { name: 'Review and save' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click()
 }
 
 type Leaf = { readonly id: string; readonly field: string; readonly operator: string; readonly value?: unknown }
@@ -78,4 +80,12 @@ export async function joinableCollection(world: ConsoleWorld, name: string, appr
     approvalGates: [{ order: 1, type: 'Identity', approvers: [identityId] }],
   }
   return world.call('admin', 'POST', '/collections-joinable/beta', { objectType: 'Identity', name, joinPolicy })
+}
+
+/** Links a demo group to a collection. @returns The id of the group. */
+export async function linkTo(world: ConsoleWorld, collectionId: string, groupName: string): Promise<string> {
+  const groups = world.environment.demo.tenants[0]?.groups ?? []
+  const directoryGroupId = groups.find(({ displayName }) => displayName === groupName)?.id ?? ''
+  await world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
+  return directoryGroupId
 }

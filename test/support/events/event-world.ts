@@ -74,8 +74,9 @@ export type SubscriptionRecord = {
 }
 
 /** Collections, requests and subscriptions over a local database, with messages that are delivered on demand. */
-export async function eventWorld() {
-  const world = await joinableWorld()
+/** @param more As of `joinableWorld`. */
+export async function eventWorld(more: Parameters<typeof joinableWorld>[3] = {}) {
+  const world = await joinableWorld(undefined, undefined, undefined, more)
   const { call, admin, sent, service } = world
 
   /** Delivers the messages that are due until none is. */

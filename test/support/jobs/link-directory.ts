@@ -164,6 +164,7 @@ async function membersOf(asTester: AsTester, groupId: string): Promise<Set<strin
   return ids
 }
 
+const SERVICE_RIGHTS = ['GroupMember.ReadWrite.All', 'Directory.Read.All', 'Mail.Send']
 const TESTER_RIGHTS = ['GroupMember.ReadWrite.All', 'Group.ReadWrite.All', 'User.ReadWrite.All']
 
 function tenantSeed(tenantId: string, domain: string, userCount: number): TenantSeed {
@@ -180,7 +181,7 @@ function tenantSeed(tenantId: string, domain: string, userCount: number): Tenant
     domain,
     applications: [
       {
-        ...application('service', SERVICE, SERVICE_PRINCIPAL, ['GroupMember.ReadWrite.All', 'Directory.Read.All']),
+        ...application('service', SERVICE, SERVICE_PRINCIPAL, SERVICE_RIGHTS),
         federatedSubject: MANAGED_IDENTITY,
       },
       application('tester', TESTER, 'cccccccc-0000-4000-8000-000000000002', TESTER_RIGHTS),

@@ -152,7 +152,7 @@ async function deliverNext(
   if (waitMs > 0) await clock.sleep(waitMs)
   const { queue, message } = next.message
   if (queue === 'membership-changes' || queue === 'sweeps' || queue === 'sync-jobs')
-    await linkMessages(deps, NOT_RESTORED)[queue].handle(message)
+    await linkMessages(deps, NOT_RESTORED, async () => undefined)[queue].handle(message)
   return true
 }
 

@@ -1,6 +1,11 @@
 import { type FormerLink, formerLinkOf, succeeding } from '../../../shared/domain/group-links/former-link.ts'
 import type { GroupLink } from '../../../shared/domain/group-links/group-link.ts'
-import type { JobStore, LinkStore, TenantStore } from '../../../shared/domain/group-links/link-dependencies.ts'
+import type {
+  JobStore,
+  LinkLists,
+  LinkStore,
+  TenantStore,
+} from '../../../shared/domain/group-links/link-dependencies.ts'
 import {
   DEFAULT_LINK_SETTINGS,
   type LinkSettings,
@@ -16,7 +21,7 @@ import type { Versioned } from '../../../shared/kernel/versioned.ts'
  * on the local database, which the other tests use.
  */
 export type MemoryStores = {
-  readonly links: LinkStore
+  readonly links: LinkStore & LinkLists
   readonly jobs: JobStore
   readonly settings: LinkSettingsStore
   readonly removalPlans: RemovalPlanStore
@@ -73,6 +78,7 @@ export function memoryStores(): MemoryStores {
     },
     settings: {
       register: async () => undefined,
+      timeZones: async () => new Map(),
       find: async () => settings.get(SETTINGS_ID),
       replace: async (_tenantId, changed, version) => settings.replace({ ...changed, id: SETTINGS_ID }, version).value,
     },

@@ -21,7 +21,7 @@ const SQL: Record<ConditionName, string> = {
 
 const value = (name: keyof Row) => ({ var: name })
 
-/** The same as rules of json-logic; days compare as text. */
+/** The conditions as rules of json-logic. Days compare as text. */
 const RULES: Record<ConditionName, object> = {
   narrow: {
     and: [

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { MembershipChanges } from '../membership-changes.ts'
 import type { DirectoryObjects } from '../objects.ts'
+import type { SentMails } from '../sent-mails.ts'
 
 export type GraphCaller = {
   readonly tenantId: string
@@ -32,6 +33,7 @@ export type GraphCall = GraphRequest & {
   readonly origin: string
   readonly nowMs: number
   readonly changes: MembershipChanges
+  readonly mails: SentMails
   readonly flaw: Flaw
 }
 

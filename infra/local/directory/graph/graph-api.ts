@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Faults } from '../faults.ts'
 import type { MembershipChanges } from '../membership-changes.ts'
 import type { DirectoryObjects } from '../objects.ts'
 import { type RequestLog, type RequestRecord, requestRecord } from '../request-log.ts'
+import type { SentMails } from '../sent-mails.ts'
 import type { SigningKeys } from '../signing-keys.ts'
 import { type BatchItem, batchedAnswer, batchItems, shuffled } from './batch.ts'
 import {
@@ -25,6 +27,7 @@ import { costOf, type Quotas, throttle } from './throttle.ts'
 type GraphDependencies = {
   readonly objects: DirectoryObjects
   readonly changes: MembershipChanges
+  readonly mails: SentMails
   readonly keys: SigningKeys
   readonly faults: Faults
   readonly log: RequestLog
@@ -35,6 +38,9 @@ type GraphDependencies = {
 type IncomingRequest = Omit<GraphRequest, 'body'> & {
   readonly text: string
   readonly authorization: string | undefined
+  /** The client's own id of the request. */
+  readonly clientRequestId: string | undefined
+  readonly contentType: string | undefined
   readonly origin: string
 }
 
@@ -45,11 +51,19 @@ const BATCH_PATH = '/v1.0/$batch'
 const statusOf = (outcome: Outcome): number => (outcome === 'dropped' ? 0 : outcome.status)
 
 /** Serves `/v1.0`: permissions, injected faults, quotas, batches and the request log. */
-export function graphApi({ objects, changes, keys, faults, log, quotas, nowMs }: GraphDependencies) {
+export function graphApi({ objects, changes, mails, keys, faults, log, quotas, nowMs }: GraphDependencies) {
   const routes = graphRoutes()
   const limits = throttle(quotas, objects.userCount, nowMs)
 
   async function serve(incoming: IncomingRequest): Promise<Outcome> {
+    const outcome = await answerTo(incoming)
+    // A page instead of JSON comes from something in front of Graph.
+    return outcome === 'dropped' || typeof outcome.body === 'string'
+      ? outcome
+      : withRequestId(outcome, incoming.clientRequestId)
+  }
+
+  async function answerTo(incoming: IncomingRequest): Promise<Outcome> {
     let caller: GraphCaller
     try {
       caller = graphCaller(incoming.authorization, keys, nowMs())
@@ -62,7 +76,7 @@ export function graphApi({ objects, changes, keys, faults, log, quotas, nowMs }:
     const isBatch = incoming.path === BATCH_PATH && incoming.method === 'POST'
     const outcome = await withFaults(incoming, async (flaw) => {
       try {
-        const request = { ...incoming, body: jsonBody(incoming.text) }
+        const request = { ...incoming, body: bodyOf(incoming) }
         const sender = { caller, origin: incoming.origin }
         return isBatch ? await runBatch(request, sender, items) : run(request, sender, flaw)
       } catch (error) {
@@ -92,7 +106,7 @@ export function graphApi({ objects, changes, keys, faults, log, quotas, nowMs }:
       if ('refusal' in metered) return metered.refusal
       const answer = permitted(route.rights, caller, () => {
         assertKnownOptions(request.query)
-        const call = { ...request, caller, parameters, objects, origin, nowMs: nowMs(), changes, flaw }
+        const call = { ...request, caller, parameters, objects, origin, nowMs: nowMs(), changes, mails, flaw }
         return changes.sentBy(caller.clientId, () => route.run(call))
       })
       return { ...answer, headers: { ...metered.headers, ...answer.headers } }
@@ -134,6 +148,21 @@ export function graphApi({ objects, changes, keys, faults, log, quotas, nowMs }:
   }
 
   return { serve }
+}
+
+/** The answer with its id, in the headers and in the error. https://learn.microsoft.com/graph/best-practices-concept */
+function withRequestId(answer: GraphAnswer, clientRequestId: string | undefined): GraphAnswer {
+  const id = randomUUID()
+  const ids = { 'request-id': id, 'client-request-id': clientRequestId ?? id }
+  const { error } = (answer.body ?? {}) as { readonly error?: { readonly innerError?: object } }
+  const body =
+    error?.innerError === undefined ? answer.body : { error: { ...error, innerError: { ...error.innerError, ...ids } } }
+  return { ...answer, headers: { ...answer.headers, ...ids }, body }
+}
+
+/** A text, which only `sendMail` takes, or JSON. */
+function bodyOf({ text, contentType = '' }: IncomingRequest): unknown {
+  return /^text\/plain\b/i.test(contentType) ? text : jsonBody(text)
 }
 
 function jsonBody(text: string): unknown {

@@ -15,6 +15,7 @@ export type GraphRight =
   | 'Directory.ReadWrite.All'
   | 'Member.Read.Hidden'
   | 'RoleManagement.ReadWrite.Directory'
+  | 'Mail.Send'
 
 const DIRECTORY_READERS = ['Directory.Read.All', 'Directory.ReadWrite.All'] as const
 
@@ -29,6 +30,7 @@ export const GROUP_READERS = [
 ] as const satisfies GraphRight[]
 export const USER_WRITERS = ['User.ReadWrite.All'] as const satisfies GraphRight[]
 export const USER_READERS = ['User.Read.All', ...USER_WRITERS, ...DIRECTORY_READERS] as const satisfies GraphRight[]
+export const MAIL_SENDERS = ['Mail.Send'] as const satisfies GraphRight[]
 export const OBJECT_READERS = DIRECTORY_READERS
 
 export const holdsOneOf = (caller: GraphCaller, rights: readonly GraphRight[]): boolean =>

@@ -18,11 +18,13 @@ import {
   GROUP_READERS,
   GROUP_WRITERS,
   type GraphRight,
+  MAIL_SENDERS,
   MEMBER_WRITERS,
   OBJECT_READERS,
   USER_READERS,
   USER_WRITERS,
 } from './rights.ts'
+import { sendMail } from './send-mail.ts'
 
 export type GraphRoute = {
   readonly method: string
@@ -66,6 +68,7 @@ export function graphRoutes(): readonly GraphRoute[] {
     route('POST', '/users', USER_WRITERS, createUser),
     route('GET', '/users/:id', USER_READERS, readOf('user')),
     route('GET', '/users/:id/memberOf', OBJECT_READERS, listGroupsOf),
+    { ...route('POST', '/users/:id/sendMail', MAIL_SENDERS, sendMail), isRead: true },
     route('PATCH', '/users/:id', USER_WRITERS, changeUser),
     route('DELETE', '/users/:id', USER_WRITERS, deleteOf('user')),
     { ...route('POST', '/directoryObjects/getByIds', OBJECT_READERS, readObjects), isRead: true },

@@ -1,0 +1,47 @@
+import { signal } from '@preact/signals'
+import type { CollectionVersion } from '../../shared/domain/insight/collection-versions.ts'
+import type { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
+import { type Api, withCursor } from './api.ts'
+
+/** A saved change that can be undone for some time. */
+type UndoableChange = {
+  readonly collectionId: string
+  readonly name: string
+  /** The version before the change. */
+  readonly version: string
+  readonly untilMs: number
+}
+
+/** Milliseconds for which a saved change is offered to be undone. */
+const UNDOABLE_FOR_MS = 600_000
+
+/** The last saved change of this session; undefined when none can be undone. */
+export const undoable = signal<UndoableChange | undefined>(undefined)
+
+export function offerUndo(change: Omit<UndoableChange, 'untilMs'>, nowMs: number): void {
+  undoable.value = { ...change, untilMs: nowMs + UNDOABLE_FOR_MS }
+}
+
+/** The page that restores a version of a collection. */
+export const restorePath = (collectionId: string, version: string): string =>
+  `/collections/${collectionId}/restore/${version}`
+
+/** The definition as an entry of the audit has left it. */
+export async function readVersion(api: Api, collectionId: string, version: string): Promise<CollectionVersion> {
+  return (await api.send<CollectionVersion>('GET', `/collections/beta/${collectionId}/versions/${version}`)).data
+}
+
+const ENTRIES_PER_PAGE = 50
+
+/** The version that is saved now. Undefined for a collection that is older than its audit. */
+export async function newestVersion(api: Api, collectionId: string): Promise<string | undefined> {
+  const path = `/collections/beta/${collectionId}/audit?pageSize=${ENTRIES_PER_PAGE}`
+  let cursor: string | undefined
+  do {
+    const { data, nextCursor } = await api.send<AuditEntry[]>('GET', withCursor(path, cursor))
+    const newest = data.find(({ version }) => version !== null)
+    if (newest !== undefined) return newest.version ?? undefined
+    cursor = nextCursor
+  } while (cursor !== undefined)
+  return undefined
+}

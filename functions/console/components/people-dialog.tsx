@@ -1,0 +1,134 @@
+import { useEffect, useState } from 'preact/hooks'
+import { csvOf } from '../csv.ts'
+import { numberOf, t } from '../language/texts.ts'
+import type { ListedPerson, PeopleSource } from '../listed-people.ts'
+import { type Pages, usePages } from '../resource.ts'
+import { Dialog } from './actions.tsx'
+import { OptionalText, SearchField } from './fields.tsx'
+import { type Column, LongList } from './list.tsx'
+import { Loaded } from './loaded.tsx'
+
+type PeopleNumberProps = {
+  readonly count: number
+  /** What is shown; the number by default. */
+  readonly text?: string
+  /** The title of the list: what the number counts. */
+  readonly title: string
+  readonly source: PeopleSource
+}
+
+/** A number that opens the list of the people whom it counts. Zero is plain text. */
+export function PeopleNumber({ count, text = numberOf(count), title, source }: PeopleNumberProps) {
+  const [isOpen, setOpen] = useState(false)
+  if (count === 0) return <>{text}</>
+  return (
+    <>
+      <button type="button" class="link" aria-label={`${text}: ${title}`} onClick={() => setOpen(true)}>
+        {text}
+      </button>
+      {isOpen && <PeopleDialog title={title} source={source} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+/** A browser that asks where to save a file reads it after the person has answered. */
+const DOWNLOADED_WITHIN_MS = 600_000
+
+type PeopleDialogProps = {
+  readonly title: string
+  readonly source: PeopleSource
+  readonly onClose: () => void
+}
+
+function PeopleDialog({ title, source, onClose }: PeopleDialogProps) {
+  return (
+    <Dialog title={title} hasClose isWide onClose={onClose}>
+      <PeopleList label={title} source={source} />
+    </Dialog>
+  )
+}
+
+/** A searchable list of people, loaded page by page. A search and a file need all pages. */
+export function PeopleList({ label, source }: { readonly label: string; readonly source: PeopleSource }) {
+  const [text, setText] = useState('')
+  const [isWanted, setWanted] = useState(false)
+  const people = usePages(source.path, source.read)
+  const { loadMore, isComplete, value } = people
+  const wanted = text.trim().toLowerCase()
+  useEffect(() => {
+    if (wanted !== '' || isWanted) loadMore?.()
+  }, [wanted, isWanted, loadMore])
+  useEffect(() => {
+    if (!isWanted || !isComplete || value === undefined) return
+    setWanted(false)
+    download(label, value)
+  }, [isWanted, isComplete, value])
+  return (
+    <Loaded resource={people}>
+      {(items) => {
+        const shown = wanted === '' ? items : items.filter((person) => hasText(person, wanted))
+        return (
+          <>
+            <div class="between">
+              <SearchField label={t('peopleSearch')} value={text} onInput={setText} />
+              <p class="faint" role="status">
+                {countText(shown.length, people)}
+              </p>
+              <button type="button" aria-busy={isWanted} disabled={isWanted} onClick={() => setWanted(true)}>
+                {t('saveCsv')}
+              </button>
+            </div>
+            <div class="people-list">
+              <LongList
+                label={label}
+                items={shown}
+                loadMore={wanted === '' ? loadMore : undefined}
+                keyOf={({ key }) => key}
+                empty={isComplete ? t('peopleEmpty') : t('loading')}
+                columns={columns()}
+              />
+            </div>
+          </>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function countText(shownCount: number, { isComplete, value }: Pages<ListedPerson>): string {
+  if (!isComplete) return t('firstObjects', { count: value?.length ?? 0 })
+  return t('countOf', { shown: shownCount, count: value?.length ?? 0 })
+}
+
+function hasText({ name, title, unit, account }: ListedPerson, wanted: string): boolean {
+  return [name, title, unit, account].some((part) => part?.toLowerCase().includes(wanted))
+}
+
+const columns = (): readonly Column<ListedPerson>[] => [
+  {
+    head: t('name'),
+    cell: ({ name, title, unit }) => (
+      <>
+        {name ?? <span class="faint">{t('accountWithoutPerson')}</span>}
+        {/* Stands for the columns that a narrow window does not show. */}
+        <small class="narrow-only">{[title, unit].filter((part) => part !== null).join(' · ')}</small>
+      </>
+    ),
+    isReused: true,
+  },
+  { head: t('title'), cell: ({ title }) => <OptionalText value={title} />, isReused: true },
+  { head: t('orgUnit'), cell: ({ unit }) => <OptionalText value={unit} />, isReused: true },
+  { head: t('account'), cell: ({ account }) => <OptionalText value={account} />, isReused: true },
+]
+
+/** Hands the list to the browser as a file. The content is made here and sent nowhere. */
+function download(name: string, people: readonly ListedPerson[]): void {
+  const head = [t('name'), t('title'), t('orgUnit'), t('account')]
+  const rows = people.map((person) => [person.name, person.title, person.unit, person.account])
+  const address = URL.createObjectURL(new Blob([csvOf([head, ...rows])], { type: 'text/csv;charset=utf-8' }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = `${name.replace(/[^\p{L}\p{N} -]/gu, '').trim() || 'people'}.csv`
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(address), DOWNLOADED_WITHIN_MS)
+}

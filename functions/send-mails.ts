@@ -1,0 +1,4 @@
+import { app } from '@azure/functions'
+import { onMessage } from './app/triggers.ts'
+
+app.serviceBusQueue('send-mails', onMessage('mails'))

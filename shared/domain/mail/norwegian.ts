@@ -1,0 +1,112 @@
+import type { MailTexts } from './mail-texts.ts'
+
+export const norwegianMails: MailTexts = {
+  languageTag: 'nb',
+  kinds: {
+    RequestWaiting: {
+      subject: ({ requesterName, collectionName, isExtension }) =>
+        isExtension
+          ? `${requesterName} ber om å bli lenger i ${collectionName}`
+          : `${requesterName} ber om å bli medlem av ${collectionName}`,
+      paragraphs: ({ requesterName, collectionName, isExtension, onBehalfOf }) => [
+        isExtension
+          ? `${requesterName} er medlem av ${collectionName} og ber om en senere sluttdato. Forespørselen venter på din avgjørelse.`
+          : `${requesterName} ber om å bli medlem av ${collectionName}. Forespørselen venter på din avgjørelse.`,
+        ...(onBehalfOf === null ? [] : [`Du avgjør på vegne av ${onBehalfOf}, som stedfortreder.`]),
+      ],
+      action: 'Se på forespørselen',
+    },
+    RequestReminder: {
+      subject: ({ requesterName, collectionName }) =>
+        `Påminnelse: forespørselen fra ${requesterName} om ${collectionName} venter fortsatt`,
+      paragraphs: ({ requesterName, collectionName, isExtension, onBehalfOf }) => [
+        isExtension
+          ? `${requesterName} har bedt om å bli lenger i ${collectionName}. Forespørselen venter fortsatt på en avgjørelse.`
+          : `${requesterName} har bedt om å bli medlem av ${collectionName}. Forespørselen venter fortsatt på en avgjørelse.`,
+        ...(onBehalfOf === null ? [] : [`Du kan avgjøre på vegne av ${onBehalfOf}, som stedfortreder.`]),
+      ],
+      action: 'Se på forespørselen',
+    },
+    RequestGranted: {
+      subject: ({ collectionName, isExtension }) =>
+        isExtension ? `Du kan bli lenger i ${collectionName}` : `Du er nå medlem av ${collectionName}`,
+      paragraphs: ({ collectionName, isExtension, endsAtMs }, time) => [
+        isExtension
+          ? `Forespørselen din om å bli lenger i ${collectionName} er godkjent.`
+          : `Forespørselen din er godkjent. Du er nå medlem av ${collectionName}.`,
+        ...(endsAtMs === null ? [] : [`Medlemskapet slutter ${time(endsAtMs)}.`]),
+      ],
+      action: 'Se medlemskapene dine',
+    },
+    RequestRejected: {
+      subject: ({ collectionName }) => `Forespørselen din om ${collectionName} er avslått`,
+      paragraphs: ({ collectionName, isExtension }) => [
+        isExtension
+          ? `Forespørselen din om å bli lenger i ${collectionName} er avslått. Medlemskapet slutter når det skulle.`
+          : `Forespørselen din om å bli medlem av ${collectionName} er avslått.`,
+      ],
+      action: 'Se forespørslene dine',
+    },
+    RequestCancelled: {
+      subject: ({ collectionName }) => `Forespørselen din om ${collectionName} er avsluttet uten avgjørelse`,
+      paragraphs: ({ collectionName }) => [
+        `Tjenesten har avsluttet forespørselen din om å bli medlem av ${collectionName}: Den ble ikke avgjort i tide, eller ` +
+          'samlingen er ikke lenger åpen for deg.',
+      ],
+      action: 'Se forespørslene dine',
+    },
+    MembershipEnding: {
+      subject: ({ collectionName }) => `Medlemskapet ditt i ${collectionName} slutter snart`,
+      paragraphs: ({ collectionName, endsAtMs }, time) => [
+        `Medlemskapet ditt i ${collectionName} slutter ${time(endsAtMs)}.`,
+        'Hvis du fortsatt trenger det, kan du be om en senere sluttdato før den tid.',
+      ],
+      action: 'Se medlemskapene dine',
+    },
+    LinkFailed: {
+      subject: ({ groupName }) => `Gruppen ${groupName} kunne ikke synkroniseres`,
+      paragraphs: ({ collectionName, groupName }) => [
+        `Synkroniseringen av gruppen ${groupName} med samlingen ${collectionName} har mislyktes. Medlemmene blir som de er ` +
+          'til den lykkes.',
+      ],
+      action: 'Se gruppekoblingen',
+    },
+    LinkPaused: {
+      subject: ({ groupName }) => `Ingen medlemmer fjernes fra gruppen ${groupName}`,
+      paragraphs: ({ collectionName, groupName }) => [
+        `Medlemmer av samlingen ${collectionName} har ingen konto i katalogen. Så lenge det varer, får gruppen ${groupName} ` +
+          'nye medlemmer, men ingen fjernes fra den.',
+      ],
+      action: 'Se gruppekoblingen',
+    },
+    RemovalsHeld: {
+      subject: ({ groupName }) => `Fjerninger fra gruppen ${groupName} venter på godkjenning`,
+      paragraphs: ({ collectionName, groupName }) => [
+        `Flere medlemmer skal fjernes fra gruppen ${groupName} enn grensen tillater, fordi samlingen ${collectionName} er ` +
+          'endret. De blir i gruppen til en administrator godkjenner fjerningene.',
+      ],
+      action: 'Se på fjerningene',
+    },
+    ConnectorLate: {
+      subject: ({ connectorName }) => `Kilden ${connectorName} er forsinket`,
+      paragraphs: ({ connectorName }) => [
+        `Kilden ${connectorName} har ikke sendt data innen forventet tid. Personer og stillinger blir som de sist ble sendt.`,
+      ],
+      action: 'Se kilden',
+    },
+    SubscriptionDisabled: {
+      subject: ({ host }) => `Hendelsesabonnementet til ${host} er slått av`,
+      paragraphs: ({ host, isGone }) => [
+        isGone
+          ? `Mottakeren på ${host} har svart at den ikke finnes mer. Den får ingen hendelser før abonnementet slås på igjen.`
+          : `Mottakeren på ${host} har ikke tatt imot noen hendelse på fem dager. Den får ingen hendelser før abonnementet ` +
+            'slås på igjen.',
+      ],
+      action: 'Åpne konsollen',
+    },
+  },
+  digestSubject: (count) => (count === 1 ? '1 varsel' : `${count} varsler`),
+  reasonForPerson: 'Du får denne meldingen fordi du deltar i disse samlingene.',
+  preferencesAction: 'Velg når du får meldinger',
+  reasonForOperator: 'Du får denne meldingen fordi adressen din står blant driftsadressene i innstillingene.',
+}

@@ -1,0 +1,168 @@
+import { enqueueMails } from '../../kernel/notifications.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import type { StoredEvent } from '../events/event-types.ts'
+import type { LinkSettings } from '../group-links/link-settings.ts'
+import { OrgChart } from '../tenant-index/rows/org-chart.ts'
+import type { LetterContext } from './letter.ts'
+import { type Address, addressOf } from './letter-address.ts'
+import { lettersOf } from './letters.ts'
+import type { MailDependencies } from './mail-dependencies.ts'
+import type { MailItem } from './mail-item.ts'
+import { afterMail, deliveryOf, type Mailbox, newMailbox, withoutWaiting, withWaiting } from './mailbox.ts'
+import { renderMail } from './render-mail.ts'
+
+/** The rest of a tenant is left to another message: an invocation must end well before `functionTimeout` in host.json. */
+const MAX_DURATION_MS = 2 * 60_000
+/** Longer than the mails of one event take. After a crash, the sweep has the rest sent. */
+const CLAIM_MS = 5 * 60_000
+const MAX_ATTEMPTS = 10
+
+/**
+ * Sends the mails of a tenant that are due: of events that nobody was told of yet, and digests. A message that comes
+ * twice or late finds nothing to do. After a crash a mail can be sent again, with the same `Message-ID`.
+ * @throws The fault when nothing can be sent now. What is left is due again.
+ */
+export async function sendMails({ tenantId }: { readonly tenantId: string }, deps: MailDependencies): Promise<void> {
+  const startMs = deps.nowMs()
+  const isLate = () => deps.nowMs() - startMs > MAX_DURATION_MS
+  const sending = await openSending(tenantId, deps)
+  for (;;) {
+    const due = await deps.notices.due(tenantId, deps.nowMs())
+    for (const notice of due) {
+      if (isLate()) return enqueueMails(tenantId, deps.newId(), deps)
+      await handleNotice(notice, sending)
+    }
+    if (due.length === 0) break
+  }
+  for (const mailbox of await deps.mailboxes.due(tenantId, deps.nowMs())) {
+    if (isLate()) return enqueueMails(tenantId, deps.newId(), deps)
+    await sendDigest(mailbox, sending)
+  }
+}
+
+/** What was due for this time has lost its message. */
+const BEHIND_MS = 2 * 60_000
+
+/** Has the mails sent whose message was lost. Costs one query for all tenants together. */
+export async function sweepMails(
+  deps: Pick<MailDependencies, 'mailboxes' | 'messageQueue' | 'newId' | 'nowMs'>,
+): Promise<void> {
+  for (const tenantId of await deps.mailboxes.tenantsBehind(deps.nowMs() - BEHIND_MS)) {
+    await enqueueMails(tenantId, deps.newId(), deps)
+  }
+}
+
+type Sending = { readonly context: LetterContext; readonly timeZone: string; readonly deps: MailDependencies }
+
+async function openSending(tenantId: string, deps: MailDependencies): Promise<Sending> {
+  const { value: settings } = await deps.settings.find(tenantId)
+  let loaded: Promise<OrgChart> | undefined
+  const load = async () => new OrgChart(await deps.snapshots.fresh(tenantId), deps.nowMs())
+  const orgChart = () => {
+    loaded ??= load()
+    return loaded
+  }
+  return { context: { tenantId, settings, orgChart }, timeZone: timeZoneOf(settings), deps }
+}
+
+/** Days of mails begin, and times in them are, in the tenant's zone. Settings of earlier versions have none. */
+function timeZoneOf({ timeZone = 'UTC' }: LinkSettings & { readonly timeZone?: string }): string {
+  return timeZone
+}
+
+async function handleNotice(notice: Versioned<StoredEvent>, sending: Sending): Promise<void> {
+  const { deps, context } = sending
+  const { tenantId } = context
+  const event = notice.value
+  const version = await deps.notices.claim(tenantId, notice, deps.nowMs() + CLAIM_MS)
+  if (version === undefined) return
+  try {
+    for (const { to, item } of await lettersOf(event, context, deps)) {
+      const address = await addressOf(to, context, deps)
+      if (address !== undefined) await tell(address, event, item, sending)
+    }
+  } catch (fault) {
+    await deps.notices.claim(tenantId, { value: event, version }, deps.nowMs())
+    throw fault
+  }
+  await deps.notices.remove(tenantId, event.id)
+}
+
+/** Sends the mail of an event, or adds the event to the next digest. */
+async function tell(address: Address, event: StoredEvent, item: MailItem, sending: Sending): Promise<void> {
+  const { context, timeZone, deps } = sending
+  const { tenantId } = context
+  const found = await deps.mailboxes.find(tenantId, address.key)
+  const nowMs = deps.nowMs()
+  const delivery = deliveryOf(found?.value ?? newMailbox(address.key), event.id, nowMs, timeZone)
+  if (delivery === 'none') return
+  if (delivery === 'later') {
+    const saved = await update(address.key, (box) => withWaiting(box, event, nowMs, timeZone), sending)
+    return enqueueMails(tenantId, deps.newId(), deps, (saved.digestAtMs ?? nowMs) - nowMs)
+  }
+  await send(address, [item], deps.deriveId('mail', event.id, address.key), sending)
+  await update(address.key, (box) => afterMail(box, [event.id], nowMs, timeZone), sending)
+}
+
+/** Changes the mailbox as it is stored now. */
+async function update(
+  key: string,
+  change: (mailbox: Mailbox) => Mailbox,
+  { context: { tenantId }, deps }: Sending,
+): Promise<Mailbox> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const found = await deps.mailboxes.find(tenantId, key)
+    const changed = change(found?.value ?? newMailbox(key))
+    if ((await deps.mailboxes.save(tenantId, changed, found?.version)) !== undefined) return changed
+  }
+  throw new Error(`Mailbox ${key} was changed concurrently ${MAX_ATTEMPTS} times`)
+}
+
+async function send(address: Address, items: readonly MailItem[], messageKey: string, sending: Sending): Promise<void> {
+  const { deps, context, timeZone } = sending
+  const reader = { language: address.language, timeZone, consoleUrl: deps.consoleUrl, isOperator: address.isOperator }
+  const isSent = await deps.mailer.send({ ...renderMail(items, reader), to: address.mail, messageKey })
+  deps.metrics.record('mails.sent', 1, { outcome: isSent ? 'Sent' : 'Refused' })
+  if (!isSent) deps.log.warn('mails.refused', { tenantId: context.tenantId, messageKey })
+}
+
+/**
+ * Tells what waits and still concerns the recipient in one mail. The other workers leave the digest alone meanwhile.
+ */
+async function sendDigest({ value: mailbox, version }: Versioned<Mailbox>, sending: Sending): Promise<void> {
+  const { deps, context, timeZone } = sending
+  const { tenantId } = context
+  const claimed = { ...mailbox, digestAtMs: deps.nowMs() + CLAIM_MS }
+  if ((await deps.mailboxes.save(tenantId, claimed, version)) === undefined) return
+  const eventIds = mailbox.waiting.map(({ id }) => id)
+  const done = (box: Mailbox, isSent: boolean) =>
+    (isSent ? afterMail : withoutWaiting)(box, eventIds, deps.nowMs(), timeZone)
+  try {
+    const isSent = await sendWaiting(mailbox, sending)
+    const saved = await update(mailbox.key, (box) => done(box, isSent), sending)
+    if (saved.digestAtMs !== undefined)
+      await enqueueMails(tenantId, deps.newId(), deps, saved.digestAtMs - deps.nowMs())
+  } catch (fault) {
+    await update(mailbox.key, (box) => ({ ...box, digestAtMs: deps.nowMs() }), sending)
+    throw fault
+  }
+}
+
+/** @returns Whether there was anything to tell. */
+async function sendWaiting({ key, mail, waiting }: Mailbox, sending: Sending): Promise<boolean> {
+  const { deps, context } = sending
+  if (mail === 'None') return false
+  const items: MailItem[] = []
+  let recipient: Address | undefined
+  for (const event of waiting) {
+    for (const { to, item } of await lettersOf(event, context, deps)) {
+      const address = await addressOf(to, context, deps)
+      if (address?.key !== key) continue
+      recipient = address
+      items.push(item)
+    }
+  }
+  if (recipient === undefined) return false
+  await send(recipient, items, deps.deriveId('digest', key, ...waiting.map(({ id }) => id)), sending)
+  return true
+}

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
+import { assertSound, criteriaCollection, heading, journey, leaf, linkTo } from '../support/console/console-steps.ts'
+
+const WITH_ACCOUNT = { groupOperator: 'NOT', conditions: [leaf('identityDirectoryObjectId', 'IsNull')] }
+const NOBODY = leaf('relationshipTitle', 'Equals', 'No such title')
+
+/** Journeys about what is true of a group: removals that wait, who is behind numbers, and how to go back. */
+export function groupJourneys(world: () => ConsoleWorld): void {
+  journey(
+    world,
+    'undoes in two steps a mistake whose removals are held, and says what the mistake was',
+    async (world) => {
+      const { collectionId, linkId } = await syncedLink(world(), 'Everybody', 'Demo security-3', [WITH_ACCOUNT])
+      await change(world(), collectionId, [NOBODY])
+      const page = await world().openAs('admin', `/links/${linkId}`)
+      await page.getByText(/[1-9]\d* removals are held: more than/).waitFor()
+      await page.getByText('Definition changed: Ada Åsheim').waitFor()
+      await page.getByText('Position: title is No such title').waitFor()
+      await page.getByRole('searchbox').fill('emil')
+      await page.getByRole('row', { name: /Emil Øvrebø Adviser/ }).waitFor()
+      await assertSound(page)
+      await page.getByRole('link', { name: 'Undo the change that caused this' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+      await heading(page, 'Everybody').waitFor()
+      await page.getByText('Everybody is saved.').waitFor()
+      const link = await world().openAs('admin', `/links/${linkId}`)
+      await link.getByText('In sync').waitFor()
+      assert.equal(await link.getByText(/removals are held/).count(), 0)
+    },
+  )
+
+  journey(
+    world,
+    'names the people behind the numbers of a plan, finds one of them, and saves the list',
+    async (world) => {
+      const { collectionId } = await syncedLink(world(), 'Counted', 'Demo security-4', [
+        WITH_ACCOUNT,
+        leaf('relationshipTitle', 'Contains', 'e'),
+      ])
+      const page = await world().openAs('admin', `/collections/${collectionId}/edit`)
+      await page.getByText(/match now$/).waitFor()
+      await page.getByLabel('Value', { exact: true }).last().fill('Adviser')
+      await page.getByText(/^[1-9]\d* will leave$/).waitFor()
+      await page.getByRole('button', { name: 'Review and save' }).click()
+      const plan = page.getByRole('dialog', { name: 'What saving changes' })
+      await plan.getByRole('button', { name: /^Save and remove [1-9]\d*$/ }).waitFor()
+      await plan.getByRole('button', { name: /^−[1-9]\d*: Accounts removed$/ }).click()
+      const people = page.getByRole('dialog', { name: 'Accounts removed' })
+      await people.getByRole('row', { name: /Aprilla Grøndahl Head of Archive/ }).waitFor()
+      await assertSound(page)
+      await people.getByRole('searchbox').fill('grøndahl')
+      await people.getByText(/^1 of [1-9]\d*$/).waitFor()
+      assert.equal(await people.getByRole('row').count(), 2)
+      assert.match(
+        await savedCsv(page),
+        /^\ufeff"Name","Title","Unit","Account"\r\n(.*\r\n)*"Aprilla Grøndahl","Head of Archive"/,
+      )
+      await page.keyboard.press('Escape')
+      await people.waitFor({ state: 'detached' })
+      assert.equal(await plan.count(), 1)
+      await plan.getByRole('button', { name: /^−[1-9]\d*: Leave$/ }).click()
+      await page
+        .getByRole('dialog', { name: 'Leave' })
+        .getByRole('row', { name: /Aprilla Grøndahl/ })
+        .waitFor()
+    },
+  )
+
+  journey(world, 'names what a sync wrote', async (world) => {
+    const { linkId } = await syncedLink(world(), 'Written', 'Demo owned', [
+      leaf('relationshipTitle', 'Equals', 'Adviser'),
+    ])
+    const page = await world().openAs('admin', `/links/${linkId}`)
+    await page
+      .getByRole('row', { name: /Link created/ })
+      .getByRole('link')
+      .click()
+    await page.getByRole('button', { name: /^[1-9]\d*: Added$/ }).click()
+    const people = page.getByRole('dialog', { name: 'Added' })
+    await people.getByRole('row', { name: /Emil Øvrebø Adviser Service Desk/ }).waitFor()
+    await assertSound(page)
+  })
+
+  journey(world, 'restores an earlier version from the audit, and offers to undo what was saved', async (world) => {
+    const id = await criteriaCollection(world(), 'Restored', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+    await change(world(), id, [leaf('relationshipTitle', 'Equals', 'Adviser')])
+    const page = await world().openAs('admin', `/collections/${id}/audit`)
+    const rows = page.getByRole('row', { name: /Ada Åsheim/ })
+    await rows.getByRole('link', { name: 'Restore this version' }).waitFor()
+    await assertSound(page)
+    await rows.getByRole('link', { name: 'Restore this version' }).click()
+    await heading(page, /^Restore the version of /).waitFor()
+    const plan = page.getByRole('dialog')
+    await plan.getByRole('button', { name: /^\+[1-9]\d*: Join$/ }).waitFor()
+    await assertSound(page)
+    await plan.getByRole('button', { name: /^Save/ }).click()
+    await page.getByText('Restored was saved a moment ago.').waitFor()
+    await assertSound(page)
+    await page.getByRole('link', { name: 'Undo' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click()
+    await page.getByText('Restored was saved a moment ago.').waitFor()
+    const { condition } = await world().call<{ condition: { conditions: { value: string }[] } }>(
+      'admin',
+      'GET',
+      `/collections-criteria/beta/${id}`,
+    )
+    assert.equal(condition.conditions[0]?.value, 'Adviser')
+  })
+
+  journey(world, 'restores an earlier policy of a joinable collection', async (world) => {
+    const joinPolicy = { approvalRequired: false, approvalGates: [] }
+    const path = '/collections-joinable/beta'
+    const body = { objectType: 'Identity', name: 'Open to all', joinPolicy }
+    const id = await world().call<string>('admin', 'POST', path, body)
+    await world().call('admin', 'PUT', `${path}/${id}`, { ...body, name: 'Renamed' })
+    const page = await world().openAs('admin', `/collections/${id}/audit`)
+    await page.getByRole('link', { name: 'Restore this version' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await heading(page, 'Open to all').waitFor()
+    await page.getByText('Open to all was saved a moment ago.').waitFor()
+  })
+
+  journey(world, 'says who keeps others from being removed, and leaves them out of the link', async (world) => {
+    const unit = leaf('identityDirectoryObjectId', 'IsNull')
+    const { collectionId, linkId } = await syncedLink(world(), 'Some without', 'Demo unified', [
+      { groupOperator: 'OR', conditions: [unit, leaf('relationshipTitle', 'Equals', 'Adviser')] },
+    ])
+    await change(world(), collectionId, [unit])
+    const page = await world().openAs('admin', `/links/${linkId}`)
+    await page.getByText(/^Removals paused: [1-9]\d* members? ha(s|ve) no account\.$/).waitFor()
+    await assertSound(page)
+    await page.getByRole('button', { name: 'Leave them out of this link' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave them out of this link' }).click()
+    await heading(page, 'Demo unified').waitFor()
+    await page.getByRole('heading', { name: 'Left out of this link' }).waitFor()
+    await page.getByText(/^Removals paused: [1-9]/).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Count again' }).first().waitFor()
+    await assertSound(page)
+  })
+}
+
+/** A linked collection whose first sync has ended. */
+async function syncedLink(
+  world: ConsoleWorld,
+  name: string,
+  groupName: string,
+  conditions: readonly object[],
+): Promise<{ readonly collectionId: string; readonly linkId: string }> {
+  const collectionId = await criteriaCollection(world, name, conditions)
+  await linkTo(world, collectionId, groupName)
+  const path = `/group-link/beta/group-links?collectionId=${collectionId}`
+  for (;;) {
+    const [link] = await world.call<{ id: string; lastSyncOutcome: string | null }[]>('admin', 'GET', path)
+    if (link?.lastSyncOutcome === 'Succeeded') return { collectionId, linkId: link.id }
+  }
+}
+
+async function change(world: ConsoleWorld, id: string, conditions: readonly object[]): Promise<void> {
+  const condition = { groupOperator: 'AND', conditions }
+  await world.call('admin', 'PUT', `/collections-criteria/beta/${id}`, { objectType: 'Relationship', condition })
+}
+
+/** The file that the open list of people is saved as. */
+async function savedCsv(page: ConsolePage): Promise<string> {
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Save as CSV' }).click(),
+  ])
+  return readFileSync(await file.path(), 'utf8')
+}

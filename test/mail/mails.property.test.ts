@@ -1,0 +1,3 @@
+import { mailsProperty } from '../support/mail/mails-property.ts'
+
+mailsProperty({ runs: 25 })
