@@ -7,7 +7,7 @@ import { type MailPerson, type MailWorld, mailServer, mailWorld } from '../suppo
 const server = mailServer()
 const NOTIFICATIONS = '/collections/beta/me/notifications'
 
-/** So many requests that wait for the decision of Anna. */
+/** Makes requests that wait for the decision of Anna. */
 async function waiting(world: MailWorld, anna: MailPerson, count: number): Promise<void> {
   const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
   for (let index = 1; index <= count; index += 1) {

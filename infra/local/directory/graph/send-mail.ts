@@ -42,7 +42,7 @@ function fromMime(body: string, sent: Sent): SentMail {
   }
 }
 
-/** `Somebody <somebody@example.com>`, or the address alone. */
+/** `Anna <anna@example.com>`, or the address alone. */
 function addressIn(text: string): string | undefined {
   const address = /<([^>]*)>/.exec(text)?.[1] ?? text.trim()
   return address.includes('@') ? address : undefined
