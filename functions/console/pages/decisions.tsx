@@ -32,7 +32,7 @@ type DecisionListProps = {
 
 type Failure = { readonly name: string; readonly errors: readonly ApiFault[] }
 
-/** Requests that wait for the person, several of which can be decided at once. */
+/** Requests that wait for the person. Several can be decided at once. */
 export function DecisionList({ requests, loadMore, onDecided }: DecisionListProps) {
   const { api } = useConsole()
   const collections = useReviewedCollections().value

@@ -55,7 +55,7 @@ export function JoinView() {
 
 const approvalText = (isRequired: boolean): string => (isRequired ? t('joinApproval') : t('joinImmediately'))
 
-/** Whether somebody decides, who, and how long a membership lasts. */
+/** Who decides, if a decision is needed, and how long a membership lasts. */
 function PolicySummary({ policy }: { readonly policy: JoinableCollectionDto['joinPolicy'] }) {
   const { approvalRequired, approvalGates, maxDays } = policy
   return (
