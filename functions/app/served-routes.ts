@@ -19,7 +19,7 @@ export function servedRoutes(service: Service): (prefix: string) => Respond {
 const START_PAGE: HttpResponse = { status: 302, headers: { location: CONSOLE_PATH, 'cache-control': 'no-store' } }
 
 /** Sends who opens the address of the service to the console. */
-export function withStartPage(respond: Respond): Respond {
+function withStartPage(respond: Respond): Respond {
   return (request) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     return isRead && new URL(request.url, 'http://localhost').pathname === '/' ? START_PAGE : respond(request)

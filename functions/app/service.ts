@@ -19,6 +19,7 @@ import type { EventDependencies } from '../../shared/domain/events/event-stores.
 import { notifyMemberEvents } from '../../shared/domain/events/publish-events.ts'
 import type { LinkedCollections, LinkLists } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
+import { tenantRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
 import type { AttentionDependencies } from '../../shared/domain/insight/attention.ts'
 import type { ExplainDependencies } from '../../shared/domain/insight/explain-membership.ts'
@@ -86,8 +87,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const { outbox, subscriptions } = outboxParts(parts)
   const linkStore = cosmosLinkStore(container('links'), outbox, nowMs)
   const tenants = cosmosTenantStore(container('tenants'))
+  const linkSettings = cosmosLinkSettingsStore(container('links'))
+  const rowSettings = tenantRowSettings(linkSettings)
   const collections: EvaluatedDependencies = {
-    ...collectionParts(settings, parts, outbox),
+    ...collectionParts(settings, parts, outbox, rowSettings),
     links: collectionLinks(linkStore, nowMs),
     tenants,
     ...overrides.collections,
@@ -96,7 +99,6 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: signed.cursors }
   const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const removalPlans = cosmosRemovalPlanStore(container('removalPlans'))
-  const linkSettings = cosmosLinkSettingsStore(container('links'))
   const auditTrail = cosmosAuditTrail([container('collections'), container('links'), container('jobs')])
   const requestStore = cosmosRequestStore(container('requests'), { historyDays: settings.historyDays, nowMs }, outbox)
   const requests: EvaluatedDependencies &
@@ -147,7 +149,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     accountHolders: cosmosAccountHolders(container('coreObjects')),
     tenants,
     deadlines: deadlineSchedule(requestStore, collections),
-    evaluations: evaluationSchedule({ ...collections, inputs: cosmosEvaluationInputs(container) }),
+    evaluations: evaluationSchedule({ ...collections, rowSettings, inputs: cosmosEvaluationInputs(container) }),
     collections: overrides.linkedCollections ?? linkedAccounts({ ...collections, deletedObjects }, evaluator),
   }
   const freshRows = (tenantId: string): Promise<RowSnapshot> => collections.snapshots.fresh(tenantId)
@@ -155,6 +157,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     holds: (tenantId) => collections.snapshots.holds(tenantId),
     load: overrides.loadTenant ?? ((tenantId) => void freshRows(tenantId).catch(loadFailed(tenantId, log))),
     references: cosmosCoreObjectReferences(container('coreObjects')),
+    settings: rowSettings,
   }
   const findIdentity: DispatchDependencies['findIdentity'] = (caller) => ownIdentity(caller, freshRows, coldAccess)
   const dispatch: DispatchDependencies = {

@@ -22,6 +22,7 @@ import { cosmosTrackedGroupsStore } from '../../shared/cosmos/tenants/tracked-gr
 import { CustomAttributeRegister } from '../../shared/domain/connectors/custom-attribute-names.ts'
 import { UnchangedDeliveries } from '../../shared/domain/connectors/unchanged-deliveries.ts'
 import { instanceWriteBudget } from '../../shared/domain/sync/write-budget.ts'
+import type { RowSettingsSource } from '../../shared/domain/tenant-index/row-settings.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { cursors, type OpenCursors } from '../../shared/http/paging.ts'
 import { signedPlanIds } from '../../shared/http/plan-ids.ts'
@@ -43,7 +44,12 @@ export type Parts = Runtime &
   }
 
 /** What collections, their members and the rows of tenants need. */
-export function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: Parts, outbox: Outbox) {
+export function collectionParts(
+  { rowsMemoryMB, historyDays }: Settings,
+  parts: Parts,
+  outbox: Outbox,
+  rowSettings: RowSettingsSource,
+) {
   const { container, limits, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
   const changes = cosmosCoreObjectChanges(container('coreObjects'), elapsedMs)
   const collections = cosmosCollectionStore(container('collections'), outbox)
@@ -74,6 +80,7 @@ export function collectionParts({ rowsMemoryMB, historyDays }: Settings, parts: 
       maxBytes: rowsMemoryMB * 1_000_000,
       elapsedMs,
       scheduler,
+      settings: rowSettings,
       saving: { store: cosmosSavedRowsStore(container('members'), elapsedMs), log, nowMs },
     }),
     scheduler,

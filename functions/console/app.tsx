@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import type { Api } from './api.ts'
-import { attention, readAttention } from './attention.ts'
+import { attention, loadAttention } from './attention.ts'
 import { Done } from './components/actions.tsx'
 import { Badge } from './components/fields.tsx'
 import { lazy } from './components/lazy.tsx'
@@ -25,7 +25,7 @@ export function App({ api, me, username }: AppProps) {
   const start = allowed.find(({ menu }) => menu !== undefined)?.pattern
   useEffect(() => {
     if (path === '/' && start !== undefined) navigate(start)
-    else if (start !== undefined) void readAttention(api)
+    else if (start !== undefined) void loadAttention(api)
   }, [path, start])
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -6,7 +6,7 @@ import type { Api } from './api.ts'
 export const attention = signal<AttentionDto | undefined>(undefined)
 
 /** Reads again what needs attention. What was read before stays when the service does not answer. */
-export async function readAttention(api: Api): Promise<void> {
+export async function loadAttention(api: Api): Promise<void> {
   try {
     attention.value = (await api.send<AttentionDto>('GET', '/collections/beta/attention')).data
   } catch {

@@ -33,7 +33,7 @@ export async function findObjects(
   signal: AbortSignal,
 ): Promise<readonly PickedItem[]> {
   const wanted = text.trim().toLowerCase()
-  if (objectType === 'Identity' && !GUID.test(wanted)) return findPeople(api, wanted, signal)
+  if (objectType === 'Identity' && !GUID.test(wanted)) return searchPeople(api, wanted, signal)
   if (GUID.test(wanted)) {
     const names = await namesOf(api, objectType, [wanted], signal)
     return [{ id: wanted, name: names.get(wanted) ?? wanted }]
@@ -45,7 +45,7 @@ export async function findObjects(
 }
 
 /** People whose name or address contains a text, in any case, with what tells people of one name apart. */
-export async function findPeople(api: Api, text: string, signal: AbortSignal): Promise<readonly PickedItem[]> {
+export async function searchPeople(api: Api, text: string, signal: AbortSignal): Promise<readonly PickedItem[]> {
   const path = `/collections/beta/people?text=${encodeURIComponent(text)}`
   const { data } = await api.send<FoundPerson[]>('GET', path, { signal })
   return data.slice(0, MAX_FOUND).map(({ identityId, displayName, title, orgUnitName, email }) => ({

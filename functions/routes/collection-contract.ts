@@ -50,6 +50,7 @@ const Ids = Type.Array(Guid, { maxItems: MAX_IDS })
 /** `{ "ids": [...] }` or a list. Selected by type, so that errors refer to the form that was sent. */
 export const FilterMembersRequest = Type.Unsafe<Static<typeof Ids> | { ids: Static<typeof Ids> }>({
   type: ['object', 'array'],
+  items: {},
   if: { type: 'array', items: {} },
   // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
   then: Ids,

@@ -17,7 +17,7 @@ import {
 } from '../../shared/domain/connectors/connector-object.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
 import { BATCH_OPERATIONS } from '../../shared/domain/connectors/object-input.ts'
-import type { WriteDependencies } from '../../shared/domain/connectors/write-objects.ts'
+import type { WriteDependencies } from '../../shared/domain/connectors/write-dependencies.ts'
 import { httpStatusOf, type RouteResult } from '../../shared/http/envelope.ts'
 import type { OpenCursors } from '../../shared/http/paging.ts'
 import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
@@ -116,6 +116,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
       'An upsert with `previousExternalId` renames the object of that name, live or deleted: it keeps its core object, and ' +
       'references to the former name follow, in stored data too. Without such an object, it is an ordinary upsert. When both ' +
       'names have a live object, the item is refused with `ExternalIdInUse`. The former name is free for another object. ' +
+      'Of identities, changes take effect first, then deletions, then creations, so that a person with a new external id ' +
+      'is found in either order. ' +
       'Of two changes that would together make an org unit its own ancestor, the later one is refused. ' +
       ATTRIBUTE_LIMITS,
     roles: CONNECTOR_WRITERS,

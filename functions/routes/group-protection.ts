@@ -35,7 +35,8 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
   route('GET', '/settings', {
     operationId: 'getLinkSettings',
     summary: 'Get the settings of group links',
-    description: 'The settings of the tenant. They take effect with the next sync of each link.',
+    description:
+      'The settings of the tenant. They take effect with the next sync of each link, `timeZone` within a minute.',
     roles: COLLECTION_READERS,
     reply: { status: 200, schema: LinkSettingsDto, versioned: true },
     refusals: [],
@@ -49,7 +50,7 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
     identity: 'optional',
     body: LinkSettingsChange,
     reply: { status: 200, schema: LinkSettingsDto, versioned: true },
-    refusals: ['PreconditionFailed', 'StaleVersion'],
+    refusals: ['InvalidValue', 'PreconditionFailed', 'StaleVersion'],
     run: async ({ caller, identityId, ifMatch, body }) => {
       const update = { tenantId: caller.tenantId, callerId: caller.objectId, identityId, ifMatch, change: body }
       return settingsResult(await updateLinkSettings(update, deps))

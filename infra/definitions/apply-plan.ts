@@ -5,7 +5,7 @@ import { type ApiCall, ApiRefusal } from '../import/api-connection.ts'
 import { ImportError } from '../import/terminal.ts'
 import { isObject } from './references.ts'
 import type { DefinitionPlan, Step } from './step.ts'
-import { isEqual } from './tenant.ts'
+import { contains, isEqual } from './tenant.ts'
 
 /** What became of a plan: its steps up to the first refusal are done, the refused and later ones are not. */
 export type Outcome = {
@@ -26,7 +26,8 @@ export type Report = {
  * at the first refusal.
  */
 export async function applyPlan({ steps }: DefinitionPlan, call: ApiCall, report: Report): Promise<Outcome> {
-  const run: Run = { ids: new Map(), etags: new Map(), changedGroups: new Set(), call, report }
+  const changedPaths = new Set(steps.flatMap(({ path }) => path.split('/')))
+  const run: Run = { ids: new Map(), etags: new Map(), changedGroups: new Set(), changedPaths, call, report }
   const done: Step[] = []
   for (const step of steps) {
     try {
@@ -46,8 +47,10 @@ export async function applyPlan({ steps }: DefinitionPlan, call: ApiCall, report
 type Run = {
   /** Ids of created records by placeholder. */
   readonly ids: Map<string, string>
-  /** Versions of created records by id. */
-  readonly etags: Map<string, string>
+  /** Versions of records that a step has changed, by path. Undefined: not known. */
+  readonly etags: Map<string, string | undefined>
+  /** The parts of the paths of all steps. */
+  readonly changedPaths: ReadonlySet<string>
   readonly changedGroups: Set<string>
   readonly call: ApiCall
   readonly report: Report
@@ -60,22 +63,35 @@ async function applyStep(step: Step, run: Run): Promise<void> {
   const path = withIds(step.path, run.ids) as string
   const body = step.body === undefined ? undefined : (withIds(step.body, run.ids) as JsonObject)
   const version = step.etag ?? run.etags.get(path)
+  if (version === undefined && run.etags.has(path)) {
+    throw new ImportError('Its version could not be read after its creation', { exitCode: 1 })
+  }
   const headers: Record<string, string> = version === undefined ? {} : { 'if-match': version }
   if (step.method === 'POST') headers['idempotency-key'] = randomUUID()
   if (step.planPath !== undefined) {
     const { planId } = await currentEffect(step, body, headers, run)
-    headers['if-plan'] = planId
+    if (step.action === 'update') headers['if-plan'] = planId
   }
   const { call } = run
   const reply = await call(step.method, path, body, headers).catch(async (error: unknown) => {
-    if (await isDoneAlready(error, step, path, body, call)) return undefined
-    throw error
+    const stored = await replyIfDone(error, step, path, body, call)
+    if (stored === undefined) throw error
+    return stored
   })
-  if (step.creates === undefined || reply === undefined) return
+  if (reply.etag !== undefined) run.etags.set(path, reply.etag)
+  if (step.creates === undefined) return
   const id = String(reply.data)
   run.ids.set(step.creates, id)
-  const created = await call('GET', `${path}/${id}`)
-  if (created.etag !== undefined) run.etags.set(`${path}/${id}`, created.etag)
+  if (run.changedPaths.has(step.creates)) run.etags.set(`${path}/${id}`, await etagOf(`${path}/${id}`, call))
+}
+
+/** Undefined where it cannot be read: what was created is there nevertheless. */
+async function etagOf(path: string, call: ApiCall): Promise<string | undefined> {
+  const read = await call('GET', path).catch((error: unknown) => {
+    if (!(error instanceof ImportError)) throw error
+    return undefined
+  })
+  return read?.etag
 }
 
 /** The printed effect; a new one where earlier steps have changed what this one does. */
@@ -86,25 +102,39 @@ async function currentEffect(
   { changedGroups, call, report }: Run,
 ): Promise<ChangePlan> {
   const isAffected = changedGroups.has(ANY_GROUP) || changedGroups.has(step.group ?? ANY_GROUP)
-  if (step.effect !== undefined && !isAffected) return step.effect
-  const { data } = await call('POST', step.planPath ?? '', body, headers)
-  report.plannedAgain(step, data as ChangePlan)
-  return data as ChangePlan
+  const isAsPrinted = step.effect !== undefined && !isAffected
+  if (isAsPrinted && step.action === 'update') return step.effect
+  const planned = (await call('POST', step.planPath ?? '', body, headers)).data as ChangePlan
+  if (!isAsPrinted) report.plannedAgain(step, planned)
+  // A creation has no `If-Plan`.
+  else if (!hasEqualEffect(planned, step.effect)) {
+    const message = 'Others have changed data or collections, so that it would have another effect than printed'
+    throw new ImportError(message, { exitCode: 1 })
+  }
+  return planned
 }
 
-/** A retried request whose first response was lost is refused, though it was done. */
-async function isDoneAlready(
+const hasEqualEffect = (one: ChangePlan, other: ChangePlan): boolean =>
+  EFFECT_MEMBERS.every((name) => isEqual(one[name] as Json, other[name] as Json))
+
+const EFFECT_MEMBERS = ['collections', 'links', 'requests'] as const
+
+/** A retried request whose first response was lost is refused, though it was done. @returns the record as it is now */
+async function replyIfDone(
   error: unknown,
   { method }: Step,
   path: string,
   body: JsonObject | undefined,
   call: ApiCall,
-): Promise<boolean> {
-  if (!(error instanceof ApiRefusal)) return false
-  if (method === 'DELETE') return error.status === 404
-  if (error.status !== 412 || body === undefined) return false
-  const stored = (await call('GET', path)).data as JsonObject
-  return Object.entries(body).every(([name, value]) => isEqual(stored[name], value))
+): Promise<Awaited<ReturnType<ApiCall>> | undefined> {
+  if (!(error instanceof ApiRefusal)) return undefined
+  if (method === 'DELETE') return error.status === 404 ? { data: null, etag: undefined } : undefined
+  if (error.status !== 412 || body === undefined) return undefined
+  const reply = await call('GET', path)
+  const stored = reply.data as JsonObject
+  // PATCH leaves members of members as they are.
+  const isStored = method === 'PATCH' ? contains : isEqual
+  return Object.entries(body).every(([name, value]) => isStored(stored[name], value)) ? reply : undefined
 }
 
 /** Replaces placeholders, also within paths. */

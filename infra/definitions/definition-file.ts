@@ -77,7 +77,9 @@ function readDefinitionFile(file: string, text: string): DefinitionFile | FileFa
   const kind = isObject(value) ? kindOf(value) : undefined
   if (kind === undefined) {
     const members = 'condition (criteria collection), joinPolicy (joinable collection), collection and group (link), or'
-    return [fault('', `The file has none of the members ${members} linkableGroups or removalGuard (settings)`)]
+    return [
+      fault('', `The file has none of the members ${members} linkableGroups, removalGuard or timeZone (settings)`),
+    ]
   }
   const wrong = shapeFaults(kind, value)
   if (wrong.length > 0) return wrong.map(({ pointer, message, isName }) => fault(pointer, message, isName))
@@ -97,7 +99,7 @@ function kindOf(value: JsonObject): FileKind | undefined {
   if ('group' in value) return 'link'
   if ('joinPolicy' in value) return 'joinable'
   if ('condition' in value) return 'criteria'
-  return 'linkableGroups' in value || 'removalGuard' in value ? 'settings' : undefined
+  return ['linkableGroups', 'removalGuard', 'timeZone'].some((name) => name in value) ? 'settings' : undefined
 }
 
 /** Numbers that YAML reads as another text: `0123` would become 123. */

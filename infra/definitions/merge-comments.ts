@@ -1,10 +1,13 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml'
+import { type Document, isMap, isScalar, isSeq, type Node, type Pair, visit, type YAMLMap, type YAMLSeq } from 'yaml'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
 import { isObject } from './references.ts'
 import { isEqual } from './tenant.ts'
 
-/** Gives a document a new value. What is equal keeps its comments, order and style. */
+/** Gives a document a new value. What is equal keeps its comments, order and style; aliases become values. */
 export function updateDocument(document: Document, value: JsonObject): void {
+  if (document.contents !== null && isEqual(jsonOf(document, document.contents as Node), value)) return
+  // What an alias refers to may change, move or go.
+  visit(document, { Alias: (_key, alias) => document.createNode(jsonOf(document, alias)) as Node })
   document.contents = merged(document, document.contents as Node | null, value) as typeof document.contents
 }
 
@@ -26,18 +29,13 @@ function mergedMap(document: Document, map: YAMLMap, value: JsonObject): Node {
   map.items = map.items.filter((pair) => Object.hasOwn(value, nameOf(pair)))
   for (const pair of map.items) {
     const node = pair.value as Node | null
-    pair.value = merged(document, isAlias(node) ? resolved(document, node) : node, value[nameOf(pair)] ?? null)
+    pair.value = merged(document, node, value[nameOf(pair)] ?? null)
   }
   const present = new Set(map.items.map(nameOf))
   for (const [name, member] of Object.entries(value)) {
     if (!present.has(name)) map.items.push(document.createPair(name, member) as Pair)
   }
   return map
-}
-
-/** An alias whose value changes is replaced by a value of its own, since the anchor may be used elsewhere. */
-function resolved(document: Document, alias: Node): Node {
-  return document.createNode(jsonOf(document, alias)) as Node
 }
 
 /** Items that stay keep their node wherever they are now; the others follow the item at their place. */

@@ -20,11 +20,12 @@ export async function planCollections(
   const changed = wanted.filter((one) => one.record === undefined || changedFields(one, one.record, tenant).length > 0)
   const { order, incomplete, circle } = orderCollections(
     changed.map((one) => ({ ...one, isNew: one.record === undefined, refersTo: referredIds(one) })),
+    unchangedIn(tenant, changed),
   )
-  if (circle !== undefined) {
-    const file = changed.find(({ name }) => name === circle[0])?.file
-    const fault = file?.fault('/condition', `The collections refer to each other: ${circle.join(' -> ')}`)
-    return { steps: [], faults: fault === undefined ? [] : [fault] }
+  const inCircle = changed.find(({ name }) => circle?.includes(name))
+  if (circle !== undefined && inCircle !== undefined) {
+    const message = `The collections refer to each other: ${circle.join(' -> ')}`
+    return { steps: [], faults: [inCircle.file.fault('/condition', message)] }
   }
   const groupOf = connectedGroups([
     ...tenant.collections.map(({ id, definition }) => [id, referredIds({ definition })] as const),
@@ -48,6 +49,12 @@ export async function planCollections(
   })
   const faults = [...planned.values()].flatMap((plan) => plan.faults)
   return { steps: inOrder.flat(), faults }
+}
+
+function unchangedIn({ collections }: Tenant, changed: readonly WantedCollection[]) {
+  const ids = new Set(changed.map(({ id }) => id))
+  const unchanged = collections.filter(({ id }) => !ids.has(id))
+  return unchanged.map((record) => ({ ...record, isNew: false, refersTo: referredIds(record) }))
 }
 
 /** The members of a collection that a file wants to change. */
@@ -105,9 +112,10 @@ async function planCreation(
     return { steps: [{ ...create, body: { ...body, joinPolicy: INCOMPLETE_POLICY }, note }, completion], faults: [] }
   }
   if (kind === 'joinable') return { steps: [{ ...create, body }], faults: [] }
-  if (at.refersToNew) return { steps: [{ ...create, body }], faults: [] }
+  const withPlan: Step = { ...create, body, planPath: `${COLLECTIONS.criteria}/plan` }
+  if (at.refersToNew) return { steps: [withPlan], faults: [] }
   const { effect, faults } = await effectOf(`${COLLECTIONS.criteria}/plan`, body, undefined, wanted, call)
-  return { steps: faults.length > 0 ? [] : [{ ...create, body, effect }], faults }
+  return { steps: faults.length > 0 ? [] : [{ ...withPlan, effect }], faults }
 }
 
 async function planUpdate(

@@ -94,6 +94,7 @@ var containers = [
       { path: '/*' }
       { path: '/data/nin/?' }
       { path: '/data/directoryObjectId/?' }
+      { path: '/foldedKeys/nin/?' }
       { path: '/foldedKeys/email/?' }
       { path: '/foldedKeys/employeeNumber/?' }
       { path: '/foldedKeys/directoryUserPrincipalName/?' }

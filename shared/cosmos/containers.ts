@@ -56,6 +56,7 @@ export const CONTAINERS = [
     indexed: [
       '/data/nin',
       '/data/directoryObjectId',
+      '/foldedKeys/nin',
       '/foldedKeys/email',
       '/foldedKeys/employeeNumber',
       '/foldedKeys/directoryUserPrincipalName',

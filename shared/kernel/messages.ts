@@ -14,6 +14,7 @@ export type Message =
       readonly message: {
         readonly tenantId: string
         readonly after?: string | undefined
+        readonly stage?: 'keys' | undefined
         readonly beganAtMs?: number | undefined
       }
     }

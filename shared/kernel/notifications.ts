@@ -56,7 +56,12 @@ export async function enqueueSweep(
 
 /** Core objects may differ from the data of connectors. `after`: where an audit continues that began at `beganAtMs`. */
 export async function enqueueAudit(
-  message: { readonly tenantId: string; readonly after?: string; readonly beganAtMs?: number | undefined },
+  message: {
+    readonly tenantId: string
+    readonly after?: string
+    readonly stage?: 'keys' | undefined
+    readonly beganAtMs?: number | undefined
+  },
   occasion: string,
   { messageQueue }: Sender,
   delayMs = 0,

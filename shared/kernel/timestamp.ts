@@ -13,20 +13,8 @@ export function toSecondsTimestamp(instantS: number): string {
   return `${new Date(instantS * 1000).toISOString().slice(0, 19)}+00:00`
 }
 
-/** Milliseconds in a day. Days start at midnight UTC, which has no daylight saving time. */
+/** Milliseconds in a day of 24 hours. */
 export const DAY_MS = 86_400_000
-
-/** The start (midnight UTC) of the day of an instant. */
-export function dayOf(instantMs: number): number {
-  return Math.floor(instantMs / DAY_MS) * DAY_MS
-}
-
-/**
- * Whether an instant lies before the current day. A position is active up to and including the day of its `endDate`.
- */
-export function isPastDay(instantMs: number, nowMs: number): boolean {
-  return instantMs < dayOf(nowMs)
-}
 
 /** A date, or a date and time, in the extended format of ISO 8601. */
 const ISO_8601 = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d\d):(\d\d))?)?$/i

@@ -11,10 +11,14 @@ export const MembershipChangeMessage = Type.Object({ tenantId: Guid, collectionI
 export const SweepMessage = Type.Object({ tenantId: Guid, afterRestore: Type.Optional(Type.Boolean()) })
 /** `dueAtMs`: a time at which something of the tenant ends. */
 export const DeadlineMessage = Type.Object({ tenantId: Guid, dueAtMs: Type.Number() })
-/** `after`: the core object after which an audit continues that began at `beganAtMs`. */
+/**
+ * `after`: the core object after which an audit continues that began at `beganAtMs`. `stage`: first, only the join keys are
+ * stored by which identities find each other.
+ */
 export const AuditMessage = Type.Object({
   tenantId: Guid,
   after: Type.Optional(Guid),
+  stage: Type.Optional(Type.Literal('keys')),
   beganAtMs: Type.Optional(Type.Number()),
 })
 /**

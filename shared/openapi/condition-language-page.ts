@@ -25,7 +25,10 @@ const FUNCTIONS: Record<FunctionName, readonly [call: string, meaning: string]> 
   ToUpper: ['ToUpper(id)', 'The text in capital letters.'],
   ToLower: ['ToLower(id)', 'The text in small letters.'],
   AddDays: ['AddDays(id,days)', 'The time so many days later; earlier for a negative number.'],
-  Today: ['Today()', 'The beginning of the day of evaluation. As a value also AddDays(Today(),-30).'],
+  Today: [
+    'Today()',
+    'The beginning of the day of evaluation in the time zone of the tenant. As a value also AddDays(Today(),-30).',
+  ],
 }
 
 const COMPUTED_MEANINGS: Record<ComputedName, string> = {
@@ -113,7 +116,7 @@ ${table(
     ['Boolean', 'true or false.'],
     [
       'DateTime',
-      'An ISO 8601 date or time; <code>Today()</code>; <code>AddDays(Today(),-30)</code>. A date means its midnight.',
+      'An ISO 8601 date or time; <code>Today()</code>; <code>AddDays(Today(),-30)</code>. A date means its beginning in the time zone of the tenant.',
     ],
     ['Guid', 'The id of an object, in any case.'],
     ['List, ExternalList, Array', 'One entry of the list.'],

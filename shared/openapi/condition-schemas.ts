@@ -28,8 +28,8 @@ const VALUES: Record<AttributeType, JsonObject> = {
   DateTime: {
     type: 'string',
     description:
-      'An ISO 8601 date (midnight UTC) or date and time (UTC unless it has an offset), `Today()`, or a day relative to ' +
-      'it such as `AddDays(Today(),-30)`.',
+      'An ISO 8601 date (its beginning in the time zone of the tenant) or date and time (UTC unless it has an offset), ' +
+      '`Today()`, or a day relative to it such as `AddDays(Today(),-30)`.',
   },
   Guid: { type: 'string', format: 'uuid', pattern: GUID_PATTERN },
   List: TEXT,

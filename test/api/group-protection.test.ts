@@ -5,7 +5,11 @@ import { codes, type LinkApi, openLinkApi, type Reply, TIMESTAMP, UNKNOWN_ID } f
 import { SERVICE_PRINCIPAL, TENANT, user, users } from '../support/jobs/link-directory.ts'
 import { notifyOfMembershipChange, setLinkSettings } from '../support/jobs/link-world.ts'
 
-const DEFAULTS = { linkableGroups: 'Any', removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: false } }
+const DEFAULTS = {
+  linkableGroups: 'Any',
+  removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: false },
+  timeZone: 'UTC',
+}
 
 type Settings = typeof DEFAULTS & { updatedAt: string | null; updatedBy: string | null }
 type Link = { heldRemovals: HeldRemovalsDto | null; createdBy: string }

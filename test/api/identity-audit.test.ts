@@ -62,6 +62,38 @@ describe('The audit of an identity', () => {
     ])
   })
 
+  for (const [how, items] of [
+    ['deleted first', [remove('identity', 'h1'), upsert('identity', 'h2', { nin: '1' })]],
+    ['created first', [upsert('identity', 'h2', { nin: '1' }), remove('identity', 'h1')]],
+    ['renamed', [{ ...upsert('identity', 'h2', { nin: '1' }), previousExternalId: 'h1' }]],
+  ] as const) {
+    for (const isJoined of [false, true]) {
+      it(`says that it was re-keyed: ${how}${isJoined ? ', with another source' : ''}`, async () => {
+        const { tenant, hr, directory, changes } = await hrAndDirectory()
+        await hr.batch(upsert('identity', 'h1', { nin: '1' }))
+        if (isJoined) await directory.batch(upsert('identity', 'd1', { nin: '1' }))
+        const { id } = await tenant.byExternalId('identities', 'h1')
+        const before = isJoined ? ['Merged Directory', 'Created HR'] : ['Created HR']
+        assert.deepEqual(await changes(id), before)
+        await hr.batch(...items)
+        assert.equal((await tenant.byExternalId('identities', 'h2')).id, id)
+        assert.deepEqual(await changes(id), ['Rekeyed HR', ...before])
+        await hr.batch(upsert('identity', 'h2', { nin: '1', displayName: 'Kari' }))
+        assert.deepEqual(await changes(id), ['Rekeyed HR', ...before])
+      })
+    }
+  }
+
+  it('says that it was re-keyed when the new external id comes later, after the deletion', async () => {
+    const { tenant, hr, changes } = await hrAndDirectory()
+    await hr.batch(upsert('identity', 'h1', { nin: '1' }))
+    const { id } = await tenant.byExternalId('identities', 'h1')
+    await hr.batch(remove('identity', 'h1'))
+    await hr.batch(upsert('identity', 'h2', { nin: '1' }))
+    assert.equal((await tenant.byExternalId('identities', 'h2')).id, id)
+    assert.deepEqual(await changes(id), ['Rekeyed HR', 'Restored HR', 'Deleted HR', 'Created HR'])
+  })
+
   it('comes in pages, for readers of all core objects only', async () => {
     const { tenant, hr, entries } = await hrAndDirectory()
     await hr.batch(upsert('identity', 'h1', { directoryObjectId: randomUUID() }))

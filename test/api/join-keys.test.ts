@@ -48,9 +48,10 @@ describe('Join keys', () => {
     ['directoryUserPrincipalName', 'İpek@example.org', 'ipek@example.org'],
     ['custom/badge no', 'B1', 'b1'],
     ['nin', 'AB12', 'ab12'],
+    ['nin', 'aB12', 'Ab12'],
   ] as const) {
     for (const isListedFirst of [true, false]) {
-      it(`join by ${key}, without case, whichever connector lists it and is first: ${isListedFirst}`, async () => {
+      it(`join by ${key} (${one}), without case, whichever connector lists it and is first: ${isListedFirst}`, async () => {
         const { hr, directory, people, tenant } = await hrAndDirectory([key])
         const writes = [
           () => hr.batch(upsert('identity', 'h', { [key]: one })),
@@ -132,6 +133,18 @@ describe('Join keys', () => {
     assert.deepEqual(await setDirectory({ joinOn }), NOTHING)
     assert.deepEqual(await set({ joinOn }), { ...NOTHING, split: 3 })
     assert.deepEqual(await people(), ['d1', 'd2', 'd3', 'h1', 'h2', 'h3'])
+  })
+
+  it('join nobody by a new key that two others have as well, whichever is looked at first', async () => {
+    const { hr, directory, people, duplicates, set } = await hrAndDirectory()
+    await hr.batch(upsert('identity', 'h1', { email: 'x' }))
+    await directory.batch(
+      upsert('identity', 'd1', { email: 'X', nin: '1' }),
+      upsert('identity', 'd2', { email: 'x', nin: '2' }),
+    )
+    assert.deepEqual(await set({ joinOn: ['email'] }), NOTHING)
+    assert.deepEqual(await people(), ['d1', 'd2', 'h1'])
+    assert.equal((await duplicates())[0].identityIds.length, 3)
   })
 
   it('are planned together with accounts and authority', async () => {

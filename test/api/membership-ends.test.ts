@@ -117,6 +117,19 @@ describe('a membership with an end', () => {
     assert.equal(data.endsAt, '2035-03-01T00:00:00.000+00:00')
   })
 
+  it('takes a date for the midnight of the time zone of the tenant', async () => {
+    await world.deps.linkSettings.register(world.tenantId)
+    const { value, version } = await world.deps.linkSettings.find(world.tenantId)
+    await world.deps.linkSettings.replace(world.tenantId, { ...value, timeZone: 'Europe/Oslo' }, version, undefined)
+    try {
+      const { data } = await submit(await person(), await joinable(OPEN), { endsAt: '2035-07-01' })
+      assert.equal(data.endsAt, '2035-06-30T22:00:00.000+00:00')
+    } finally {
+      const changed = await world.deps.linkSettings.find(world.tenantId)
+      await world.deps.linkSettings.replace(world.tenantId, value, changed.version, undefined)
+    }
+  })
+
   for (const [claim, endsAt] of [
     ['a past time', '2020-01-01T00:00:00Z'],
     ['a date that the calendar does not have', '2031-02-30'],

@@ -190,7 +190,7 @@ async function runTenant(seed: string, outcomes: Outcomes): Promise<void> {
   const change = { removalGuard: { percent: 20, minimum: random.below(3) } }
   await updateLinkSettings(
     { tenantId, callerId: caller.objectId, ifMatch: undefined, change },
-    { newId: () => randomUUID(), settings: deps.linkSettings, nowMs: world.nowMs },
+    { ...deps, newId: () => randomUUID(), settings: deps.linkSettings, nowMs: world.nowMs },
   )
   await world.evaluator.evaluate(tenantId)
   const links: LinkOfRun[] = []

@@ -129,6 +129,18 @@ describe('A connector that only supplements', () => {
     assert.deepEqual(withoutTimes(await records()), withoutTimes(before))
   })
 
+  it('leaves the core object to those who carried it when its authority goes up and it joins them no more', async () => {
+    const { tenant, hr, badges } = await hrAndBadges()
+    await hr.batch(upsert('identity', 'h1', { directoryObjectId: ACCOUNT }))
+    await badges.batch(upsert('identity', 'b1', { directoryObjectId: ACCOUNT }))
+    const { id } = await tenant.byExternalId('identities', 'h1')
+    const change = { authority: 'Full', bindsAccounts: false }
+    assert.equal((await tenant.admin('PUT', `${CONNECTORS}/${badges.id}`, change)).status, 200)
+    await service.audit()
+    assert.equal((await tenant.byExternalId('identities', 'h1')).id, id)
+    assert.notEqual((await tenant.byExternalId('identities', 'b1')).id, id)
+  })
+
   it('changes no manager, position, account, visibility or existence of a person, whatever it sends', async () => {
     const name = fc.constantFrom('1', '2', '3')
     const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })

@@ -1,8 +1,10 @@
 import { after, before, describe } from 'node:test'
 import { type ConsoleWorld, openConsoleWorld } from '../support/console/console-browser.ts'
 import { findChromium } from '../support/local/headless-browser.ts'
+import { accessJourneys } from './access-journeys.ts'
 import { administratorJourneys } from './administrator-journeys.ts'
 import { builderJourneys } from './builder-journeys.ts'
+import { dataJourneys } from './data-journeys.ts'
 import { formJourneys } from './form-journeys.ts'
 import { groupJourneys } from './group-journeys.ts'
 import { listJourneys } from './list-journeys.ts'
@@ -32,4 +34,6 @@ describe('The console', { skip: chromium === undefined ? missing : false, concur
   formJourneys(world)
   groupJourneys(world)
   builderJourneys(world)
+  accessJourneys(world)
+  dataJourneys(world)
 })

@@ -160,6 +160,19 @@ describe('a search in a large scope', () => {
       ids,
     )
   })
+
+  it('finds at most as many as asked for, whichever conditions they fulfil', async () => {
+    const tenantId = randomUUID()
+    const byName = ['a', 'b'].map((name) => core({ externalId: name, attributes: { displayName: `${name} 4711` } }))
+    const byNin = ['c', 'd'].map((name) => core({ externalId: name, attributes: { displayName: name, nin: '4711' } }))
+    await coreObjects.write(tenantId, [...byNin, ...byName].map(asNew), 1)
+    const namesOf = async (limit: number) => {
+      const found = await coreObjects.search(tenantId, 'identity', '4711', undefined, limit)
+      return found.map(({ attributes }) => attributes.displayName)
+    }
+    assert.deepEqual(await namesOf(3), ['a 4711', 'b 4711', 'c'])
+    assert.deepEqual(await namesOf(9), ['a 4711', 'b 4711', 'c', 'd'])
+  })
 })
 
 describe('a page of unusually large objects', () => {

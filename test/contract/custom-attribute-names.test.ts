@@ -77,4 +77,23 @@ describe('The names of custom attributes', () => {
     assert.equal(added.flat().length, LIMIT_COUNT)
     assert.deepEqual((await instance().stored(tenantId))?.toSorted(), added.flat().sort())
   })
+
+  it('are registered again after a failed save', async () => {
+    const tenantId = randomUUID()
+    const store = cosmosCustomAttributeNameStore(container('tenants'))
+    let isAway = true
+    const failing: CustomAttributeNameStore = {
+      find: (id) => store.find(id),
+      async save(...saved) {
+        if (isAway) throw new Error('The database is away')
+        return store.save(...saved)
+      },
+    }
+    const register = new CustomAttributeRegister(failing, LIMIT_COUNT)
+    const added = [{ objectType: 'identity', names: ['custom/shift'] }] as const
+    await assert.rejects(register.register(tenantId, added), /The database is away/)
+    isAway = false
+    await register.register(tenantId, added)
+    assert.deepEqual((await store.find(tenantId))?.value.identity, ['custom/shift'])
+  })
 })

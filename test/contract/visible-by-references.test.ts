@@ -8,6 +8,7 @@ import type { Attributes, ObjectType } from '../../shared/domain/core/core-objec
 import { ownIdentity } from '../../shared/domain/object-access/object-access.ts'
 import { visibleByReferences } from '../../shared/domain/object-access/visible-by-references.ts'
 import { visibleObjects } from '../../shared/domain/object-access/visible-objects.ts'
+import { DEFAULT_ROW_SETTINGS } from '../../shared/domain/tenant-index/row-settings.ts'
 import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { localDatabase } from '../support/contract/local-database.ts'
@@ -16,7 +17,8 @@ const coreObjects = (await localDatabase())('coreObjects')
 const store = cosmosCoreObjectStore(coreObjects)
 const references = cosmosCoreObjectReferences(coreObjects)
 
-const coldAccess = { holds: () => false, references }
+const cold = { references, settings: { of: async () => DEFAULT_ROW_SETTINGS } }
+const coldAccess = { holds: () => false, ...cold }
 const loadNothing = () => Promise.reject(new Error('The rows were loaded'))
 
 const NOW_MS = Date.parse('2030-06-01T08:00:00Z')
@@ -81,7 +83,7 @@ describe('the identity and object access of a user, by references', () => {
         const expected = visibleObjects(rows.identityOfAccount(account), rows, NOW_MS)
         const own = await ownIdentity({ tenantId, objectId: account.toUpperCase() }, loadNothing, coldAccess)
         assert.equal(own, rows.identityOfAccount(account))
-        const visible = await visibleByReferences(account.toUpperCase(), tenantId, references, NOW_MS)
+        const visible = await visibleByReferences(account.toUpperCase(), tenantId, cold, NOW_MS)
         for (const type of TYPES) {
           const ids = expected.idsAfter(type, undefined, 100)
           assert.deepEqual(visible?.idsAfter(type, undefined, 100), ids)
@@ -100,7 +102,7 @@ describe('the identity and object access of a user, by references', () => {
     const attributes = { directoryObjectId: accountOf(1) }
     const self = { objectType: 'identity', externalId: 'x', attributes, deleted: false } as const
     await write(randomUUID(), [{ ...self, id: idOf('identity', 1) }])
-    const visible = await visibleByReferences(accountOf(1), randomUUID(), references, NOW_MS)
+    const visible = await visibleByReferences(accountOf(1), randomUUID(), cold, NOW_MS)
     assert.deepEqual(
       TYPES.map((type) => visible?.count(type)),
       [0, 0, 0],
@@ -145,7 +147,7 @@ describe('a user with access to so many objects that the rows are loaded', () =>
     it(`${isReported ? 'does not yet' : 'does'}: ${claim}`, async () => {
       const tenantId = randomUUID()
       await write(tenantId, [boss, ...objects])
-      const visible = await visibleByReferences(accountOf(1), tenantId, references, NOW_MS)
+      const visible = await visibleByReferences(accountOf(1), tenantId, cold, NOW_MS)
       assert.equal(visible !== undefined, isReported)
     })
   }

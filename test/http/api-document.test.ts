@@ -115,7 +115,7 @@ describe('the API document', () => {
     const look = (value: unknown, at: string): void => {
       if (typeof value !== 'object' || value === null || at.includes('/example')) return
       const { type, pattern } = value as { type?: unknown; pattern?: unknown }
-      if (type === 'array' && !('items' in value)) problems.push(`${at} has no items`)
+      if ([type].flat().includes('array') && !('items' in value)) problems.push(`${at} has no items`)
       if (typeof pattern === 'string' && pattern.includes('\\p{')) problems.push(`${at} has ${pattern}`)
       for (const [name, member] of Object.entries(value)) look(member, `${at}/${name}`)
     }

@@ -24,6 +24,21 @@ describe('the templates', () => {
     assert.deepEqual(checkProject({ texts, azureTypes, facts, readText: readProjectText }), [])
   })
 
+  it('evaluate each alert at least once in the time that it looks at', () => {
+    const text = readProjectText('infra/modules/alerts.bicep')
+    const minutesOf = (duration: string) => Number(/\d+/.exec(duration)) * (duration.endsWith('H') ? 60 : 1)
+    const own = [...text.matchAll(/evaluationFrequency: '(PT\d+[MH])'\n +windowSize: '(PT\d+[MH])'/g)]
+    const [forMetrics] = [...text.matchAll(/evaluationFrequency: '(PT\d+[MH])'\n +windowSize: alert\.windowSize/g)]
+    const ofMetrics = [...text.matchAll(/threshold: \w+\n +windowSize: '(PT\d+[MH])'\n +dimensions/g)]
+    const pairs = [
+      ...own.map(([, every, window]) => [every, window]),
+      ...ofMetrics.map(([, window]) => [forMetrics?.[1], window]),
+    ]
+    assert.ok(own.length >= 9 && ofMetrics.length >= 4 && forMetrics, `${own.length}, ${ofMetrics.length}`)
+    for (const [every = '', window = ''] of pairs)
+      assert.ok(minutesOf(every) <= minutesOf(window), `${every} ${window}`)
+  })
+
   it('are all checked', () => {
     assert.ok(texts.has(MAIN) && texts.size >= 10, [...texts.keys()].join(', '))
     assert.equal(facts.nodeMajor, '24')

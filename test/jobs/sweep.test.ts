@@ -145,12 +145,12 @@ describe('The sweep', () => {
     await world.deps.tenants.register(TENANT)
     await world.deps.tenants.register(SMALL_TENANT)
     const midnightMs = Date.parse('2031-01-01T00:00:00Z')
-    for (const atMs of [midnightMs - 1, midnightMs + 60_000, midnightMs + 3_600_000]) {
-      await enqueueDailyWork(undefined, { ...world.deps, nowMs: () => atMs })
+    for (const atMs of [midnightMs - 60_000, midnightMs + 60_000, midnightMs + 3_600_000]) {
+      await enqueueDailyWork(atMs - 50_000, { ...world.deps, nowMs: () => atMs })
     }
     assert.equal(world.sentMessages.length, 0)
     for (const atMs of [midnightMs, midnightMs + 59_999])
-      await enqueueDailyWork(undefined, { ...world.deps, nowMs: () => atMs })
+      await enqueueDailyWork(atMs - 60_000, { ...world.deps, nowMs: () => atMs })
     const enqueuedFor = world.sentMessages.map(({ message }) => [message.queue, message.message.tenantId])
     assert.deepEqual(enqueuedFor.sort(), [
       ['audits', TENANT],
@@ -160,6 +160,39 @@ describe('The sweep', () => {
     ])
     const audits = world.sentMessages.filter(({ message }) => message.queue === 'audits')
     for (const { dueMs } of audits) assert.ok(dueMs - world.clock.nowMs() < 24 * 3_600_000)
+  })
+
+  it('enqueues the evaluation where the day begins by the time zone of the tenant, the audit by UTC', async () => {
+    await world.deps.tenants.register(TENANT)
+    await world.deps.tenants.register(SMALL_TENANT)
+    const { value, version } = await world.deps.settings.find(TENANT)
+    await world.deps.settings.replace(TENANT, { ...value, timeZone: 'Europe/Oslo' }, version, undefined)
+    const enqueuedAt = async (time: string) => {
+      world.sentMessages.length = 0
+      const atMs = Date.parse(time)
+      await enqueueDailyWork(atMs - 60_000, { ...world.deps, nowMs: () => atMs })
+      return world.sentMessages.map(({ message }) => `${message.queue} ${message.message.tenantId}`).sort()
+    }
+    const atMidnight = [`audits ${TENANT}`, `audits ${SMALL_TENANT}`, `evaluations ${SMALL_TENANT}`].sort()
+    assert.deepEqual(await enqueuedAt('2031-03-29T22:00:30Z'), [])
+    assert.deepEqual(await enqueuedAt('2031-03-29T23:00:30Z'), [`evaluations ${TENANT}`])
+    assert.deepEqual(await enqueuedAt('2031-03-30T00:00:30Z'), atMidnight)
+    // Clocks were put forward.
+    assert.deepEqual(await enqueuedAt('2031-03-30T22:00:30Z'), [`evaluations ${TENANT}`])
+    assert.deepEqual(await enqueuedAt('2031-03-30T23:00:30Z'), [])
+  })
+
+  it('enqueues the evaluation at the first run, which cannot know whether a day has begun before', async () => {
+    await world.deps.tenants.register(TENANT)
+    const noon = { ...world.deps, nowMs: () => Date.parse('2031-01-01T12:10:00Z') }
+    await enqueueDailyWork(undefined, noon)
+    assert.deepEqual(
+      world.sentMessages.map(({ message }) => message.queue),
+      ['evaluations'],
+    )
+    const isDueDaily = async (_tenantId: string, todayMs: number) => todayMs > Date.parse('2031-01-01T00:00:00Z')
+    await enqueueDailyWork(undefined, { ...noon, evaluations: { ...noon.evaluations, isDueDaily } })
+    assert.equal(world.sentMessages.length, 1, 'it was evaluated on this day')
   })
 
   it('distributes tenants evenly over the hour', () => {

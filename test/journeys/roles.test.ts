@@ -59,7 +59,7 @@ const EXTENSIONS: Gate = {
 const CORE_OBJECTS: Gate = {
   passed: ['admin', 'coreAdmin', 'manager', 'employee', 'colleague', 'approver', 'newcomer', 'operator'],
 }
-/** Readers of collections, readers of all core objects, and any user. */
+/** Readers of collections or of all core objects, and any user. */
 const PEOPLE_FOUND: Gate = {
   passed: [
     ...COLLECTIONS_READ.passed,

@@ -114,6 +114,51 @@ describe('the meaning of conditions', () => {
   })
 })
 
+describe('the limits of queries', () => {
+  const indexingPolicy = {
+    includedPaths: [{ path: '/*' }, { path: '/data/nin/?' }],
+    excludedPaths: [{ path: '/data/*' }, { path: '/notes/?' }, { path: '/"_etag"/?' }],
+  }
+
+  it('refuse the order of a property without an index', async (t) => {
+    const container = await (await openAccount(t)).container('things', { indexingPolicy })
+    for (const property of ['id', '_ts', 'n', 'data.nin', 'notes.deep', 'other.data']) {
+      assert.deepEqual(await ask(container, `SELECT * FROM c ORDER BY c.${property}`), [], property)
+    }
+    for (const property of ['data', 'data.other', 'data.nin.deep', 'notes', '_etag']) {
+      const refused = ask(container, `SELECT * FROM c ORDER BY c.${property} DESC`)
+      await assert.rejects(refused, { code: 400, message: /order-by item is excluded/ }, property)
+    }
+  })
+
+  it('refuse the order of what no path includes', async (t) => {
+    const only = { includedPaths: [{ path: '/n/?' }], excludedPaths: [{ path: '/*' }] }
+    const container = await (await openAccount(t)).container('things', { indexingPolicy: only })
+    assert.deepEqual(await ask(container, 'SELECT * FROM c ORDER BY c.n'), [])
+    await assert.rejects(ask(container, 'SELECT * FROM c ORDER BY c.m'), { code: 400 })
+  })
+
+  it('are 512 KB with the parameters', async (t) => {
+    const { cosmos, container } = await openAccount(t)
+    await container('things')
+    const query = 'SELECT * FROM c WHERE c.n = @n'
+    const emptyBytes = JSON.stringify({ query, parameters: [{ name: '@n', value: '' }] }).length
+    for (const [moreBytes, status] of [
+      [0, 200],
+      [1, 400],
+    ] as const) {
+      const value = 'x'.repeat(524_288 - emptyBytes + moreBytes)
+      const headers = {
+        'content-type': 'application/query+json',
+        'x-ms-documentdb-isquery': 'true',
+        'x-ms-documentdb-partitionkey': '["t1"]',
+      }
+      const body = JSON.stringify({ query, parameters: [{ name: '@n', value }] })
+      assert.equal((await send(cosmos, 'POST', docsOf('things'), headers, body)).status, status)
+    }
+  })
+})
+
 const UNSUPPORTED: readonly (readonly [query: string, named: RegExp])[] = [
   ['SELECT DISTINCT c.n FROM c', /DISTINCT/],
   ['SELECT c.n, COUNT(1) AS m FROM c', /COUNT/],

@@ -90,7 +90,9 @@ describe('Delta queries over groups in the local directory', () => {
     const tester = graphClient(directory, 'tester')
     const body = { displayName: 'Delta', mailNickname: 'delta', 'members@odata.bind': [] }
     const { id: groupId } = await tester.api('/groups').post(body)
-    const { id: userId } = await tester.api('/users').post({ displayName: 'X', userPrincipalName: 'x@one.example' })
+    const { id: userId } = await tester
+      .api('/users')
+      .post({ displayName: 'X', mailNickname: 'x', userPrincipalName: 'x@one.example' })
     await add(groupId, userId)
     const first = await roundOf(service, firstQuery(groupId))
     await tester.api(`/users/${userId}`).delete()

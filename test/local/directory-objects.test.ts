@@ -73,7 +73,8 @@ describe('Groups and users in the local directory', () => {
   it('finds groups by the start of their name, in which no character is special', async () => {
     const names = ["Lærere's %", "lærere's _", 'Other']
     const ids: string[] = []
-    for (const displayName of names) ids.push((await tester.api('/groups').post({ displayName })).id)
+    for (const displayName of names)
+      ids.push((await tester.api('/groups').post({ displayName, mailNickname: 'any' })).id)
     const found = async (start: string) => {
       const filter = `startswith(displayName,'${start.replaceAll("'", "''")}')`
       const { value } = await service.api('/groups').filter(filter).top(50).get()
@@ -86,7 +87,7 @@ describe('Groups and users in the local directory', () => {
   })
 
   it('creates, changes and deletes a group', async () => {
-    const { id } = await tester.api('/groups').post({ displayName: 'New', ...binding([user(1)]) })
+    const { id } = await tester.api('/groups').post({ displayName: 'New', mailNickname: 'new', ...binding([user(1)]) })
     assert.deepEqual(await memberIds(service, id), [user(1)])
     await tester.api(`/groups/${id}`).patch({ groupTypes: ['DynamicMembership'] })
     await assert.rejects(service.api(`/groups/${id}`).patch(binding([user(2)])), { statusCode: 403 })
@@ -96,12 +97,16 @@ describe('Groups and users in the local directory', () => {
 
   it('does not create a group with a missing member', async () => {
     const members = binding(['12345678-0000-4000-8000-000000000000'])
-    await assert.rejects(tester.api('/groups').post({ displayName: 'Half', ...members }), { statusCode: 404 })
+    await assert.rejects(tester.api('/groups').post({ displayName: 'Half', mailNickname: 'half', ...members }), {
+      statusCode: 404,
+    })
     assert.deepEqual((await tester.api('/groups').filter("displayName eq 'Half'").get()).value, [])
   })
 
   it('creates a user, finds it by name, and refuses a duplicate name', async () => {
-    const body = { displayName: 'Þóra', userPrincipalName: 'thora@one.example', passwordProfile: { password: 'x' } }
+    const passwordProfile = { password: 'x' }
+    const names = { displayName: 'Þóra', mailNickname: 'thora', userPrincipalName: 'thora@one.example' }
+    const body = { ...names, passwordProfile }
     const { id } = await tester.api('/users').post(body)
     assert.equal((await tester.api('/users/THORA@one.example').get()).id, id)
     await assert.rejects(tester.api('/users').post(body), {
@@ -124,11 +129,15 @@ describe('Groups and users in the local directory', () => {
   })
 
   it('removes memberships with the user', async () => {
-    const { id: groupId } = await tester.api('/groups').post({ displayName: 'Ends', ...binding([user(40), user(41)]) })
+    const { id: groupId } = await tester
+      .api('/groups')
+      .post({ displayName: 'Ends', mailNickname: 'ends', ...binding([user(40), user(41)]) })
     await tester.api(`/users/${user(40)}`).delete()
     assert.deepEqual(await memberIds(service, groupId), [user(41)])
   })
 
+  const USER = { displayName: 'X', userPrincipalName: 'x@one.example' }
+  const MEMBERS = `/groups/${GROUPS.plain}/members`
   for (const [claim, name, method, path, body, status] of [
     ['an application without rights any read', 'reader', 'GET', `/groups/${GROUPS.plain}`, undefined, 403],
     ['the service users', 'service', 'GET', '/users', undefined, 403],
@@ -136,7 +145,19 @@ describe('Groups and users in the local directory', () => {
     ['the service new groups', 'service', 'POST', '/groups', { displayName: 'x' }, 403],
     ['the service other properties', 'service', 'PATCH', `/groups/${GROUPS.plain}`, { displayName: 'x' }, 403],
     ['anybody unknown properties', 'tester', 'PATCH', `/groups/${GROUPS.plain}`, { colour: 'red' }, 400],
-    ['anybody a group without a name', 'tester', 'POST', '/groups', {}, 400],
+    ['anybody a group without a name', 'tester', 'POST', '/groups', { mailNickname: 'x' }, 400],
+    ['anybody a group without a mail nickname', 'tester', 'POST', '/groups', { displayName: 'x' }, 400],
+    ['anybody a user without a mail nickname', 'tester', 'POST', '/users', USER, 400],
+    ['anybody an unknown property of a list', 'tester', 'GET', '/users?$select=id,colour', undefined, 400],
+    ['anybody an unknown property of members', 'tester', 'GET', `${MEMBERS}?$select=colour`, undefined, 400],
+    [
+      'anybody an unknown property of an object',
+      'tester',
+      'GET',
+      `/directoryObjects/${user(1)}?$select=x`,
+      undefined,
+      400,
+    ],
     ['anybody a body that is not JSON', 'tester', 'POST', '/groups', '{', 400],
     ['anybody another method', 'tester', 'PUT', `/groups/${GROUPS.plain}`, {}, 405],
   ] as const) {
@@ -146,6 +167,23 @@ describe('Groups and users in the local directory', () => {
       assert.equal(typeof answer.body.error.code, 'string')
     })
   }
+
+  it('returns the id of the request, also in the error', async () => {
+    const authorization = `Bearer ${await graphToken(directory, 'tester')}`
+    const read = async (path: string, more: Record<string, string> = {}) => {
+      const response = await fetch(`${directory.url}/v1.0${path}`, { headers: { authorization, ...more } })
+      return { headers: response.headers, body: (await response.json()) as { error?: { innerError: object } } }
+    }
+    const { headers } = await read('/users?$top=1')
+    assert.match(headers.get('request-id') ?? '', /^[\da-f-]{36}$/)
+    assert.equal(headers.get('client-request-id'), headers.get('request-id'))
+    const { headers: refused, body } = await read('/users/nobody', { 'client-request-id': 'mine' })
+    assert.notEqual(refused.get('request-id'), headers.get('request-id'))
+    const { date: _, ...ids } = (body.error?.innerError ?? {}) as { date?: string }
+    assert.deepEqual(ids, { 'request-id': refused.get('request-id'), 'client-request-id': 'mine' })
+    const denied = await fetch(`${directory.url}/v1.0/users`)
+    assert.match(denied.headers.get('request-id') ?? '', /^[\da-f-]{36}$/)
+  })
 
   it('returns 401 without a token for Graph', async () => {
     const claims = { aud: 'https://graph.microsoft.com', tid: 'x', exp: 4102444800, roles: ['Group.ReadWrite.All'] }

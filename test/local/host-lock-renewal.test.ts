@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceBusClient } from '@azure/service-bus'
@@ -99,6 +100,14 @@ describe('The lock of a message that is processed', () => {
     unlocked.resolve('result')
     await unlocked.done
     assert.deepEqual(renewedAtMs, [])
+  })
+})
+
+describe('The locks of the service', () => {
+  it('are renewed for as long as a function may run', () => {
+    const { functionTimeout, extensions } = JSON.parse(readFileSync('host.json', 'utf8'))
+    const secondsOf = (text: string) => text.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)
+    assert.ok(secondsOf(extensions.serviceBus.maxAutoLockRenewalDuration) >= secondsOf(functionTimeout))
   })
 })
 

@@ -53,4 +53,25 @@ describe('The plan of an import', () => {
     )
     assert.deepEqual([counts.created, counts.updated, counts.unchanged, counts.deleted], [1, 1, 1, 1])
   })
+
+  it('keeps the object of a line whose data are invalid, and deletes nothing while a line has no name', async () => {
+    const former = [object('identity', 'kept'), object('identity', 'gone')]
+    const present = new Map(former.map((each) => [nameOf(each), { ...each, digest: '' }]))
+    const line = { file: 'all', line: 1 }
+    async function* invalid(): AsyncGenerator<FileEntry> {
+      yield { ...line, ...object('identity', 'kept'), data: { displayName: 7 } }
+    }
+    const { items, invalidLines } = await planImport(invalid(), present, true)
+    assert.deepEqual(
+      items.map(({ item: { op, externalId } }) => [op, externalId]),
+      [['delete', 'gone']],
+    )
+    assert.equal(invalidLines.length, 1)
+    async function* unnamed(): AsyncGenerator<FileEntry> {
+      yield* invalid()
+      yield { ...line, reason: 'externalId is required' }
+    }
+    const withheld = await planImport(unnamed(), present, true)
+    assert.deepEqual([withheld.items, withheld.withholdsDeletions], [[], true])
+  })
 })

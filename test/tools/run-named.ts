@@ -25,6 +25,7 @@ const PROGRAMS: Readonly<Record<string, ReadonlyMap<string, Program>>> = {
     bench('console', 'What a person waits for in the console'),
     bench('core', 'Imports of connector data'),
     bench('criteria', 'Conditions on a large tenant, beside two other engines', '--expose-gc', LARGE_HEAP),
+    bench('definitions', '300 collections and 100 links as files: exported, deleted, applied'),
     bench('ends', 'Memberships that end in the same minute'),
     bench('events', 'Events to a fast receiver beside silent ones, and their share of an evaluation'),
     bench('history', 'Storing and reading changes of members'),
@@ -34,6 +35,7 @@ const PROGRAMS: Readonly<Record<string, ReadonlyMap<string, Program>>> = {
     bench('latency', 'Time from a change to the directory group'),
     bench('memberships', 'The memberships of a person in 200 of 5,000 collections'),
     bench('neighbours', 'What a large tenant costs the others'),
+    bench('rekey', 'Imports that give all people other external ids'),
     bench('removal-plan', 'A held plan of 100,000 accounts'),
     bench('routes', 'Routes that read many records'),
     bench('scale', 'Cost and first limit with 10, 1,000 and 100,000 tenants'),
@@ -42,6 +44,14 @@ const PROGRAMS: Readonly<Record<string, ReadonlyMap<string, Program>>> = {
     bench('visibility', 'Lists of what a person may read'),
   ]),
   soak: new Map([
+    [
+      'definitions',
+      {
+        summary: 'Random edits of definition files: 1,000 runs; DEFINITIONS_SEED repeats one',
+        words: ['--test', '--test-timeout=14400000', 'test/api/definitions-edits.property.test.ts'],
+        variables: { DEFINITIONS_RUNS: '1000' },
+      },
+    ],
     soak(
       'consistency',
       'Several instances, groups changed by hand: --runs --seed',

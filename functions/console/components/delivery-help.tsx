@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
 import { t } from '../language/texts.ts'
 import { Section } from './page.tsx'
@@ -12,6 +12,7 @@ const TEMPLATES = {
 
 /** How data come into a source: files to fill in, and the command that sends them. */
 export function DeliveryHelp({ connector: { id, clientId } }: { readonly connector: ConnectorRecord }) {
+  const templates = useTemplates()
   const command = `CLIENT_ID=${clientId} npm run import -- ./data --connector ${id} --api-url ${location.origin} --dry-run`
   return (
     <Section title={t('sendData')}>
@@ -19,8 +20,8 @@ export function DeliveryHelp({ connector: { id, clientId } }: { readonly connect
         <li>
           {t('sendDataFiles')}
           <div class="actions">
-            {Object.entries(TEMPLATES).map(([file, columns]) => (
-              <a key={file} class="button" download={file} href={csvAddress(columns)}>
+            {templates.map(([file, address]) => (
+              <a key={file} class="button" download={file} href={address}>
                 {file}
               </a>
             ))}
@@ -36,8 +37,22 @@ export function DeliveryHelp({ connector: { id, clientId } }: { readonly connect
   )
 }
 
-const csvAddress = (columns: readonly string[]): string =>
-  `data:text/csv;charset=utf-8,${encodeURIComponent(`${columns.join(',')}\r\n`)}`
+/** The addresses of the files, for as long as they are shown. */
+function useTemplates(): readonly (readonly [file: string, address: string])[] {
+  const [addresses] = useState(() =>
+    Object.entries(TEMPLATES).map(([file, columns]) => {
+      const content = new Blob([`${columns.join(',')}\r\n`], { type: 'text/csv;charset=utf-8' })
+      return [file, URL.createObjectURL(content)] as const
+    }),
+  )
+  useEffect(
+    () => () => {
+      for (const [, address] of addresses) URL.revokeObjectURL(address)
+    },
+    [addresses],
+  )
+  return addresses
+}
 
 /** A text to copy as it is. */
 export function Copyable({ text }: { readonly text: string }) {

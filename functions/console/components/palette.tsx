@@ -4,7 +4,7 @@ import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link
 import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
 import type { Api } from '../api.ts'
 import type { MessageKey } from '../language/english.ts'
-import { compareNames, t } from '../language/texts.ts'
+import { compareByLocale, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { navigate } from '../router.ts'
 import { isCollectionsAdministrator, isCoreAdministrator, useConsole } from '../session.ts'
@@ -136,7 +136,7 @@ async function readRecords(api: Api): Promise<readonly Target[]> {
       kind: 'group' as const,
     })),
   ]
-  return targets.sort((one, other) => compareNames(one.name, other.name))
+  return targets.sort((one, other) => compareByLocale(one.name, other.name))
 }
 
 async function readPeople(text: string, api: Api, signal: AbortSignal): Promise<readonly Target[]> {

@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks'
-import { compareNames, t } from '../language/texts.ts'
+import { compareByLocale, t } from '../language/texts.ts'
 import { queryValue, setQueryValue } from '../router.ts'
 
 /** What a column is ordered by. Records without a value come last. */
-export type SortValue = string | number | null | undefined
+type SortValue = string | number | null | undefined
 
 export type SortedColumn<Item> = {
   readonly head: string
@@ -44,7 +44,7 @@ function compareValues(one: SortValue, other: SortValue, direction: 1 | -1): num
   const [lacksOne, lacksOther] = [one ?? '', other ?? ''].map((value) => value === '') as [boolean, boolean]
   if (lacksOne || lacksOther) return Number(lacksOne) - Number(lacksOther)
   if (typeof one === 'number' && typeof other === 'number') return direction * (one - other)
-  return direction * compareNames(String(one), String(other))
+  return direction * compareByLocale(String(one), String(other))
 }
 
 type HeadProps<Item> = SortOrder & { readonly columns: readonly SortedColumn<Item>[] }

@@ -6,7 +6,7 @@ import { ItemPicker, type PickedItem, PickedItems } from '../components/item-pic
 import { ErrorNotice } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
-import { findPeople } from '../object-names.ts'
+import { searchPeople } from '../object-names.ts'
 import { type Resource, useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 import { type CompletePart, pointerInTree } from './complete-part.ts'
@@ -80,7 +80,7 @@ export function TestedPerson({ person, results, onChange }: TestedPersonProps) {
       <ItemPicker
         label={t('tryPersonFind')}
         hint={t('tryPersonHint')}
-        search={(text, signal) => findPeople(api, text, signal)}
+        search={(text, signal) => searchPeople(api, text, signal)}
         onPick={onChange}
       />
     </Section>

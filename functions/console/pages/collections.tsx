@@ -6,7 +6,7 @@ import { Choice, OptionalText, SearchField, useAddress } from '../components/fie
 import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
-import { compareNames, numberOf, t, timeOf } from '../language/texts.ts'
+import { compareByLocale, numberOf, t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -131,5 +131,5 @@ async function listCollections(api: Api): Promise<AnyCollection[]> {
     ...criteria.map((one) => ({ ...one, kind: 'criteria' as const, linkCount: linkCountOf(one.id) })),
     ...joinable.map((one) => ({ ...one, kind: 'joinable' as const, linkCount: linkCountOf(one.id) })),
   ]
-  return all.sort((one, other) => compareNames(one.name, other.name))
+  return all.sort((one, other) => compareByLocale(one.name, other.name))
 }

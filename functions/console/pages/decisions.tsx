@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import type { Api, ApiFault } from '../api.ts'
-import { readAttention } from '../attention.ts'
+import { loadAttention } from '../attention.ts'
 import { ActionButton, Dialog, Done } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
 import { OptionalText, TextField } from '../components/fields.tsx'
@@ -51,7 +51,7 @@ export function DecisionList({ requests, loadMore, onDecided }: DecisionListProp
       failures,
     })
     onDecided()
-    void readAttention(api)
+    void loadAttention(api)
   }
   return (
     <>

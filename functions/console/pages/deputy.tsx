@@ -6,7 +6,7 @@ import { ItemPicker, type PickedItem } from '../components/item-picker.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { dayText, t } from '../language/texts.ts'
-import { findPeople } from '../object-names.ts'
+import { searchPeople } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { isCollectionsAdministrator, useConsole } from '../session.ts'
 import { REQUESTS } from './requests.tsx'
@@ -65,7 +65,7 @@ function DeputyForm({ onChange }: { readonly onChange: (done: string) => void })
       <ItemPicker
         label={t('findDeputy')}
         hint={isCollectionsAdministrator(me) ? undefined : t('wholeNameHint')}
-        search={(text, signal) => findPeople(api, text, signal)}
+        search={(text, signal) => searchPeople(api, text, signal)}
         without={me.identityId === null ? [] : [me.identityId]}
         onPick={setPerson}
       />

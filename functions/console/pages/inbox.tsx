@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
-import { readAttention } from '../attention.ts'
+import { loadAttention } from '../attention.ts'
 import { ActionButton } from '../components/actions.tsx'
 import { TextField } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -75,7 +75,7 @@ function Decision({ path, etag, request, isReasonDue }: DecisionProps) {
   const decide = async (action: 'approve' | 'reject', reason: string): Promise<void> => {
     const body = reason.trim() === '' ? {} : { notes: reason.trim() }
     await api.send('POST', `${path}/${action}`, { body, ifMatch: etag })
-    void readAttention(api)
+    void loadAttention(api)
     const name = request.requesterName ?? ''
     navigate('/inbox', t(action === 'approve' ? 'approvedNamed' : 'rejectedNamed', { name }))
   }

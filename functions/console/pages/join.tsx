@@ -55,7 +55,7 @@ export function JoinView() {
 
 const approvalText = (isRequired: boolean): string => (isRequired ? t('joinApproval') : t('joinImmediately'))
 
-/** Who decides, if a decision is needed, and how long a membership lasts. */
+/** Whether a decision is needed, by whom, and how long a membership lasts. */
 function PolicySummary({ policy }: { readonly policy: JoinableCollectionDto['joinPolicy'] }) {
   const { approvalRequired, approvalGates, maxDays } = policy
   return (

@@ -5,7 +5,7 @@ import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import type { NamesById } from '../condition/condition-text.tsx'
-import { agoText, compareNames, numberOf, t, timeOf } from '../language/texts.ts'
+import { agoText, compareByLocale, numberOf, t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -65,7 +65,7 @@ export function LinksView() {
 }
 
 function urgentFirst(one: GroupLinkDto, other: GroupLinkDto): number {
-  return Number(isUrgent(other)) - Number(isUrgent(one)) || compareNames(groupNameOf(one), groupNameOf(other))
+  return Number(isUrgent(other)) - Number(isUrgent(one)) || compareByLocale(groupNameOf(one), groupNameOf(other))
 }
 
 const URGENT: readonly GroupLinkDto['syncState'][] = ['Failed', 'RemovalsHeld', 'RemovalsPaused']

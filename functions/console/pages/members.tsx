@@ -9,7 +9,7 @@ import { type Column, LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
-import { findPeople } from '../object-names.ts'
+import { searchPeople } from '../object-names.ts'
 import { usePages } from '../resource.ts'
 import { useConsole } from '../session.ts'
 
@@ -86,7 +86,7 @@ export function MembersSection({ collection: { id, updatedAt, objectType }, isJo
           <ItemPicker
             label={t('findPerson')}
             hint={t('whySomebodyHint')}
-            search={(wanted, signal) => findPeople(api, wanted, signal)}
+            search={(wanted, signal) => searchPeople(api, wanted, signal)}
             onPick={setExplained}
           />
         </Section>
@@ -143,7 +143,7 @@ function AddMembers({ collectionId, onAdded }: AddMembersProps) {
       <ItemPicker
         label={t('findPerson')}
         without={people.map(({ id }) => id)}
-        search={(text, signal) => findPeople(api, text, signal)}
+        search={(text, signal) => searchPeople(api, text, signal)}
         onPick={(person) => setPeople([...people, person])}
       />
     </ConfirmedAction>

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
 import { ActionButton } from '../components/actions.tsx'
 import { Choice, TextField } from '../components/fields.tsx'
 import { Page, Section } from '../components/page.tsx'
@@ -24,8 +23,8 @@ export function NewConnectorView() {
       authority,
       ...(hours === '' ? {} : { expectedIntervalHours: Number(hours) }),
     }
-    const { data } = await api.send<ConnectorRecord>('POST', CONNECTORS, { body })
-    navigate(`/connectors/${data.id}`, t('sourceAdded', { name: body.name }))
+    const { data: id } = await api.send<string>('POST', CONNECTORS, { body })
+    navigate(`/connectors/${id}`, t('sourceAdded', { name: body.name }))
   }
   return (
     <Page title={t('addSource')} back={{ path: '/connectors', text: t('connectors') }}>

@@ -3,7 +3,7 @@ import type { CollectionDto } from '../../../shared/domain/collections/collectio
 import type { MembershipDto } from '../../../shared/domain/insight/list-memberships.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import type { Api } from '../api.ts'
-import { readAttention } from '../attention.ts'
+import { loadAttention } from '../attention.ts'
 import { ConfirmedAction, Done } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
 import { TextField } from '../components/fields.tsx'
@@ -29,7 +29,7 @@ export function OwnMemberships() {
   const onChange = (text: string) => {
     setDone(text)
     memberships.reload()
-    void readAttention(api)
+    void loadAttention(api)
   }
   return (
     <>
@@ -111,7 +111,7 @@ type ExtendActionProps = {
 }
 
 /** Asks for a later end of a membership. */
-export function ExtendAction({ request, onChange }: ExtendActionProps) {
+function ExtendAction({ request, onChange }: ExtendActionProps) {
   const { api } = useConsole()
   const { id, collectionId, endsAt, extension } = request
   const [day, setDay] = useState('')

@@ -6,7 +6,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { coreAttributeText } from '../condition/attribute-text.ts'
 import { IDENTITIES, type Position, textOf } from '../core-objects.ts'
-import { compareNames, t } from '../language/texts.ts'
+import { compareByLocale, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 
@@ -117,7 +117,7 @@ function AttributeName({ name }: { readonly name: string }) {
 function attributeRows(sources: readonly IdentitySource[]): AttributeRow[] {
   const names = [...new Set(sources.flatMap(({ attributes }) => Object.keys(attributes)))]
   return names
-    .sort((one, other) => compareNames(coreAttributeText(one), coreAttributeText(other)))
+    .sort((one, other) => compareByLocale(coreAttributeText(one), coreAttributeText(other)))
     .map((name) => ({
       name,
       sources: sources.flatMap(({ connectorName, attributes, used }) =>

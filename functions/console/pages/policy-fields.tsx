@@ -4,7 +4,7 @@ import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
 import { Order } from '../components/order.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
-import { collectionsNamed, findPeople } from '../object-names.ts'
+import { collectionsNamed, searchPeople } from '../object-names.ts'
 import { useConsole } from '../session.ts'
 import type { EditedGate, EditedPolicy } from './join-policy.ts'
 
@@ -130,7 +130,9 @@ function GateField({ gate, index, types, collections, onChange }: GateFieldProps
             label={type === 'Identity' ? t('addApprover') : t('addApproverCollection')}
             without={approvers.map(({ id }) => id)}
             search={(text, signal) =>
-              type === 'Identity' ? findPeople(api, text, signal) : Promise.resolve(collectionsNamed(collections, text))
+              type === 'Identity'
+                ? searchPeople(api, text, signal)
+                : Promise.resolve(collectionsNamed(collections, text))
             }
             onPick={(item) => onChange({ ...gate, approvers: [...approvers, item] })}
           />

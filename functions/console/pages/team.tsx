@@ -9,7 +9,7 @@ import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { RequestTable } from '../components/request-table.tsx'
-import { compareNames, t } from '../language/texts.ts'
+import { compareByLocale, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -162,5 +162,5 @@ async function listReports(ownId: string, api: Api): Promise<Report[]> {
       },
     ]
   })
-  return reports.sort((one, other) => compareNames(one.name, other.name))
+  return reports.sort((one, other) => compareByLocale(one.name, other.name))
 }

@@ -122,6 +122,7 @@ const LINK: GroupLinkDto = {
 const SETTINGS: LinkSettingsDto = {
   linkableGroups: 'Any',
   removalGuard: { enabled: true, percent: 20, minimum: 10, fourEyes: true },
+  timeZone: 'Europe/Oslo',
   updatedAt: UPDATED_AT,
   updatedBy: ADMINISTRATOR_ID,
 }

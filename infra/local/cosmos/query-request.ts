@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Json } from '../../../shared/kernel/json.ts'
+import { isIndexed } from './index-policy.ts'
 import { isJsonObject, parseObject, refuseUnknownMembers } from './json.ts'
 import type { Scan } from './query/access.ts'
 import { decodeToken, encodeToken } from './query/continuation.ts'
@@ -31,6 +32,8 @@ export const QUERY_PLAN = {
 const BODY_MEMBERS = new Set(['query', 'parameters'])
 const PARAMETER_MEMBERS = new Set(['name', 'value'])
 const DEFAULT_PAGE_ROWS_COUNT = 1000
+/** Cosmos DB limits the text. Parameters are counted too, as they would be in the text. https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
+const QUERY_LIMIT_BYTES = 512 * 1024
 const PARSED_KEPT_COUNT = 200
 
 const parsed = new Map<string, Query>()
@@ -42,10 +45,14 @@ export function answerQuery(
   headers: IncomingHttpHeaders,
   body: string,
 ): Answer {
+  if (Buffer.byteLength(body) > QUERY_LIMIT_BYTES) {
+    throw badRequest(`The query with its parameters is longer than ${QUERY_LIMIT_BYTES} bytes`)
+  }
   const request = parseObject(body, 'The query')
   refuseUnknownMembers(request, BODY_MEMBERS, 'The query')
   if (typeof request.query !== 'string') throw badRequest('The request requires a string: query')
   const query = parsedQuery(request.query)
+  refuseOrderWithoutIndex(query, place.container)
   if (isStrict && place.partition === undefined) refuseAcrossPartitions(query)
   const parameters = parametersOf(request.parameters)
   const scope = { key, scope: [place.container.number, place.partition ?? null, request.query, [...parameters]] }
@@ -70,6 +77,11 @@ function parsedQuery(text: string): Query {
   if (parsed.size >= PARSED_KEPT_COUNT) parsed.clear()
   parsed.set(text, query)
   return query
+}
+
+function refuseOrderWithoutIndex({ order }: Query, { resource }: Scan['container']): void {
+  if (order === undefined || isIndexed(resource.indexingPolicy, order.path)) return
+  throw badRequest(`The index path corresponding to the specified order-by item is excluded: /${order.path.join('/')}`)
 }
 
 /** In Azure, the client merges the results of several partition ranges. The single local range would hide errors. */

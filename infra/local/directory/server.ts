@@ -141,7 +141,9 @@ function services(options: DirectoryOptions, database: DatabaseSync, { authority
     const { pathname: path, searchParams: query } = new URL(request.url ?? '/', authorityUrl())
     if (path.startsWith('/v1.0/')) {
       const origin = originOf(headers.host, authorityUrl())
-      return graph.serve({ method, path, query, text, authorization: headers.authorization, origin })
+      const { authorization, 'client-request-id': clientId } = headers
+      const clientRequestId = clientId?.toString()
+      return graph.serve({ method, path, query, text, authorization, clientRequestId, origin })
     }
     if (path.startsWith('/local/')) return { headers: {}, ...local(method, path, text) }
     return signInAnswer(request, text)

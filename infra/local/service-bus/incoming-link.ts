@@ -1,4 +1,5 @@
 import rhea, { type EventContext, type Receiver, type Sender } from 'rhea'
+import { acceptToken } from './access-tokens.ts'
 import type { Entity } from './entities.ts'
 import type { Intake } from './intake.ts'
 import { type ManagementReply, manage } from './management.ts'
@@ -31,15 +32,22 @@ export function openManagementLink(
   store: MessageStore,
   nowMs: () => number,
 ): void {
-  openRequestLink(receiver, (operation, body) => manage({ operation, body, entity, intake, nowMs: nowMs() }), store)
+  openRequestLink(
+    receiver,
+    (operation, body) => manage({ operation, body: (body ?? {}) as Fields, entity, intake, nowMs: nowMs() }),
+    store,
+  )
 }
 
-/** The link for tokens. Every token is accepted. */
+/** The link for access tokens of the connection. */
 export function openTokenLink(receiver: Receiver, store: MessageStore): void {
   openRequestLink(
     receiver,
-    (operation) => {
-      if (operation === 'put-token') return { status: 202, body: undefined }
+    (operation, token, { name: audience, type }) => {
+      if (operation === 'put-token') {
+        acceptToken(receiver.connection, { token, type, audience })
+        return { status: 202, body: undefined }
+      }
       throw new BusRefusal('amqp:not-implemented', `The operation '${operation}' is not supported.`)
     },
     store,
@@ -47,7 +55,8 @@ export function openTokenLink(receiver: Receiver, store: MessageStore): void {
 }
 
 type Reply = ManagementReply | { readonly status: 202; readonly body: undefined }
-type Handler = (operation: string, body: Readonly<Record<string, unknown>>) => Reply
+type Fields = Readonly<Record<string, unknown>>
+type Handler = (operation: string, body: unknown, properties: Fields) => Reply
 
 function openRequestLink(receiver: Receiver, handle: Handler, store: MessageStore): void {
   receiver.on('message', (context: EventContext) => {
@@ -55,7 +64,8 @@ function openRequestLink(receiver: Receiver, handle: Handler, store: MessageStor
     if (delivery === undefined) return
     try {
       const request = rhea.message.decode(rawBytes(context))
-      const reply = outcomeOf(() => handle(String(request.application_properties?.operation), request.body ?? {}))
+      const properties = request.application_properties ?? {}
+      const reply = outcomeOf(() => handle(String(properties.operation), request.body, properties))
       settle(delivery)
       store.afterCommit((failure) => answer(receiver, request.message_id, failure ? asRefusal(failure) : reply))
     } catch (failure) {

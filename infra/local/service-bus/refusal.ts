@@ -5,6 +5,7 @@ const STATUS = {
   'amqp:decode-error': 400,
   'amqp:invalid-field': 400,
   'amqp:not-allowed': 403,
+  'amqp:unauthorized-access': 401,
   'amqp:internal-error': 500,
   'amqp:link:message-size-exceeded': 400,
   'com.microsoft:message-lock-lost': 410,

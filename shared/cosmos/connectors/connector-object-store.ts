@@ -47,6 +47,7 @@ const parse = documentParser<ConnectorObject>(
     continuedIn: Type.Optional(Type.String()),
     foldedKeys: Type.Optional(Type.Record(Type.String(), Type.String())),
     conflictKeys: Type.Optional(Strings),
+    supplements: Type.Optional(Type.Literal(true)),
     formerIds: Type.Optional(Strings),
     renamedTo: Type.Optional(Type.String()),
     createdAtMs: Type.Optional(Type.Number()),
@@ -121,7 +122,9 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),
     async identitiesByKeys(tenantId, values) {
       const found = await Promise.all(
-        [...values].map(([key, some]) => whereIn(tenantId, joinKeyProperty(key), storedForms(key, some))),
+        [...values].flatMap(([key, some]) =>
+          joinKeyProperties(key).map((property) => whereIn(tenantId, property, storedForms(key, some))),
+        ),
       )
       return [...new Map(found.flat().map((each) => [each.value.id, each])).values()]
     },
@@ -205,15 +208,16 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
   }
 }
 
-const SENT_KEYS: Readonly<Record<string, string>> = {
-  nin: 'c.data.nin',
-  directoryObjectId: 'c.data.directoryObjectId',
+const SENT_KEYS: Readonly<Record<string, readonly string[]>> = {
+  // Folded where it was sent in another form.
+  nin: ['c.data.nin', 'c.foldedKeys.nin'],
+  directoryObjectId: ['c.data.directoryObjectId'],
 }
 
-const joinKeyProperty = (key: string): string =>
-  SENT_KEYS[key] ?? (key.includes('/') ? `c.foldedKeys[${JSON.stringify(key)}]` : `c.foldedKeys.${key}`)
+const joinKeyProperties = (key: string): readonly string[] =>
+  SENT_KEYS[key] ?? [key.includes('/') ? `c.foldedKeys[${JSON.stringify(key)}]` : `c.foldedKeys.${key}`]
 
-/** National identity numbers with letters are written in capitals, or not. */
+/** A `nin` with capitals that a version before folded ones were stored has written. */
 const storedForms = (key: string, values: readonly string[]): string[] =>
   key === 'nin' ? [...new Set(values.flatMap((value) => [value, value.toUpperCase()]))] : [...values]
 

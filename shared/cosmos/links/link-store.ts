@@ -1,4 +1,5 @@
 import type { Container, OperationInput, Resource, SqlQuerySpec } from '@azure/cosmos'
+import { Type } from 'typebox'
 import { eventsOfLinkAction, eventsOfLinkChange, withPauseTold } from '../../domain/events/change-events.ts'
 import type { EventDraft } from '../../domain/events/event-types.ts'
 import { FORMER_LINK_KEPT_S, FormerLink, formerLinkOf, succeeding } from '../../domain/group-links/former-link.ts'
@@ -55,7 +56,10 @@ const NO_FORMER_LINK: FormerLink = { removalWindow: EMPTY_WINDOW, recentWrites: 
 /** Id of the document with the tenant's settings, in the partition of its links: one request reads both. */
 const SETTINGS_ID = 'settings'
 
-const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, { fourEyes: false })
+const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, {
+  fourEyes: false,
+  timeZone: DEFAULT_LINK_SETTINGS.timeZone,
+})
 
 /** Members of a link that decide whether it needs attention. */
 const DECIDING_MEMBERS = 'c.state, c.skippedCount, c.lastSyncOutcome, c.heldRemovals'
@@ -69,6 +73,11 @@ const UNDECIDED = {
 
 /** Few enough for the index. */
 const COLLECTIONS_PER_QUERY_COUNT = 1_000
+
+const zonesParser = versionedDocumentParser(
+  'time zone of a tenant',
+  Type.Object({ tenantId: Type.String(), timeZone: Type.String() }),
+)
 
 /** The version of default settings that are not stored. */
 const NOT_STORED = ''
@@ -247,6 +256,17 @@ export function cosmosLinkSettingsStore(links: Container): LinkSettingsStore {
       const codes = { 412: 'StaleVersion', 404: 'StaleVersion' } as const
       await writeAudited(links, [operation], audit, { tenantId }, codes)
       return settings
+    },
+    async timeZones() {
+      const query = 'SELECT c.tenantId, c.timeZone FROM c WHERE c.id = @id AND c.timeZone != @utc'
+      const parameters = [
+        { name: '@id', value: SETTINGS_ID },
+        { name: '@utc', value: DEFAULT_LINK_SETTINGS.timeZone },
+      ]
+      const { resources } = await links.items.query<unknown>({ query, parameters }).fetchAll()
+      return new Map(
+        resources.map((document) => zonesParser.parse(document).value).map((one) => [one.tenantId, one.timeZone]),
+      )
     },
   }
 }

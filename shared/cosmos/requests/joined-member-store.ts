@@ -2,6 +2,7 @@ import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { JoinedMembers } from '../../domain/collections/membership-store.ts'
 import type { JoinedMembership } from '../../domain/criteria/collection-members.ts'
+import { chunk } from '../../kernel/chunk.ts'
 import { parseChange } from '../change-document.ts'
 import { documentParser } from '../document-parser.ts'
 import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, sqlParameters } from '../documents.ts'
@@ -22,6 +23,9 @@ const parseJoinedRow = documentParser<JoinedRow>(
 const JOINED =
   "SELECT c.ofCollection, c.holderId AS identityId, c.position AS relationshipId FROM c WHERE c.state = 'Joined' AND "
 
+/** A query is at most 512 KB long. https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
+const IDS_PER_QUERY_COUNT = 2000
+
 /** Container `requests`, partition key `/tenantId`: the slots of memberships, and the head of each collection. */
 export function cosmosJoinedMembers(requests: Container, nowMs: () => number): JoinedMembers {
   const find = <T>(tenantId: string, query: string, parameters: QueryParameters): Promise<T[]> =>
@@ -38,10 +42,12 @@ export function cosmosJoinedMembers(requests: Container, nowMs: () => number): J
   const headsOf = async (tenantId: string, collectionIds: readonly string[]) => {
     const byId = new Map(collectionIds.map((id) => [id, { membershipVersion: 0, revision: '0' }]))
     if (byId.size === 0) return byId
-    const heads = await find<object>(tenantId, 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', {
-      ids: collectionIds.map(headId),
-    })
-    for (const { collectionId, membershipVersion, revision = 0 } of heads.map(parseJoinedHead)) {
+    const heads = await Promise.all(
+      chunk(collectionIds.map(headId), IDS_PER_QUERY_COUNT).map((ids) =>
+        find<object>(tenantId, 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', { ids }),
+      ),
+    )
+    for (const { collectionId, membershipVersion, revision = 0 } of heads.flat().map(parseJoinedHead)) {
       byId.set(collectionId, { membershipVersion, revision: `${membershipVersion}.${revision}` })
     }
     return byId
@@ -61,7 +67,12 @@ export function cosmosJoinedMembers(requests: Container, nowMs: () => number): J
       if (collectionIds.length === 0) return new Map()
       // Versions are read first. Members newer than their version are reported again; older members would be missed.
       const heads = await headsOf(tenantId, collectionIds)
-      const found = await findJoined(tenantId, 'ARRAY_CONTAINS(@ids, c.ofCollection)', { ids: [...heads.keys()] })
+      const parts = await Promise.all(
+        chunk([...heads.keys()], IDS_PER_QUERY_COUNT).map((ids) =>
+          findJoined(tenantId, 'ARRAY_CONTAINS(@ids, c.ofCollection)', { ids }),
+        ),
+      )
+      const found = new Map(parts.flatMap((part) => [...part]))
       return new Map(
         heads.entries().map(([id, head]) => {
           const memberships = (found.get(id) ?? []).map(membershipOf).sort(byIdentity)

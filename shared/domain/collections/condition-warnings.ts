@@ -3,6 +3,7 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { Closed, Described, OneOf } from '../../kernel/schema.ts'
 import type { CheckedCondition } from '../criteria/condition.ts'
 import { type Proof, proofsTask } from '../criteria/proofs/prove-condition.ts'
+import type { RowSettings } from '../tenant-index/row-settings.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedConditionTask } from './condition-entry.ts'
@@ -29,24 +30,24 @@ const MESSAGES: Readonly<Record<Proof['code'], string>> = {
 }
 
 /** What is certainly not intended about a condition. */
-export function* conditionWarningsTask({ root }: CheckedCondition): Task<ConditionWarning[]> {
-  const proofs = yield* proofsTask(root)
+export function* conditionWarningsTask({ root }: CheckedCondition, { zone }: RowSettings): Task<ConditionWarning[]> {
+  const proofs = yield* proofsTask(root, zone)
   return proofs.map(({ code, pointer }) => ({ code, message: MESSAGES[code], target: pointer }))
 }
 
 /** The same of a stored condition. None for one that is invalid. */
 export async function warningsOf(
   collection: Collection,
-  { scheduler, log }: Pick<CollectionDependencies, 'scheduler' | 'log'>,
+  { scheduler, snapshots, log }: Pick<CollectionDependencies, 'scheduler' | 'snapshots' | 'log'>,
 ): Promise<ConditionWarning[]> {
   try {
-    return await scheduler.run(storedWarningsTask(collection))
+    return await scheduler.run(storedWarningsTask(collection, await snapshots.settingsOf(collection.tenantId)))
   } catch (error) {
     log.error('collection.invalid', error, { tenantId: collection.tenantId, collectionId: collection.id })
     return []
   }
 }
 
-function* storedWarningsTask(collection: Collection): Task<ConditionWarning[]> {
-  return yield* conditionWarningsTask(yield* storedConditionTask(collection))
+function* storedWarningsTask(collection: Collection, settings: RowSettings): Task<ConditionWarning[]> {
+  return yield* conditionWarningsTask(yield* storedConditionTask(collection), settings)
 }

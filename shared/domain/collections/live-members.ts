@@ -1,11 +1,10 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
-import { dayOf } from '../../kernel/timestamp.ts'
 import { CORE_TYPE, type CollectionMembers, type JoinedMembership } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile, type KnownLeaves, ROW_PLACE } from '../criteria/compile.ts'
 import { evaluationTask, objectEvaluationTask } from '../criteria/evaluate.ts'
 import type { NamedMembersContext } from '../criteria/evaluation-context.ts'
 import { evaluationOrder } from '../criteria/evaluation-order.ts'
-import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { dayOn, type RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { Collection, CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { storedConditionTask } from './condition-entry.ts'
@@ -33,7 +32,7 @@ export async function liveContext(
   const evaluated = new Map<string, ReadonlySet<string>>()
   const context = contextOver(
     collections,
-    dayOf(deps.nowMs()),
+    dayOn(rows, deps.nowMs()),
     (id) => joined.get(id)?.memberships ?? [],
     ({ id }) => evaluated.get(id) ?? NO_MEMBERS,
   )

@@ -96,7 +96,7 @@ export async function previewCriteria(
   const members = current === undefined ? [] : await memberIds(current, objectType, context, deps)
   const definition = { condition: compile(condition), objectType, limit: limit ?? undefined }
   const previewed = await deps.snapshots.reading(rows, previewTask(definition, members, rows, context))
-  return { ...previewed, warnings: await deps.scheduler.run(conditionWarningsTask(condition)) }
+  return { ...previewed, warnings: await deps.scheduler.run(conditionWarningsTask(condition, rows.settings)) }
 }
 
 /** The id of a whole record that a client sends for a preview. */

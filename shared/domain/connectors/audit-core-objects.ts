@@ -6,7 +6,9 @@ import { rulesOf } from './connector-rules.ts'
 import { mergeCoreObjects } from './merge-core-objects.ts'
 import { placeAgain } from './place-again.ts'
 import { recount } from './space-counts.ts'
-import { enqueueDelayedEvaluation, type WriteDependencies } from './write-objects.ts'
+import { storeJoinKeys } from './store-join-keys.ts'
+import type { WriteDependencies } from './write-dependencies.ts'
+import { enqueueDelayedEvaluation } from './write-objects.ts'
 
 /** Core objects compared together. */
 const PAGE_COUNT = 1000
@@ -19,6 +21,8 @@ type AuditDependencies = WriteDependencies & { readonly audits: CoreObjectAudits
 export type AuditPosition = {
   readonly tenantId: string
   readonly after?: string | undefined
+  /** First, only the join keys of all identities are stored. The audit itself follows. */
+  readonly stage?: 'keys' | undefined
   readonly beganAtMs?: number | undefined
 }
 
@@ -33,9 +37,10 @@ export type AuditPosition = {
  * concurrent writes.
  */
 export async function auditCoreObjects(position: AuditPosition, deps: AuditDependencies): Promise<void> {
-  const { tenantId, after } = position
+  const { tenantId, after, stage } = position
   const startMs = deps.nowMs()
   const connectors = await deps.connectors.list(tenantId)
+  if (stage === 'keys') return storeAllKeys(position, connectors, deps)
   const audited = after === undefined ? await deps.audits.find(tenantId) : undefined
   const basis = { audited, connectors, nowMs: startMs }
   const ids = after === undefined ? await coreObjectsToAudit(tenantId, basis, deps) : undefined
@@ -48,23 +53,53 @@ export async function auditCoreObjects(position: AuditPosition, deps: AuditDepen
   await deps.audits.save(tenantId, { ...audited, auditedAtMs: startMs })
 }
 
+/** Before all others. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+
+/** One batch of storing join keys. The last one enqueues the complete audit. */
+async function storeAllKeys(
+  { tenantId, after, beganAtMs }: AuditPosition,
+  connectors: readonly Connector[],
+  deps: AuditDependencies,
+): Promise<void> {
+  const position = await eachPage(tenantId, after, deps, (ids) => storeJoinKeys(tenantId, ids, connectors, deps))
+  const next = position === undefined ? { after: FIRST_ID } : { after: position, stage: 'keys' as const }
+  await enqueueAudit({ tenantId, ...next, beganAtMs }, deps.newId(), deps)
+}
+
+/**
+ * Does the work for the ids of all core objects, page by page, until a batch has taken its time.
+ * @returns The id after which the next batch continues; undefined at the end.
+ */
+async function eachPage(
+  tenantId: string,
+  after: string | undefined,
+  deps: AuditDependencies,
+  work: (ids: readonly string[]) => Promise<void>,
+): Promise<string | undefined> {
+  const startMs = deps.nowMs()
+  let position = after
+  do {
+    const { ids, continueAfter } = await nextIds(tenantId, position, deps)
+    await work(ids)
+    position = continueAfter
+  } while (position !== undefined && deps.nowMs() < startMs + BATCH_MS)
+  return position
+}
+
 /** One batch of a complete audit. */
 async function auditAll(
   { tenantId, after, beganAtMs }: AuditPosition,
   connectors: readonly Connector[],
   deps: AuditDependencies,
 ): Promise<void> {
-  const startMs = deps.nowMs()
-  let position = after
   let checkedCount = 0
   let repairedCount = 0
-  do {
-    const { ids, continueAfter } = await nextIds(tenantId, position, deps)
+  const position = await eachPage(tenantId, after, deps, async (ids) => {
     repairedCount += await placeAgain(tenantId, ids, connectors, deps)
     repairedCount += await compare(tenantId, ids, connectors, deps)
     checkedCount += ids.length
-    position = continueAfter
-  } while (position !== undefined && deps.nowMs() < startMs + BATCH_MS)
+  })
   await report(tenantId, { checkedCount, repairedCount, isComplete: true, isLast: position === undefined }, deps)
   if (position !== undefined) {
     await enqueueAudit({ tenantId, after: position, beganAtMs }, deps.newId(), deps)

@@ -14,7 +14,8 @@ import {
 import type { ItemOutcome, ItemWarning } from './decide-writes.ts'
 import { parseObjectData } from './object-data.ts'
 import { type ObjectWrite, type ParsedWrite, parseBatchItems } from './object-input.ts'
-import { type WriteDependencies, writeObjects } from './write-objects.ts'
+import type { WriteDependencies } from './write-dependencies.ts'
+import { writeObjects } from './write-objects.ts'
 
 /** Roles that may write to a connector space, restricted to the connector's own application. */
 export const CONNECTOR_WRITERS: readonly Role[] = ['iam-core.connector-data.readwrite.self']

@@ -49,6 +49,11 @@ export type ConnectorObject = {
   readonly foldedKeys?: Readonly<Record<string, string>>
   /** Of an identity: join keys that others share without being one person with it, `<key> <value>`, in their order. */
   readonly conflictKeys?: readonly string[]
+  /**
+   * Set in an identity that was assigned while its connector supplemented others: it does not take a core object from
+   * those who carried it, when the authority of its connector goes up.
+   */
+  readonly supplements?: true
   /** Of a deleted identity: the core object of the same person, who has another external id in its connector. */
   readonly continuedIn?: string
   /** Ids that the object had under former external ids; absent when it was never renamed. */

@@ -183,7 +183,8 @@ const namesOf = ({ id, objectType, formerIds = [] }: Pick<ConnectorObject, 'id' 
   [id, ...formerIds].map((each) => ({ id: each, objectType }))
 
 /** Its keys are determined again. */
-function withoutKeys({ foldedKeys: _folded, conflictKeys: _conflicts, ...object }: ConnectorObject): ConnectorObject {
+function withoutKeys(stored: ConnectorObject): ConnectorObject {
+  const { foldedKeys: _folded, conflictKeys: _conflicts, supplements: _supplements, ...object } = stored
   return object
 }
 
@@ -304,15 +305,21 @@ type MoverWrites = Pick<WriteDecision, 'writes' | 'coreObjects' | 'possiblyStale
 }
 
 /** What is stored of an identity's join keys, by which others find it. */
-function joiningKeys({ objectType, data }: Omit<ConnectorObject, 'coreObjectId'>, { rules }: WriteContext) {
-  const foldedKeys = objectType === 'identity' ? storedFoldedKeys(data, rules) : undefined
-  return foldedKeys === undefined ? {} : { foldedKeys }
+function joiningKeys(
+  { objectType, connectorId, data }: Omit<ConnectorObject, 'coreObjectId'>,
+  { rules }: WriteContext,
+): StoredKeys {
+  if (objectType !== 'identity') return {}
+  const foldedKeys = storedFoldedKeys(data, rules)
+  return { ...(foldedKeys && { foldedKeys }), ...(rules.supplements(connectorId) && { supplements: true }) }
 }
 
-type StoredKeys = Pick<ConnectorObject, 'foldedKeys' | 'conflictKeys'>
+type StoredKeys = Pick<ConnectorObject, 'foldedKeys' | 'conflictKeys' | 'supplements'>
 
-const isSameKeys = (one: StoredKeys, other: StoredKeys): boolean =>
-  JSON.stringify([one.foldedKeys, one.conflictKeys]) === JSON.stringify([other.foldedKeys, other.conflictKeys])
+const isSameKeys = (one: StoredKeys, other: StoredKeys): boolean => keysText(one) === keysText(other)
+
+const keysText = ({ foldedKeys, conflictKeys, supplements }: StoredKeys): string =>
+  JSON.stringify([foldedKeys, conflictKeys, supplements])
 
 function isSameData({ data }: ConnectorObject, other: ConnectorObject['data']): boolean {
   return canonical(data) === canonical(other)

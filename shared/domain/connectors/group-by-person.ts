@@ -35,6 +35,22 @@ export function groupByPerson<T extends Joinable>(
   rules: ConnectorRules,
   returning?: string,
 ): People<T> {
+  let found = groupOnce(identities, rules, ({ id, coreObjectId }) => (id === returning ? undefined : coreObjectId))
+  // Whoever has joined another can be ruled out as a candidate of a third.
+  for (let count = identities.length; found.people.length > 1 && found.people.length < count; ) {
+    count = found.people.length
+    const personOf = new Map(found.people.flatMap((person, index) => person.map(({ id }) => [id, String(index)])))
+    found = groupOnce(identities, rules, ({ id }) => personOf.get(id))
+  }
+  return found
+}
+
+/** @param heldBy What those have in common who are one person so far; undefined for one who belongs to nobody yet. */
+function groupOnce<T extends Joinable>(
+  identities: readonly T[],
+  rules: ConnectorRules,
+  heldBy: (identity: T) => string | undefined,
+): People<T> {
   const { full = [], supplementing = [] } = Object.groupBy(identities.toSorted(byAge(rules)), ({ connectorId }) =>
     rules.supplements(connectorId) ? 'supplementing' : 'full',
   )
@@ -43,11 +59,7 @@ export function groupByPerson<T extends Joinable>(
   const sharing = rules.joinKeys.map((key) => ({ key, groups: groupsWith(key, full, rules) }))
   for (const { key, groups } of sharing) {
     for (const [, group] of groups) {
-      keepTogether(
-        group.filter(({ id }) => id !== returning),
-        ({ connectorId }) => rules.joinsOn(connectorId, key),
-        grouping,
-      )
+      keepTogether(group, heldBy, ({ connectorId }) => rules.joinsOn(connectorId, key), grouping)
     }
   }
   const decided = new Set<T>()
@@ -59,8 +71,7 @@ export function groupByPerson<T extends Joinable>(
   const people = grouping.people().map((person) => [...person])
   const unmatched: T[] = []
   for (const identity of supplementing) {
-    const isReturning = identity.id === returning
-    const person = personOfSupplement({ identity, isReturning }, supplementing, people, rules, conflicts)
+    const person = personOfSupplement({ identity, heldBy }, supplementing, people, rules, conflicts)
     if (person === undefined) unmatched.push(identity)
     else person.push(identity)
   }
@@ -127,10 +138,11 @@ class Grouping<T extends Joinable> {
  */
 function keepTogether<T extends Joinable>(
   group: readonly T[],
+  heldBy: (identity: T) => string | undefined,
   isListed: (identity: T) => boolean,
   grouping: Grouping<T>,
 ): void {
-  const byCoreObject = Map.groupBy(group, ({ coreObjectId }) => coreObjectId)
+  const byCoreObject = Map.groupBy(group, heldBy)
   for (const [coreObjectId, together] of byCoreObject) {
     if (coreObjectId === undefined) continue
     if (new Set(together.map(({ connectorId }) => connectorId)).size < 2) continue
@@ -180,7 +192,7 @@ const isAmbiguous = (group: readonly Joinable[]): boolean =>
  * that its first key with a match finds.
  */
 function personOfSupplement<T extends Joinable>(
-  { identity, isReturning }: { readonly identity: T; readonly isReturning: boolean },
+  { identity, heldBy }: { readonly identity: T; heldBy(identity: T): string | undefined },
   supplementing: readonly T[],
   people: T[][],
   rules: ConnectorRules,
@@ -197,10 +209,9 @@ function personOfSupplement<T extends Joinable>(
         has(other, held) &&
         (rules.joinsOn(identity.connectorId, held.key) || rules.joinsOn(other.connectorId, held.key)),
     )
-  const former = people.find((person) =>
-    carriersOf(person).some(({ coreObjectId }) => coreObjectId !== undefined && coreObjectId === identity.coreObjectId),
-  )
-  if (former !== undefined && !isReturning && keys.some((held) => agrees(former, held))) return former
+  const held = heldBy(identity)
+  const former = people.find((person) => held !== undefined && carriersOf(person).some((each) => heldBy(each) === held))
+  if (former !== undefined && keys.some((key) => agrees(former, key))) return former
   for (const held of keys) {
     const found = people.filter((person) => agrees(person, held))
     if (found.length === 0) continue

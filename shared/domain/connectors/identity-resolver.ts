@@ -59,7 +59,11 @@ export class IdentityResolver {
     this.#replaced.length = 0
     if (formerId !== undefined) this.#put(formerId)
     const connected = before === undefined ? [] : this.#connectedTo([before])
-    this.#put(before?.coreObjectId === undefined ? written : { ...written, coreObjectId: before.coreObjectId })
+    const { coreObjectId: former, supplements, formerCoreObjectIds } = before ?? {}
+    this.#put({
+      ...{ ...written, ...(former && { coreObjectId: former }) },
+      ...{ ...(supplements && { supplements }), ...(formerCoreObjectIds && { formerCoreObjectIds }) },
+    })
     const changed = this.#assign(
       [written.id, ...connected],
       before !== undefined && isLive(before) ? undefined : written.id,
@@ -108,6 +112,10 @@ export class IdentityResolver {
     const starts = this.#identitiesWith(ids)
     const identities = [...new Set([...starts, ...this.#identitiesWith(this.#connectedTo(starts))])].filter(isLive)
     const { people, unmatched, conflicts } = groupByPerson(identities, this.#deps.rules, returning)
+    const carried = Map.groupBy(
+      identities.filter((each) => this.#carries(each)),
+      ({ coreObjectId }) => coreObjectId,
+    )
     const taken = new Set<string | undefined>()
     const assignments = people.map((person) => {
       const carriers = person.filter((each) => this.#carries(each))
@@ -115,26 +123,49 @@ export class IdentityResolver {
         (each) =>
           each.coreObjectId !== undefined &&
           !taken.has(each.coreObjectId) &&
-          (each.id !== returning || !this.#isHeldByOthers(each.coreObjectId, person)),
-      )?.coreObjectId
+          (each.id !== returning || !this.#isHeldByOthers(each.coreObjectId, person)) &&
+          (each.supplements === undefined || !this.#wasCarriedByOthers(each.coreObjectId, person)),
+      )
+      // What it was before counts less than who has its keys: a system can give a former external id to another person.
+      const former = own === undefined || own.id === returning ? this.#formerCoreObject(carriers, returning) : undefined
       const isRenamed =
         carriers.some(({ id }) => id === renamed?.id) && !this.#isHeldByOthers(renamed?.coreObjectId, person)
-      const kept = isRenamed ? renamed?.coreObjectId : (own ?? this.#formerCoreObject(carriers, returning))
+      const kept = isRenamed ? renamed?.coreObjectId : (former ?? own?.coreObjectId)
       taken.add(kept)
       return { person, kept }
     })
     const changed = assignments.flatMap(({ person, kept }) =>
-      this.#move(person, kept ?? this.#newCoreObject(person[0] as Identity)),
+      this.#move(person, kept ?? this.#newCoreObject(person[0] as Identity, returning)),
     )
     // One that belongs to nobody stays where it is, unless others carry that core object.
     for (const identity of unmatched) {
       const { coreObjectId } = identity
       const isFree = coreObjectId !== undefined && !this.#isCarried(coreObjectId)
-      changed.push(...this.#move([identity], isFree ? coreObjectId : this.#newCoreObject(identity)))
+      changed.push(...this.#move([identity], isFree ? coreObjectId : this.#newCoreObject(identity, returning)))
     }
+    const followers = [...carried].flatMap(([coreObjectId, carriers]) => this.#follow(coreObjectId, carriers))
     const marked = this.#markConflicts(identities, conflicts)
-    const changedIds = new Set([...changed, ...marked].map(({ id }) => id))
+    const changedIds = new Set([...changed, ...followers, ...marked].map(({ id }) => id))
     return [...changedIds].map((id) => this.#identities.get(id) as ConnectorObject)
+  }
+
+  /**
+   * Assigns the deleted identities of a core object to the one in which all of its people go on. One that is restored
+   * would otherwise take that core object, and the memberships that are still on their way, from the others.
+   * @param carriers Those that have carried the core object.
+   * @returns The identities that move.
+   */
+  #follow(coreObjectId: string | undefined, carriers: readonly Identity[]): ConnectorObject[] {
+    if (coreObjectId === undefined || this.#isCarried(coreObjectId)) return []
+    const [target, ...others] = new Set(
+      this.#identitiesWith(carriers.map(({ id }) => id)).map((each) => each.coreObjectId),
+    )
+    if (target === undefined || others.length > 0) return []
+    const deleted = this.#identitiesWith(this.#withKey(claimOf(coreObjectId))).filter((each) => !isLive(each))
+    for (const each of deleted) {
+      this.#put({ ...each, formerCoreObjectIds: [coreObjectId, ...(each.formerCoreObjectIds ?? [])] })
+    }
+    return this.#move(this.#identitiesWith(deleted.map(({ id }) => id)), target)
   }
 
   /** @returns The identities whose conflicts have changed. */
@@ -168,6 +199,11 @@ export class IdentityResolver {
   #isHeldByOthers(coreObjectId: string | undefined, person: readonly Identity[]): boolean {
     const own = new Set(person.map(({ id }) => id))
     return this.#carriersOf(coreObjectId).some(({ id }) => !own.has(id))
+  }
+
+  #wasCarriedByOthers(coreObjectId: string, person: readonly Identity[]): boolean {
+    const own = new Set(person.map(({ id }) => id))
+    return this.#carriersOf(coreObjectId).some(({ id, supplements }) => supplements === undefined && !own.has(id))
   }
 
   /**
@@ -212,11 +248,13 @@ export class IdentityResolver {
 
   /**
    * Returns the core object derived from the identity's id, or a new one when another identity claims that, or may have
-   * had it under this name.
+   * had it under this name, or when others went on with it while the identity was deleted: memberships of that one can
+   * still be on their way to them.
    */
-  #newCoreObject({ id, formerIds }: Identity): string {
+  #newCoreObject({ id, formerIds, formerCoreObjectIds }: Identity, returning: string | undefined): string {
     const own = this.#deps.ownCoreObjectId(id)
-    return formerIds === undefined && this.#withKey(claimOf(own)).size === 0 ? own : this.#deps.newId()
+    const isLeft = id === returning && formerCoreObjectIds?.includes(own)
+    return formerIds === undefined && !isLeft && this.#withKey(claimOf(own)).size === 0 ? own : this.#deps.newId()
   }
 
   /** Returns the ids of all live identities connected to the starts by shared keys or core objects, directly or not. */

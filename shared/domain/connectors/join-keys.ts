@@ -52,12 +52,17 @@ const textOf = ({ key, value }: JoinKeyValue): string => `${key} ${value}`
 /** Join keys whose values are looked up as they were sent: identities have had them since before others existed. */
 export const KEYS_AS_SENT: readonly string[] = ['nin', ACCOUNT]
 
-/** The folded values of the other join keys, as stored with an identity; undefined when it has none. */
+/**
+ * The folded values of the other join keys, as stored with an identity, and of a `nin` that is sent in another form;
+ * undefined when it has none.
+ */
 export function storedFoldedKeys(
   data: ObjectData,
   rules: ConnectorRules,
 ): Readonly<Record<string, string>> | undefined {
+  const nin = foldedKey(data, 'nin')
   const found = joinKeyValues(data, rules).filter(({ key }) => !KEYS_AS_SENT.includes(key))
+  if (nin !== undefined && nin !== data.nin) found.push({ key: 'nin', value: nin })
   return found.length === 0 ? undefined : Object.fromEntries(found.map(({ key, value }) => [key, value]))
 }
 

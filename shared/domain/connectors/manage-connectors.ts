@@ -7,6 +7,7 @@ import { toTimestamp } from '../../kernel/timestamp.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
+import { FIRST_ID } from './audit-core-objects.ts'
 import {
   type Connector,
   type ConnectorStore,
@@ -133,12 +134,14 @@ async function addConnector(
 /** Within a minute, together with the time that merging takes. */
 const MERGED_AGAIN_AFTER_MS = 30_000
 
-/** Before all others. */
-const FIRST_ID = '00000000-0000-0000-0000-000000000000'
-
 /** Merges all core objects of the tenant under its present rules, in batches: see `auditCoreObjects`. */
 async function mergeAgain(tenantId: string, { messageQueue, newId, nowMs }: ConnectorDependencies, delayMs = 0) {
-  await enqueueAudit({ tenantId, after: FIRST_ID, beganAtMs: nowMs() }, newId(), { messageQueue }, delayMs)
+  await enqueueAudit(
+    { tenantId, after: FIRST_ID, stage: 'keys', beganAtMs: nowMs() },
+    newId(),
+    { messageQueue },
+    delayMs,
+  )
 }
 
 /** @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `StaleVersion`. */

@@ -3,7 +3,9 @@ import type { ConnectorObject } from './connector-object.ts'
 import { rulesOf } from './connector-rules.ts'
 import { joinKeyValues, KEYS_AS_SENT } from './join-keys.ts'
 import { mergeAffected } from './merge-affected.ts'
-import { type WriteDependencies, writeScope, writeWithRetries } from './write-objects.ts'
+import { rejoinOf } from './rejoin-identities.ts'
+import { writeScope, writeWithRetries } from './write-attempts.ts'
+import type { WriteDependencies } from './write-dependencies.ts'
 
 /**
  * Assigns the live identities of these core objects that have a join key, or belong to others, to core objects again, with those connected to
@@ -37,7 +39,7 @@ export async function placeAgain(
   for (const connector of connectors) {
     const own = byConnector.get(connector.id) ?? []
     const scope = writeScope(tenantId, connector, connectors)
-    const written = await writeWithRetries(scope, own.map(rejoin), deps)
+    const written = await writeWithRetries(scope, own.map(rejoinOf), deps)
     const moved = written.flatMap((decision) => (decision?.writes.length ? [decision] : []))
     await mergeAffected(scope, moved, deps)
     movedCount += moved.length
@@ -47,6 +49,3 @@ export async function placeAgain(
 
 const isLiveIdentity = ({ objectType, deletedAtMs }: ConnectorObject): boolean =>
   objectType === 'identity' && deletedAtMs === undefined
-
-const rejoin = ({ objectType, externalId, data }: ConnectorObject) =>
-  ({ operation: 'rejoin', objectType, externalId, data }) as const

@@ -32,8 +32,11 @@ export type FieldFunction =
 /** A day relative to the day of evaluation: `Today()` is 0, `AddDays(Today(),-30)` is -30. */
 export type RelativeDay = { readonly daysFromToday: number }
 
+/** A date without a time, which begins in the tenant's time zone. */
+type CalendarDate = { readonly date: string }
+
 /** By type: text (GUIDs lower-case, booleans as `true` and `false`), an integer, milliseconds since 1970 or a day. */
-export type ComparedValue = string | number | RelativeDay
+export type ComparedValue = string | number | RelativeDay | CalendarDate
 
 export type CheckedLeaf = {
   readonly kind: 'leaf'
@@ -115,10 +118,7 @@ export function groupsReadBy(definition: object): readonly string[] {
 
 export function dependsOnDay(condition: CheckedCondition): boolean {
   return leavesOf(condition.root).some(
-    (leaf) =>
-      readsToday(leaf) ||
-      computedAttribute(leaf.name)?.dependsOnDay === true ||
-      leaf.values.some((value) => typeof value === 'object'),
+    (leaf) => readsToday(leaf) || computedAttribute(leaf.name)?.dependsOnDay === true || leaf.values.some(isRelative),
   )
 }
 
@@ -136,6 +136,11 @@ export function namesRead(leaf: CheckedLeaf): string[] {
 /** Whether a group over all positions of a person is in the condition. */
 export function readsAnyPosition(node: CheckedNode): boolean {
   return node.kind === 'group' && (node.over !== undefined || node.children.some(readsAnyPosition))
+}
+
+/** Whether the value follows from the day of evaluation. */
+export function isRelative(value: ComparedValue): value is RelativeDay {
+  return typeof value === 'object' && 'daysFromToday' in value
 }
 
 export function readsToday(leaf: CheckedLeaf): boolean {

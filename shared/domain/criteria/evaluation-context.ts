@@ -1,7 +1,7 @@
 import type { CollectionMembers, MembersBySlot, Row } from './collection-members.ts'
 
 export type EvaluationContext = {
-  /** Midnight UTC of the day of evaluation, in milliseconds since 1970. */
+  /** The beginning of the day of evaluation in the tenant's time zone, in milliseconds since 1970. */
   readonly todayMs: number
   /** Undefined for a collection that does not exist, which has no members. */
   membersOf(collectionId: string): CollectionMembers | MembersBySlot | undefined

@@ -131,7 +131,9 @@ export class Evaluation {
       case 'anyPosition':
         return yield* this.#matchingAnyPosition(node, mask)
       case 'today':
-        return holdsOn(this.#context.todayMs, node.leaf) ? mask.slice() : new Int32Array(mask.length)
+        return holdsOn(this.#context.todayMs, node.leaf, this.#snapshot.settings.zone)
+          ? mask.slice()
+          : new Int32Array(mask.length)
       case 'membership':
         return yield* this.#matchingMembership(node, objectType, mask)
       case 'group':

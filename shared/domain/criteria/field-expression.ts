@@ -151,6 +151,7 @@ function wireCall(inner: string, call: FieldFunction): string {
 }
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const DATE = /^\d{4}-\d\d-\d\d$/
 const INTEGER = /^[+-]?\d{1,16}$/
 
 /** A value in compared and in stored form. */
@@ -183,7 +184,9 @@ export function parseValue(raw: unknown, type: AttributeType): ParsedValue | und
     }
     case 'DateTime': {
       const day = parseRelativeDay(text)
-      return day === undefined ? parsed(parseInstantMs(text), raw) : { value: day, wire: wireRelativeDay(day) }
+      if (day !== undefined) return { value: day, wire: wireRelativeDay(day) }
+      const instantMs = parseInstantMs(text)
+      return DATE.test(text) && instantMs !== undefined ? { value: { date: text }, wire: raw } : parsed(instantMs, raw)
     }
     case 'Guid': {
       const lower = GUID.test(text) ? text.toLowerCase() : undefined

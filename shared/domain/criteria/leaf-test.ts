@@ -1,9 +1,9 @@
 import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
-import { DAY_MS } from '../../kernel/timestamp.ts'
+import type { TimeZone } from '../../kernel/time-zone.ts'
 import { CodeSet } from '../tenant-index/rows/bitmap.ts'
 import type { ColumnValues, InstantValues, TextValues } from '../tenant-index/rows/column-values.ts'
 import type { ListValues } from '../tenant-index/rows/list-values.ts'
-import type { CheckedLeaf, ComparedValue, Operator } from './condition.ts'
+import { type CheckedLeaf, type ComparedValue, isRelative, type Operator, type RelativeDay } from './condition.ts'
 import type { DerivedTextCache } from './derived-texts.ts'
 import { isList, parseInteger } from './field-expression.ts'
 import { textTest } from './text-test.ts'
@@ -51,8 +51,8 @@ export function leafTest(leaf: CheckedLeaf, values: ColumnValues, derivedTexts: 
 }
 
 /** The result of a leaf with the field `Today()`, which is the same for every row. */
-export function holdsOn(todayMs: number, leaf: CheckedLeaf): boolean {
-  return leaf.operator !== 'IsNull' && compares(todayMs, leaf, todayMs) !== isNegative(leaf)
+export function holdsOn(todayMs: number, leaf: CheckedLeaf, zone: TimeZone): boolean {
+  return leaf.operator !== 'IsNull' && compares(todayMs, leaf, operandsOf(leaf, zone), todayMs) !== isNegative(leaf)
 }
 
 /** For a leaf on a column of another kind. */
@@ -83,20 +83,23 @@ function stringTest(leaf: CheckedLeaf, { dictionary }: TextValues, derivedTexts:
 }
 
 function integerTest(leaf: CheckedLeaf, { dictionary }: TextValues): LeafTest {
+  const operands = leaf.values.map(Number)
   const holds = (code: number): boolean => {
     const value = parseInteger(dictionary.textOf(code))
-    return value !== undefined && compares(value, leaf, 0)
+    return value !== undefined && compares(value, leaf, operands, 0)
   }
   return { kind: 'scan', dependsOnDay: false, operandCount: leaf.values.length, holds }
 }
 
 function instantTest(leaf: CheckedLeaf, values: InstantValues): LeafTest {
-  const addedMs = leaf.functions.reduce((sum, call) => sum + (call.name === 'AddDays' ? call.days * DAY_MS : 0), 0)
+  const { zone } = values
+  const days = addedDays(leaf)
+  const operands = operandsOf(leaf, zone)
   return {
     kind: 'scan',
-    dependsOnDay: leaf.values.some((value) => typeof value === 'object'),
+    dependsOnDay: leaf.values.some(isRelative),
     operandCount: leaf.values.length,
-    holds: (code, todayMs) => compares((values.instantsMs[code] as number) + addedMs, leaf, todayMs),
+    holds: (code, todayMs) => compares(zone.addDays(values.instantsMs[code] as number, days), leaf, operands, todayMs),
   }
 }
 
@@ -123,9 +126,27 @@ function listTest(leaf: CheckedLeaf, values: ListValues): LeafTest {
   }
 }
 
-function compares(value: number, { operator, values }: CheckedLeaf, todayMs: number): boolean {
-  if (operator === 'In') return values.some((each) => numberOf(each, todayMs) === value)
-  return compareNumbers(operator, value, numberOf(values[0], todayMs))
+/** A number, or one that follows from the day of evaluation. */
+type Operand = number | ((todayMs: number) => number)
+
+function operandsOf({ values }: CheckedLeaf, zone: TimeZone): Operand[] {
+  return values.map((value) =>
+    isRelative(value) ? (todayMs: number) => zone.addDays(todayMs, value.daysFromToday) : comparedNumber(value, zone),
+  )
+}
+
+/** Days that a field of type DateTime adds to its attribute. */
+export function addedDays({ functions }: Pick<CheckedLeaf, 'functions'>): number {
+  return functions.reduce((sum, call) => sum + (call.name === 'AddDays' ? call.days : 0), 0)
+}
+
+function compares(value: number, { operator }: CheckedLeaf, operands: readonly Operand[], todayMs: number): boolean {
+  if (operator === 'In') return operands.some((operand) => numberOn(todayMs, operand) === value)
+  return compareNumbers(operator, value, numberOn(todayMs, operands[0]))
+}
+
+function numberOn(todayMs: number, operand: Operand | undefined): number {
+  return typeof operand === 'function' ? operand(todayMs) : (operand ?? Number.NaN)
 }
 
 /** The result of an operator on numbers, other than `In`. */
@@ -144,8 +165,9 @@ export function compareNumbers(operator: Operator, value: number, operand: numbe
   }
 }
 
-function numberOf(value: ComparedValue | undefined, todayMs: number): number {
-  return typeof value === 'object' ? todayMs + value.daysFromToday * DAY_MS : Number(value)
+/** A value as a number: of a date, the milliseconds of its beginning. */
+export function comparedNumber(value: Exclude<ComparedValue, RelativeDay>, zone: TimeZone): number {
+  return typeof value === 'object' ? (zone.startOfDate(value.date) ?? Number.NaN) : Number(value)
 }
 
 /**

@@ -3,7 +3,7 @@ import { type Bitmap, type CodeSet, clearBit, emptyBitmap, hasBit } from '../ten
 import { addReferences, type Column } from '../tenant-index/rows/column.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { CheckedCondition, CheckedLeaf, CheckedNode, WireGroup, WireLeaf } from './condition.ts'
-import { readsToday } from './condition.ts'
+import { type ComparedValue, isRelative, readsToday } from './condition.ts'
 import { derivedTextsOf } from './derived-texts.ts'
 import { LeafVerdicts, leafTest } from './leaf-test.ts'
 import { rowValue } from './row-value.ts'
@@ -77,7 +77,7 @@ type Data = { readonly rows: RowSnapshot; readonly todayMs: number }
 
 /** The indexes of the leaf's values that none of the codes stands for. */
 function* absentValues(leaf: CheckedLeaf, column: Column, used: Bitmap, { rows, todayMs }: Data): Task<number[]> {
-  const indexes = [...leaf.values.keys()].filter((index) => typeof leaf.values[index] !== 'object')
+  const indexes = [...leaf.values.keys()].filter((index) => !isRelative(leaf.values[index] as ComparedValue))
   if (column.values.kind === 'text' && leaf.functions.length > 0) {
     const found = yield* textsFound(leaf, column, used)
     return indexes.filter((index) => !found.has(String(leaf.values[index])))

@@ -1,11 +1,10 @@
-import { DAY_MS } from '../../kernel/timestamp.ts'
 import { compareBytes } from '../tenant-index/rows/code-point-bytes.ts'
 import type { ColumnValues, InstantValues, TextValues } from '../tenant-index/rows/column-values.ts'
 import { grownInt32 } from '../tenant-index/rows/growable-array.ts'
 import type { CheckedLeaf } from './condition.ts'
 import type { DerivedTextCache } from './derived-texts.ts'
 import { isList, parseInteger } from './field-expression.ts'
-import { compareNumbers } from './leaf-test.ts'
+import { addedDays, compareNumbers } from './leaf-test.ts'
 import { textTest } from './text-test.ts'
 
 /**
@@ -37,9 +36,12 @@ function instantPairTest(leaf: CheckedLeaf, values: ColumnValues | undefined, ot
     return (_code, otherCode, todayMs) => compareNumbers(operator, todayMs, others.instantsMs[otherCode] as number)
   }
   if (values.kind !== 'instant') return NEVER
-  const addedMs = leaf.functions.reduce((sum, call) => sum + (call.name === 'AddDays' ? call.days * DAY_MS : 0), 0)
-  return (code, otherCode) =>
-    compareNumbers(operator, (values.instantsMs[code] as number) + addedMs, others.instantsMs[otherCode] as number)
+  const { zone } = values
+  const days = addedDays(leaf)
+  return (code, otherCode) => {
+    const instantMs = zone.addDays(values.instantsMs[code] as number, days)
+    return compareNumbers(operator, instantMs, others.instantsMs[otherCode] as number)
+  }
 }
 
 function integerPairTest({ operator }: CheckedLeaf, values: ColumnValues, others: ColumnValues): PairTest {

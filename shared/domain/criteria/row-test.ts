@@ -90,7 +90,7 @@ export class RowTest {
       case 'anyPosition':
         return this.#holdsOnAnyRow(node)
       case 'today':
-        return holdsOn(this.#context.todayMs, node.leaf)
+        return holdsOn(this.#context.todayMs, node.leaf, this.#snapshot.settings.zone)
       case 'membership':
         return node.collectionIds.some((id) => this.#isRowOf(id)) !== node.negative
       case 'group':

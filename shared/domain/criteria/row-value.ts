@@ -1,8 +1,9 @@
-import { DAY_MS, toTimestamp } from '../../kernel/timestamp.ts'
+import { toTimestamp } from '../../kernel/timestamp.ts'
 import { textOfBytes } from '../tenant-index/rows/code-point-bytes.ts'
 import type { Column } from '../tenant-index/rows/column.ts'
 import type { TextValues } from '../tenant-index/rows/column-values.ts'
 import type { CheckedLeaf } from './condition.ts'
+import { addedDays } from './leaf-test.ts'
 import { TextFunctions } from './text-functions.ts'
 
 /** The value that a leaf compares on one row: a text, a boolean or ids. Null when the attribute is missing. */
@@ -21,9 +22,8 @@ export function rowValue(
     case 'list':
       return values.idsOf(code).sort()
     case 'instant': {
-      const addedMs = functions.reduce((sum, call) => sum + (call.name === 'AddDays' ? call.days * DAY_MS : 0), 0)
       if (functions.length === 0) return values.textOf(code)
-      return timestampOrNull((values.instantsMs[code] as number) + addedMs)
+      return timestampOrNull(values.zone.addDays(values.instantsMs[code] as number, addedDays({ functions })))
     }
     case 'text': {
       const text = textAfter(functions, values, code)

@@ -1,6 +1,7 @@
 import { isScheduleDue, offsetOf } from '../../kernel/schedule.ts'
-import { dayOf } from '../../kernel/timestamp.ts'
+import { UTC } from '../../kernel/time-zone.ts'
 import type { IncludedWrites } from '../tenant-index/core-object-changes.ts'
+import type { RowSettingsSource } from '../tenant-index/row-settings.ts'
 import type { EvaluatedUntil, EvaluationLease, EvaluationLeaseStore } from './evaluation-lease.ts'
 
 const HOUR_MS = 60 * 60 * 1000
@@ -35,28 +36,35 @@ export interface EvaluationInputs {
 /** Whether a tenant must be evaluated although no message says so. */
 export interface EvaluationSchedule {
   /**
-   * Whether something may have changed since the last evaluation that has covered everything, or that one is a week
-   * old. A read that lags misses a write only until the next call: the time of the last evaluation stays.
+   * Whether something may have changed since the last evaluation that has covered everything, the tenant's time zone
+   * included, or that one is a week old. A read that lags misses a write only until the next call: the time of the last evaluation stays.
    * @param known What this returned before. While nothing was written since, the last evaluation is not looked up.
    * @returns What was covered, when no evaluation is due; otherwise undefined.
    */
   coveredUntil(tenantId: string, known: EvaluatedUntil | undefined): Promise<EvaluatedUntil | undefined>
-  /** Whether the result may depend on the day. */
-  isDueDaily(tenantId: string): Promise<boolean>
+  /** Whether the result may depend on the day, and the last evaluation was of an earlier one than that from `todayMs`. */
+  isDueDaily(tenantId: string, todayMs: number): Promise<boolean>
 }
 
 type ScheduleDependencies = {
   readonly evaluationLeases: Pick<EvaluationLeaseStore, 'find'>
   readonly inputs: EvaluationInputs
+  readonly rowSettings: RowSettingsSource
   nowMs(): number
 }
 
-export function evaluationSchedule({ evaluationLeases, inputs, nowMs }: ScheduleDependencies): EvaluationSchedule {
+export function evaluationSchedule({
+  evaluationLeases,
+  inputs,
+  rowSettings,
+  nowMs,
+}: ScheduleDependencies): EvaluationSchedule {
   const lastEvaluation = async (tenantId: string) => completed((await evaluationLeases.find(tenantId))?.value)
   const isCurrent = async (tenantId: string, evaluated: EvaluatedUntil): Promise<boolean> => {
-    const { atMs, dayMs } = evaluated
+    const { atMs, dayMs, timeZone = UTC.name } = evaluated
     if (isScheduleDue(offsetOf(tenantId), atMs, SCHEDULE, nowMs())) return false
-    if (dayMs !== undefined && dayOf(nowMs()) > dayMs) return false
+    const { zone } = await rowSettings.of(tenantId)
+    if (zone.name !== timeZone || (dayMs !== undefined && zone.startOfDay(nowMs()) > dayMs)) return false
     return !(await inputs.hasFurtherWrites(tenantId, includedInputs(tenantId, evaluated, nowMs())))
   }
   return {
@@ -66,9 +74,9 @@ export function evaluationSchedule({ evaluationLeases, inputs, nowMs }: Schedule
       if (evaluated === undefined || evaluated.atMs === known?.atMs) return undefined
       return (await isCurrent(tenantId, evaluated)) ? evaluated : undefined
     },
-    async isDueDaily(tenantId) {
+    async isDueDaily(tenantId, todayMs) {
       const evaluated = await lastEvaluation(tenantId)
-      return evaluated === undefined || evaluated.dayMs !== undefined
+      return evaluated === undefined || (evaluated.dayMs !== undefined && evaluated.dayMs < todayMs)
     },
   }
 }

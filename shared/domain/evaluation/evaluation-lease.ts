@@ -15,11 +15,13 @@ export const HELD_RETRY_MS = 2000
 /**
  * What an evaluation has covered: everything written before `atMs`, and for results that depend on the day, the day
  * from `dayMs`. `readsRequests`: members of joinable collections are part of conditions. `coreObjects` says more
- * exactly which writes of core objects; absent when too many of them were recent.
+ * exactly which writes of core objects; absent when too many of them were recent. `timeZone`: that of its days; absent for
+ * UTC.
  */
 export const EvaluatedUntil = Type.Object({
   atMs: Type.Number(),
   dayMs: Type.Optional(Type.Number()),
+  timeZone: Type.Optional(Type.String()),
   readsRequests: Type.Boolean(),
   coreObjects: Type.Optional(IncludedWrites),
 })

@@ -1,6 +1,6 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { dayOf } from '../../kernel/timestamp.ts'
+import type { TimeZone } from '../../kernel/time-zone.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection, CriteriaObjectType } from '../collections/collection.ts'
 import type { MembershipHead } from '../collections/membership-store.ts'
@@ -98,9 +98,10 @@ export function partsOfDefinitionKey(key: string): { definitionVersion: number; 
  */
 export function todayFor(
   heads: Iterable<CachedEvaluation['head']>,
+  zone: TimeZone,
   { nowMs, clockDifferenceMs }: { readonly nowMs: number; readonly clockDifferenceMs: number },
 ): number {
-  const [todayMs, soonMs] = [dayOf(nowMs), dayOf(nowMs + clockDifferenceMs)]
+  const [todayMs, soonMs] = [zone.startOfDay(nowMs), zone.startOfDay(nowMs + clockDifferenceMs)]
   if (soonMs === todayMs) return todayMs
   const hasBegun = Iterator.from(heads).some((head) => head?.value.definitionKey.endsWith(daySuffix(soonMs)))
   return hasBegun ? soonMs : todayMs

@@ -1,6 +1,7 @@
 import { coalesce } from '../../kernel/concurrency.ts'
 import { enqueueEvaluation } from '../../kernel/notifications.ts'
 import { Refusal } from '../../kernel/refusals.ts'
+import { UTC } from '../../kernel/time-zone.ts'
 import { isConflict } from '../../kernel/versioned.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
@@ -177,7 +178,9 @@ export class TenantEvaluator {
       heads = await this.#cache.headsOf(tenantId, criteria, lease)
     }
     const joined = await this.#joined.refreshed(tenantId, joinablesReferredTo(criteria))
-    const todayMs = todayFor(heads.values(), { nowMs: nowMs(), clockDifferenceMs: this.#deps.clockDifferenceMs })
+    const { zone } = rows.settings
+    const clocks = { nowMs: nowMs(), clockDifferenceMs: this.#deps.clockDifferenceMs }
+    const todayMs = todayFor(heads.values(), zone, clocks)
     const context = memberContext(todayMs, criteria, evaluations, joined.members)
     const changedMembers = new Set(joined.changed)
     const pass = {
@@ -202,6 +205,7 @@ export class TenantEvaluator {
       covered: {
         readsRequests,
         ...(readsDay && { dayMs: todayMs }),
+        ...(zone !== UTC && { timeZone: zone.name }),
         ...(included !== undefined && { coreObjects: included }),
       },
     }

@@ -1,8 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { actorIdOf } from '../../kernel/caller.ts'
+import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { isTimeZone, UTC } from '../../kernel/time-zone.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
 import { type AuditRecord, changedFields, hasChanges, SETTINGS_SUBJECT } from '../history/audit.ts'
 
 const PERCENT_DEFAULT = 20
@@ -31,6 +34,15 @@ const FourEyes = Described(
     'definition or the policy behind them, or removed one of the accounts directly. Otherwise 403 `SameActor`.',
 )
 
+const TimeZoneName = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description:
+    'An IANA name such as `Europe/Oslo`; default `UTC`. Days begin in this zone: `Today()`, dates without a time in data, ' +
+    'conditions and ends of memberships, and the day until which a position is active. A change is in the members within a ' +
+    'minute. Another name is 400 `InvalidValue`.',
+})
+
 const RemovalGuard = Closed({ enabled: Enabled, percent: Percent, minimum: Minimum })
 export type RemovalGuard = Readonly<Static<typeof RemovalGuard>>
 
@@ -42,6 +54,7 @@ export const LinkSettingsDto = Closed({
     'Limits how many accounts the service removes from a group within 24 hours: to the larger of `minimum` and ' +
       '`percent` of its users. Removals beyond the limit are held for approval.',
   ),
+  timeZone: TimeZoneName,
   updatedAt: Described(Nullable(Timestamp), 'When the settings were last changed; null before the first change.'),
   updatedBy: Described(
     Nullable(Guid),
@@ -63,6 +76,7 @@ export const LinkSettingsChange = Type.Object({
       }),
     ),
   ),
+  timeZone: Type.Optional(Nullable(TimeZoneName)),
 })
 export type LinkSettingsChange = Static<typeof LinkSettingsChange>
 
@@ -81,6 +95,7 @@ export const DEFAULT_LINK_SETTINGS: LinkSettings = {
   linkableGroups: 'Any',
   removalGuard: { enabled: true, percent: PERCENT_DEFAULT, minimum: MINIMUM_DEFAULT },
   fourEyes: false,
+  timeZone: UTC.name,
   updatedAt: null,
   updatedBy: null,
   revision: 0,
@@ -90,6 +105,8 @@ export const DEFAULT_LINK_SETTINGS: LinkSettings = {
 export interface LinkSettingsStore {
   /** Stores the default settings unless the tenant has settings. Further calls for a tenant cost nothing. */
   register(tenantId: string): Promise<void>
+  /** By tenant, the time zones other than UTC. */
+  timeZones(): Promise<ReadonlyMap<string, string>>
   /** The default settings for a tenant without a record. */
   find(tenantId: string): Promise<Versioned<LinkSettings>>
   /**
@@ -104,7 +121,9 @@ export interface LinkSettingsStore {
   ): Promise<LinkSettings>
 }
 
-type SettingsDependencies = { readonly settings: LinkSettingsStore; newId(): string; nowMs(): number }
+type SettingsDependencies = Pick<CollectionDependencies, 'messageQueue' | 'log' | 'newId' | 'nowMs'> & {
+  readonly settings: LinkSettingsStore
+}
 
 export type SettingsUpdate = {
   readonly tenantId: string
@@ -116,13 +135,21 @@ export type SettingsUpdate = {
   readonly change: LinkSettingsChange
 }
 
-/** Changes a tenant's settings. @throws Refusal `PreconditionFailed`, `StaleVersion` after repeated conflicts. */
+/**
+ * Changes a tenant's settings. The collections are evaluated when its days begin elsewhere.
+ * @throws Refusal `InvalidValue` for an unknown time zone, `PreconditionFailed`, `StaleVersion` after repeated conflicts.
+ */
 export async function updateLinkSettings(
   { tenantId, callerId, identityId, ifMatch, change }: SettingsUpdate,
-  { settings, newId, nowMs }: SettingsDependencies,
+  deps: SettingsDependencies,
 ): Promise<LinkSettings> {
+  const { settings, newId, nowMs } = deps
+  const { timeZone } = change
+  if (timeZone && !isTimeZone(timeZone)) {
+    throw new Refusal('InvalidValue', `There is no time zone ${timeZone}`, '/timeZone')
+  }
   await settings.register(tenantId)
-  return retryOnConflict(async () => {
+  const saved = await retryOnConflict(async () => {
     const { value, version } = await settings.find(tenantId)
     requireIfMatch(settingsETag(value), ifMatch)
     const updated: LinkSettings = {
@@ -133,6 +160,7 @@ export async function updateLinkSettings(
         minimum: change.removalGuard?.minimum ?? value.removalGuard.minimum,
       },
       fourEyes: change.removalGuard?.fourEyes ?? value.fourEyes,
+      timeZone: timeZone ?? value.timeZone,
       updatedAt: toTimestamp(nowMs()),
       updatedBy: callerId,
       revision: value.revision + 1,
@@ -143,10 +171,12 @@ export async function updateLinkSettings(
     const audit = { ...record, action: 'SettingsUpdated', ...changed } as const
     return settings.replace(tenantId, updated, version, hasChanges(changed) ? audit : undefined)
   })
+  if (timeZone) await notifyEvaluation(tenantId, deps)
+  return saved
 }
 
-function auditedFields({ linkableGroups, removalGuard, fourEyes }: LinkSettings): Record<string, unknown> {
-  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes } }
+function auditedFields({ linkableGroups, removalGuard, fourEyes, timeZone }: LinkSettings): Record<string, unknown> {
+  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes }, timeZone }
 }
 
 /** The members of the settings that clients see. */
@@ -154,10 +184,11 @@ export function toLinkSettingsDto({
   linkableGroups,
   removalGuard,
   fourEyes,
+  timeZone,
   updatedAt,
   updatedBy,
 }: LinkSettings): LinkSettingsDto {
-  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes }, updatedAt, updatedBy }
+  return { linkableGroups, removalGuard: { ...removalGuard, fourEyes }, timeZone, updatedAt, updatedBy }
 }
 
 /** The entity tag of the settings, quoted as in RFC 9110, section 8.8.3. */

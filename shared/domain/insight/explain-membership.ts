@@ -3,7 +3,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
-import { dayOf, Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
 import { storedConditionTask } from '../collections/condition-entry.ts'
 import { lazyContext, objectTypeOf, withReferences } from '../collections/live-members.ts'
@@ -20,7 +20,7 @@ import type { RequestDependencies } from '../membership-requests/request-depende
 import { toMembershipRequestDto } from '../membership-requests/request-names.ts'
 import { hasFullAccess } from '../object-access/object-access.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
-import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { dayOn, type RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { type ExplainedLinkDependencies, linkStandings } from './explained-links.ts'
 import { LinkStanding } from './link-standing.ts'
 
@@ -206,7 +206,7 @@ async function criteriaVerdict(
     deps.memberships.membersAmong(tenantId, id, memberIds),
     withReferences(tenantId, [...collectionsReferredTo(condition)], deps),
   ])
-  const { context, running } = await lazyContext(tenantId, references, rows, dayOf(deps.nowMs()), deps)
+  const { context, running } = await lazyContext(tenantId, references, rows, dayOn(rows, deps.nowMs()), deps)
   const task = objectEvaluationTask(compile(condition), rows, objectType, memberIds, context)
   const results = await deps.snapshots.reading(rows, running(task))
   const startRow = Number(subject.after ?? 0)

@@ -1,7 +1,7 @@
 import type { Caller } from '../../kernel/caller.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { dayOf, toTimestamp } from '../../kernel/timestamp.ts'
+import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection, NewCriteriaCollection } from '../collections/collection.ts'
 import {
@@ -12,7 +12,7 @@ import {
 } from '../collections/manage-criteria.ts'
 import { isSensitive } from '../criteria/schema.ts'
 import { hasFullAccess } from '../object-access/object-access.ts'
-import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { dayOn, type RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { ChangePlan, PlanWarning } from './change-plan.ts'
 import { type PlanDependencies, type PlanInput, readPlanInput } from './plan-input.ts'
 import { warningsTask } from './plan-warnings.ts'
@@ -103,7 +103,7 @@ async function evaluated(
   const input = await readPlanInput(change, reader !== undefined, deps)
   const nowMs = deps.nowMs()
   const rows = await deps.snapshots.fresh(change.after.tenantId)
-  return deps.snapshots.reading(rows, evaluationTask(input, rows, { nowMs, todayMs: dayOf(nowMs) }, reader))
+  return deps.snapshots.reading(rows, evaluationTask(input, rows, { nowMs, todayMs: dayOn(rows, nowMs) }, reader))
 }
 
 /** One task, so that everything is determined on the same state of the rows. */

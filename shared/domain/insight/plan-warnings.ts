@@ -32,7 +32,7 @@ export function* warningsTask(
   const missing = yield* missingValuesTask(condition, rows, membersInput.todayMs, mayRead)
   const same = matchedCount === 0 ? [] : yield* sameMembersTask(members.after, input.collections, planned, membersInput)
   return [
-    ...(yield* conditionWarningsTask(condition)),
+    ...(yield* conditionWarningsTask(condition, rows.settings)),
     ...extentWarnings(matchedCount, rows.tables[CORE_TYPE[objectTypeOf(after)]].liveCount),
     ...missing.map(
       ({ name, value, pointer }): PlanWarning => ({

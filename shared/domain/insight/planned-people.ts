@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
-import { dayOf } from '../../kernel/timestamp.ts'
 import type { Page } from '../../kernel/versioned.ts'
 import { CriteriaCollectionUpdate } from '../collections/collection.ts'
 import { type MemberDto, memberPageTask, type NamedMember } from '../collections/list-members.ts'
@@ -11,7 +10,7 @@ import { type CriteriaUpdate, prepareCriteriaUpdate } from '../collections/manag
 import { CORE_TYPE, type RowObjectType } from '../criteria/collection-members.ts'
 import { type Bitmap, bitsWithout, hasBit } from '../tenant-index/rows/bitmap.ts'
 import { slotsIn } from '../tenant-index/rows/column.ts'
-import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { dayOn, type RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { type PlanDependencies, type PlanInput, readPlanInput } from './plan-input.ts'
 import { identitiesBehind, type LinkToPlan, PlannedAccounts } from './planned-accounts.ts'
 import { type MembersOfBoth, PlannedMembers } from './planned-members.ts'
@@ -84,7 +83,7 @@ function* pageTask(
 ): Task<Page<MemberDto>> {
   const { graph, joined, stored, conditions } = input
   const conditionOf = (collection: Parameters<typeof conditions.get>[0]) => conditions.get(collection)
-  const planned = new PlannedMembers({ graph, rows, todayMs: dayOf(nowMs), conditionOf, joined, stored })
+  const planned = new PlannedMembers({ graph, rows, todayMs: dayOn(rows, nowMs), conditionOf, joined, stored })
   const link = 'linkId' in asked ? linkIn(input, asked.linkId) : undefined
   const collectionId = 'collectionId' in asked ? asked.collectionId : link?.link.collectionId
   let people: readonly NamedMember[] = []

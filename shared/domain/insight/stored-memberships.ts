@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
-import { dayOf } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { type CachedCondition, compiledTask, lazyContextOver, objectTypeOf } from '../collections/live-members.ts'
@@ -11,7 +10,7 @@ import type { EvaluationContext } from '../criteria/evaluation-context.ts'
 import { isRowOfTask } from '../criteria/row-test.ts'
 import type { MemberEvent } from '../history/member-history.ts'
 import type { RequestStore } from '../membership-requests/request-dependencies.ts'
-import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { dayOn, type RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 
 /** A stored membership of a person. */
 export type StoredMembership = {
@@ -201,7 +200,7 @@ export class StoredMemberships {
   ): Promise<Evaluated> {
     const joined = [...own].map(([id, all]) => `${id} ${all.map(({ relationshipId }) => relationshipId).join()}`).join()
     const definitions = this.#definitionsOf(tenantId, [...collections.values()])
-    const from = { revision: rows.revision, definitions, joined, todayMs: dayOf(this.#deps.nowMs()) }
+    const from = { revision: rows.revision, definitions, joined, todayMs: dayOn(rows, this.#deps.nowMs()) }
     const isSame =
       former?.revision === from.revision &&
       former.definitions === from.definitions &&
@@ -243,7 +242,7 @@ export class StoredMemberships {
     const { context, running } = lazyContextOver(
       collections,
       rows,
-      dayOf(nowMs()),
+      dayOn(rows, nowMs()),
       (id) => others.get(id)?.memberships ?? own.get(id) ?? [],
       ({ id }) => conditions.get(id) as CompiledCondition,
     )

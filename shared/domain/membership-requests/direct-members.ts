@@ -52,8 +52,8 @@ export async function addMembersDirectly(
   actor: Actor,
   deps: RequestDependencies,
 ): Promise<Static<typeof AddedMembers>> {
-  const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, deps.nowMs())
   const orgChart = await freshOrgChart(tenantId, deps)
+  const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, orgChart.zone, deps.nowMs())
   const unknown = coreIdentityIds.flatMap((id, index) => (orgChart.has('identity', id) ? [] : [{ id, index }]))
   const collection = await deps.collections.find(tenantId, collectionId, 'joinable')
   throwIfRefused(

@@ -1,28 +1,21 @@
 import { Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
-import { DAY_MS, parseInstantMs, toTimestamp } from '../../kernel/timestamp.ts'
+import { instantIn, type TimeZone } from '../../kernel/time-zone.ts'
+import { DAY_MS, toTimestamp } from '../../kernel/timestamp.ts'
 import type { JoinPolicy } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
-
-/** When a date begins in a time zone, in milliseconds. Undefined for a date that the calendar does not have. */
-type StartOfDate = (date: string) => number | undefined
-
-const DATE = /^\d{4}-\d\d-\d\d$/
 
 /** A date as callers send it: it means the midnight with which it begins. */
 export const DateInput = Type.String({
   maxLength: 40,
-  description: 'A date, which means the midnight UTC with which it begins, or a timestamp in ISO 8601 format.',
+  description:
+    'A date, which means the midnight with which it begins in the time zone of the tenant, or a timestamp in ISO 8601 ' +
+    'format.',
 })
 
-/** Milliseconds of a date or a timestamp; undefined for other texts. @param startOfDate By default in UTC. */
-export function dateInputMs(text: string, startOfDate: StartOfDate = parseInstantMs): number | undefined {
-  return DATE.test(text) ? startOfDate(text) : parseInstantMs(text)
-}
-
 /** Milliseconds of an end as sent. @throws Refusal `InvalidEnd` for what is not a time in the future. */
-export function futureEndMs(text: string, nowMs: number, target = '/endsAt'): number {
-  const endMs = dateInputMs(text)
+export function futureEndMs(text: string, zone: TimeZone, nowMs: number, target = '/endsAt'): number {
+  const endMs = instantIn(zone, text)
   if (endMs === undefined || endMs <= nowMs) {
     throw new Refusal('InvalidEnd', `${text} is not a date or timestamp in the future`, target)
   }

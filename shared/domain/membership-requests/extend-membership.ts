@@ -31,7 +31,6 @@ export async function extendMembership(
   ifMatch: string | undefined,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequestDto>> {
-  const endMs = futureEndMs(endsAt, deps.nowMs())
   const { identityId } = actor
   const { request, collection, orgChart } = await requireVisibleRequest(
     name,
@@ -39,6 +38,7 @@ export async function extendMembership(
     deps,
     (value, chart) => isManager(identityId, value, chart),
   )
+  const endMs = futureEndMs(endsAt, orgChart.zone, deps.nowMs())
   requireIfMatch(request.version, ifMatch)
   const policy = policyOf(collection)
   const end = allowedEnd(endMs, policy, deps.nowMs())

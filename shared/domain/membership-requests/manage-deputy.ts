@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
+import { instantIn } from '../../kernel/time-zone.ts'
 import { DAY_MS, Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { Deputy } from './deputies.ts'
-import { DateInput, dateInputMs, futureEndMs } from './ends.ts'
+import { DateInput, futureEndMs } from './ends.ts'
 import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
 
 const MAX_DAYS = 180
@@ -45,8 +46,9 @@ export async function setDeputy(
   deps: RequestDependencies,
 ): Promise<DeputyDto> {
   const nowMs = deps.nowMs()
-  const untilMs = futureEndMs(until, nowMs, '/until')
-  const fromMs = from === undefined ? nowMs : dateInputMs(from)
+  const orgChart = await requireIdentity(tenantId, identityId, deps)
+  const untilMs = futureEndMs(until, orgChart.zone, nowMs, '/until')
+  const fromMs = from === undefined ? nowMs : instantIn(orgChart.zone, from)
   if (fromMs === undefined || fromMs >= untilMs || untilMs - fromMs > MAX_DAYS * DAY_MS) {
     throw new Refusal(
       'InvalidPeriod',
@@ -55,7 +57,6 @@ export async function setDeputy(
     )
   }
   if (deputyId === identityId) throw new Refusal('DeputyIsSelf', undefined, '/deputyId')
-  const orgChart = await requireIdentity(tenantId, identityId, deps)
   if (!orgChart.has('identity', deputyId)) {
     throw new Refusal('IdentityUnknown', `There is no identity ${deputyId}`, '/deputyId')
   }

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
-import { dayOf } from '../../kernel/timestamp.ts'
 import {
   type CachedCondition,
   type LiveDependencies,
@@ -12,7 +11,7 @@ import { CORE_TYPE, type CollectionMembers, type Row } from '../criteria/collect
 import type { EvaluationContext } from '../criteria/evaluation-context.ts'
 import { isRowOfTask } from '../criteria/row-test.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
-import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { dayOn, type RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 
 /**
  * Resolves the current members of collections of either kind. An identity is a member when one of its rows
@@ -51,7 +50,7 @@ export function liveMembershipResolver(deps: LiveDependencies): MembershipResolv
         deps.joined.ofIdentity(tenantId, identityId),
       ])
       const { rows } = orgChart
-      const todayMs = dayOf(deps.nowMs())
+      const todayMs = dayOn(rows, deps.nowMs())
       const { context, running } = await lazyContext(tenantId, collections, rows, todayMs, deps, conditions, own)
       const task = collectionsOfTask(collectionIds, orgChart.rowsOf(identityId), rows, context)
       return deps.snapshots.reading(rows, running(task))

@@ -51,7 +51,7 @@ export async function submitRequest(
 ): Promise<Versioned<MembershipRequestDto>> {
   const orgChart = await freshOrgChart(tenantId, deps)
   const position = relationshipId ?? undefined
-  const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, deps.nowMs())
+  const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, orgChart.zone, deps.nowMs())
   if (position !== undefined) requireOwnActivePosition(position, identityId, orgChart)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const actor: Actor = { id: identityId, identityId }
@@ -78,8 +78,8 @@ export async function submitOnBehalf(
   if (report.identityId === undefined && report.position === undefined) {
     throw new Refusal('RequesterRequired', undefined, '/requesterId')
   }
-  const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, deps.nowMs())
   const orgChart = await freshOrgChart(tenantId, deps)
+  const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, orgChart.zone, deps.nowMs())
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
   const requesterId = requireReport(report, identityId, orgChart)
   const actor: Actor = { id: identityId, identityId }

@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Caller, Role } from '../../kernel/caller.ts'
-import { dayOf } from '../../kernel/timestamp.ts'
 import type { CoreObject } from '../core/core-object.ts'
-import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { dayOn, type RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { ColdTenantAccess } from './visible-by-references.ts'
 import { visibleByReferences } from './visible-by-references.ts'
 import { type VisibleObjects, visibleObjects } from './visible-objects.ts'
@@ -87,11 +86,11 @@ export class ObjectAccessResolver {
 
   async #byReferences({ tenantId, objectId }: Caller): Promise<VisibleObjects | undefined> {
     if (this.#coldAccess === undefined || this.#coldAccess.holds(tenantId)) return undefined
-    const { references, load } = this.#coldAccess
+    const { references, settings, load } = this.#coldAccess
     const callCount = (this.#coldCallCounts.get(tenantId) ?? 0) + 1
     this.#coldCallCounts.set(tenantId, callCount % CALLS_BEFORE_LOADING_COUNT)
     if (callCount === CALLS_BEFORE_LOADING_COUNT) load(tenantId)
-    return visibleByReferences(objectId, tenantId, references, this.#nowMs())
+    return visibleByReferences(objectId, tenantId, { references, settings }, this.#nowMs())
   }
 
   #byRows(account: string, rows: RowSnapshot): VisibleObjects {
@@ -99,7 +98,7 @@ export class ObjectAccessResolver {
       this.#cached.get(rows.revision) ?? new LRUCache<string, VisibleObjects>({ max: CALLERS_CACHED_COUNT })
     this.#cached.set(rows.revision, cached)
     const nowMs = this.#nowMs()
-    const key = `${dayOf(nowMs)} ${account}`
+    const key = `${dayOn(rows, nowMs)} ${account}`
     const visible = cached.get(key) ?? visibleObjects(rows.identityOfAccount(account), rows, nowMs)
     cached.set(key, visible)
     return visible

@@ -1,5 +1,6 @@
-import { isPastDay, parseInstantMs } from '../../kernel/timestamp.ts'
+import { instantIn, type TimeZone } from '../../kernel/time-zone.ts'
 import type { CoreObject, ObjectType } from '../core/core-object.ts'
+import type { RowSettingsSource } from '../tenant-index/row-settings.ts'
 import type { VisibleObjects } from './visible-objects.ts'
 
 /** A relationship with the identity and org unit that it refers to. */
@@ -39,6 +40,7 @@ export type ColdTenantAccess = {
   /** Starts loading them and does not wait. */
   readonly load: (tenantId: string) => void
   readonly references: CoreObjectReferences
+  readonly settings: RowSettingsSource
 }
 
 /** A caller with access to more objects needs the rows in memory. A search among so many ids fits in one query. */
@@ -54,19 +56,20 @@ const MAX_LEVELS = 12
 export async function visibleByReferences(
   account: string,
   tenantId: string,
-  references: CoreObjectReferences,
+  { references, settings }: Pick<ColdTenantAccess, 'references' | 'settings'>,
   nowMs: number,
 ): Promise<VisibleObjects | undefined> {
   const [self] = await references.identitiesOfAccount(tenantId, account)
   if (self === undefined) return new VisibleIds([])
-  const [own, ledPositions, led] = await Promise.all([
+  const [{ zone }, own, ledPositions, led] = await Promise.all([
+    settings.of(tenantId),
     references.positionsOf(tenantId, 'identity', [self], MAX_OBJECTS + 1),
     references.positionsLedBy(tenantId, self, MAX_OBJECTS + 1),
     references.unitsLedBy(tenantId, self, MAX_OBJECTS + 1),
   ])
   const delegated = await withUnitsBelow(led, tenantId, references)
   if (delegated === undefined || Math.max(own.length, ledPositions.length) > MAX_OBJECTS) return undefined
-  const reports = ledPositions.filter((position) => isActive(position, nowMs))
+  const reports = ledPositions.filter((position) => isActive(position, zone, nowMs))
   const held = await references.positionsOf(tenantId, 'orgUnit', [...delegated], MAX_OBJECTS + 1)
   if (held.length > MAX_OBJECTS) return undefined
   const positions = new Set([...own, ...held, ...reports].map(({ id }) => id))
@@ -86,9 +89,9 @@ export async function visibleByReferences(
   return visible.totalCount > MAX_OBJECTS ? undefined : visible
 }
 
-function isActive({ endDate }: LedPosition, nowMs: number): boolean {
-  const endMs = endDate === undefined ? undefined : parseInstantMs(endDate)
-  return endMs === undefined || !isPastDay(endMs, nowMs)
+function isActive({ endDate }: LedPosition, zone: TimeZone, nowMs: number): boolean {
+  const endMs = endDate === undefined ? undefined : instantIn(zone, endDate)
+  return endMs === undefined || endMs >= zone.startOfDay(nowMs)
 }
 
 /** The units and all below them, each once, also where the data have cycles; undefined when there are too many. */

@@ -1,6 +1,7 @@
 import { chunk } from '../../kernel/chunk.ts'
 import { enqueueAudit, enqueueEvaluation, enqueueSweep, enqueueSyncJob } from '../../kernel/notifications.ts'
-import { dayOf } from '../../kernel/timestamp.ts'
+import { type TimeZone, timeZoneOf, UTC } from '../../kernel/time-zone.ts'
+import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { type KnownTenant, type LinkDependencies, minuteOfTenant } from '../group-links/link-dependencies.ts'
 import { queueJob } from '../group-links/queue-job.ts'
@@ -89,39 +90,61 @@ async function* tenantsOf(
   for (const minute of minutes ?? [undefined]) yield* tenants.list(minute)
 }
 
+/** Days begin at quarters of an hour of UTC in all zones. */
+const QUARTER_MS = 15 * MINUTE_MS
+
 /**
- * Enqueues the audit of all tenants when a day has begun since `lastMs`, and the evaluation of those with conditions
- * that use today's date, which change their result; these messages are spread over eight minutes, and late enough for slow
- * clocks. Audits can read all data of a tenant and are spread over the day.
- * @param lastMs When the timer last ran. Undefined for the first run, which covers the first minute of a day only.
+ * Enqueues the evaluation of tenants with conditions that use today's date when a day has begun in their time zone since
+ * `lastMs`; these messages are spread over eight minutes, and late enough for slow clocks. Enqueues the audit of all
+ * tenants when a day of UTC has begun. Audits can read all data of a tenant and are spread over the day.
+ * @param lastMs When the timer last ran. Undefined for the first run since the service started somewhere: then days may
+ * have begun unnoticed, and all tenants whose last evaluation was of a former day are evaluated.
  * @throws AggregateError when tenants could not be enqueued.
  */
 export async function enqueueDailyWork(
   lastMs: number | undefined,
-  { tenants, evaluations, messageQueue, nowMs }: LinkDependencies,
+  deps: Pick<LinkDependencies, 'tenants' | 'settings' | 'evaluations' | 'messageQueue' | 'nowMs'>,
 ): Promise<void> {
+  const { tenants, settings, evaluations, messageQueue, nowMs } = deps
   const startMs = nowMs()
-  const todayMs = dayOf(lastMs === undefined ? startMs : startMs + EARLY_MS)
-  if (todayMs <= (lastMs ?? startMs - MINUTE_MS)) return
-  const enqueue = async ({ tenantId }: KnownTenant) => {
-    const minute = minuteOfTenant(tenantId)
-    if (await evaluations.isDueDaily(tenantId)) {
-      await enqueueEvaluation(tenantId, `day:${todayMs}`, { messageQueue }, (1 + minute) * DAILY_STEP_MS)
-    }
-    const auditDelayMs = minute * HOURS_PER_DAY * MINUTE_MS
-    await enqueueAudit({ tenantId }, `audit:${todayMs}`, { messageQueue }, auditDelayMs)
+  const untilMs = lastMs === undefined ? startMs : startMs + EARLY_MS
+  const fromMs = lastMs ?? startMs - DAY_MS
+  if (Math.floor(untilMs / QUARTER_MS) === Math.floor(fromMs / QUARTER_MS)) return
+  const zones = await settings.timeZones()
+  const isDay = (zone: TimeZone, sinceMs: number) => zone.startOfDay(untilMs) > sinceMs
+  const isAuditDue = isDay(UTC, lastMs ?? startMs - MINUTE_MS)
+  const evaluate = async (tenantId: string) => {
+    const zone = timeZoneOf(zones.get(tenantId) ?? UTC.name)
+    if (!isDay(zone, fromMs)) return
+    const todayMs = zone.startOfDay(untilMs)
+    if (!(await evaluations.isDueDaily(tenantId, todayMs))) return
+    const delayMs = (1 + minuteOfTenant(tenantId)) * DAILY_STEP_MS
+    await enqueueEvaluation(tenantId, `day:${todayMs}`, { messageQueue }, delayMs)
   }
-  throwFailures(await enqueueEach(tenants.list(undefined), enqueue))
+  const enqueue = async ({ tenantId }: Pick<KnownTenant, 'tenantId'>) => {
+    await evaluate(tenantId)
+    if (!isAuditDue) return
+    const minute = minuteOfTenant(tenantId)
+    const delayMs = minute * HOURS_PER_DAY * MINUTE_MS
+    await enqueueAudit({ tenantId }, `audit:${UTC.startOfDay(untilMs)}`, { messageQueue }, delayMs)
+  }
+  if (isDay(UTC, fromMs)) return throwFailures(await enqueueEach(tenants.list(undefined), enqueue))
+  const elsewhere = [...zones.keys()].map((tenantId) => ({ tenantId }))
+  throwFailures(await enqueueEach(asPage(elsewhere), enqueue))
 }
 
-type Enqueued = { readonly tenants: readonly KnownTenant[]; readonly failures: readonly unknown[] }
+async function* asPage<T>(page: readonly T[]): AsyncGenerator<readonly T[]> {
+  yield page
+}
+
+type Enqueued<T> = { readonly tenants: readonly T[]; readonly failures: readonly unknown[] }
 
 /** The timer does not retry before the next hour or day, so a failure for one tenant does not end the loop. */
-async function enqueueEach(
-  pages: AsyncIterable<readonly KnownTenant[]>,
-  enqueue: (tenant: KnownTenant) => Promise<void>,
-): Promise<Enqueued> {
-  const tenants: KnownTenant[] = []
+async function enqueueEach<T>(
+  pages: AsyncIterable<readonly T[]>,
+  enqueue: (tenant: T) => Promise<void>,
+): Promise<Enqueued<T>> {
+  const tenants: T[] = []
   const failures: unknown[] = []
   for await (const page of pages) {
     for (const some of chunk(page, CONCURRENT_COUNT)) {
@@ -132,7 +155,7 @@ async function enqueueEach(
   return { tenants, failures }
 }
 
-function throwFailures({ failures }: Enqueued): void {
+function throwFailures({ failures }: Enqueued<unknown>): void {
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} tenants could not be enqueued.`)
 }
 

@@ -2,6 +2,7 @@ import type { CooperativeScheduler } from '../../kernel/cooperative-scheduler.ts
 import type { Log } from '../../kernel/log.ts'
 import { type ChangeMark, type CoreObjectChanges, markAt } from './core-object-changes.ts'
 import type { RowLoad, RowMemory } from './row-memory.ts'
+import type { RowSettings } from './row-settings.ts'
 import type { SnapshotObject } from './rows/apply-objects.ts'
 import { RowSnapshot } from './rows/row-snapshot.ts'
 import { RowBlockReader } from './saved/row-blocks.ts'
@@ -47,26 +48,36 @@ export class RowLoader {
   /**
    * The rows with everything that any instance wrote before this call. Undefined when other loads need the memory first.
    */
-  async load(load: RowLoad): Promise<LoadedRows | undefined> {
+  async load(load: RowLoad, settings: RowSettings): Promise<LoadedRows | undefined> {
     const { saving } = this.#deps
     const stored = await saving?.store.find(load.tenantId)
     const version = stored?.version
     if (stored?.rows !== undefined) {
       try {
-        return await this.#fromSaved(load, stored.rows, version)
+        return await this.#fromSaved(load, stored.rows, version, settings)
       } catch (error) {
         if (!(error instanceof UnusableRows)) throw error
         saving?.log.warn('core-objects.saved-rows-unusable', { tenantId: load.tenantId, reason: String(error) })
       }
     }
-    return this.#read(load, { rows: new RowSnapshot(), since: undefined, version, completeUntilS: undefined })
+    return this.#read(load, {
+      rows: new RowSnapshot(undefined, settings),
+      since: undefined,
+      version,
+      completeUntilS: undefined,
+    })
   }
 
-  async #fromSaved(load: RowLoad, saved: SavedRows, version: string | undefined): Promise<LoadedRows | undefined> {
+  async #fromSaved(
+    load: RowLoad,
+    saved: SavedRows,
+    version: string | undefined,
+    settings: RowSettings,
+  ): Promise<LoadedRows | undefined> {
     const { scheduler, elapsedMs } = this.#deps
     const { completeUntilS, objectCount } = saved
     const startMs = elapsedMs()
-    const rows = new RowSnapshot()
+    const rows = new RowSnapshot(undefined, settings)
     const reader = new RowBlockReader()
     let readCount = 0
     const expectedBytes = async () => (rows.sizeBytes * objectCount) / readCount

@@ -3,6 +3,7 @@ import { CooperativeScheduler, type Task } from '../../kernel/cooperative-schedu
 import type { CoreObjectChanges, IncludedWrites } from './core-object-changes.ts'
 import { RowLoader, type RowSaving } from './row-loader.ts'
 import { RowMemory } from './row-memory.ts'
+import { DEFAULT_ROW_SETTINGS, isSameSettings, type RowSettings, type RowSettingsSource } from './row-settings.ts'
 import { APPLIED_AT_ONCE_COUNT, type SnapshotObject } from './rows/apply-objects.ts'
 import { CollectingChanges, type RowChanges } from './rows/row-changes.ts'
 import type { RowSnapshot } from './rows/row-snapshot.ts'
@@ -17,6 +18,8 @@ export type SnapshotOptions = {
   readonly elapsedMs?: () => number
   /** Shared by all long computations of the process. */
   readonly scheduler?: CooperativeScheduler
+  /** Default: those of tenants without settings. */
+  readonly settings?: RowSettingsSource
   /** Default: rows are neither saved nor read from saved ones. */
   readonly saving?: RowSaving
 }
@@ -24,7 +27,7 @@ export type SnapshotOptions = {
 /**
  * A cache of the rows of recently used tenants, within a bound of memory. A snapshot is loaded once and then refreshed
  * with what was written since. A snapshot with too many unused values is loaded again, and so is one that was not
- * refreshed for so long that deletions have expired.
+ * refreshed for so long that deletions have expired, or whose tenant has changed its settings.
  *
  * Long computations on a snapshot yield to others and see the state in which they began: a refresh during a computation
  * changes a fork, which replaces the snapshot in the cache. So does a large refresh, which yields to others as well.
@@ -32,6 +35,7 @@ export type SnapshotOptions = {
 export class TenantSnapshots {
   readonly #entries = new Map<string, SnapshotEntry>()
   readonly #changes: CoreObjectChanges
+  readonly #settings: RowSettingsSource
   readonly #memory: RowMemory
   readonly #loader: RowLoader
   readonly #saver: RowSaver | undefined
@@ -40,9 +44,10 @@ export class TenantSnapshots {
   readonly #evictionListeners: ((tenantId: string) => void)[] = []
   readonly #current = coalesce((tenantId) => this.#currentEntry(tenantId))
 
-  constructor(changes: CoreObjectChanges, { maxBytes, elapsedMs, scheduler, saving }: SnapshotOptions) {
+  constructor(changes: CoreObjectChanges, { maxBytes, elapsedMs, scheduler, settings, saving }: SnapshotOptions) {
     const clock = elapsedMs ?? (() => performance.now())
     this.#changes = changes
+    this.#settings = settings ?? { of: async () => DEFAULT_ROW_SETTINGS }
     this.#memory = new RowMemory(maxBytes, clock, (tenantId) => this.#onEvicted(tenantId))
     this.#scheduler = scheduler ?? new CooperativeScheduler(clock)
     this.#loader = new RowLoader({
@@ -78,6 +83,11 @@ export class TenantSnapshots {
   /** Runs several tasks that must read one state. The snapshot does not change before `work` has ended. */
   whileUnchanged<T>(rows: RowSnapshot, work: () => Promise<T>): Promise<T> {
     return this.#readers.run(rows, work)
+  }
+
+  /** The settings by which the tenant's rows are read, with everything that was written before this call. */
+  settingsOf(tenantId: string): Promise<RowSettings> {
+    return this.#settings.of(tenantId)
   }
 
   /** Whether the tenant's rows are in memory. */
@@ -131,10 +141,16 @@ export class TenantSnapshots {
 
   async #currentEntry(tenantId: string): Promise<SnapshotEntry> {
     const entry = this.#entries.get(tenantId)
-    if (entry === undefined) return this.#load(tenantId)
-    if (this.#changes.remembersSince(entry.mark) && (await this.#refresh(tenantId, entry))) return entry
+    const settings = this.#settings.of(tenantId)
+    if (entry === undefined) return this.#load(tenantId, await settings)
+    const isKnown = this.#changes.remembersSince(entry.mark)
+    // A refresh that has begun must end before the next one, also when the settings cannot be read.
+    const [read, refreshed] = await Promise.allSettled([settings, isKnown && this.#refresh(tenantId, entry)])
+    if (refreshed.status === 'rejected') throw refreshed.reason
+    if (read.status === 'rejected') throw read.reason
+    if (refreshed.value && isSameSettings(read.value, entry.rows.settings)) return entry
     this.#drop(tenantId)
-    return this.#load(tenantId)
+    return this.#load(tenantId, read.value)
   }
 
   /** @returns False when unused values take so much memory that the tenant must be loaded again. */
@@ -175,12 +191,12 @@ export class TenantSnapshots {
     else entry.changes.add(change)
   }
 
-  async #load(tenantId: string): Promise<SnapshotEntry> {
+  async #load(tenantId: string, settings: RowSettings): Promise<SnapshotEntry> {
     const load = this.#memory.startLoad(tenantId)
     let entry: SnapshotEntry | undefined
     try {
       for (;;) {
-        const loaded = await this.#loader.load(load)
+        const loaded = await this.#loader.load(load, settings)
         if (loaded !== undefined) {
           entry = newEntry(loaded)
           return entry

@@ -416,7 +416,7 @@ describe('The core object of an identity', () => {
     }
   }
 
-  it('is free for others when an earlier decision of the batch has moved the identity that had it', () => {
+  it('is another one than before when an earlier decision of the batch has moved the identity that went on with it', () => {
     const deleted = { nin: '1', core: 'of a', deletedAtMs: DELETED_AT_MS }
     const former = placing({
       'oldest a': deleted,
@@ -424,7 +424,7 @@ describe('The core object of an identity', () => {
       'oldest c': { core: 'of c' },
     })
     assert.equal(former('oldest c', { nin: '2' }), 'of c')
-    assert.equal(former('oldest a', { nin: '1' }), 'of a')
+    assert.equal(former('oldest a', { nin: '1' }), 'own of oldest a')
     const own = placing({ 'middle b': { nin: '2', core: 'own of oldest a' }, 'oldest c': { core: 'of c' } })
     assert.equal(own('oldest c', { nin: '2' }), 'of c')
     assert.equal(own('oldest a', { nin: '1' }), 'own of oldest a')

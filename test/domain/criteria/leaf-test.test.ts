@@ -5,9 +5,11 @@ import type { CheckedLeaf, Operator } from '../../../shared/domain/criteria/cond
 import { DerivedTextCache } from '../../../shared/domain/criteria/derived-texts.ts'
 import { holdsOn, isNegative, LeafVerdicts, leafTest } from '../../../shared/domain/criteria/leaf-test.ts'
 import type { AttributeType } from '../../../shared/domain/criteria/schema.ts'
+import { DEFAULT_ROW_SETTINGS } from '../../../shared/domain/tenant-index/row-settings.ts'
 import { valuesOfKind } from '../../../shared/domain/tenant-index/rows/column-values.ts'
 import { IdTable } from '../../../shared/domain/tenant-index/rows/id-table.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
+import { UTC } from '../../../shared/kernel/time-zone.ts'
 import { TODAY_MS } from '../../support/domain/criteria/arbitrary-cases.ts'
 import { GUID_CASES, LEAF_TABLES, leafOf, ONE, TWO } from '../../support/domain/criteria/leaf-cases.ts'
 
@@ -15,7 +17,7 @@ const TODAY = { daysFromToday: 0 }
 
 /** The given values that match, tested one by one and then all at once. */
 function matching(leaf: CheckedLeaf, kind: AttributeKind, given: readonly unknown[]): readonly (readonly unknown[])[] {
-  const values = valuesOfKind(kind, new IdTable())
+  const values = valuesOfKind(kind, new IdTable(), DEFAULT_ROW_SETTINGS)
   const codes = given.map((value) => values.encode(value))
   const verdicts = new LeafVerdicts(leafTest(leaf, values, new DerivedTextCache()), values)
   const found = () => given.filter((_, index) => verdicts.holds(codes[index] as number, TODAY_MS) !== isNegative(leaf))
@@ -99,7 +101,7 @@ describe('The field Today()', () => {
     ['IsNull', [], false],
   ] as const) {
     it(`${operator} ${JSON.stringify(operands)} ${expected ? 'holds' : 'does not hold'} on this day`, () => {
-      assert.equal(holdsOn(TODAY_MS, leafOf('DateTime', operator, operands, [{ name: 'Today' }])), expected)
+      assert.equal(holdsOn(TODAY_MS, leafOf('DateTime', operator, operands, [{ name: 'Today' }]), UTC), expected)
     })
   }
 })

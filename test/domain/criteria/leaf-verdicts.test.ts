@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import type { FieldFunction } from '../../../shared/domain/criteria/condition.ts'
 import { DerivedTextCache } from '../../../shared/domain/criteria/derived-texts.ts'
 import { type LeafTest, LeafVerdicts, leafTest } from '../../../shared/domain/criteria/leaf-test.ts'
+import { DEFAULT_ROW_SETTINGS } from '../../../shared/domain/tenant-index/row-settings.ts'
 import { TextValues, valuesOfKind } from '../../../shared/domain/tenant-index/rows/column-values.ts'
 import { ListValues } from '../../../shared/domain/tenant-index/rows/list-values.ts'
 import { TextDictionary } from '../../../shared/domain/tenant-index/rows/text-dictionary.ts'
@@ -49,7 +50,7 @@ describe('The test of a leaf', () => {
   const kindOf = (test: LeafTest) =>
     test.kind === 'scan' ? [test.kind, test.dependsOnDay, test.operandCount] : [test.kind]
   const testOn = (kind: 'string' | 'guid' | 'guids' | 'date', ...leaf: Parameters<typeof leafOf>) =>
-    kindOf(leafTest(leafOf(...leaf), valuesOfKind(kind, undefined), new DerivedTextCache()))
+    kindOf(leafTest(leafOf(...leaf), valuesOfKind(kind, undefined, DEFAULT_ROW_SETTINGS), new DerivedTextCache()))
 
   it('looks values up where it compares texts or ids as they are', () => {
     for (const operator of ['Equals', 'NotEquals', 'In'] as const) {

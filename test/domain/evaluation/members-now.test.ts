@@ -16,6 +16,7 @@ import {
 import type { KnownChanges } from '../../../shared/domain/tenant-index/rows/row-changes.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
+import { UTC } from '../../../shared/kernel/time-zone.ts'
 
 const DAY_MS = Date.parse('2030-03-01T00:00:00Z')
 const NEXT_DAY_MS = Date.parse('2030-03-02T00:00:00Z')
@@ -156,7 +157,7 @@ describe('The day of evaluation', () => {
   })
   const today = (definitionKey: string, beforeMidnightMs: number) => {
     const times = { nowMs: NEXT_DAY_MS - beforeMidnightMs, clockDifferenceMs: 120_000 }
-    return todayFor([undefined, headBy(definitionKey)], times)
+    return todayFor([undefined, headBy(definitionKey)], UTC, times)
   }
 
   it('is the next one shortly before midnight, once another evaluator has used it', () => {

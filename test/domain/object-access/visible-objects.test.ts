@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import type { Attributes, ObjectType } from '../../../shared/domain/core/core-object.ts'
 import { ObjectAccessResolver } from '../../../shared/domain/object-access/object-access.ts'
 import type { CoreObjectReferences } from '../../../shared/domain/object-access/visible-by-references.ts'
+import { DEFAULT_ROW_SETTINGS } from '../../../shared/domain/tenant-index/row-settings.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { user } from '../../support/api/core-data-service.ts'
@@ -219,6 +220,7 @@ describe('the object access of a user', () => {
         holds: () => isHeld,
         load: (tenantId) => void loaded.push(tenantId),
         references: { identitiesOfAccount: async () => [] } as unknown as CoreObjectReferences,
+        settings: { of: async () => DEFAULT_ROW_SETTINGS },
       },
     )
     const callers = [user(TENANT_ID, accountOf(1), 'User'), user(randomUUID(), accountOf(1), 'User')] as const

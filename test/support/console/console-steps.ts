@@ -26,6 +26,8 @@ export function journey(
 
 /** What holds on every view. */
 export async function assertSound(page: ConsolePage): Promise<void> {
+  // The code of a view is loaded when it is first shown.
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
   assert.deepEqual(await accessibilityFaults(page), [], page.url())
   assert.deepEqual(page.reported, [], page.url())
 }

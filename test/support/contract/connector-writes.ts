@@ -1,7 +1,7 @@
 import type { Overrides } from '../../../functions/app/service.ts'
 import type { ConnectorObjectStore } from '../../../shared/domain/connectors/connector-object.ts'
 import type { ConnectorDependencies } from '../../../shared/domain/connectors/manage-connectors.ts'
-import type { WriteDependencies } from '../../../shared/domain/connectors/write-objects.ts'
+import type { WriteDependencies } from '../../../shared/domain/connectors/write-dependencies.ts'
 import { builtService } from '../api/built-service.ts'
 
 /** The dependencies of connectors and of writes to them on a test's database. Messages are dropped. */

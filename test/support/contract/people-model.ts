@@ -38,6 +38,43 @@ export class PeopleModel {
     this.#regroup()
   }
 
+  /** Gives an identity another id, and replaces it. */
+  rename(id: string, identity: ModelIdentity): void {
+    this.#identities.delete(id)
+    this.#identities.set(identity.id, identity)
+    this.#people = this.#people.map((person) => person.map((each) => (each === id ? identity.id : each)))
+    this.#regroup()
+  }
+
+  /** A model that changes independently of this one. */
+  copy(): PeopleModel {
+    const copy = new PeopleModel(this.#connectors)
+    for (const [id, identity] of this.#identities) copy.#identities.set(id, identity)
+    copy.#people = this.#people.map((person) => [...person])
+    return copy
+  }
+
+  identities(): readonly ModelIdentity[] {
+    return [...this.#identities.values()]
+  }
+
+  find(id: string): ModelIdentity | undefined {
+    return this.#identities.get(id)
+  }
+
+  /**
+   * Whether another external id of the connector is that of the same person, when this one is deleted and nobody else of the
+   * connector has the keys.
+   */
+  canBeRekeyed(id: string): boolean {
+    const { connector, data } = this.#get(id)
+    const { joinOn, supplements = false } = this.#settings(id)
+    if (supplements) return false
+    const own = joinOn.filter((key) => this.#value(id, key) !== undefined)
+    const others = [...this.#identities.values()].filter((other) => other.connector === connector && other.id !== id)
+    return own.length > 0 && own.every((key) => others.every((other) => other.data[key] !== data[key]))
+  }
+
   change(connector: number, settings: ModelConnector): void {
     this.#connectors[connector] = settings
     this.#regroup()
@@ -76,7 +113,15 @@ export class PeopleModel {
     return new Set(nins).size < 2
   }
 
+  /** Who has joined can rule out others as one of two candidates. */
   #regroup(): void {
+    for (let count = -1; count !== this.#people.length; ) {
+      count = this.#people.length
+      this.#regroupOnce()
+    }
+  }
+
+  #regroupOnce(): void {
     const before = this.#people.map((person) => person.filter((id) => this.#identities.has(id)))
     const byAge = (one: string, other: string) =>
       this.#get(one).connector - this.#get(other).connector || (one < other ? -1 : 1)

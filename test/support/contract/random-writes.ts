@@ -17,7 +17,12 @@ export const accountOf = (digit: string): string => `0a0a0a0a-0000-4000-8000-000
 
 function dataOf(objectType: ObjectType, externalId: string): fc.Arbitrary<Readonly<Record<string, unknown>>> {
   if (objectType === 'identity') {
-    return fc.record({ displayName: text, nin: maybe(key), directoryObjectId: maybe(key.map(accountOf)) })
+    return fc.record({
+      displayName: text,
+      nin: maybe(key),
+      directoryObjectId: maybe(key.map(accountOf)),
+      email: text,
+    })
   }
   if (objectType === 'relationship') return fc.record({ title: text, identity: reference, orgUnit: reference })
   // Only units before this one, because the order of writes decides which unit of a cycle is refused.

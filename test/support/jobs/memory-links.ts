@@ -78,6 +78,7 @@ export function memoryStores(): MemoryStores {
     },
     settings: {
       register: async () => undefined,
+      timeZones: async () => new Map(),
       find: async () => settings.get(SETTINGS_ID),
       replace: async (_tenantId, changed, version) => settings.replace({ ...changed, id: SETTINGS_ID }, version).value,
     },

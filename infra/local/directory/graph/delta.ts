@@ -2,7 +2,7 @@ import type { DirectoryObject } from '../objects.ts'
 import { answered, badRequest, type GraphAnswer, type GraphCall, GraphRefusal } from './exchange.ts'
 import { looksEmpty, memberList } from './members.ts'
 import { filteredIds } from './pages.ts'
-import { selection } from './properties.ts'
+import { namesIn } from './properties.ts'
 
 /** https://learn.microsoft.com/graph/api/group-delta */
 const MAX_FILTERED_COUNT = 50
@@ -54,7 +54,7 @@ function pageOf(call: GraphCall, value: readonly object[], round: Round, isLast 
 
 function firstRound(call: GraphCall): Round {
   const { tenantId } = call.caller
-  const selected = selection(call.query) ?? []
+  const selected = namesIn(call.query.get('$select') ?? '')
   if (!selected.includes('members') || selected.some((name) => name !== 'members' && name !== 'id')) {
     throw badRequest('Only $select=members is supported here.', 'Request_UnsupportedQuery')
   }

@@ -50,7 +50,7 @@ export const readOf =
 /** `GET /users/{id}/memberOf`: the groups that have the user as a direct member. Reads are never stale here. */
 export function listGroupsOf(call: GraphCall): GraphAnswer {
   const user = existing(call, 'user')
-  const selected = selection(call.query)
+  const selected = selection(call.query, 'directoryObject')
   const list = (afterKey: number, count: number) => call.objects.listGroupsOf(user, afterKey, count)
   return answered(
     200,
@@ -62,7 +62,10 @@ export function listGroupsOf(call: GraphCall): GraphAnswer {
 export function readObject(call: GraphCall): GraphAnswer {
   const object = existing(call)
   const context = `${call.origin}/v1.0/$metadata#directoryObjects/$entity`
-  return answered(200, { '@odata.context': context, ...shownWithType(object, selection(call.query)) })
+  return answered(200, {
+    '@odata.context': context,
+    ...shownWithType(object, selection(call.query, 'directoryObject')),
+  })
 }
 
 /** https://learn.microsoft.com/graph/api/directoryobject-getbyids */
@@ -74,7 +77,7 @@ export function readObjects(call: GraphCall): GraphAnswer {
   if (!isTexts(ids) || ids.length === 0) throw badRequest('Invalid value specified for property ids.')
   if (ids.length > OBJECTS_READ_COUNT) throw badRequest(`Too many identifiers specified. Limit: ${OBJECTS_READ_COUNT}.`)
   if (types !== undefined && !isTexts(types)) throw badRequest('Invalid value specified for property types.')
-  const selected = selection(call.query)
+  const selected = selection(call.query, 'directoryObject')
   const value = [...new Set(ids)].flatMap((id) => {
     const object = call.objects.find(call.caller.tenantId, id)
     return object === undefined || types?.includes(object.type) === false ? [] : [shownWithType(object, selected)]
@@ -95,7 +98,7 @@ export const deleteOf =
 
 /** `POST /users`. */
 export function createUser(call: GraphCall): GraphAnswer {
-  const properties = requiredName('user', writtenProperties('user', call.body))
+  const properties = required('user', writtenProperties('user', call.body))
   const { userPrincipalName } = properties
   if (typeof userPrincipalName !== 'string' || !userPrincipalName.includes('@')) {
     throw badRequest('Property userPrincipalName is invalid.')
@@ -105,7 +108,7 @@ export function createUser(call: GraphCall): GraphAnswer {
 
 /** `POST /groups`, with optional initial members and owners. */
 export function createGroup(call: GraphCall): GraphAnswer {
-  const properties = requiredName('group', writtenProperties('group', call.body))
+  const properties = required('group', writtenProperties('group', call.body))
   const { [BIND]: members, [OWNERS_BIND]: owners } = objectBody(call.body)
   const usual = { groupTypes: [], mailEnabled: false, securityEnabled: true }
   return created(call, 'group', { ...usual, ...properties }, (group) => {
@@ -172,9 +175,12 @@ function existing(call: GraphCall, type?: DirectoryType): DirectoryObject {
   return object
 }
 
-function requiredName(type: Kind, properties: Record<string, unknown>): Record<string, unknown> {
-  if (properties.displayName !== undefined) return properties
-  throw badRequest(`A value is required for property 'displayName' of resource '${capitalized(type)}'.`)
+function required(type: Kind, properties: Record<string, unknown>): Record<string, unknown> {
+  for (const name of ['displayName', 'mailNickname']) {
+    if (typeof properties[name] === 'string' && properties[name] !== '') continue
+    throw badRequest(`A value is required for property '${name}' of resource '${capitalized(type)}'.`)
+  }
+  return properties
 }
 
 function namesFree(write: () => void): void {

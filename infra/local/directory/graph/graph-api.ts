@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Faults } from '../faults.ts'
 import type { MembershipChanges } from '../membership-changes.ts'
@@ -35,6 +36,8 @@ type GraphDependencies = {
 type IncomingRequest = Omit<GraphRequest, 'body'> & {
   readonly text: string
   readonly authorization: string | undefined
+  /** The client's own id of the request. */
+  readonly clientRequestId: string | undefined
   readonly origin: string
 }
 
@@ -50,6 +53,14 @@ export function graphApi({ objects, changes, keys, faults, log, quotas, nowMs }:
   const limits = throttle(quotas, objects.userCount, nowMs)
 
   async function serve(incoming: IncomingRequest): Promise<Outcome> {
+    const outcome = await answerTo(incoming)
+    // A page instead of JSON comes from something in front of Graph.
+    return outcome === 'dropped' || typeof outcome.body === 'string'
+      ? outcome
+      : withRequestId(outcome, incoming.clientRequestId)
+  }
+
+  async function answerTo(incoming: IncomingRequest): Promise<Outcome> {
     let caller: GraphCaller
     try {
       caller = graphCaller(incoming.authorization, keys, nowMs())
@@ -134,6 +145,16 @@ export function graphApi({ objects, changes, keys, faults, log, quotas, nowMs }:
   }
 
   return { serve }
+}
+
+/** The answer with its id, in the headers and in the error. https://learn.microsoft.com/graph/best-practices-concept */
+function withRequestId(answer: GraphAnswer, clientRequestId: string | undefined): GraphAnswer {
+  const id = randomUUID()
+  const ids = { 'request-id': id, 'client-request-id': clientRequestId ?? id }
+  const { error } = (answer.body ?? {}) as { readonly error?: { readonly innerError?: object } }
+  const body =
+    error?.innerError === undefined ? answer.body : { error: { ...error, innerError: { ...error.innerError, ...ids } } }
+  return { ...answer, headers: { ...answer.headers, ...ids }, body }
 }
 
 function jsonBody(text: string): unknown {

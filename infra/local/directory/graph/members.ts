@@ -47,7 +47,7 @@ export function memberCalls() {
 
 function listMembers(call: GraphCall): GraphAnswer {
   const group = existingGroup(call)
-  const selected = selection(call.query)
+  const selected = selection(call.query, 'directoryObject')
   const idsOnly = selected?.every((name) => name === 'id') === true
   const list = memberList(call, group, idsOnly)
   return answered(
@@ -59,7 +59,7 @@ function listMembers(call: GraphCall): GraphAnswer {
 /** The cast of the list. Its items have no type. Reads are never stale here. */
 function listServicePrincipals(call: GraphCall): GraphAnswer {
   const group = existingGroup(call)
-  const selected = selection(call.query)
+  const selected = selection(call.query, 'directoryObject')
   const list = (afterKey: number, count: number) => call.objects.listServicePrincipals(group, afterKey, count)
   return answered(
     200,

@@ -13,7 +13,7 @@ const ALREADY_OWNER =
  */
 export function listOwners(call: GraphCall): GraphAnswer {
   const group = existingGroup(call)
-  const selected = selection(call.query)
+  const selected = selection(call.query, 'directoryObject')
   const filter = filterOf(call.query)
   if (filter !== undefined && filter.property !== 'id') {
     throw badRequest(

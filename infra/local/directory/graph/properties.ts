@@ -100,18 +100,26 @@ const LISTS = new Set([
   'resourceProvisioningOptions',
 ])
 
-/** `$select`, validated against the type. Undefined: the default properties. */
-export function selection(query: URLSearchParams, type?: DirectoryObject['type']): readonly string[] | undefined {
+/**
+ * `$select`, validated against the type; a list of several types accepts the properties of each. Undefined: the default
+ * properties. @throws GraphRefusal 400 for an unknown property
+ */
+export function selection(
+  query: URLSearchParams,
+  type: DirectoryObject['type'] | 'directoryObject',
+): readonly string[] | undefined {
   const selected = query.get('$select')
   if (selected === null || selected.trim() === '') return undefined
-  const names = selected.split(',').map((name) => name.trim())
-  for (const name of names) if (type !== undefined) assertReadable(type, name)
+  const names = namesIn(selected)
+  for (const name of names) assertReadable(type, name)
   return names
 }
 
-function assertReadable(type: DirectoryObject['type'], name: string): void {
-  const { usual, others } = SCHEMAS[type]
-  if (usual.includes(name) || others.includes(name)) return
+export const namesIn = (selected: string): string[] => selected.split(',').map((name) => name.trim())
+
+function assertReadable(type: DirectoryObject['type'] | 'directoryObject', name: string): void {
+  const schemas = type === 'directoryObject' ? Object.values(SCHEMAS) : [SCHEMAS[type]]
+  if (schemas.some(({ usual, others }) => usual.includes(name) || others.includes(name))) return
   throw badRequest(`Could not find a property named '${name}' on type 'microsoft.graph.${type}'.`, 'BadRequest')
 }
 

@@ -1,9 +1,13 @@
+import type { TimeZone } from '../../../kernel/time-zone.ts'
 import { DAY_MS } from '../../../kernel/timestamp.ts'
-import { type CheckedLeaf, type ComparedValue, readsToday } from '../condition.ts'
+import { type CheckedLeaf, isRelative, readsToday } from '../condition.ts'
 import { isList } from '../field-expression.ts'
-import { compareNumbers, isNegative } from '../leaf-test.ts'
+import { comparedNumber, compareNumbers, isNegative } from '../leaf-test.ts'
 import { MEMBER_OF_COLLECTION } from '../schema.ts'
 import { type Budget, possibleTextResults } from './text-results.ts'
+
+/** The steps that an analysis may still take, and the time zone of days. */
+export type ProofContext = { readonly budget: Budget; readonly zone: TimeZone }
 
 /** Leaves of one attribute whose results are looked at together. */
 export const LEAVES_AT_ONCE_COUNT = 12
@@ -23,10 +27,13 @@ export function subjectOf({ name, functions, operand, operator }: CheckedLeaf): 
  * The combinations of results that leaves of one subject can have: bit n is the result of leaf n. There may be more than
  * the data can have, never fewer. Undefined when the budget is used up.
  */
-export function possibleResults(leaves: readonly CheckedLeaf[], budget: Budget): ReadonlySet<number> | undefined {
+export function possibleResults(
+  leaves: readonly CheckedLeaf[],
+  context: ProofContext,
+): ReadonlySet<number> | undefined {
   const [first] = leaves
   if (first === undefined) return new Set([0])
-  const positive = positiveResults(first, leaves, budget)
+  const positive = positiveResults(first, leaves, context)
   if (positive === undefined) return undefined
   const inverted = maskOf(leaves, isNegative)
   const absent = maskOf(leaves, ({ operator }) => operator === 'IsNull')
@@ -39,7 +46,7 @@ export function possibleResults(leaves: readonly CheckedLeaf[], budget: Budget):
 function positiveResults(
   first: CheckedLeaf,
   leaves: readonly CheckedLeaf[],
-  budget: Budget,
+  context: ProofContext,
 ): ReadonlySet<number> | undefined {
   if (first.operand !== undefined) return comparisonsOfPair(leaves)
   if (first.name === MEMBER_OF_COLLECTION || isList(first.type)) return unionsOf(masksByValue(leaves).values())
@@ -49,9 +56,9 @@ function positiveResults(
     case 'Integer':
       return integerResults(leaves)
     case 'DateTime':
-      return instantResults(leaves, budget)
+      return instantResults(leaves, context)
     case 'String':
-      return leaves.every(isEquality) ? valueResults(leaves) : possibleTextResults(leaves, budget)
+      return leaves.every(isEquality) ? valueResults(leaves) : possibleTextResults(leaves, context.budget)
     default:
       return valueResults(leaves)
   }
@@ -106,36 +113,56 @@ function comparisonsOfPair(leaves: readonly CheckedLeaf[]): Set<number> {
 function integerResults(leaves: readonly CheckedLeaf[]): Set<number> {
   const named = [...new Set(leaves.flatMap(({ values }) => values.map(Number)))]
   const points = new Set(named.flatMap((value) => [value - 1, value, value + 1]))
-  const onValue = (value: number) => maskOf(leaves, (leaf) => comparesWith(leaf, value, 0))
+  const onValue = (value: number) => maskOf(leaves, (leaf) => comparesWith(leaf, value, leaf.values.map(Number)))
   return new Set([0, ...points.values().map(onValue)])
 }
 
-function comparesWith({ operator, values }: CheckedLeaf, value: number, todayMs: number): boolean {
-  if (operator === 'In') return values.some((each) => numberOf(each, todayMs) === value)
-  return operator !== 'IsNull' && compareNumbers(operator, value, numberOf(values[0], todayMs))
-}
-
-function numberOf(value: ComparedValue | undefined, todayMs: number): number {
-  return typeof value === 'object' ? todayMs + value.daysFromToday * DAY_MS : Number(value)
+function comparesWith({ operator }: CheckedLeaf, value: number, operands: readonly number[]): boolean {
+  if (operator === 'In') return operands.includes(value)
+  return operator !== 'IsNull' && compareNumbers(operator, value, operands[0] as number)
 }
 
 /** Instants around those that leaves name, on days around those on which `Today()` reaches them. */
-function instantResults(leaves: readonly CheckedLeaf[], budget: Budget): ReadonlySet<number> | undefined {
+function instantResults(
+  leaves: readonly CheckedLeaf[],
+  { budget, zone }: ProofContext,
+): ReadonlySet<number> | undefined {
   if (budget.stepCount < 0) return undefined
   const values = leaves.flatMap((leaf) => leaf.values)
-  const fixedMs = [...new Set(values.filter((value) => typeof value !== 'object').map(Number))]
+  const fixedMs = [...new Set(values.flatMap((value) => (isRelative(value) ? [] : [comparedNumber(value, zone)])))]
   const isToday = leaves.some(readsToday)
-  const addedDays = values.flatMap((value) => (typeof value === 'object' ? [value.daysFromToday] : []))
-  const relativeMs = [...new Set([...addedDays, ...(isToday ? [0] : [])])].map((days) => days * DAY_MS)
-  const daysMs = relativeMs.length === 0 ? [0] : around(fixedMs.flatMap((at) => relativeMs.map((added) => at - added)))
+  const addedDays = values.filter(isRelative).map(({ daysFromToday }) => daysFromToday)
+  const relativeDays = [...new Set([...addedDays, ...(isToday ? [0] : [])])]
   const results = new Set<number>()
-  for (const todayMs of daysMs) {
-    const pointsMs = isToday ? [todayMs] : around([...fixedMs, ...relativeMs.map((added) => todayMs + added)])
+  for (const todayMs of relativeDays.length === 0 ? [0] : daysAround(fixedMs, relativeDays, zone)) {
+    const relativeMs = relativeDays.map((days) => zone.addDays(todayMs, days))
+    const pointsMs = isToday ? [todayMs] : around([...fixedMs, ...relativeMs])
     budget.stepCount -= pointsMs.length * values.length
     if (budget.stepCount < 0) return undefined
-    for (const instantMs of pointsMs) results.add(maskOf(leaves, (leaf) => comparesWith(leaf, instantMs, todayMs)))
+    const operands = leaves.map((leaf) =>
+      leaf.values.map((value) =>
+        isRelative(value) ? zone.addDays(todayMs, value.daysFromToday) : comparedNumber(value, zone),
+      ),
+    )
+    for (const instantMs of pointsMs) {
+      let mask = 0
+      for (const [index, leaf] of leaves.entries()) {
+        if (comparesWith(leaf, instantMs, operands[index] as number[])) mask |= 1 << index
+      }
+      results.add(mask)
+    }
   }
   return results
+}
+
+/**
+ * Days on which the beginnings of relative days lie before, on and after each of the instants. The length of a day
+ * depends on the zone, so these are days of the calendar. `Today()` lies too late to reach one of the few dates that zones
+ * have left out.
+ */
+function daysAround(fixedMs: readonly number[], relativeDays: readonly number[], zone: TimeZone): Set<number> {
+  const days = fixedMs.flatMap((at) => relativeDays.map((added) => zone.startOfDay(zone.addDays(at, -added))))
+  return new Set((days.length === 0 ? [0] : days).flatMap((day) => [zone.addDays(day, -1), day, zone.addDays(day, 1)]))
 }
 
 /** The points, one between each two of them, one before and one after all. */

@@ -1,8 +1,8 @@
 import { chunk } from '../../../kernel/chunk.ts'
 import type { Task } from '../../../kernel/cooperative-scheduler.ts'
+import { type TimeZone, UTC } from '../../../kernel/time-zone.ts'
 import type { CheckedGroup, CheckedLeaf, CheckedNode, GroupRange } from '../condition.ts'
-import { LEAVES_AT_ONCE_COUNT, possibleResults, subjectOf } from './possible-results.ts'
-import type { Budget } from './text-results.ts'
+import { LEAVES_AT_ONCE_COUNT, type ProofContext, possibleResults, subjectOf } from './possible-results.ts'
 
 /** What follows from the tree alone, for all data. `pointer` is a JSON pointer into the condition. */
 export type Proof = { readonly code: 'NeverHolds' | 'AlwaysHolds' | 'Redundant'; readonly pointer: string }
@@ -19,9 +19,10 @@ type Constancy = 'always' | 'never' | 'sometimes'
  * The groups that never or always hold, the smallest of each, and the leaves that another leaf of their group makes
  * superfluous. Never says what is not so. Finds all of it for groups of up to 12 different leaves; of larger ones, what
  * follows from their parts and from their own leaves on one attribute.
+ * @param zone In which dates and `Today()` begin.
  */
-export function* proofsTask(root: CheckedGroup): Task<Proof[]> {
-  const analysis = new Analysis()
+export function* proofsTask(root: CheckedGroup, zone: TimeZone = UTC): Task<Proof[]> {
+  const analysis = new Analysis(zone)
   const verdicts = yield* analysis.verdicts(root)
   return reported(root, '', verdicts, analysis).slice(0, MAX_PROOFS_COUNT)
 }
@@ -29,8 +30,12 @@ export function* proofsTask(root: CheckedGroup): Task<Proof[]> {
 type Verdicts = ReadonlyMap<CheckedNode, Constancy>
 
 class Analysis {
-  readonly budget: Budget = { stepCount: MAX_STEPS_COUNT }
+  readonly context: ProofContext
   readonly #verdicts = new Map<CheckedNode, Constancy>()
+
+  constructor(zone: TimeZone) {
+    this.context = { budget: { stepCount: MAX_STEPS_COUNT }, zone }
+  }
 
   /** The different leaves among nodes on the same attribute, at most 12 at once. */
   siblings(nodes: readonly CheckedNode[]): CheckedLeaf[][] {
@@ -94,7 +99,7 @@ class Analysis {
     for (const places of bySubject.values()) {
       const leaves = places.map((index) => atoms[index] as CheckedNode)
       const results = leaves.every((leaf) => leaf.kind === 'leaf')
-        ? possibleResults(leaves, this.budget)
+        ? possibleResults(leaves, this.context)
         : new Set(this.#verdicts.get(leaves[0] as CheckedNode) === 'never' ? [0] : [0, 1])
       if (results === undefined) return undefined
       masks = product(
@@ -110,7 +115,7 @@ class Analysis {
     if (operator === 'XOR') return 'sometimes'
     const wanted = operator === 'AND' ? (count: number) => (1 << count) - 1 : () => 0
     for (const leaves of this.siblings(children)) {
-      const results = possibleResults(leaves, this.budget)
+      const results = possibleResults(leaves, this.context)
       if (results === undefined || results.has(wanted(leaves.length))) continue
       return operator === 'OR' ? 'always' : 'never'
     }
@@ -235,7 +240,7 @@ function redundant({ operator, children }: CheckedGroup, pointer: string, analys
   const superfluous = new Set<string>()
   for (const leaves of analysis.siblings(children)) {
     if (leaves.length < 2) continue
-    const results = possibleResults(leaves, analysis.budget)
+    const results = possibleResults(leaves, analysis.context)
     if (results === undefined || results.size === 1 << leaves.length) continue
     const implies = (one: number, other: number) =>
       results.values().every((mask) => !(mask & (1 << one)) || mask & (1 << other))

@@ -1,6 +1,7 @@
 import type { Task } from '../../../kernel/cooperative-scheduler.ts'
-import { parseInstantMs } from '../../../kernel/timestamp.ts'
+import { instantIn, type TimeZone } from '../../../kernel/time-zone.ts'
 import type { AttributeKind } from '../../core/core-object.ts'
+import type { RowSettings } from '../row-settings.ts'
 import { grownFloat64 } from './growable-array.ts'
 import type { IdTable } from './id-table.ts'
 import { ListValues, referredId } from './list-values.ts'
@@ -47,12 +48,17 @@ export class TextValues {
   }
 }
 
-/** Dates and instants. Each distinct text is parsed once. */
+/** Dates, which begin in a time zone, and instants. Each distinct text is parsed once. */
 export class InstantValues {
   readonly kind = 'instant'
+  readonly zone: TimeZone
   readonly #dictionary = new TextDictionary()
   /** Milliseconds since 1970 by code. */
   instantsMs: Float64Array<ArrayBuffer> = new Float64Array(32)
+
+  constructor(zone: TimeZone) {
+    this.zone = zone
+  }
 
   get size(): number {
     return this.#dictionary.size
@@ -81,7 +87,7 @@ export class InstantValues {
     const code = this.#dictionary.intern(value)
     if (code === sizeBefore) {
       this.instantsMs = grownFloat64(this.instantsMs, code + 1)
-      this.instantsMs[code] = parseInstantMs(value) ?? Number.NaN
+      this.instantsMs[code] = instantIn(this.zone, value) ?? Number.NaN
     }
     return Number.isNaN(this.instantsMs[code]) ? 0 : code
   }
@@ -122,10 +128,10 @@ export class ReferenceValues {
 }
 
 /** An empty set of values for attributes of a kind; references point into `target`. */
-export function valuesOfKind(kind: AttributeKind, target: IdTable | undefined): ColumnValues {
+export function valuesOfKind(kind: AttributeKind, target: IdTable | undefined, { zone }: RowSettings): ColumnValues {
   switch (kind) {
     case 'date':
-      return new InstantValues()
+      return new InstantValues(zone)
     case 'guids':
       return new ListValues(new TextDictionary())
     case 'reference':

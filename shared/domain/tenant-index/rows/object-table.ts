@@ -1,6 +1,7 @@
 import type { Task } from '../../../kernel/cooperative-scheduler.ts'
 import type { Attributes, ObjectType } from '../../core/core-object.ts'
 import { ATTRIBUTES, type AttributeDefinition, CUSTOM_ATTRIBUTE_PREFIX } from '../../core/core-object.ts'
+import type { RowSettings } from '../row-settings.ts'
 import { type Bitmap, clearBit, emptyBitmap, hasBit, setBit } from './bitmap.ts'
 import { Column } from './column.ts'
 import { ReferenceValues, TextValues, valuesOfKind } from './column-values.ts'
@@ -16,6 +17,7 @@ const BYTES_PER_COLUMN = 1500
 export class ObjectTable {
   readonly objectType: ObjectType
   readonly ids: IdTable
+  readonly #settings: RowSettings
   liveCount = 0
   readonly #columns: Map<string, Column>
   readonly #idColumn: Column
@@ -26,30 +28,32 @@ export class ObjectTable {
   /** Set once the table has a fork: slots that are added later belong to the fork. */
   #finalSlotCount: number | undefined
 
-  private constructor(objectType: ObjectType, ids: IdTable, columns: readonly Column[]) {
+  private constructor(objectType: ObjectType, ids: IdTable, columns: readonly Column[], settings: RowSettings) {
     this.objectType = objectType
     this.ids = ids
+    this.#settings = settings
     this.#columns = new Map(columns.map((column) => [column.attribute, column]))
     this.#idColumn = this.column('id')
     this.#externalIdColumn = this.column('externalId')
   }
 
-  static empty(objectType: ObjectType, idTables: IdTables): ObjectTable {
+  static empty(objectType: ObjectType, idTables: IdTables, settings: RowSettings): ObjectTable {
     const ids = idTables[objectType]
     const definitions: Readonly<Record<string, AttributeDefinition>> = ATTRIBUTES[objectType]
-    return new ObjectTable(objectType, ids, [
+    const columns = [
       new Column(objectType, 'id', new ReferenceValues(ids)),
       new Column(objectType, 'externalId', new TextValues('string')),
       ...Object.entries(definitions).map(
-        ([attribute, { kind, to }]) => new Column(objectType, attribute, valuesOfKind(kind, to && idTables[to])),
+        ([name, { kind, to }]) => new Column(objectType, name, valuesOfKind(kind, to && idTables[to], settings)),
       ),
-    ])
+    ]
+    return new ObjectTable(objectType, ids, columns, settings)
   }
 
   /** A copy to be changed instead of this table. */
   forked(): ObjectTable {
     const columns = [...this.#columns.values()].map((column) => column.forked())
-    const fork = new ObjectTable(this.objectType, this.ids, columns)
+    const fork = new ObjectTable(this.objectType, this.ids, columns, this.#settings)
     fork.liveCount = this.liveCount
     fork.#live = this.#live.forked()
     fork.#valueCounts = this.#valueCounts.forked()

@@ -1,5 +1,5 @@
 import type { Task } from '../../../kernel/cooperative-scheduler.ts'
-import { isPastDay } from '../../../kernel/timestamp.ts'
+import type { TimeZone } from '../../../kernel/time-zone.ts'
 import type { LinkedType, ObjectType } from '../../core/core-object.ts'
 import { type Bitmap, emptyBitmap, setBit } from './bitmap.ts'
 import type { Column } from './column.ts'
@@ -11,13 +11,14 @@ import type { RowSnapshot } from './row-snapshot.ts'
  */
 export class OrgChart {
   readonly #rows: RowSnapshot
-  readonly #nowMs: number
+  /** The beginning of the day on which positions are active. */
+  readonly #todayMs: number
   readonly #manager: Readonly<Record<'relationship' | 'orgUnit', Column>>
   readonly #parent: Column
 
   constructor(rows: RowSnapshot, nowMs: number) {
     this.#rows = rows
-    this.#nowMs = nowMs
+    this.#todayMs = rows.settings.zone.startOfDay(nowMs)
     this.#manager = {
       relationship: rows.tables.relationship.column('manager'),
       orgUnit: rows.tables.orgUnit.column('manager'),
@@ -27,6 +28,11 @@ export class OrgChart {
 
   get rows(): RowSnapshot {
     return this.#rows
+  }
+
+  /** In which days begin. */
+  get zone(): TimeZone {
+    return this.#rows.settings.zone
   }
 
   has(objectType: ObjectType, id: string): boolean {
@@ -66,7 +72,7 @@ export class OrgChart {
     if (!this.#rows.tables.relationship.isLive(slot)) return false
     const end = this.#rows.tables.relationship.column('endDate')
     if (end.values.kind !== 'instant' || end.codeAt(slot) === 0) return true
-    return !isPastDay(end.values.instantsMs[end.codeAt(slot)] as number, this.#nowMs)
+    return (end.values.instantsMs[end.codeAt(slot)] as number) >= this.#todayMs
   }
 
   /** The identity that holds a position; undefined when either is unknown or deleted. */

@@ -1,5 +1,6 @@
 import { runToCompletion, type Task } from '../../../kernel/cooperative-scheduler.ts'
 import { type LinkedType, OBJECT_TYPES, type ObjectType } from '../../core/core-object.ts'
+import { DEFAULT_ROW_SETTINGS, type RowSettings } from '../row-settings.ts'
 import { applyObjects, type SnapshotObject } from './apply-objects.ts'
 import { type Bitmap, bitsWithout, countBits, hasBit, hasFewerBits, otherBits, removeBits } from './bitmap.ts'
 import type { Column } from './column.ts'
@@ -16,6 +17,8 @@ import type { SnapshotChange } from './snapshot-change.ts'
  */
 export class RowSnapshot {
   readonly tables: Readonly<Record<ObjectType, ObjectTable>>
+  /** By which the values were read. */
+  readonly settings: RowSettings
   /** The relationships of each identity and of each org unit. */
   readonly referrers: Readonly<Record<LinkedType, Referrers>>
   /** The org units below each one, by their parent. */
@@ -26,9 +29,13 @@ export class RowSnapshot {
   revision: object = {}
   readonly #links: Readonly<Record<LinkedType, Column>>
 
-  /** @param origin The snapshot to fork; without one, the snapshot is empty. */
-  constructor(origin?: RowSnapshot) {
-    this.tables = origin === undefined ? emptyTables() : byType((type) => origin.tables[type].forked())
+  /**
+   * @param origin The snapshot to fork; without one, the snapshot is empty.
+   * @param settings Of an empty snapshot; a fork has those of its origin.
+   */
+  constructor(origin?: RowSnapshot, settings: RowSettings = DEFAULT_ROW_SETTINGS) {
+    this.settings = origin?.settings ?? settings
+    this.tables = origin === undefined ? emptyTables(settings) : byType((type) => origin.tables[type].forked())
     this.referrers = {
       identity: origin?.referrers.identity.forked() ?? new Referrers(),
       orgUnit: origin?.referrers.orgUnit.forked() ?? new Referrers(),
@@ -215,9 +222,14 @@ export class RowSnapshot {
   }
 }
 
-function emptyTables(): Record<ObjectType, ObjectTable> {
+/** The beginning of the day of an instant in the time zone of the rows. */
+export function dayOn({ settings: { zone } }: RowSnapshot, instantMs: number): number {
+  return zone.startOfDay(instantMs)
+}
+
+function emptyTables(settings: RowSettings): Record<ObjectType, ObjectTable> {
   const ids: IdTables = byType(() => new IdTable())
-  return byType((type) => ObjectTable.empty(type, ids))
+  return byType((type) => ObjectTable.empty(type, ids, settings))
 }
 
 function byType<T>(make: (objectType: ObjectType) => T): Record<ObjectType, T> {

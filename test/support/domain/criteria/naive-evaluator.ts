@@ -2,12 +2,13 @@ import type { WireGroup, WireLeaf } from '../../../../shared/domain/criteria/con
 import type { NamedMembersContext } from '../../../../shared/domain/criteria/evaluation-context.ts'
 import type { AttributeType, ConditionSchema } from '../../../../shared/domain/criteria/schema.ts'
 import type { SnapshotObject } from '../../../../shared/domain/tenant-index/rows/apply-objects.ts'
+import { naiveAddDays, naiveInstant } from './naive-days.ts'
 
 type Row = { identity?: SnapshotObject; orgUnit?: SnapshotObject; relationship?: SnapshotObject }
-type Context = NamedMembersContext & { readonly rows: readonly Row[]; readonly objects: readonly SnapshotObject[] }
+/** `zone`: the name of a time zone; undefined for UTC. */
+type NaiveContext = NamedMembersContext & { readonly zone?: string }
+type Context = NaiveContext & { readonly rows: readonly Row[]; readonly objects: readonly SnapshotObject[] }
 type Value = string | number | readonly string[] | undefined
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
  * The same language, from the stored form of a condition, row by row over plain objects: slow and plain to see through.
@@ -17,7 +18,7 @@ export function naiveMembers(
   schema: ConditionSchema,
   objects: readonly SnapshotObject[],
   objectType: 'Identity' | 'Relationship' | 'OrgUnit',
-  context: NamedMembersContext,
+  context: NaiveContext,
 ): string[] {
   const part = ({ Identity: 'identity', Relationship: 'relationship', OrgUnit: 'orgUnit' } as const)[objectType]
   const members = new Set<string>()
@@ -130,7 +131,7 @@ function fieldValue(field: string, id: string, type: AttributeType, row: Row, co
   const value = fieldValue(inner as string, id, type, row, context)
   const numbers = tail.split(',').slice(1).map(Number)
   if (value === undefined) return undefined
-  if (name === 'AddDays') return (value as number) + (numbers[0] as number) * DAY_MS
+  if (name === 'AddDays') return naiveAddDays(value as number, numbers[0] as number, context.zone)
   const text = String(value)
   if (name === 'ToUpper') return text.toUpperCase()
   if (name === 'ToLower') return text.toLowerCase()
@@ -141,7 +142,7 @@ function fieldValue(field: string, id: string, type: AttributeType, row: Row, co
 }
 
 /** The attributes that follow from others. */
-function computedValue(id: string, row: Row, { todayMs, objects }: Context): Value | null {
+function computedValue(id: string, row: Row, { todayMs, objects, zone }: Context): Value | null {
   const live = objects.filter(({ deleted }) => !deleted)
   const units = live.filter(({ objectType }) => objectType === 'orgUnit')
   const listed = (ids: string[]) => (ids.length === 0 ? undefined : ids)
@@ -149,7 +150,7 @@ function computedValue(id: string, row: Row, { todayMs, objects }: Context): Val
   switch (id) {
     case 'relationshipIsActive': {
       const end = relationship?.attributes.endDate as string | undefined
-      return relationship && String(end === undefined || Date.parse(end) >= todayMs)
+      return relationship && String(end === undefined || naiveInstant(end, zone) >= todayMs)
     }
     case 'relationshipIsPrimary':
       return (
@@ -173,7 +174,8 @@ function computedValue(id: string, row: Row, { todayMs, objects }: Context): Val
         live.find((each) => each.objectType === 'identity' && each.id === ref)?.id
       const reports = live.filter((position) => {
         const end = position.attributes.endDate as string | undefined
-        if (position.objectType !== 'relationship' || (end !== undefined && Date.parse(end) < todayMs)) return false
+        if (position.objectType !== 'relationship' || (end !== undefined && naiveInstant(end, zone) < todayMs))
+          return false
         const subject = referred(position, 'identity')
         const isOther = (manager: string | undefined) => manager !== undefined && manager !== subject
         const own = person(referred(position, 'manager'))
@@ -221,17 +223,17 @@ function attributeValue(id: string, type: AttributeType, row: Row, context: Cont
   if (value === undefined) return undefined
   if (Array.isArray(value)) return value.map((each) => (typeof each === 'string' ? each : each.objectId).toLowerCase())
   const text = typeof value === 'object' ? (value as { objectId: string }).objectId : String(value)
-  if (type === 'DateTime') return Date.parse(text)
+  if (type === 'DateTime') return naiveInstant(text, context.zone)
   if (type === 'Integer') return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
   return type === 'Guid' ? text.toLowerCase() : text
 }
 
-function operand(text: string, type: AttributeType, context: NamedMembersContext): string | number {
+function operand(text: string, type: AttributeType, context: NaiveContext): string | number {
   if (type === 'Integer') return Number(text)
   if (type === 'Boolean') return text.toLowerCase()
   if (type !== 'DateTime') return text
-  if (!text.includes('Today')) return Date.parse(text)
-  return context.todayMs + Number(/,(-?\d+)\)/.exec(text)?.[1] ?? 0) * DAY_MS
+  if (!text.includes('Today')) return naiveInstant(text, context.zone)
+  return naiveAddDays(context.todayMs, Number(/,(-?\d+)\)/.exec(text)?.[1] ?? 0), context.zone)
 }
 
 function isMember(collectionId: string, row: Row, context: Context): boolean {

@@ -1,0 +1,197 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
+import { connectedIdentities } from './connected-identities.ts'
+import type { Connector } from './connector.ts'
+import {
+  type ConnectorObject,
+  type ConnectorObjectWrite,
+  connectorObjectId,
+  type DeriveId,
+  ownCoreObjectId,
+} from './connector-object.ts'
+import { type ConnectorRules, rulesOf } from './connector-rules.ts'
+import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
+import { IdentityResolver } from './identity-resolver.ts'
+import { joinKeyValues } from './join-keys.ts'
+import type { ObjectWrite } from './object-input.ts'
+import { parentOfLive, readAncestors } from './org-tree.ts'
+import type { WriteDependencies } from './write-dependencies.ts'
+import { limitRefusals } from './write-limits.ts'
+
+/**
+ * Consecutive attempts in which concurrent writes of the same objects prevent every write. The limit leaves room for
+ * changes of the org tree: all of a connector's conflict with each other, and a large batch takes several transactions.
+ */
+const ATTEMPTS_WITHOUT_PROGRESS_COUNT = 32
+
+export type WriteScope = {
+  readonly tenantId: string
+  readonly connector: Connector
+  readonly rules: ConnectorRules
+  /** Whether the tenant has another connector. */
+  readonly hasOthers: boolean
+}
+
+/** Returns what the writes of one connector have in common. */
+export function writeScope(tenantId: string, connector: Connector, connectors: readonly Connector[]): WriteScope {
+  return { tenantId, connector, rules: rulesOf(connectors), hasOthers: connectors.length > 1 }
+}
+
+/** Returns the decision that was written for each item, in order; undefined for an item that always conflicted. */
+export async function writeWithRetries(
+  scope: WriteScope,
+  writes: readonly ObjectWrite[],
+  deps: WriteDependencies,
+): Promise<(WriteDecision | undefined)[]> {
+  const written = new Array<WriteDecision | undefined>(writes.length).fill(undefined)
+  let pending = [...writes.keys()]
+  for (let attempts = 0; attempts < ATTEMPTS_WITHOUT_PROGRESS_COUNT && pending.length > 0; ) {
+    const current = pending.map((index) => writes[index] as ObjectWrite)
+    const { decisions, conflicts } = await attemptWrites(scope, current, deps)
+    const conflicted: number[] = []
+    for (const [position, decision] of decisions.entries()) {
+      const index = pending[position] as number
+      if (decision.writes.some(({ object }) => conflicts.has(object.id))) conflicted.push(index)
+      else written[index] = decision
+    }
+    // The first write to a space opens it. A closed space belongs to a connector whose deletion is certain.
+    if (conflicted.length > 0 && !(await deps.objects.open(scope.tenantId, scope.connector.id))) {
+      for (const index of conflicted) written[index] = withoutWrites(refused(refusalEntry('ConnectorNotFound')))
+      return written
+    }
+    attempts = conflicted.length < pending.length ? 0 : attempts + 1
+    pending = conflicted
+  }
+  return written
+}
+
+/** Decides on all items and writes the decisions. @returns The decisions, and the ids of objects with a conflict. */
+async function attemptWrites(
+  scope: WriteScope,
+  writes: readonly ObjectWrite[],
+  deps: WriteDependencies,
+): Promise<{ decisions: WriteDecision[]; conflicts: ReadonlySet<string> }> {
+  const { tenantId, connector } = scope
+  const space = { tenantId, connectorId: connector.id, softDeletionDays: connector.softDeletionDays }
+  const hasUnits = writes.some(({ objectType }) => objectType === 'orgUnit')
+  // Read before the tree, so that a concurrent change of the tree invalidates this version.
+  const treeVersion = hasUnits ? await deps.objects.treeVersion(tenantId, connector.id) : undefined
+  const context = await readContext(scope, writes, deps)
+  const { refusals, reservation } = await limitRefusals(tenantId, writes, context, deps)
+  const decided = await deps.scheduler.run(decideAll(peopleInOrder(writes, context), context, refusals))
+  const last = new Map([...decided.values()].flatMap(({ writes }) => writes.map((write) => [write.object.id, write])))
+  // In the order of the batch, so that one transaction writes what it names side by side: a person under both external ids.
+  const decisions = writes.map((write) => decided.get(write) as WriteDecision)
+  const due = new Map(
+    decisions.flatMap((each) => each.writes.map(({ object: { id } }) => [id, last.get(id) as ConnectorObjectWrite])),
+  )
+  const { treeWrites = [], otherWrites = [] } = Object.groupBy(due.values(), ({ object }) => {
+    const before = context.stored.get(object.id)?.value
+    return parentOfLive(object) === parentOfLive(before) ? 'otherWrites' : 'treeWrites'
+  })
+  const conflicts = await Promise.all([
+    deps.objects.write(space, otherWrites),
+    deps.objects.writeTree(space, treeWrites, treeVersion),
+  ]).finally(reservation.settle)
+  return { decisions, conflicts: conflicts[0].union(conflicts[1]) }
+}
+
+const refused = (...errors: RefusalEntry[]): ItemOutcome => ({ outcome: 'refused', errors })
+
+const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
+  outcome,
+  writes: [],
+  coreObjects: [],
+  retargeted: [],
+  possiblyStale: [],
+})
+
+/**
+ * Of identities, changes come first, then deletions, then creations, in whichever order they were sent. So a person under a
+ * new external id is found at once, instead of being somebody else with the same keys until the deletion; and one that
+ * takes over from a deleted one has left others before.
+ */
+function peopleInOrder(writes: readonly ObjectWrite[], { stored, connectorId, derive }: WriteContext): ObjectWrite[] {
+  const isDeparture = ({ operation, objectType }: ObjectWrite) => operation === 'delete' && objectType === 'identity'
+  if (!writes.some(isDeparture)) return [...writes]
+  const isArrival = (write: ObjectWrite) => {
+    const before = stored.get(connectorObjectId({ ...write, connectorId }, derive))?.value
+    return write.objectType === 'identity' && (before === undefined || before.deletedAtMs !== undefined)
+  }
+  const {
+    departures = [],
+    arrivals = [],
+    others = [],
+  } = Object.groupBy(writes, (write) => (isDeparture(write) ? 'departures' : isArrival(write) ? 'arrivals' : 'others'))
+  return [...others, ...departures, ...arrivals]
+}
+
+/** Decides in order. Each decision sees the org tree as changed by the decisions before it. */
+function* decideAll(
+  writes: readonly ObjectWrite[],
+  context: MutableContext,
+  refusals: ReadonlyMap<ObjectWrite, RefusalEntry>,
+): Task<ReadonlyMap<ObjectWrite, WriteDecision>> {
+  const decisions = new Map<ObjectWrite, WriteDecision>()
+  for (const write of writes) {
+    yield
+    const refusal = refusals.get(write)
+    const decision = refusal === undefined ? decideWrite(write, context) : withoutWrites(refused(refusal))
+    for (const { object } of decision.writes) {
+      if (object.objectType !== 'orgUnit') continue
+      context.parents.set(object.id, parentOfLive(object))
+    }
+    decisions.set(write, decision)
+  }
+  return decisions
+}
+
+type MutableContext = WriteContext & { readonly parents: Map<string, string | undefined> }
+
+async function readContext(
+  { tenantId, connector: { id: connectorId }, rules, hasOthers }: WriteScope,
+  writes: readonly ObjectWrite[],
+  deps: WriteDependencies,
+): Promise<MutableContext> {
+  const ids = writes.map((write) => connectorObjectId({ ...write, connectorId }, deps.deriveId))
+  const formerIds = writes.flatMap((write) => formerIdOf(write, connectorId, deps.deriveId) ?? [])
+  // An unchanged or missing object is not written, so no version exposes a stale read. What is read next is as current.
+  const found = await deps.objects.ofIds(tenantId, [...ids, ...formerIds])
+  const parents = await readAncestors(tenantId, connectorId, writes, deps)
+  const stored = new Map(found.map((object) => [object.value.id, object]))
+  // With a single connector, no identities can join. One that appears or goes can be a person under a new external id.
+  const canJoin =
+    hasOthers || writes.some((write, index) => changesKeys(write, stored.get(ids[index] ?? '')?.value, rules))
+  const connected = canJoin ? await connectedIdentities(tenantId, ids, writes, found, rules, deps) : []
+  const known = new Map([...connected, ...found].map((object) => [object.value.id, object]))
+  const identities = [...known.values()].map(({ value }) => value).filter(({ objectType }) => objectType === 'identity')
+  const ownCoreId = (id: string) => ownCoreObjectId(id, deps.deriveId)
+  return {
+    connectorId,
+    rules,
+    stored,
+    identityResolver: canJoin
+      ? new IdentityResolver(identities, { rules, newId: deps.newId, ownCoreObjectId: ownCoreId })
+      : undefined,
+    before: (id) => known.get(id),
+    parents,
+    parentOf: (id) => parents.get(id),
+    derive: deps.deriveId,
+    newId: deps.newId,
+    nowMs: deps.nowMs(),
+  }
+}
+
+function formerIdOf(write: ObjectWrite, connectorId: string, derive: DeriveId): string | undefined {
+  const externalId = write.operation === 'upsert' ? write.previousExternalId : undefined
+  return externalId === undefined ? undefined : connectorObjectId({ ...write, externalId, connectorId }, derive)
+}
+
+/** Whether an identity appears, goes, or has other join keys than before. */
+function changesKeys(write: ObjectWrite, stored: ConnectorObject | undefined, rules: ConnectorRules): boolean {
+  if (write.objectType !== 'identity') return false
+  const isLive = stored !== undefined && stored.deletedAtMs === undefined
+  if (write.operation === 'delete' || !isLive) return isLive === (write.operation === 'delete')
+  const [before, after] = [stored.data, write.data].map((data) => JSON.stringify(joinKeyValues(data, rules)))
+  return before !== after
+}

@@ -1,0 +1,19 @@
+import { type TimeZone, UTC } from '../../kernel/time-zone.ts'
+
+/** The settings of a tenant by which the values of its rows are read. Rows are loaded again when they change. */
+export type RowSettings = {
+  /** Where dates without a time begin. */
+  readonly zone: TimeZone
+}
+
+export const DEFAULT_ROW_SETTINGS: RowSettings = { zone: UTC }
+
+/** The settings by which the rows of tenants are read. */
+export interface RowSettingsSource {
+  /** Includes all earlier writes of all instances. */
+  of(tenantId: string): Promise<RowSettings>
+}
+
+export function isSameSettings(one: RowSettings, other: RowSettings): boolean {
+  return one.zone === other.zone
+}

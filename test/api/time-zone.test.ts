@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
+import { updateLinkSettings } from '../../shared/domain/group-links/link-settings.ts'
+import { tenantRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
+import { COLLECTIONS, CRITERIA, criteriaTenant, startCriteriaService } from '../support/api/criteria-service.ts'
+
+const service = await startCriteriaService()
+const { process } = service
+
+const at = (time: string): void => {
+  service.clock.nowMs = Date.parse(time)
+}
+const setZone = (tenantId: string, timeZone: string) =>
+  updateLinkSettings(
+    { tenantId, callerId: tenantId, ifMatch: undefined, change: { timeZone } },
+    { ...process, settings: process.linkSettings },
+  )
+const leaf = (id: string, operator: string, value: unknown, field = id) => ({ id, field, operator, value })
+const all = (...conditions: object[]) => ({ groupOperator: 'AND', conditions })
+
+type Tenant = ReturnType<typeof criteriaTenant>
+const members = async ({ send }: Tenant, id: string): Promise<string[]> =>
+  (await send('GET', `${COLLECTIONS}/${id}/results`)).body.data.memberIds
+
+/** People whose positions end on the day before clocks are put forward in Oslo, on that day, and at an instant of it. */
+async function populated() {
+  const tenant = criteriaTenant(service)
+  const ending = async (endDate: string) => {
+    const id = await tenant.person(endDate)
+    await tenant.position(id, undefined, { endDate })
+    return id
+  }
+  const [before, on, at23] = [
+    await ending('2030-03-30'),
+    await ending('2030-03-31'),
+    await ending('2030-03-30T23:30:00Z'),
+  ]
+  return { tenant, before, on, at23 }
+}
+
+describe('The time zone of a tenant', () => {
+  it('decides when positions end, in members and previews alike, and a change is in the members', async () => {
+    const { tenant, before, on, at23 } = await populated()
+    at('2030-03-30T23:10:00Z')
+    const condition = all(leaf('relationshipIsActive', 'Equals', true))
+    const id = await tenant.create(condition)
+    await process.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(await members(tenant, id), [before, on, at23].sort())
+    process.sentMessages.length = 0
+    await setZone(tenant.tenantId, 'Europe/Oslo')
+    assert.deepEqual(process.sentMessages, [{ queue: 'evaluations', message: { tenantId: tenant.tenantId } }])
+    await process.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(await members(tenant, id), [on, at23].sort())
+    const { body } = await tenant.send('POST', `${CRITERIA}/preview`, {
+      preview: { objectType: 'Identity', condition },
+    })
+    assert.deepEqual(body.data.preview.map(({ objectId }: { objectId: string }) => objectId).sort(), [on, at23].sort())
+    // The day has 23 hours.
+    at('2030-03-31T21:59:59Z')
+    await process.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(await members(tenant, id), [on, at23].sort())
+    at('2030-03-31T22:00:00Z')
+    await process.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(await members(tenant, id), [])
+  })
+
+  it('is that of dates in conditions and data that do not depend on the day', async () => {
+    const { tenant, before, on, at23 } = await populated()
+    at('2030-03-01T12:00:00Z')
+    const id = await tenant.create(all(leaf('relationshipEndDate', 'GreaterThanOrEqual', '2030-03-31')))
+    await process.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(await members(tenant, id), [on])
+    await setZone(tenant.tenantId, 'Europe/Oslo')
+    await process.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(await members(tenant, id), [on, at23].sort())
+    await setZone(tenant.tenantId, 'Pacific/Pago_Pago')
+    await process.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(await members(tenant, id), [on])
+    assert.ok(before)
+  })
+
+  it('makes an evaluation due that was lost, and a day due that has begun there', async () => {
+    const { tenant } = await populated()
+    at('2030-03-01T12:00:00Z')
+    await tenant.create(all(leaf('relationshipIsActive', 'Equals', true)))
+    await process.evaluator.evaluate(tenant.tenantId)
+    const schedule = evaluationSchedule({
+      ...process,
+      nowMs: () => service.clock.nowMs,
+      rowSettings: tenantRowSettings(process.linkSettings),
+      inputs: { hasFurtherWrites: async () => false },
+    })
+    const isDue = async () => (await schedule.coveredUntil(tenant.tenantId, undefined)) === undefined
+    assert.equal(await isDue(), false)
+    await setZone(tenant.tenantId, 'Europe/Oslo')
+    assert.equal(await isDue(), true)
+    await process.evaluator.evaluate(tenant.tenantId)
+    assert.equal(await isDue(), false)
+    at('2030-03-01T22:59:00Z')
+    assert.equal(await isDue(), false)
+    at('2030-03-01T23:01:00Z')
+    assert.equal(await isDue(), true)
+  })
+
+  it('is refused when there is no such zone', async () => {
+    const { tenantId } = criteriaTenant(service)
+    await assert.rejects(setZone(tenantId, 'Europe/Olso'), { code: 'InvalidValue' })
+    await assert.rejects(setZone(tenantId, '+01:00'), { code: 'InvalidValue' })
+  })
+})

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
+import { assertSound, heading, journey, menu } from '../support/console/console-steps.ts'
+
+const JOINABLE = '/collections-joinable/beta'
+const REQUESTS = `${JOINABLE}/membership-requests`
+const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as const
+
+/** A phone, a tablet and a desktop. */
+const WIDTHS = [360, 768, 1280] as const
+
+/** The overview, decisions, own memberships, and what a person has. */
+export function accessJourneys(world: () => ConsoleWorld): void {
+  journey(world, 'decides on three requests on a phone with four taps', async (world) => {
+    const ids = await Promise.all(['Boat', 'Kayak', 'Canoe'].map((name) => approvedByManager(world(), name)))
+    for (const id of ids) await world().call('colleague', 'POST', `${REQUESTS}/${id}/submit`, {})
+    const page = await world().openAs('manager', '/inbox', PHONE)
+    for (const name of ['Boat', 'Kayak', 'Canoe']) {
+      await page.getByRole('checkbox', { name: new RegExp(`Kolbjørn Dåvik, ${name}`) }).click()
+    }
+    const approve = page.getByRole('button', { name: 'Approve 3' })
+    assert.equal(await isInWindow(page, 'Approve 3'), true)
+    await assertNarrow(page, 360)
+    await assertSound(page)
+    await approve.click()
+    await page.getByText('3 requests are approved.').waitFor()
+    await page.getByText('Boat').waitFor({ state: 'detached' })
+    for (const id of ids) assert.equal((await statuses(world(), id))[0], 'Joined')
+  })
+
+  journey(world, 'shows who asks, and asks for a reason where a rejection needs one', async (world) => {
+    const id = await approvedByManager(world(), 'Sauna', { rejectionNeedsReason: true }, 'Warm on Fridays')
+    await world().call('employee', 'POST', `${REQUESTS}/${id}/submit`, { notes: 'Cold' })
+    const page = await world().openAs('manager', '/inbox', PHONE)
+    await page
+      .getByRole('row', { name: /Emil Øvrebø Adviser, Service Desk .*Sauna .*Warm on Fridays/ })
+      .getByRole('link')
+      .click()
+    await page.getByText('Warm on Fridays').waitFor()
+    await page.getByText('Magnhild Førde-Lie').first().waitFor()
+    assert.equal(await isInWindow(page, 'Reject'), true)
+    await page.getByRole('button', { name: 'Reject' }).click()
+    const dialog = page.getByRole('dialog')
+    assert.equal(await dialog.getByRole('button', { name: 'Reject' }).isDisabled(), true)
+    await dialog.getByLabel('Reason, which the requester reads').fill('Too warm')
+    await assertSound(page)
+    await dialog.getByRole('button', { name: 'Reject' }).click()
+    await page.getByText('The request of Emil Øvrebø is rejected.').waitFor()
+    assert.deepEqual(await statuses(world(), id), ['Rejected'])
+  })
+
+  journey(world, 'tells a member who decides and until when, extends and leaves where it is shown', async (world) => {
+    const name = 'Parking'
+    const body = { objectType: 'Identity', name, joinPolicy: { approvalRequired: false, maxDays: 30 } }
+    const id = await world().call<string>('admin', 'POST', JOINABLE, body)
+    const waiting = await approvedByManager(world(), 'Garage')
+    const soon = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10)
+    const later = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10)
+    await world().call('approver', 'POST', `${REQUESTS}/${id}/submit`, { endsAt: soon })
+    await world().call('approver', 'POST', `${REQUESTS}/${waiting}/submit`, {})
+    const page = await world().openAs('approver', '/home', PHONE)
+    await page.getByText('1 ends within a week').waitFor()
+    const row = page.getByRole('row', { name: /Parking .*By request/ })
+    await row.getByRole('button', { name: 'Extend' }).click()
+    await page.getByRole('dialog').getByLabel('New end').fill(later)
+    await assertSound(page)
+    await page.getByRole('dialog').getByRole('button', { name: 'Extend' }).click()
+    await page.getByText(/^Parking lasts until /).waitFor()
+    await menu(page, 'My memberships').click()
+    await page.getByRole('row', { name: /Garage .*Magnhild Førde-Lie .*Waits for approval/ }).waitFor()
+    await assertNarrow(page, 360)
+    await row.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+    await page.getByText('You have left Parking.').waitFor()
+    await row.waitFor({ state: 'detached' })
+    await assertSound(page)
+  })
+
+  journey(world, 'names a deputy by the whole name, and removes it', async (world) => {
+    const page = await world().openAs('colleague', '/inbox')
+    await page.getByLabel('Find your deputy').fill('Emil')
+    await page.getByText('Nothing found.').waitFor()
+    await page.getByLabel('Find your deputy').fill('emil øvrebø')
+    await page.getByRole('button', { name: /^Emil Øvrebø Adviser · Service Desk/ }).click()
+    await page.getByLabel('Until').fill(new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10))
+    await page.getByRole('button', { name: 'Set deputy' }).click()
+    await page.getByText(/^Emil Øvrebø decides in your place from /).waitFor()
+    await assertSound(page)
+    await page.getByRole('button', { name: 'Remove deputy' }).click()
+    await page.getByText('You have no deputy any more.').waitFor()
+    await page.getByLabel('Find your deputy').waitFor()
+  })
+
+  for (const width of WIDTHS) {
+    journey(world, `tells what a person has and why in two steps by keyboard, ${width} pixels wide`, async (world) => {
+      const name = `Lift ${width}`
+      const body = { objectType: 'Identity', name, joinPolicy: { approvalRequired: false } }
+      const id = await world().call<string>('admin', 'POST', JOINABLE, body)
+      const { identityId } = await world().call<{ identityId: string }>('employee', 'GET', '/collections/beta/me')
+      await world().call('admin', 'POST', `${JOINABLE}/${id}/results/members`, { coreIdentityIds: [identityId] })
+      const page = await world().openAs('admin', '', { viewport: { width, height: 800 } })
+      await heading(page, 'Overview').waitFor()
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox').fill('emil')
+      await page.getByRole('option', { name: /Emil Øvrebø .*Adviser/ }).waitFor()
+      await assertSound(page)
+      await page.keyboard.press('Enter')
+      await heading(page, 'Emil Øvrebø').waitFor()
+      await page.getByRole('row', { name: new RegExp(`${name} By an administrator by Ada Åsheim .*No end`) }).waitFor()
+      await page.getByRole('region', { name: 'What has happened to this person' }).getByText(name).waitFor()
+      await assertNarrow(page, width)
+      await assertSound(page)
+      assert.equal(await page.getByText('01910000').count(), 0)
+    })
+  }
+
+  journey(
+    world,
+    'shows a manager what somebody whom they lead has, and an administrator without core data too',
+    async (world) => {
+      const manager = await world().openAs('manager', '/team')
+      await manager.getByRole('link', { name: 'Emil Øvrebø' }).click()
+      await manager
+        .getByRole('region', { name: 'Memberships now' })
+        .or(manager.getByText('This person is in no'))
+        .first()
+        .waitFor()
+      assert.equal(await manager.getByText('Attributes and their sources').count(), 0)
+      await assertSound(manager)
+      const other = await world().openAs('collectionsAdmin', '/people?text=emil')
+      await other.getByRole('link', { name: 'Emil Øvrebø' }).click()
+      await heading(other, 'Emil Øvrebø').waitFor()
+      await other.getByText('What has happened to this person').waitFor()
+      await assertSound(other)
+    },
+  )
+}
+
+/** A collection whose requests the demo person `manager` decides. @returns Its id. */
+async function approvedByManager(
+  world: ConsoleWorld,
+  name: string,
+  policy: object = {},
+  description = '',
+): Promise<string> {
+  const { identityId } = await world.call<{ identityId: string }>('manager', 'GET', '/collections/beta/me')
+  const joinPolicy = {
+    approvalRequired: true,
+    approvalGates: [{ order: 1, type: 'Identity', approvers: [identityId] }],
+    ...policy,
+  }
+  return world.call('admin', 'POST', JOINABLE, { objectType: 'Identity', name, description, joinPolicy })
+}
+
+async function statuses(world: ConsoleWorld, collectionId: string): Promise<string[]> {
+  const all = await world.call<{ status: string }[]>('admin', 'GET', `${REQUESTS}/${collectionId}`)
+  return all.map(({ status }) => status)
+}
+
+/** Whether a button is in the window without scrolling. */
+async function isInWindow(page: ConsolePage, button: string): Promise<boolean> {
+  const box = await page.getByRole('button', { name: button, exact: true }).boundingBox()
+  return box !== null && box.y >= 0 && box.y + box.height <= (page.viewportSize()?.height ?? 0)
+}
+
+/** Nothing is beside the window. */
+async function assertNarrow(page: ConsolePage, width: number): Promise<void> {
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, page.url())
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ConsoleWorld } from '../support/console/console-browser.ts'
+import { assertSound, criteriaCollection, heading, journey, leaf, menu } from '../support/console/console-steps.ts'
+
+/** Sources, the quality of their data, events, and what is found at once. */
+export function dataJourneys(world: () => ConsoleWorld): void {
+  journey(
+    world,
+    'lists people without an account with names, and adds a source with all that it needs',
+    async (world) => {
+      const page = await world().openAs('coreAdmin', '/quality')
+      const without = page.getByRole('region', { name: 'People without an account' })
+      await without.getByRole('link').first().waitFor()
+      await page.getByText('No two people share a key.').waitFor()
+      await page.getByText('Each account belongs to one person.').waitFor()
+      await page.getByText('All references lead to an object.').waitFor()
+      await assertSound(page)
+      await menu(page, 'Sources').click()
+      await page.getByRole('link', { name: 'Add a source' }).click()
+      await page.getByLabel('Name').fill('Payroll')
+      await page.getByLabel('Application').fill('7f3c0f6e-2a8d-4b8e-9d60-0d4d5a6b7c11')
+      await page.getByLabel('Expected interval in hours').fill('24')
+      await assertSound(page)
+      await page.getByRole('button', { name: 'Add a source' }).click()
+      await page.getByText('Payroll is added. It waits for its first data.').waitFor()
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: 'identities.csv' }).click(),
+      ])
+      assert.equal(download.suggestedFilename(), 'identities.csv')
+      const id = new URL(page.url()).pathname.split('/').at(-1)
+      await page.getByText(`--connector ${id} --api-url ${world().environment.apiUrl} --dry-run`).waitFor()
+      await assertSound(page)
+    },
+  )
+
+  journey(world, 'sends a test event to a subscription, shows its delivery, and sends it again', async (world) => {
+    const received: (string | undefined)[] = []
+    const receiver = createServer((request, response) => {
+      received.push(request.headers['webhook-id']?.toString())
+      response.end()
+    }).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    try {
+      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/events`
+      const page = await world().openAs('collectionsAdmin', '/subscriptions')
+      await page.getByRole('link', { name: 'New subscription' }).click()
+      await page.getByLabel('Address').fill(url)
+      await page.getByLabel('Removals are held, approved or rejected').check()
+      await assertSound(page)
+      await page.getByRole('button', { name: 'New subscription' }).click()
+      await page.getByText(/^whsec_/).waitFor()
+      await assertSound(page)
+      await page.getByRole('button', { name: 'Close' }).click()
+      await heading(page, url).waitFor()
+      await page.getByText('member*, removals*').waitFor()
+      await page.getByRole('button', { name: 'Send a test event' }).click()
+      await page.getByText('The test event is sent.').waitFor()
+      const delivered = page.getByRole('row', { name: /subscription\.test Delivered 1/ })
+      for (let reloads = 0; reloads < 50 && (await delivered.count()) === 0; reloads++) {
+        const loaded = page.waitForResponse(/deliveries/)
+        await page.getByRole('button', { name: 'Reload' }).click()
+        await loaded
+      }
+      await delivered.getByRole('button', { name: 'Details' }).click()
+      await page.getByRole('dialog').getByRole('cell', { name: '200' }).waitFor()
+      await assertSound(page)
+      await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+      await delivered.getByRole('button', { name: 'Send again' }).click()
+      await page.getByText('The event is sent again.').waitFor()
+      while (received.length < 2) await once(receiver, 'request')
+      assert.equal(received[0], received[1])
+      await page.getByRole('button', { name: 'Replace the secret' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Replace the secret' }).click()
+      await page.getByText(/^whsec_/).waitFor()
+      await page.getByRole('dialog', { name: 'Secret', exact: true }).getByRole('button', { name: 'Close' }).click()
+      await page.getByText('The secret is replaced.').waitFor()
+      await page.getByRole('button', { name: 'Delete subscription' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete subscription' }).click()
+      await heading(page, 'Events').waitFor()
+    } finally {
+      receiver.close()
+      receiver.closeAllConnections()
+    }
+  })
+
+  journey(world, 'keeps the search and the order of a list in the address', async (world) => {
+    for (const name of ['Order Å', 'Order Z', 'Order Ø']) {
+      await criteriaCollection(world(), name, [leaf('relationshipTitle', 'Equals', name)])
+    }
+    const page = await world().openAs('admin', '/collections', { locale: 'nb-NO' })
+    await page.getByRole('searchbox').fill('order')
+    await page.getByRole('button', { name: 'Navn' }).click()
+    const names = () => page.getByRole('link', { name: /^Order/ }).allTextContents()
+    assert.deepEqual(await names(), ['Order Z', 'Order Ø', 'Order Å'])
+    await page.getByRole('button', { name: 'Navn' }).click()
+    assert.equal(new URL(page.url()).search, '?text=order&sort=-1')
+    await page.reload()
+    await page.getByRole('link', { name: 'Order Å' }).waitFor()
+    assert.deepEqual(await names(), ['Order Å', 'Order Ø', 'Order Z'])
+    await page.getByRole('columnheader', { name: 'Navn' }).and(page.locator('[aria-sort="descending"]')).waitFor()
+    await assertSound(page)
+  })
+
+  journey(world, 'finds collections and groups by name from anywhere', async (world) => {
+    const id = await criteriaCollection(world(), 'Needle in a haystack', [leaf('relationshipTitle', 'Equals', 'x')])
+    const page = await world().openAs('collectionsAdmin')
+    await heading(page, 'Overview').waitFor()
+    await page.getByRole('button', { name: /^Find/ }).click()
+    await page.getByRole('combobox').fill('needle')
+    await page.getByRole('option', { name: /Needle in a haystack .*Collection/ }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await heading(page, 'Needle in a haystack').waitFor()
+    assert.equal(new URL(page.url()).pathname, `/console/collections/${id}`)
+  })
+
+  journey(
+    world,
+    'opens at the root of the service, with a slash at the end, in the language last chosen',
+    async (world) => {
+      const { apiUrl } = world().environment
+      const page = await world().openAs('colleague', '', { locale: 'en-GB' })
+      await page.getByRole('button', { name: 'Norsk' }).click()
+      await page.goto(apiUrl)
+      await heading(page, 'Oversikt').waitFor()
+      assert.equal(new URL(page.url()).pathname, '/console/home')
+      await page.goto(`${apiUrl}/console/join/`)
+      await heading(page, 'Bli med').waitFor()
+      await assertSound(page)
+    },
+  )
+}
