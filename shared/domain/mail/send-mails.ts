@@ -62,12 +62,7 @@ async function openSending(tenantId: string, deps: MailDependencies): Promise<Se
     loaded ??= load()
     return loaded
   }
-  return { context: { tenantId, settings, orgChart }, timeZone: timeZoneOf(settings), deps }
-}
-
-/** Days of mails begin, and times in them are, in the tenant's zone. Settings of earlier versions have none. */
-function timeZoneOf({ timeZone = 'UTC' }: LinkSettings & { readonly timeZone?: string }): string {
-  return timeZone
+  return { context: { tenantId, settings, orgChart }, timeZone: settings.timeZone, deps }
 }
 
 async function handleNotice(notice: Versioned<StoredEvent>, sending: Sending): Promise<void> {
