@@ -1,7 +1,6 @@
 import { enqueueMails } from '../../kernel/notifications.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { StoredEvent } from '../events/event-types.ts'
-import type { LinkSettings } from '../group-links/link-settings.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { LetterContext } from './letter.ts'
 import { type Address, addressOf } from './letter-address.ts'
