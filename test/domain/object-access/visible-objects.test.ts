@@ -138,10 +138,11 @@ describe('the object access of a user', () => {
     const rows = new RowSnapshot()
     const [boss, report, position] = [idOf('identity', 0), idOf('identity', 1), idOf('relationship', 0)]
     const relation = { manager: { objectId: boss }, identity: { objectId: report }, endDate: '2030-06-01' }
+    const live = { externalId: '', deleted: false }
     rows.apply([
-      { id: boss, objectType: 'identity', externalId: 'boss', attributes: { directoryObjectId: accountOf(0) } },
-      { id: report, objectType: 'identity', externalId: 'report', attributes: {} },
-      { id: position, objectType: 'relationship', externalId: 'position', attributes: relation },
+      { ...live, id: boss, objectType: 'identity', attributes: { directoryObjectId: accountOf(0) } },
+      { ...live, id: report, objectType: 'identity', attributes: {} },
+      { ...live, id: position, objectType: 'relationship', attributes: relation },
     ])
     let nowMs = Date.parse('2030-06-01T23:59:59Z')
     const objectAccess = new ObjectAccessResolver(
