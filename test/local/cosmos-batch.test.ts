@@ -117,10 +117,13 @@ it('runs bulk operations separately, each in its own partition', async (t) => {
 })
 
 describe('a patch in a batch', () => {
-  const incr = (id: string, path: string, value: number, more: object = {}): OperationInput => ({
-    ...{ operationType: 'Patch', id, resourceBody: { operations: [{ op: 'incr', path, value }] } },
+  type PatchOperation = { readonly op: 'incr' | 'set'; readonly path: string; readonly value: number }
+  const patch = (id: string, operation: PatchOperation, more: object = {}): OperationInput => ({
+    ...{ operationType: 'Patch', id, resourceBody: { operations: [operation] } },
     ...more,
   })
+  const incr = (id: string, path: string, value: number, more: object = {}) =>
+    patch(id, { op: 'incr', path, value }, more)
 
   it('adds to numbers of what is stored, also below an object, and creates a member that is missing', async (t) => {
     const items = await (await openAccount(t)).container('things')
@@ -138,7 +141,7 @@ describe('a patch in a batch', () => {
       [incr('a', '/n', 1, { ifMatch: '"other"' }), 412],
       [incr('a', '/text', 1), 400],
       [incr('a', '/missing/n', 1), 400],
-      [{ ...incr('a', '/n', 1), resourceBody: { operations: [{ op: 'set', path: '/n', value: 1 }] } }, 400],
+      [patch('a', { op: 'set', path: '/n', value: 1 }), 400],
     ] as const) {
       const { result } = await items.items.batch([create('new'), operation], 't1')
       assert.deepEqual(
