@@ -117,13 +117,11 @@ it('runs bulk operations separately, each in its own partition', async (t) => {
 })
 
 describe('a patch in a batch', () => {
-  type PatchOperation = { readonly op: 'incr' | 'set'; readonly path: string; readonly value: number }
-  const patch = (id: string, operation: PatchOperation, more: object = {}): OperationInput => ({
-    ...{ operationType: 'Patch', id, resourceBody: { operations: [operation] } },
+  const patch = (id: string, op: 'incr' | 'set', path: string, value: number, more: object = {}): OperationInput => ({
+    ...{ operationType: 'Patch', id, resourceBody: { operations: [{ op, path, value }] } },
     ...more,
   })
-  const incr = (id: string, path: string, value: number, more: object = {}) =>
-    patch(id, { op: 'incr', path, value }, more)
+  const incr = (id: string, path: string, value: number, more: object = {}) => patch(id, 'incr', path, value, more)
 
   it('adds to numbers of what is stored, also below an object, and creates a member that is missing', async (t) => {
     const items = await (await openAccount(t)).container('things')
@@ -141,7 +139,7 @@ describe('a patch in a batch', () => {
       [incr('a', '/n', 1, { ifMatch: '"other"' }), 412],
       [incr('a', '/text', 1), 400],
       [incr('a', '/missing/n', 1), 400],
-      [patch('a', { op: 'set', path: '/n', value: 1 }), 400],
+      [patch('a', 'set', '/n', 1), 400],
     ] as const) {
       const { result } = await items.items.batch([create('new'), operation], 't1')
       assert.deepEqual(
