@@ -12,14 +12,14 @@ import {
 } from './due-writes.ts'
 import { type CoreObjectWrite, type DueWrite, writeMerged } from './merge-writes.ts'
 import type { CoreObjectStub } from './merged-core-object.ts'
-import type { CountChanges } from './space-counts.ts'
+import type { UnresolvedChanges } from './space-counts.ts'
 import { unresolvedCounts } from './unresolved-references.ts'
 
 export type MergeDependencies = DueWriteDependencies & {
   readonly log: Log
   readonly metrics: Metrics
   /** Collects changes of the counts of unresolved references. */
-  readonly countChanges?: CountChanges
+  readonly unresolvedChanges?: UnresolvedChanges
 }
 
 type CoreObjectMerge = Pick<MergeBasis, 'stubs' | 'changedIds' | 'rules'> & {
@@ -146,11 +146,11 @@ async function contestedBy(
 
 function countUnresolved(
   written: readonly CoreObjectChange[],
-  { countChanges }: Pick<MergeDependencies, 'countChanges'>,
+  { unresolvedChanges }: Pick<MergeDependencies, 'unresolvedChanges'>,
 ): void {
-  for (const { before, after } of countChanges === undefined ? [] : written) {
-    for (const [connectorId, count] of unresolvedCounts(before)) countChanges?.add(connectorId, 'unresolved', -count)
-    for (const [connectorId, count] of unresolvedCounts(after)) countChanges?.add(connectorId, 'unresolved', count)
+  for (const { before, after } of unresolvedChanges === undefined ? [] : written) {
+    for (const [connectorId, count] of unresolvedCounts(before)) unresolvedChanges?.add(connectorId, -count)
+    for (const [connectorId, count] of unresolvedCounts(after)) unresolvedChanges?.add(connectorId, count)
   }
 }
 
