@@ -111,8 +111,8 @@ async function auditAll(
   }
 }
 
-/** @returns The number of core objects written. */
-function compare(
+/** @returns The number of core objects repaired. Those whose texts were only normalised are logged apart. */
+async function compare(
   tenantId: string,
   ids: readonly string[],
   connectors: readonly Connector[],
@@ -122,7 +122,9 @@ function compare(
   const stubs = new Map(ids.map((id) => [id, undefined] as const))
   const rules = rulesOf(connectors)
   const merge = { stubs, changedIds: new Set<string>(), comparesAccounts: true, softDeletionDays, rules }
-  return mergeCoreObjects(tenantId, merge, deps)
+  const { writtenCount, normalisedCount } = await mergeCoreObjects(tenantId, merge, deps)
+  if (normalisedCount > 0) deps.log.info('audit.normalised', { tenantId, normalisedCount })
+  return writtenCount - normalisedCount
 }
 
 type AuditedBatch = {

@@ -84,10 +84,10 @@ export const ChangePlan = Closed({
   warnings: Type.Array(PlanWarning),
   equivalentTo: Described(
     Type.Array(EquivalentCollection),
-    'Other criteria collections of the same type whose conditions certainly mean the same, whatever the data, although ' +
-      'they may be written differently; at most 20. Others can mean the same too: found are those that read the same ' +
-      'attributes and have up to 12 different leaves together with this one, or differ from it only in so many, or only ' +
-      'in the order and nesting of their groups.',
+    'Other criteria collections of the same type whose conditions certainly mean the same for all data, although they ' +
+      'may be written differently; at most 20. Others can mean the same too: the list has those that read the same ' +
+      'attributes and have up to 12 different leaves together with this one, or whose different parts have up to 12, or ' +
+      'that differ only in the order and nesting of their groups.',
   ),
 })
 export type ChangePlan = Static<typeof ChangePlan>
