@@ -21,7 +21,7 @@ const VIEWS = [
   '/settings',
   '/subscriptions',
 ]
-const OWN_VIEWS = ['/home', '/inbox', '/me', '/join', '/connectors', '/quality', '/people']
+const OWN_VIEWS = ['/home', '/inbox', '/me', '/join', '/notifications', '/connectors', '/quality', '/people']
 
 /** What holds on all views: language, colours, width, network, names, sign-in. */
 export function shellJourneys(world: () => ConsoleWorld): void {

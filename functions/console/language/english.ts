@@ -1,10 +1,12 @@
 import { englishAccess } from './english-access.ts'
 import { englishData } from './english-data.ts'
+import { englishMail } from './english-mail.ts'
 
 /** All texts of the console. `{name}` stands for a value. */
 export const english = {
   ...englishAccess,
   ...englishData,
+  ...englishMail,
   account: 'Account',
   accountsAdded: 'Accounts added',
   accountsRemoved: 'Accounts removed',

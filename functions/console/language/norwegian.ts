@@ -1,11 +1,13 @@
 import type { Messages } from './english.ts'
 import { norwegianAccess } from './norwegian-access.ts'
 import { norwegianData } from './norwegian-data.ts'
+import { norwegianMail } from './norwegian-mail.ts'
 
 /** Bokmål. */
 export const norwegian: Messages = {
   ...norwegianAccess,
   ...norwegianData,
+  ...norwegianMail,
   account: 'Konto',
   accountsAdded: 'Kontoer inn',
   accountsRemoved: 'Kontoer ut',
