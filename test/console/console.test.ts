@@ -9,6 +9,7 @@ import { formJourneys } from './form-journeys.ts'
 import { groupJourneys } from './group-journeys.ts'
 import { listJourneys } from './list-journeys.ts'
 import { personJourneys } from './person-journeys.ts'
+import { preferenceJourneys } from './preference-journeys.ts'
 import { shellJourneys } from './shell-journeys.ts'
 
 const chromium = findChromium()
@@ -36,4 +37,5 @@ describe('The console', { skip: chromium === undefined ? missing : false, concur
   builderJourneys(world)
   accessJourneys(world)
   dataJourneys(world)
+  preferenceJourneys(world)
 })

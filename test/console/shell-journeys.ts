@@ -5,10 +5,14 @@ import {
   assertSound,
   createCollection,
   criteriaCollection,
+  focused,
   heading,
   journey,
   leaf,
   menu,
+  openView,
+  showView,
+  tabTo,
 } from '../support/console/console-steps.ts'
 
 /** Views that people with each role can open, for the checks of all of them. */
@@ -31,7 +35,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     await heading(page, 'Oversikt').waitFor()
     assert.equal(await page.locator('html').getAttribute('lang'), 'nb')
     for (const view of [...VIEWS, ...OWN_VIEWS]) {
-      await show(page, view)
+      await showView(page, view)
       await assertSound(page)
       assert.ok(await page.evaluate('document.documentElement.scrollWidth <= 320'), `${view} is wider than the window`)
     }
@@ -78,7 +82,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
         await failed
         await route.fulfill({ status: 500, json: { data: null, errors: [] } })
       }
-      await open(page, view)
+      await openView(page, view)
       const loading = page.getByRole('status', { name: 'Loading' }).first()
       await loading.waitFor()
       fail()
@@ -92,7 +96,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     }
     answer = (route) =>
       route.fulfill({ status: 403, json: { data: null, errors: [{ code: 'RoleRequired', message: '' }] } })
-    await open(page, '/links')
+    await openView(page, '/links')
     await page.getByRole('alert').getByText('Your role does not allow this.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
     assert.deepEqual(await accessibilityFaults(page), [])
@@ -103,7 +107,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     const page = await world().openAs('admin', '/links')
     // A collection that was just changed is loaded again and again.
     await page.clock.setFixedTime(Date.now())
-    await open(page, `/collections/${id}`)
+    await openView(page, `/collections/${id}`)
     const member = page.getByRole('cell', { name: 'Has an account' }).first()
     await member.waitFor()
     await page.context().setOffline(true)
@@ -157,35 +161,4 @@ export function shellJourneys(world: () => ConsoleWorld): void {
 /** Runs in the browser. */
 function clickAll(buttons: unknown[]): void {
   for (const button of buttons) (button as { click(): void }).click()
-}
-
-/** Opens a view without loading the page. */
-async function open(page: ConsolePage, view: string): Promise<void> {
-  await page.evaluate(`history.pushState(null, '', '/console${view}'); dispatchEvent(new PopStateEvent('popstate'))`)
-}
-
-/** Opens a view, and waits for what it shows first. */
-async function show(page: ConsolePage, view: string): Promise<void> {
-  await open(page, view)
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' })
-}
-
-const MAX_TABS = 60
-
-/** Presses Tab until the element with an accessible name has the focus. */
-async function tabTo(page: ConsolePage, name: string): Promise<void> {
-  for (let count = 0; count < MAX_TABS; count++) {
-    await page.keyboard.press('Tab')
-    if ((await focused(page)) === name) return
-  }
-  assert.fail(`${name} has no focus after ${MAX_TABS} tabs`)
-}
-
-/** The name of the element that has the focus. */
-function focused(page: ConsolePage): Promise<string> {
-  return page.evaluate(`(() => {
-    const element = document.activeElement
-    const label = element.labels?.[0]?.querySelector('span') ?? element.labels?.[0]
-    return (element.getAttribute('aria-label') ?? label?.textContent ?? element.textContent).trim()
-  })()`)
 }

@@ -89,3 +89,39 @@ export async function linkTo(world: ConsoleWorld, collectionId: string, groupNam
   await world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
   return directoryGroupId
 }
+
+/** Opens a view without loading the page. */
+export async function openView(page: ConsolePage, view: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', '/console${view}'); dispatchEvent(new PopStateEvent('popstate'))`)
+}
+
+/** Opens a view, and waits for what it shows first. */
+export async function showView(page: ConsolePage, view: string): Promise<void> {
+  await openView(page, view)
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+}
+
+const MAX_TABS = 60
+
+/** Presses Tab until the element with an accessible name has the focus. */
+export async function tabTo(page: ConsolePage, name: string): Promise<void> {
+  for (let count = 0; count < MAX_TABS; count++) {
+    await page.keyboard.press('Tab')
+    if ((await focused(page)) === name) return
+  }
+  assert.fail(`${name} has no focus after ${MAX_TABS} tabs`)
+}
+
+/** The name of the element that has the focus. */
+export function focused(page: ConsolePage): Promise<string> {
+  return page.evaluate(`(() => {
+    const element = document.activeElement
+    const label = element.labels?.[0]?.querySelector('span') ?? element.labels?.[0]
+    return (element.getAttribute('aria-label') ?? label?.textContent ?? element.textContent).trim()
+  })()`)
+}
+
+/** Nothing is beside the window. */
+export async function assertNarrow(page: ConsolePage, width: number): Promise<void> {
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, page.url())
+}
