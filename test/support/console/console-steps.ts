@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Locator } from 'playwright-core'
+import { applicationToken } from '../journeys/demo-clients.ts'
+import type { StartedEnvironment } from '../journeys/started-environment.ts'
 import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from './console-browser.ts'
 
 /** A test in a browser. The pages that it opens are closed at its end: open ones are rendered on. */
@@ -88,6 +90,28 @@ export async function linkTo(world: ConsoleWorld, collectionId: string, groupNam
   const directoryGroupId = groups.find(({ displayName }) => displayName === groupName)?.id ?? ''
   await world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
   return directoryGroupId
+}
+
+/** Creates a security group in the directory itself. */
+export async function createGroup(
+  environment: StartedEnvironment,
+  displayName: string,
+  memberIds: readonly string[],
+): Promise<void> {
+  const token = await applicationToken(environment, 'tester', 'https://graph.microsoft.com/.default')
+  const bound = memberIds.map((id) => `https://graph.microsoft.com/v1.0/directoryObjects/${id}`)
+  const { status, json } = await environment.directory('POST', '/v1.0/groups', {
+    token,
+    json: {
+      displayName,
+      mailNickname: 'created',
+      groupTypes: [],
+      mailEnabled: false,
+      securityEnabled: true,
+      'members@odata.bind': bound,
+    },
+  })
+  assert.equal(status, 201, JSON.stringify(json))
 }
 
 /** Opens a view without loading the page. */
