@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Route } from 'playwright-core'
-import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from '../support/console/console-browser.ts'
+import { accessibilityFaults, type ConsoleWorld } from '../support/console/console-browser.ts'
 import {
   assertSound,
   createCollection,
@@ -51,6 +51,24 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
     assert.deepEqual(await page.evaluate('Object.keys(localStorage).concat(Object.keys(sessionStorage))'), [])
+  })
+
+  journey(world, 'signs a person in for the API reference, which then sends requests as that person', async (world) => {
+    const page = await world().openAs('employee')
+    await page.goto(`${world().environment.apiUrl}/docs`)
+    const operation = page.locator('[id$="getCaller"]')
+    await operation.waitFor()
+    const [opened] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Sign in' }).click(),
+    ])
+    await page.getByText(/^Signed in as employee@/).waitFor()
+    if (!opened.isClosed()) await opened.waitForEvent('close')
+    await operation.getByRole('button').first().click()
+    await operation.getByRole('button', { name: 'Try it out' }).click()
+    await operation.getByRole('button', { name: 'Execute' }).click()
+    await operation.locator('.live-responses-table').getByText('"Emil Øvrebø"').waitFor()
+    assert.deepEqual(page.reported, [])
   })
 
   journey(world, 'calls its own origin and the authority only', async (world) => {

@@ -314,7 +314,7 @@ export const norwegian: Messages = {
   linkNamed: 'Koble en gruppe til {name}',
   linkPreview: 'Hva som endres i {name}',
   linkRemovesConfirm:
-    '{count} av {size} medlemmer ({percent} %) av gruppen {name} blir fjernet, fordi de ikke er i samlingen.',
+    '{count} av {size} medlemmer ({percent} %) av gruppen {name} blir fjernet, fordi det ikke er i samlingen. | {count} av {size} medlemmer ({percent} %) av gruppen {name} blir fjernet, fordi de ikke er i samlingen.',
   links: 'Koblede grupper',
   linksEmpty: 'Ingen gruppe er koblet. Koble en gruppe til en samling for å holde medlemmene oppdatert.',
   linksFilter: 'Finn etter gruppe eller samling',

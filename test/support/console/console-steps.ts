@@ -92,14 +92,14 @@ export async function linkTo(world: ConsoleWorld, collectionId: string, groupNam
   return directoryGroupId
 }
 
-/** Creates a security group in the directory itself. */
+/** Creates a security group in the directory itself. @returns Its id. */
 export async function createGroup(
   environment: StartedEnvironment,
   displayName: string,
   memberIds: readonly string[],
-): Promise<void> {
+): Promise<string> {
   const token = await applicationToken(environment, 'tester', 'https://graph.microsoft.com/.default')
-  const bound = memberIds.map((id) => `https://graph.microsoft.com/v1.0/directoryObjects/${id}`)
+  const members = memberIds.map((id) => `https://graph.microsoft.com/v1.0/directoryObjects/${id}`)
   const { status, json } = await environment.directory('POST', '/v1.0/groups', {
     token,
     json: {
@@ -108,10 +108,11 @@ export async function createGroup(
       groupTypes: [],
       mailEnabled: false,
       securityEnabled: true,
-      'members@odata.bind': bound,
+      ...(members.length === 0 ? {} : { 'members@odata.bind': members }),
     },
   })
   assert.equal(status, 201, JSON.stringify(json))
+  return (json as { id: string }).id
 }
 
 /** Opens a view without loading the page. */

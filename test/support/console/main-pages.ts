@@ -1,5 +1,5 @@
 import type { ConsoleWorld } from './console-browser.ts'
-import { criteriaCollection, leaf, linkTo } from './console-steps.ts'
+import { createGroup, criteriaCollection, leaf } from './console-steps.ts'
 
 /** One of the main pages of the console, with something to show. */
 export type MainPage = {
@@ -28,25 +28,30 @@ export async function createMainPages(world: ConsoleWorld): Promise<readonly Mai
     },
   ])
   await criteriaCollection(world, 'Nurses', [leaf('relationshipTitle', 'Equals', 'Nurse')])
-  await linkTo(world, teachers, 'Demo unified')
+  const directoryGroupId = await createGroup(world.environment, 'Staff room', [])
+  const body = { collectionId: teachers, directoryGroupId }
+  const link = await world.call<string>('admin', 'POST', '/group-link/beta/group-links', body)
+  const { identityId: admin } = await caller(world, 'admin')
   const { identityId: manager } = await caller(world, 'manager')
   const { identityId: employee } = await caller(world, 'employee')
-  const byManager = { approvalRequired: true, approvalGates: [{ order: 1, type: 'Identity', approvers: [manager] }] }
-  const parking = await joinable(world, 'Parking garage', 'A place in the garage below the town hall', byManager)
-  const onCall = await joinable(world, 'On call', 'Phone and pager outside working hours', byManager)
+  const approvalGates = [{ order: 1, type: 'Identity', approvers: [manager, admin] }]
+  const byApproval = { approvalRequired: true, approvalGates }
+  const parking = await joinable(world, 'Parking garage', 'A place in the garage below the town hall', byApproval)
+  const onCall = await joinable(world, 'On call', 'Phone and pager outside working hours', byApproval)
   const library = await joinable(world, 'City library', 'Borrowing for employees', { approvalRequired: false })
   await world.call('employee', 'POST', `${REQUESTS}/${parking}/submit`, { notes: 'I live far from any bus' })
   await world.call('colleague', 'POST', `${REQUESTS}/${parking}/submit`, {})
   await world.call('colleague', 'POST', `${REQUESTS}/${onCall}/submit`, { notes: 'For the summer' })
   const endsAt = new Date(Date.now() + 5 * DAY_MS).toISOString().slice(0, 10)
   await world.call('employee', 'POST', `${REQUESTS}/${library}/submit`, { endsAt })
+  await world.call('admin', 'POST', `${REQUESTS}/${library}/submit`, { endsAt })
   return [
     { name: 'home', person: 'admin', path: '/home' },
     { name: 'collections', person: 'admin', path: '/collections' },
     { name: 'collection', person: 'admin', path: `/collections/${teachers}` },
     { name: 'condition', person: 'admin', path: `/collections/${teachers}/edit` },
     { name: 'links', person: 'admin', path: '/links' },
-    { name: 'link', person: 'admin', path: `/links/${teachers}` },
+    { name: 'link', person: 'admin', path: `/links/${link}` },
     { name: 'person', person: 'admin', path: `/people/${employee}` },
     { name: 'quality', person: 'admin', path: '/quality' },
     { name: 'settings', person: 'admin', path: '/settings' },

@@ -12,7 +12,7 @@ import { createMainPages } from './main-pages.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../infra/console')
 const WIDTH = 1280
-const HEIGHT = 800
+const HEIGHT = 720
 /** Numbers and previews that are loaded after the view. */
 const SETTLED_AFTER_MS = 2_500
 const LARGEST_BYTES = 110_000
