@@ -119,7 +119,10 @@ async function assertFits(page: ConsolePage, { path }: MainPage): Promise<void> 
   }
 }
 
+/** The texts of the other language are loaded first. */
 async function showIn(page: ConsolePage, language: (typeof LANGUAGES)[number]): Promise<void> {
-  const button = page.getByRole('banner').getByRole('button', { name: language, exact: true })
-  if ((await button.count()) > 0) await button.click()
+  const code = language === 'English' ? 'en' : 'nb'
+  if ((await page.locator('html').getAttribute('lang')) === code) return
+  await page.getByRole('banner').getByRole('button', { name: language, exact: true }).click()
+  await page.locator(`html[lang=${code}]`).waitFor()
 }
