@@ -189,7 +189,7 @@ export function accountsChangedAtMs(
   return latest(stayed === undefined ? concerned : concerned.filter((id) => stayed.has(id)), ofType)
 }
 
-/** The same for joinable collections, whose members are identities: by collection, where there was one. */
+/** The last account changes of members of joinable collections, which are identities: by collection, where there are any. */
 export async function joinableAccountsChanged(
   tenantId: string,
   joinableIds: readonly string[],

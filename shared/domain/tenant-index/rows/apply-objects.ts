@@ -118,7 +118,7 @@ function touchWithRows(objectType: LinkedType, slot: number, rows: Rows, change:
 }
 
 /**
- * The same for an org unit. What is below a unit that moves has other ancestors; who leads it leads another set of
+ * Applies an org unit and touches what refers to it. What is below a unit that moves has other ancestors; who leads it leads another set of
  * units.
  */
 function* applyOrgUnit(object: SnapshotObject, rows: Rows, change: RecordedChange): Task<void> {
