@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import type { Api } from './api.ts'
 import { attention, loadAttention } from './attention.ts'
@@ -77,9 +77,18 @@ function targetsOf(views: readonly View[]): readonly Target[] {
   )
 }
 
+/** What is left of the entry of the current view stays visible in part. */
+const MENU_MARGIN_PX = 48
+
 function Menu({ views, path }: { readonly views: readonly View[]; readonly path: string }) {
+  const menu = useRef<HTMLElement>(null)
+  // In a narrow window the menu scrolls sideways.
+  useEffect(() => {
+    const current = menu.current?.querySelector<HTMLElement>('[aria-current]')
+    if (current) menu.current?.scrollTo({ left: current.offsetLeft - MENU_MARGIN_PX })
+  }, [path])
   return (
-    <nav class="menu" aria-label={t('navigation')}>
+    <nav ref={menu} class="menu" aria-label={t('navigation')}>
       {MENU_PARTS.map((part) => {
         const entries = views.flatMap(({ pattern, menu, count }) => {
           return menu?.[1] === part ? [{ pattern, name: menu[0], count: counted(count) }] : []

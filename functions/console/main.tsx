@@ -5,6 +5,7 @@ import { App, SignInView } from './app.tsx'
 import { preferredLanguage, showLanguage } from './language/texts.ts'
 import { followLinks, readAddress } from './router.ts'
 import { signIn } from './sign-in.ts'
+import { passToken, waitingChannel } from './token-window.ts'
 
 const root = document.querySelector('#console') as HTMLElement
 
@@ -15,11 +16,14 @@ async function start(): Promise<void> {
     render(<SignInView reason={result.reason} />, root)
     return
   }
+  const { session } = result
+  const channel = waitingChannel()
+  if (channel !== undefined) return passToken(channel, session)
   readAddress()
-  const api = apiOf(result.session)
+  const api = apiOf(session)
   const { data: me } = await api.send<CallerDto>('GET', '/collections/beta/me')
   followLinks()
-  render(<App api={api} me={me} username={result.session.username} />, root)
+  render(<App api={api} me={me} username={session.username} />, root)
 }
 
 start().catch((error: unknown) => {

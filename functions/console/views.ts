@@ -118,6 +118,12 @@ export const VIEWS: readonly View[] = [
     menu: ['team', 'menuOwn'],
   },
   {
+    pattern: '/notifications',
+    view: lazy(async () => (await import('./pages/notifications.tsx')).NotificationsView),
+    isFor: isPerson,
+    menu: ['notifications', 'menuOwn'],
+  },
+  {
     pattern: '/people',
     view: lazy(async () => (await import('./pages/people.tsx')).PeopleView),
     isFor: findsPeople,

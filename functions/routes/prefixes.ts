@@ -19,3 +19,6 @@ export const REFERENCE_PAGE_PATH = '/docs'
 
 /** The page about the language of conditions, which the function of the reference page serves. */
 export const CONDITIONS_PAGE_PATH = '/docs/conditions'
+
+/** The page of the console that the reference page opens to sign a person in. */
+export const TOKEN_PAGE_PATH = '/console/api-token'

@@ -3,6 +3,7 @@ import type { Route, RouteGroup } from '../http/route.ts'
 import { REFUSALS_BEFORE_ROUTING } from '../http/route.ts'
 import type { JsonObject } from '../kernel/json.ts'
 import { REFUSALS, type RefusalCode } from '../kernel/refusals.ts'
+import { BEARER_SCHEME } from './bearer-scheme.ts'
 import { parametersOf, SHARED_HEADERS, SHARED_PARAMETERS } from './parameters.ts'
 import { withPortablePatterns } from './portable-patterns.ts'
 import { type FileOperation, fileOperation, PROBES_TAG, probePaths } from './public-operations.ts'
@@ -102,7 +103,7 @@ export function apiDocument(api: ApiDescription): JsonObject {
       headers: SHARED_HEADERS,
       examples: refusalExamples(WITHOUT_OPERATION),
       securitySchemes: {
-        bearer: {
+        [BEARER_SCHEME]: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
@@ -153,7 +154,7 @@ function operation(route: Route, tag: string, schemas: DocumentSchemas, examples
     description: description === undefined ? required : `${description}\n\n${required}`,
     tags: [tag],
     ...(deprecated === true ? { deprecated } : {}),
-    security: roles === 'any' ? [{ bearer: [] }] : roles.map((role) => ({ bearer: [role] })),
+    security: roles === 'any' ? [{ [BEARER_SCHEME]: [] }] : roles.map((role) => ({ [BEARER_SCHEME]: [role] })),
     parameters: parametersOf(route, schemas),
     ...(body === undefined
       ? {}

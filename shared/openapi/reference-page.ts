@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { PublicFile, PublicFiles } from '../http/public-files.ts'
+import { BEARER_SCHEME } from './bearer-scheme.ts'
 
 /** The files of Swagger UI that the page loads. */
 const LIBRARY = {
@@ -30,14 +31,22 @@ export type ReferencePage = {
   readonly path: string
   /** The path of the OpenAPI document that the page displays. */
   readonly documentPath: string
+  /**
+   * A page of this origin that signs a person in and sends an access token to the `BroadcastChannel` that its parameter
+   * `channel` names. Without it, the page offers no sign-in.
+   */
+  readonly signInPath?: string | undefined
 }
 
 /** The reference page of the API with all the files that it loads, by path. */
-export function referencePage({ title, path, documentPath }: ReferencePage): PublicFiles {
+export function referencePage({ title, path, documentPath, signInPath }: ReferencePage): PublicFiles {
   const packageFile = fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json'))
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
   const folder = `${path}/${version}`
-  const initializerPath = `${path}/initializer.js`
+  const scripts = [
+    [`${path}/initializer.js`, initializer(documentPath)],
+    ...(signInPath === undefined ? [] : [[`${path}/sign-in.js`, signIn(signInPath)]]),
+  ] as const
   const library = Object.entries(LIBRARY).map(([name, [contentType, url]]): [string, PublicFile] => [
     `${folder}/${name}`,
     { contentType, isImmutable: true, read: () => readFileSync(fileURLToPath(url)) },
@@ -46,11 +55,20 @@ export function referencePage({ title, path, documentPath }: ReferencePage): Pub
     [
       path,
       {
-        ...text('text/html', page(title, documentPath, folder, initializerPath)),
+        ...text(
+          'text/html',
+          page({
+            title,
+            documentPath,
+            folder,
+            scripts: scripts.map(([url]) => url),
+            hasSignIn: signInPath !== undefined,
+          }),
+        ),
         headers: { 'content-security-policy': CONTENT_SECURITY_POLICY, 'referrer-policy': 'no-referrer' },
       },
     ],
-    [initializerPath, text('text/javascript', initializer(documentPath))],
+    ...scripts.map(([url, content]): [string, PublicFile] => [url, text('text/javascript', content)]),
     ...library,
   ])
 }
@@ -59,7 +77,16 @@ function text(contentType: string, content: string): PublicFile {
   return { contentType: `${contentType}; charset=utf-8`, read: () => Buffer.from(content) }
 }
 
-function page(title: string, documentPath: string, folder: string, initializerPath: string): string {
+type PageParts = {
+  readonly title: string
+  readonly documentPath: string
+  /** Where the library is. */
+  readonly folder: string
+  readonly scripts: readonly string[]
+  readonly hasSignIn: boolean
+}
+
+function page({ title, documentPath, folder, scripts, hasSignIn }: PageParts): string {
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -70,12 +97,34 @@ function page(title: string, documentPath: string, folder: string, initializerPa
     <link rel="stylesheet" href="${folder}/swagger-ui.css">
   </head>
   <body>
-    <main id="reference"></main>
+${hasSignIn ? SIGN_IN_BAR : ''}    <main id="reference"></main>
     <noscript>The OpenAPI document is at <a href="${documentPath}">${documentPath}</a>.</noscript>
     <script src="${folder}/swagger-ui-bundle.js"></script>
-    <script src="${initializerPath}"></script>
+    ${scripts.map((url) => `<script src="${url}"></script>`).join('\n    ')}
   </body>
 </html>
+`
+}
+
+/** With classes of the library, which has the only style sheet. */
+const SIGN_IN_BAR = `    <div class="swagger-ui"><div class="wrapper auth-wrapper">
+      <button type="button" class="btn authorize" id="sign-in"><span>Sign in</span></button>
+      <p class="renderedMarkdown" id="signed-in" role="status"></p>
+    </div></div>
+`
+
+/** Gets a token from a window of this origin. Only that window knows the name of the channel. */
+function signIn(signInPath: string): string {
+  return `document.getElementById('sign-in').addEventListener('click', () => {
+  const name = crypto.randomUUID()
+  const channel = new BroadcastChannel(name)
+  channel.onmessage = ({ data: { token, username } }) => {
+    channel.close()
+    window.ui.preauthorizeApiKey(${JSON.stringify(BEARER_SCHEME)}, token)
+    document.getElementById('signed-in').textContent = 'Signed in as ' + username + '.'
+  }
+  window.open(${JSON.stringify(`${signInPath}?channel=`)} + name, '', 'popup,width=520,height=680')
+})
 `
 }
 

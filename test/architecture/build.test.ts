@@ -200,7 +200,7 @@ describe('The package', () => {
       const page = await (await fetch(`${environment.apiUrl}/docs`)).text()
       const parts = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => `${environment.apiUrl}${path}`)
       const answers = await Promise.all(parts.map(async (url) => (await fetch(url)).status))
-      assert.deepEqual(answers, [200, 200, 200, 200, 200])
+      assert.deepEqual(answers, [200, 200, 200, 200, 200, 200])
     } finally {
       await environment.stop()
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
-import { assertSound, heading, journey, menu } from '../support/console/console-steps.ts'
+import { assertNarrow, assertSound, heading, journey, menu } from '../support/console/console-steps.ts'
 
 const JOINABLE = '/collections-joinable/beta'
 const REQUESTS = `${JOINABLE}/membership-requests`
@@ -161,9 +161,4 @@ async function statuses(world: ConsoleWorld, collectionId: string): Promise<stri
 async function isInWindow(page: ConsolePage, button: string): Promise<boolean> {
   const box = await page.getByRole('button', { name: button, exact: true }).boundingBox()
   return box !== null && box.y >= 0 && box.y + box.height <= (page.viewportSize()?.height ?? 0)
-}
-
-/** Nothing is beside the window. */
-async function assertNarrow(page: ConsolePage, width: number): Promise<void> {
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, page.url())
 }

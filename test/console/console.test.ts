@@ -8,7 +8,9 @@ import { dataJourneys } from './data-journeys.ts'
 import { formJourneys } from './form-journeys.ts'
 import { groupJourneys } from './group-journeys.ts'
 import { listJourneys } from './list-journeys.ts'
+import { pageJourneys } from './page-journeys.ts'
 import { personJourneys } from './person-journeys.ts'
+import { preferenceJourneys } from './preference-journeys.ts'
 import { shellJourneys } from './shell-journeys.ts'
 
 const chromium = findChromium()
@@ -36,4 +38,6 @@ describe('The console', { skip: chromium === undefined ? missing : false, concur
   builderJourneys(world)
   accessJourneys(world)
   dataJourneys(world)
+  pageJourneys(world)
+  preferenceJourneys(world)
 })

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
-import { assertSound, criteriaCollection, heading, journey, leaf, linkTo } from '../support/console/console-steps.ts'
+import {
+  assertSound,
+  criteriaCollection,
+  heading,
+  journey,
+  leaf,
+  linkTo,
+  reviewAndSave,
+} from '../support/console/console-steps.ts'
 
 const WITH_ACCOUNT = { groupOperator: 'NOT', conditions: [leaf('identityDirectoryObjectId', 'IsNull')] }
 const NOBODY = leaf('relationshipTitle', 'Equals', 'No such title')
@@ -107,6 +115,21 @@ export function groupJourneys(world: () => ConsoleWorld): void {
       `/collections-criteria/beta/${id}`,
     )
     assert.equal(condition.conditions[0]?.value, 'Adviser')
+  })
+
+  journey(world, 'offers for ten minutes to undo what was saved, and no longer', async (world) => {
+    const id = await criteriaCollection(world(), 'Undoable', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+    const page = await world().openAs('admin', `/collections/${id}/edit`)
+    await page.clock.install()
+    await page.getByLabel('Value').fill('Nurse')
+    await reviewAndSave(page)
+    const offer = page.getByText('Undoable was saved a moment ago.')
+    await offer.waitFor()
+    await page.clock.fastForward('09:30')
+    await heading(page, 'Undoable').waitFor()
+    assert.equal(await offer.isVisible(), true)
+    await page.clock.fastForward('00:30')
+    await offer.waitFor({ state: 'detached' })
   })
 
   journey(world, 'restores an earlier policy of a joinable collection', async (world) => {

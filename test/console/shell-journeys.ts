@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
 import type { Route } from 'playwright-core'
-import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from '../support/console/console-browser.ts'
+import { accessibilityFaults, type ConsoleWorld } from '../support/console/console-browser.ts'
 import {
   assertSound,
   createCollection,
   criteriaCollection,
+  focused,
   heading,
   journey,
   leaf,
   menu,
+  openView,
+  showView,
+  tabTo,
 } from '../support/console/console-steps.ts'
 
 /** Views that people with each role can open, for the checks of all of them. */
@@ -21,7 +25,7 @@ const VIEWS = [
   '/settings',
   '/subscriptions',
 ]
-const OWN_VIEWS = ['/home', '/inbox', '/me', '/join', '/connectors', '/quality', '/people']
+const OWN_VIEWS = ['/home', '/inbox', '/me', '/join', '/notifications', '/connectors', '/quality', '/people']
 
 /** What holds on all views: language, colours, width, network, names, sign-in. */
 export function shellJourneys(world: () => ConsoleWorld): void {
@@ -31,7 +35,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     await heading(page, 'Oversikt').waitFor()
     assert.equal(await page.locator('html').getAttribute('lang'), 'nb')
     for (const view of [...VIEWS, ...OWN_VIEWS]) {
-      await show(page, view)
+      await showView(page, view)
       await assertSound(page)
       assert.ok(await page.evaluate('document.documentElement.scrollWidth <= 320'), `${view} is wider than the window`)
     }
@@ -47,6 +51,24 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
     assert.deepEqual(await page.evaluate('Object.keys(localStorage).concat(Object.keys(sessionStorage))'), [])
+  })
+
+  journey(world, 'signs a person in for the API reference, which then sends requests as that person', async (world) => {
+    const page = await world().openAs('employee')
+    await page.goto(`${world().environment.apiUrl}/docs`)
+    const operation = page.locator('[id$="getCaller"]')
+    await operation.waitFor()
+    const [opened] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Sign in' }).click(),
+    ])
+    await page.getByText(/^Signed in as employee@/).waitFor()
+    if (!opened.isClosed()) await opened.waitForEvent('close')
+    await operation.getByRole('button').first().click()
+    await operation.getByRole('button', { name: 'Try it out' }).click()
+    await operation.getByRole('button', { name: 'Execute' }).click()
+    await operation.locator('.live-responses-table').getByText('"Emil Øvrebø"').waitFor()
+    assert.deepEqual(page.reported, [])
   })
 
   journey(world, 'calls its own origin and the authority only', async (world) => {
@@ -78,7 +100,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
         await failed
         await route.fulfill({ status: 500, json: { data: null, errors: [] } })
       }
-      await open(page, view)
+      await openView(page, view)
       const loading = page.getByRole('status', { name: 'Loading' }).first()
       await loading.waitFor()
       fail()
@@ -92,7 +114,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     }
     answer = (route) =>
       route.fulfill({ status: 403, json: { data: null, errors: [{ code: 'RoleRequired', message: '' }] } })
-    await open(page, '/links')
+    await openView(page, '/links')
     await page.getByRole('alert').getByText('Your role does not allow this.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
     assert.deepEqual(await accessibilityFaults(page), [])
@@ -103,7 +125,7 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     const page = await world().openAs('admin', '/links')
     // A collection that was just changed is loaded again and again.
     await page.clock.setFixedTime(Date.now())
-    await open(page, `/collections/${id}`)
+    await openView(page, `/collections/${id}`)
     const member = page.getByRole('cell', { name: 'Has an account' }).first()
     await member.waitFor()
     await page.context().setOffline(true)
@@ -157,35 +179,4 @@ export function shellJourneys(world: () => ConsoleWorld): void {
 /** Runs in the browser. */
 function clickAll(buttons: unknown[]): void {
   for (const button of buttons) (button as { click(): void }).click()
-}
-
-/** Opens a view without loading the page. */
-async function open(page: ConsolePage, view: string): Promise<void> {
-  await page.evaluate(`history.pushState(null, '', '/console${view}'); dispatchEvent(new PopStateEvent('popstate'))`)
-}
-
-/** Opens a view, and waits for what it shows first. */
-async function show(page: ConsolePage, view: string): Promise<void> {
-  await open(page, view)
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' })
-}
-
-const MAX_TABS = 60
-
-/** Presses Tab until the element with an accessible name has the focus. */
-async function tabTo(page: ConsolePage, name: string): Promise<void> {
-  for (let count = 0; count < MAX_TABS; count++) {
-    await page.keyboard.press('Tab')
-    if ((await focused(page)) === name) return
-  }
-  assert.fail(`${name} has no focus after ${MAX_TABS} tabs`)
-}
-
-/** The name of the element that has the focus. */
-function focused(page: ConsolePage): Promise<string> {
-  return page.evaluate(`(() => {
-    const element = document.activeElement
-    const label = element.labels?.[0]?.querySelector('span') ?? element.labels?.[0]
-    return (element.getAttribute('aria-label') ?? label?.textContent ?? element.textContent).trim()
-  })()`)
 }

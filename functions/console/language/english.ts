@@ -1,10 +1,12 @@
 import { englishAccess } from './english-access.ts'
 import { englishData } from './english-data.ts'
+import { englishMail } from './english-mail.ts'
 
 /** All texts of the console. `{name}` stands for a value. */
 export const english = {
   ...englishAccess,
   ...englishData,
+  ...englishMail,
   account: 'Account',
   accountsAdded: 'Accounts added',
   accountsRemoved: 'Accounts removed',
@@ -310,7 +312,7 @@ export const english = {
   linkNamed: 'Link a group to {name}',
   linkPreview: 'What changes in {name}',
   linkRemovesConfirm:
-    '{count} of {size} members ({percent} %) of the group {name} are removed, because they are not in the collection.',
+    '{count} of {size} members ({percent} %) of the group {name} is removed, because it is not in the collection. | {count} of {size} members ({percent} %) of the group {name} are removed, because they are not in the collection.',
   links: 'Linked groups',
   linksEmpty: 'No group is linked. Link a group to a collection to keep its members in sync.',
   linksFilter: 'Find by group or collection',

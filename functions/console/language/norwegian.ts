@@ -1,11 +1,13 @@
 import type { Messages } from './english.ts'
 import { norwegianAccess } from './norwegian-access.ts'
 import { norwegianData } from './norwegian-data.ts'
+import { norwegianMail } from './norwegian-mail.ts'
 
 /** Bokmål. */
 export const norwegian: Messages = {
   ...norwegianAccess,
   ...norwegianData,
+  ...norwegianMail,
   account: 'Konto',
   accountsAdded: 'Kontoer inn',
   accountsRemoved: 'Kontoer ut',
@@ -312,7 +314,7 @@ export const norwegian: Messages = {
   linkNamed: 'Koble en gruppe til {name}',
   linkPreview: 'Hva som endres i {name}',
   linkRemovesConfirm:
-    '{count} av {size} medlemmer ({percent} %) av gruppen {name} blir fjernet, fordi de ikke er i samlingen.',
+    '{count} av {size} medlemmer ({percent} %) av gruppen {name} blir fjernet, fordi det ikke er i samlingen. | {count} av {size} medlemmer ({percent} %) av gruppen {name} blir fjernet, fordi de ikke er i samlingen.',
   links: 'Koblede grupper',
   linksEmpty: 'Ingen gruppe er koblet. Koble en gruppe til en samling for å holde medlemmene oppdatert.',
   linksFilter: 'Finn etter gruppe eller samling',

@@ -6,7 +6,7 @@ import { Choice, OptionalText, SearchField, useAddress } from '../components/fie
 import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
-import { compareByLocale, numberOf, t, timeOf } from '../language/texts.ts'
+import { compareByLocale, dayText, numberOf, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -102,7 +102,7 @@ function CollectionTable({ collections, empty }: CollectionTableProps) {
           sortBy: ({ linkCount }) => linkCount,
           cell: ({ linkCount }) => numberOf(linkCount),
         },
-        { head: t('changed'), sortBy: ({ updatedAt }) => updatedAt, cell: ({ updatedAt }) => timeOf(updatedAt) },
+        { head: t('changed'), sortBy: ({ updatedAt }) => updatedAt, cell: ({ updatedAt }) => dayText(updatedAt) },
       ]}
     />
   )

@@ -3,10 +3,10 @@ import type { CollectionDto } from '../../../shared/domain/collections/collectio
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { MembershipDto } from '../../../shared/domain/insight/list-memberships.ts'
 import type { Api } from '../api.ts'
+import { CardList } from '../components/card-list.tsx'
 import { ExplanationDialog } from '../components/explanation.tsx'
 import { Badge } from '../components/fields.tsx'
 import { ItemPicker, type PickedItem } from '../components/item-picker.tsx'
-import { List } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { CauseText, EndText, GroupStates } from '../components/membership-cells.tsx'
 import { Page, Section } from '../components/page.tsx'
@@ -102,7 +102,7 @@ function MembershipsSection({ id, name }: SectionProps) {
     <Section title={t('membershipsNow')}>
       <Loaded resource={memberships}>
         {({ all, names }) => (
-          <List
+          <CardList
             label={t('membershipsNow')}
             items={all}
             keyOf={({ collectionId, relationshipId }) => `${collectionId} ${relationshipId}`}

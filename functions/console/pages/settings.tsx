@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { LinkSettingsDto } from '../../../shared/domain/group-links/link-settings.ts'
+import type { LinkSettingsChange, LinkSettingsDto } from '../../../shared/domain/group-links/link-settings.ts'
 import { ActionButton, Done } from '../components/actions.tsx'
 import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
 import { Choice, TextField } from '../components/fields.tsx'
@@ -13,6 +13,14 @@ import { useUnsaved } from './collection-form.tsx'
 
 const SETTINGS = '/group-link/beta/settings'
 
+const TIME_ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')]
+
+/** Each in itself. */
+const LANGUAGES = [
+  { value: 'en', text: 'English' },
+  { value: 'no', text: 'Norsk' },
+] as const
+
 /** What is typed. */
 type Form = {
   readonly linkableGroups: LinkSettingsDto['linkableGroups']
@@ -20,11 +28,15 @@ type Form = {
   readonly percent: string
   readonly minimum: string
   readonly isFourEyes: boolean
+  readonly timeZone: string
+  /** Mail addresses, one on each line. */
+  readonly operators: string
+  readonly language: LinkSettingsDto['language']
 }
 
 type Stored = { readonly data: LinkSettingsDto; readonly etag: string | undefined }
 
-/** The settings that protect the groups of the tenant. */
+/** The settings of the tenant: what protects its groups, its time zone and its mails. */
 export function SettingsView() {
   const { api } = useConsole()
   const settings = useResource('settings', (): Promise<Stored> => api.send<LinkSettingsDto>('GET', SETTINGS))
@@ -53,17 +65,15 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
   const [form, setForm] = useState(() => formOf(start))
   const [theirs, setTheirs] = useState<Stored | undefined>(undefined)
   const [isSaved, setSaved] = useState(false)
-  const { linkableGroups, isEnabled, percent, minimum, isFourEyes } = form
+  const { linkableGroups, isEnabled, percent, minimum, isFourEyes, timeZone, operators, language } = form
   useUnsaved(JSON.stringify(form) !== JSON.stringify(formOf(base)))
   const change = (changed: Partial<Form>) => {
     setSaved(false)
     setForm({ ...form, ...changed })
   }
   const save = async () => {
-    const limits = { percent: Number(percent), minimum: Number(minimum) }
-    const removalGuard = { enabled: isEnabled, ...limits, fourEyes: isFourEyes }
     try {
-      await api.send('PATCH', SETTINGS, { body: { linkableGroups, removalGuard }, ifMatch: base.etag })
+      await api.send('PATCH', SETTINGS, { body: changeOf(form, base.data), ifMatch: base.etag })
       const stored = await api.send<LinkSettingsDto>('GET', SETTINGS)
       setBase(stored)
       setForm(formOf(stored))
@@ -126,6 +136,38 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
           {t('guardFourEyes')}
         </label>
       </Section>
+      <Section title={t('timeZone')}>
+        <TextField
+          label={t('timeZone')}
+          value={timeZone}
+          onInput={(value) => change({ timeZone: value })}
+          list="time-zones"
+          maxLength={64}
+          required
+          hint={t('timeZoneHint')}
+        />
+        <datalist id="time-zones">
+          {TIME_ZONES.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      </Section>
+      <Section title={t('mails')}>
+        <TextField
+          label={t('operators')}
+          value={operators}
+          onInput={(value) => change({ operators: value })}
+          multiline
+          hint={t('operatorsHint')}
+        />
+        <Choice
+          label={t('mailLanguage')}
+          value={language}
+          options={LANGUAGES}
+          onChange={(value) => change({ language: value })}
+        />
+        <p class="hint">{t('mailLanguageHint')}</p>
+      </Section>
       {theirs !== undefined && (
         <ConflictNotice
           differences={differences(form, formOf(theirs))}
@@ -143,10 +185,24 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
   )
 }
 
-function formOf({ data: { linkableGroups, removalGuard } }: Stored): Form {
+function formOf({ data: { linkableGroups, removalGuard, timeZone, operators, language } }: Stored): Form {
   const { enabled, percent, minimum, fourEyes } = removalGuard
   const limits = { percent: String(percent), minimum: String(minimum) }
-  return { linkableGroups, isEnabled: enabled, ...limits, isFourEyes: fourEyes }
+  const mails = { operators: operators.join('\n'), language }
+  return { linkableGroups, isEnabled: enabled, ...limits, isFourEyes: fourEyes, timeZone, ...mails }
+}
+
+/** The time zone is sent when it has changed: each one sent evaluates all collections. */
+function changeOf(form: Form, before: LinkSettingsDto): LinkSettingsChange {
+  const { linkableGroups, isEnabled, percent, minimum, isFourEyes, timeZone, operators, language } = form
+  const limits = { percent: Number(percent), minimum: Number(minimum) }
+  return {
+    linkableGroups,
+    removalGuard: { enabled: isEnabled, ...limits, fourEyes: isFourEyes },
+    ...(timeZone.trim() === before.timeZone ? {} : { timeZone: timeZone.trim() }),
+    operators: operators.split(/[\s,;]+/).filter((address) => address !== ''),
+    language,
+  }
 }
 
 function differences(mine: Form, theirs: Form) {
@@ -156,7 +212,12 @@ function differences(mine: Form, theirs: Form) {
     { head: t('guardPercent'), mine: mine.percent, theirs: theirs.percent },
     { head: t('guardMinimum'), mine: mine.minimum, theirs: theirs.minimum },
     { head: t('guardFourEyes'), mine: yesOrNo(mine.isFourEyes), theirs: yesOrNo(theirs.isFourEyes) },
+    { head: t('timeZone'), mine: mine.timeZone, theirs: theirs.timeZone },
+    { head: t('operators'), mine: mine.operators, theirs: theirs.operators },
+    { head: t('mailLanguage'), mine: languageName(mine.language), theirs: languageName(theirs.language) },
   ])
 }
+
+const languageName = (code: Form['language']): string => LANGUAGES.find(({ value }) => value === code)?.text ?? code
 
 const yesOrNo = (value: boolean): string => (value ? t('yes') : t('no'))

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Locator } from 'playwright-core'
+import { applicationToken } from '../journeys/demo-clients.ts'
+import type { StartedEnvironment } from '../journeys/started-environment.ts'
 import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from './console-browser.ts'
 
 /** A test in a browser. The pages that it opens are closed at its end: open ones are rendered on. */
@@ -88,4 +90,63 @@ export async function linkTo(world: ConsoleWorld, collectionId: string, groupNam
   const directoryGroupId = groups.find(({ displayName }) => displayName === groupName)?.id ?? ''
   await world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
   return directoryGroupId
+}
+
+/** Creates a security group in the directory itself. @returns Its id. */
+export async function createGroup(
+  environment: StartedEnvironment,
+  displayName: string,
+  memberIds: readonly string[],
+): Promise<string> {
+  const token = await applicationToken(environment, 'tester', 'https://graph.microsoft.com/.default')
+  const members = memberIds.map((id) => `https://graph.microsoft.com/v1.0/directoryObjects/${id}`)
+  const { status, json } = await environment.directory('POST', '/v1.0/groups', {
+    token,
+    json: {
+      displayName,
+      mailNickname: 'created',
+      groupTypes: [],
+      mailEnabled: false,
+      securityEnabled: true,
+      ...(members.length === 0 ? {} : { 'members@odata.bind': members }),
+    },
+  })
+  assert.equal(status, 201, JSON.stringify(json))
+  return (json as { id: string }).id
+}
+
+/** Opens a view without loading the page. */
+export async function openView(page: ConsolePage, view: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', '/console${view}'); dispatchEvent(new PopStateEvent('popstate'))`)
+}
+
+/** Opens a view, and waits for what it shows first. */
+export async function showView(page: ConsolePage, view: string): Promise<void> {
+  await openView(page, view)
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+}
+
+const MAX_TABS = 60
+
+/** Presses Tab until the element with an accessible name has the focus. */
+export async function tabTo(page: ConsolePage, name: string): Promise<void> {
+  for (let count = 0; count < MAX_TABS; count++) {
+    await page.keyboard.press('Tab')
+    if ((await focused(page)) === name) return
+  }
+  assert.fail(`${name} has no focus after ${MAX_TABS} tabs`)
+}
+
+/** The name of the element that has the focus. */
+export function focused(page: ConsolePage): Promise<string> {
+  return page.evaluate(`(() => {
+    const element = document.activeElement
+    const label = element.labels?.[0]?.querySelector('span') ?? element.labels?.[0]
+    return (element.getAttribute('aria-label') ?? label?.textContent ?? element.textContent).trim()
+  })()`)
+}
+
+/** Nothing is beside the window. */
+export async function assertNarrow(page: ConsolePage, width: number): Promise<void> {
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, page.url())
 }

@@ -1,50 +1,50 @@
-import { statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { findChromium } from '../local/headless-browser.ts'
 import { openConsoleWorld } from './console-browser.ts'
+import { showView } from './console-steps.ts'
+import { createMainPages } from './main-pages.ts'
 
 /*
- * `node test/support/console/screenshot.ts`: starts the service and writes the picture of the console in README: a condition that is being
- * edited, beside the people whom it matches.
+ * `node test/support/console/screenshot.ts [width] [folder]`: starts the service and writes a picture of each main page
+ * of the console, by default for README.
  */
 
-const FILE = join(import.meta.dirname, '../../../infra/console.png')
-const LARGEST_BYTES = 200_000
+const FOLDER = join(import.meta.dirname, '../../../infra/console')
+const WIDTH = 1280
+const HEIGHT = 720
+/** Numbers and previews that are loaded after the view. */
+const SETTLED_AFTER_MS = 2_500
+const LARGEST_BYTES = 110_000
 
-const leaf = (id: string, operator: string, value: unknown) => ({ id, field: id, operator, value })
-const CONDITION = {
-  groupOperator: 'AND',
-  conditions: [
-    leaf('relationshipTitle', 'Contains', 'Teacher'),
-    {
-      groupOperator: 'OR',
-      conditions: [
-        leaf('orgUnitDisplayName', 'Contains', 'School'),
-        leaf('relationshipStartDate', 'LessThan', 'AddDays(Today(),-365)'),
-      ],
-    },
-  ],
-}
-
-async function takeScreenshot(): Promise<void> {
+async function takeScreenshots(width: number, folder: string): Promise<void> {
   const chromium = findChromium()
   if (chromium === undefined) throw new Error('There is no Chromium on this machine')
+  mkdirSync(folder, { recursive: true })
   const world = await openConsoleWorld(chromium, {})
   try {
-    const body = { objectType: 'Relationship', name: 'Teachers at schools', condition: CONDITION }
-    const id = await world.call<string>('admin', 'POST', '/collections-criteria/beta', body)
-    const page = await world.openAs('admin', `/collections/${id}/edit`, { viewport: { width: 1280, height: 1000 } })
-    await page.getByText('match now').waitFor()
-    await page.screenshot({ path: FILE })
+    const pages = await createMainPages(world)
+    for (const person of new Set(pages.map((one) => one.person))) {
+      const page = await world.openAs(person, '', { viewport: { width, height: HEIGHT } })
+      for (const { name, path } of pages.filter((one) => one.person === person)) {
+        await showView(page, path)
+        await page.waitForLoadState('networkidle')
+        await page.waitForTimeout(SETTLED_AFTER_MS)
+        const file = join(folder, `${name}.png`)
+        await page.screenshot({ path: file })
+        const sizeBytes = statSync(file).size
+        if (sizeBytes > LARGEST_BYTES) throw new Error(`${file} has ${sizeBytes} bytes, more than ${LARGEST_BYTES}`)
+        process.stdout.write(`${file}: ${sizeBytes} bytes\n`)
+      }
+      await page.context().close()
+    }
   } finally {
     await world.close()
   }
-  const sizeBytes = statSync(FILE).size
-  if (sizeBytes > LARGEST_BYTES) throw new Error(`${FILE} has ${sizeBytes} bytes, more than ${LARGEST_BYTES}`)
-  process.stdout.write(`${FILE}: ${sizeBytes} bytes\n`)
 }
 
-takeScreenshot().catch((error: unknown) => {
+const [width = WIDTH, folder = FOLDER] = process.argv.slice(2)
+takeScreenshots(Number(width), folder).catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1
 })

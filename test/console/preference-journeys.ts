@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import type { ConsoleWorld } from '../support/console/console-browser.ts'
+import { assertNarrow, assertSound, journey, menu, tabTo } from '../support/console/console-steps.ts'
+
+const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'nb-NO' } as const
+
+/** When mails come, to whom, and where days begin. */
+export function preferenceJourneys(world: () => ConsoleWorld): void {
+  journey(world, 'lets a person choose by keyboard to get mails once a day', async (world) => {
+    const notifications = () => world().call<{ mail: string }>('employee', 'GET', '/collections/beta/me/notifications')
+    assert.equal((await notifications()).mail, 'Immediately')
+    const page = await world().openAs('employee')
+    await menu(page, 'Notifications').click()
+    const choice = page.getByRole('group', { name: 'Mails' })
+    await choice.waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Save' }).isDisabled(), true)
+    await choice.getByRole('radio', { name: 'At once' }).focus()
+    await page.keyboard.press('ArrowDown')
+    await assertSound(page)
+    await tabTo(page, 'Save')
+    await page.keyboard.press('Enter')
+    await page.getByText('Saved.').waitFor()
+    assert.equal((await notifications()).mail, 'Daily')
+    await page.reload()
+    await choice.waitFor()
+    assert.equal(await choice.getByRole('radio', { name: 'Once a day' }).isChecked(), true)
+  })
+
+  journey(world, 'explains the choice of mails in Norwegian on a phone', async (world) => {
+    const page = await world().openAs('colleague', '/notifications', PHONE)
+    await page.getByText('Én e-post klokken 07.00, hvis det er noe å fortelle.').waitFor()
+    await assertNarrow(page, 360)
+    await assertSound(page)
+  })
+
+  journey(world, 'changes the time zone, the operators and the language of mails', async (world) => {
+    const page = await world().openAs('admin', '/settings', { viewport: { width: 360, height: 740 } })
+    const zone = page.getByLabel('Time zone')
+    await zone.waitFor()
+    await zone.fill('Europe/Nowhere')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('alert').getByText('This value is not possible here.').waitFor()
+    await zone.fill('Europe/Oslo')
+    await page.getByLabel('Operators').fill('ops@example.org\n\n night@example.org ')
+    await page.getByLabel('Language of mails').selectOption('Norsk')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    await assertSound(page)
+    await assertNarrow(page, 360)
+    const settings = await world().call<Record<string, unknown>>('admin', 'GET', '/group-link/beta/settings')
+    const { timeZone, operators, language } = settings
+    assert.deepEqual(
+      { timeZone, operators, language },
+      { timeZone: 'Europe/Oslo', operators: ['ops@example.org', 'night@example.org'], language: 'no' },
+    )
+    await world().call('admin', 'PATCH', '/group-link/beta/settings', {
+      timeZone: 'UTC',
+      operators: [],
+      language: 'en',
+    })
+  })
+}
