@@ -7,8 +7,8 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import { jsonLog } from '../../shared/telemetry/json-log.ts'
 
 /**
- * What every part of the service uses: time, ids, random numbers, log and metrics. The composition root, of which
- * this file is a part, is the only place that reads the clock and makes random ids.
+ * What every part of the service uses: time, ids, random numbers, log and metrics. Only the composition root, with this
+ * file, reads the clock and makes random ids.
  */
 export type Runtime = {
   /** Milliseconds since 1970, UTC. */

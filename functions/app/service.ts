@@ -21,7 +21,7 @@ import type { EventDependencies } from '../../shared/domain/events/event-stores.
 import { notifyMemberEvents } from '../../shared/domain/events/publish-events.ts'
 import type { LinkedCollections, LinkLists } from '../../shared/domain/group-links/link-dependencies.ts'
 import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links/linked-collections.ts'
-import { tenantRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
+import { withRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
 import type { AttentionDependencies } from '../../shared/domain/insight/attention.ts'
 import type { ExplainDependencies } from '../../shared/domain/insight/explain-membership.ts'
@@ -90,8 +90,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const { outbox, subscriptions } = outboxParts(parts)
   const linkStore = cosmosLinkStore(container('links'), outbox, nowMs)
   const tenants = cosmosTenantStore(container('tenants'))
-  const linkSettings = cosmosLinkSettingsStore(container('links'))
-  const rowSettings = tenantRowSettings(linkSettings)
+  const { store: linkSettings, rowSettings } = withRowSettings(
+    cosmosLinkSettingsStore(container('links')),
+    runtime.elapsedMs,
+  )
   const collections: EvaluatedDependencies = {
     ...collectionParts(settings, parts, outbox, rowSettings),
     links: collectionLinks(linkStore, nowMs),

@@ -8,7 +8,7 @@ export function hasControls(text: string): boolean {
   return CONTROL.test(text)
 }
 
-/** The same for a text of several lines, which may have line feeds and tabs. */
+/** Whether a text of several lines has control characters other than line feeds and tabs. */
 export function hasControlsInLines(text: string): boolean {
   return CONTROL_IN_LINES.test(text)
 }

@@ -30,6 +30,6 @@ export const EventMessage = Type.Object({
   collectionIds: Type.Optional(Type.Array(Guid)),
 })
 export const EventDeliveryMessage = Type.Object({ tenantId: Guid, subscriptionId: Guid })
-/** Something of the tenant may have to be told by mail. */
+/** Mails to people of the tenant can be due. */
 export const MailMessage = Type.Object({ tenantId: Guid })
 export const SyncJobMessage = Type.Object({ tenantId: Guid, jobId: Guid })

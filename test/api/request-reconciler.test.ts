@@ -101,7 +101,13 @@ describe('a new identity keeps its request', () => {
       isBack = true
       const none: ReadonlySet<string> = new Set()
       const ids = { identity: new Set([employee.identityId]), orgUnit: none, relationship: none }
-      await reconciler.reconcile(tenantId, rows, { ids, attributes: none, rowsMoved: true, isAnyRestored: true })
+      await reconciler.reconcile(tenantId, rows, {
+        ids,
+        rewritten: ids,
+        attributes: none,
+        rowsMoved: true,
+        isAnyRestored: true,
+      })
     })
     assert.equal((await world.results(collectionId)).length, 1)
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { updateLinkSettings } from '../../shared/domain/group-links/link-settings.ts'
-import { tenantRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
+import { withRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
 import { COLLECTIONS, CRITERIA, criteriaTenant, startCriteriaService } from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService()
@@ -49,7 +49,9 @@ describe('The time zone of a tenant', () => {
     assert.deepEqual(await members(tenant, id), [before, on, at23].sort())
     process.sentMessages.length = 0
     await setZone(tenant.tenantId, 'Europe/Oslo')
-    assert.deepEqual(process.sentMessages, [{ queue: 'evaluations', message: { tenantId: tenant.tenantId } }])
+    // At once, and when every instance has the change.
+    const evaluation = { queue: 'evaluations', message: { tenantId: tenant.tenantId } }
+    assert.deepEqual(process.sentMessages, [evaluation, evaluation])
     await process.evaluator.evaluate(tenant.tenantId)
     assert.deepEqual(await members(tenant, id), [on, at23].sort())
     const { body } = await tenant.send('POST', `${CRITERIA}/preview`, {
@@ -86,10 +88,15 @@ describe('The time zone of a tenant', () => {
     at('2030-03-01T22:10:00Z')
     await tenant.create(all(leaf('relationshipIsActive', 'Equals', true)))
     await process.evaluator.evaluate(tenant.tenantId)
+    let elapsedMs = 0
+    const nextMinuteMs = () => {
+      elapsedMs += 60_000
+      return elapsedMs
+    }
     const schedule = evaluationSchedule({
       ...process,
       nowMs: () => service.clock.nowMs,
-      rowSettings: tenantRowSettings(process.linkSettings),
+      rowSettings: withRowSettings(process.linkSettings, nextMinuteMs).rowSettings,
       inputs: { hasFurtherWrites: async () => false },
     })
     const isDue = async () => (await schedule.coveredUntil(tenant.tenantId, undefined)) === undefined
@@ -108,5 +115,24 @@ describe('The time zone of a tenant', () => {
     const { tenantId } = criteriaTenant(service)
     await assert.rejects(setZone(tenantId, 'Europe/Olso'), { code: 'InvalidValue' })
     await assert.rejects(setZone(tenantId, '+01:00'), { code: 'InvalidValue' })
+  })
+})
+
+describe('The settings by which an instance reads rows', () => {
+  it('are those that it has changed itself at once, and those of others after 20 seconds', async () => {
+    const { tenant } = await populated()
+    let elapsedMs = 1_000
+    const [one, other] = [0, 1].map(() => withRowSettings(process.linkSettings, () => elapsedMs))
+    const zones = async () =>
+      [await one?.rowSettings.of(tenant.tenantId), await other?.rowSettings.of(tenant.tenantId)].map(
+        (each) => each?.zone.name,
+      )
+    assert.deepEqual(await zones(), ['UTC', 'UTC'])
+    await process.linkSettings.register(tenant.tenantId)
+    const { value, version } = await process.linkSettings.find(tenant.tenantId)
+    await one?.store.replace(tenant.tenantId, { ...value, timeZone: 'Europe/Oslo' }, version, undefined)
+    assert.deepEqual(await zones(), ['Europe/Oslo', 'UTC'])
+    elapsedMs = 21_001
+    assert.deepEqual(await zones(), ['Europe/Oslo', 'Europe/Oslo'])
   })
 })

@@ -20,7 +20,7 @@ describe('A normalised text', () => {
   })
 
   it('equals the composed and trimmed text for every text, and itself when it is normalised again', () => {
-    const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.stringMatching(/^[ a\u0301\u00a0]{0,6}$/))
+    const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.stringMatching(/^(?: |a|\u0301|\u00a0){0,6}$/))
     fc.assert(
       fc.property(text, (given) => {
         const normalised = normalisedText(given)

@@ -51,7 +51,8 @@ describe('The demo environment', () => {
     const without = generated(first.identities).filter(({ data }) => data.directoryObjectId === undefined)
     assert.equal(without.length, 30)
     const users = environment.directory.tenants[0]?.users ?? []
-    assert.equal(users.length, 970 + 5)
+    // The people of the demo, and the mailbox that sends mails.
+    assert.equal(users.length, 970 + 5 + 1)
   })
 
   it('uses defined attributes with values of their kind', () => {

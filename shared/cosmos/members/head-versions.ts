@@ -30,7 +30,7 @@ export async function headDocuments(
   return new Map(found.map((head) => [collectionOf(tenantId, head), head]))
 }
 
-/** The same of a tenant's collections whose head was written since a time of the database's clock, in seconds. */
+/** The versions of a tenant's collections whose head was written since a time of the database's clock, in seconds. */
 export async function headVersionsWrittenSince(
   members: Container,
   tenantId: string,

@@ -25,7 +25,7 @@ export async function findCircle(
   return findCycle(changed.id, referencesOf(changed.id), referencesOf)
 }
 
-/** The same for a link of a collection to a group whose members a condition reads. */
+/** The circle that a link would close: of a collection to a group whose members a condition reads. */
 export async function findCircleOfLink(
   { tenantId, collectionId, directoryGroupId }: LinkToCheck,
   deps: CircleDependencies,

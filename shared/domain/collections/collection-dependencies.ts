@@ -137,13 +137,15 @@ export type CollectionDependencies = {
 /**
  * Enqueues an evaluation of the tenant's collections. Call it after the change is written. A failure to enqueue is
  * logged and does not fail the change: the hourly sweep finds that something was written.
+ * @param delayMs When other instances do not see the change at once.
  */
 export async function notifyEvaluation(
   tenantId: string,
   { messageQueue, log, newId }: Pick<CollectionDependencies, 'messageQueue' | 'log' | 'newId'>,
+  delayMs = 0,
 ): Promise<void> {
   try {
-    await enqueueEvaluation(tenantId, newId(), { messageQueue })
+    await enqueueEvaluation(tenantId, newId(), { messageQueue }, delayMs)
   } catch (error) {
     log.error('collections.enqueue-failed', error, { tenantId })
   }

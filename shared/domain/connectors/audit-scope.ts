@@ -29,7 +29,7 @@ export interface CoreObjectAudits {
    * `count`, in any order.
    */
   connectorObjectsSince(tenantId: string, sinceS: number, count: number): Promise<ChangedConnectorObject[]>
-  /** The same for the ids of core objects. */
+  /** The ids of the core objects written since then; at most `count`, in any order. */
   coreObjectsSince(tenantId: string, sinceS: number, count: number): Promise<string[]>
 }
 

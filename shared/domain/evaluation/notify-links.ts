@@ -143,13 +143,13 @@ export function mayChangeAccounts(changes: RowChanges): changes is KnownChanges 
 }
 
 /**
- * Account changes according to a snapshot in memory. Its changes do not tell whose account changed, so all changed
- * objects count.
+ * Account changes according to a snapshot in memory. Its changes do not tell whose account changed, so all objects with
+ * other values in their rows count.
  */
 export function accountChangesInRows(changes: RowChanges, nowMs: number): ChangedAccounts {
   if (!mayChangeAccounts(changes)) return NONE
   const now = (ids: ReadonlySet<string>) => new Map([...ids].map((id) => [id, nowMs]))
-  return { ...NONE, identity: now(changes.ids.identity), relationship: now(changes.ids.relationship) }
+  return { ...NONE, identity: now(changes.rewritten.identity), relationship: now(changes.rewritten.relationship) }
 }
 
 /** Account changes as stored, for an evaluator that did not have the former rows in memory. */
@@ -189,7 +189,7 @@ export function accountsChangedAtMs(
   return latest(stayed === undefined ? concerned : concerned.filter((id) => stayed.has(id)), ofType)
 }
 
-/** The same for joinable collections, whose members are identities: by collection, where there was one. */
+/** The last account changes of members of joinable collections, which are identities: by collection, where there are any. */
 export async function joinableAccountsChanged(
   tenantId: string,
   joinableIds: readonly string[],

@@ -38,7 +38,7 @@ export async function publishOutbox(tenantId: string, source: EventSource, deps:
   }
 }
 
-/** The same for all kinds. */
+/** Publishes what the outboxes of all sources have. */
 export async function publishOutboxes(tenantId: string, deps: EventDependencies): Promise<void> {
   for (const source of EVENT_SOURCES) await publishOutbox(tenantId, source, deps)
 }

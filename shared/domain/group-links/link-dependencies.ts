@@ -210,7 +210,7 @@ export interface LinkedCollections {
    * @param accepted Identities that the link accepts without an account; none by default.
    */
   accountsOf(tenantId: string, collectionId: string, accepted?: readonly string[]): Promise<CollectionAccounts>
-  /** The same; undefined when the collection does not exist. */
+  /** The accounts of a collection; undefined when the collection does not exist. */
   findAccounts(
     tenantId: string,
     collectionId: string,
@@ -221,7 +221,7 @@ export interface LinkedCollections {
    */
   versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
-   * The same for collections whose members were written since a time of the database's clock, in seconds, and possibly
+   * The membership versions of collections whose members were written since a time of the database's clock, in seconds, and possibly
    * for others. One that was deleted is left out.
    */
   versionsWrittenSince(

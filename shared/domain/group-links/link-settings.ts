@@ -10,6 +10,9 @@ import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/ve
 import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
 import { type AuditRecord, changedFields, hasChanges, SETTINGS_SUBJECT } from '../history/audit.ts'
 
+/** Every instance then has the changed settings: `ROW_SETTINGS_CACHED_MS`. */
+const EVALUATED_AGAIN_AFTER_MS = 30_000
+
 const PERCENT_DEFAULT = 20
 const MINIMUM_DEFAULT = 10
 
@@ -194,7 +197,10 @@ export async function updateLinkSettings(
     const audit = { ...record, action: 'SettingsUpdated', ...changed } as const
     return settings.replace(tenantId, updated, version, hasChanges(changed) ? audit : undefined)
   })
-  if (timeZone) await notifyEvaluation(tenantId, deps)
+  if (timeZone) {
+    await notifyEvaluation(tenantId, deps)
+    await notifyEvaluation(tenantId, deps, EVALUATED_AGAIN_AFTER_MS)
+  }
   return saved
 }
 

@@ -62,7 +62,7 @@ export interface MemberHistory {
     range: HistoryRange,
     after?: HistoryPosition,
   ): AsyncIterable<readonly MemberEvent[]>
-  /** The same for the events of one object. */
+  /** Pages of the events of one object, the newest first. */
   ofObject(
     tenantId: string,
     collectionId: string,
@@ -104,7 +104,7 @@ export class OldestEvents {
   readonly #oldest = new Map<string, MemberEvent>()
   readonly #versions = new Set<number>()
 
-  /** @param keyOf The same for all events of a membership. */
+  /** @param keyOf One key for all events of a membership. */
   constructor(keyOf: (event: MemberEvent) => string) {
     this.#keyOf = keyOf
   }

@@ -58,7 +58,7 @@ export async function listAudit(
   return { ...page, items: hasFullAccess(caller) ? entries : entries.map(withoutSensitiveValues) }
 }
 
-/** The same for the settings of group links. */
+/** A page of the changes of a tenant's settings of group links, the newest first. */
 export async function listSettingsAudit(
   tenantId: string,
   { after, size }: AskedPage,

@@ -106,7 +106,7 @@ export function toHistoryEntry(event: MemberEvent, { kind, objectType }: Collect
 }
 
 /**
- * The same for one object in all collections of the tenant. Each page reads all its changes: an object has few of them.
+ * The history of one object in all collections of the tenant. Each page reads all its changes: an object has few of them.
  * @throws Refusal `InvalidValue` for a time that is none.
  */
 export async function listObjectHistory(

@@ -1,7 +1,6 @@
 import { enqueueMails } from '../../kernel/notifications.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { StoredEvent } from '../events/event-types.ts'
-import type { LinkSettings } from '../group-links/link-settings.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { LetterContext } from './letter.ts'
 import { type Address, addressOf } from './letter-address.ts'
@@ -62,12 +61,7 @@ async function openSending(tenantId: string, deps: MailDependencies): Promise<Se
     loaded ??= load()
     return loaded
   }
-  return { context: { tenantId, settings, orgChart }, timeZone: timeZoneOf(settings), deps }
-}
-
-/** Days of mails begin, and times in them are, in the tenant's zone. Settings of earlier versions have none. */
-function timeZoneOf({ timeZone = 'UTC' }: LinkSettings & { readonly timeZone?: string }): string {
-  return timeZone
+  return { context: { tenantId, settings, orgChart }, timeZone: settings.timeZone, deps }
 }
 
 async function handleNotice(notice: Versioned<StoredEvent>, sending: Sending): Promise<void> {

@@ -16,7 +16,7 @@ export async function isEligible(
   return (await membershipResolver.collectionsOf(tenantId, requesterId, collectionIds, orgChart)).size > 0
 }
 
-/** The same for all identities of a tenant, for decisions on many requests. */
+/** The identities of a tenant that the policy allows to join, for decisions on many requests. */
 export async function eligibleIdentities(
   tenantId: string,
   { joinableBy: { collectionIds } }: JoinPolicy,

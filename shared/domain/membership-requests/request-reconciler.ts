@@ -57,11 +57,13 @@ export class RequestReconciler implements ChangeReconciler {
   async #reconcileChanged(
     tenantId: string,
     rows: RowSnapshot,
-    { ids, attributes, isAnyRestored }: KnownChanges,
+    { rewritten, attributes, isAnyRestored }: KnownChanges,
   ): Promise<boolean> {
     const { requests, collections } = this.#deps
-    const deletedIdentities = [...ids.identity].filter((id) => !rows.has('identity', id))
-    const positions = [...ids.relationship].filter((id) => !rows.has('relationship', id) || attributes.has(HOLDER))
+    const deletedIdentities = [...rewritten.identity].filter((id) => !rows.has('identity', id))
+    const positions = [...rewritten.relationship].filter(
+      (id) => !rows.has('relationship', id) || attributes.has(HOLDER),
+    )
     const affected = [...deletedIdentities, ...positions]
     const live = affected.length === 0 ? [] : await requests.liveOfObjects(tenantId, affected)
     const renamed = await this.#renamed(tenantId, deletedIdentities)

@@ -35,7 +35,7 @@ export function withStatus(
   return { ...request, status, updatedAt: at, lifecycle: [...request.lifecycle, entry] }
 }
 
-/** The same for a status in which the request waits no more. */
+/** The request with a step after which it waits no more. */
 export function withFinalStatus(
   status: RequestStatus,
   request: MembershipRequest,

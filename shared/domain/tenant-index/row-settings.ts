@@ -10,7 +10,7 @@ export const DEFAULT_ROW_SETTINGS: RowSettings = { zone: UTC }
 
 /** The settings by which the rows of tenants are read. */
 export interface RowSettingsSource {
-  /** Includes all earlier writes of all instances. */
+  /** Includes all earlier writes of this instance, and what others wrote more than 20 seconds ago. */
   of(tenantId: string): Promise<RowSettings>
 }
 

@@ -80,7 +80,7 @@ export class TenantSnapshots {
     return this.whileUnchanged(rows, () => this.#scheduler.run(work))
   }
 
-  /** The same for several tasks whose results must be those of one state. */
+  /** Runs several tasks that must read one state. The snapshot does not change before `work` has ended. */
   whileUnchanged<T>(rows: RowSnapshot, work: () => Promise<T>): Promise<T> {
     return this.#readers.run(rows, work)
   }

@@ -54,6 +54,7 @@ function remembered(value: string, name = 'identityDisplayName'): CachedEvaluati
 
 const changesOf = (ids: readonly string[], attributes: readonly string[], rowsMoved = false): KnownChanges => ({
   ids: { identity: new Set(ids), orgUnit: new Set(), relationship: new Set() },
+  rewritten: { identity: new Set(ids), orgUnit: new Set(), relationship: new Set() },
   attributes: new Set(attributes),
   rowsMoved,
   isAnyRestored: false,

@@ -33,10 +33,12 @@ describe('A change of who leads a unit', () => {
     ['deputy', { deputies: [ref(ANN)] }],
   ] as const) {
     it(`names the person, the position and its unit when a ${role} comes`, () => {
-      const { changed } = withAnn({}).apply([object('orgUnit', LED_UNIT, led)])
+      const { changed, rewritten } = withAnn({}).apply([object('orgUnit', LED_UNIT, led)])
       assert.deepEqual([...changed.identity], [ANN])
       assert.deepEqual([...changed.relationship], [POSITION])
       assert.deepEqual([...changed.orgUnit].sort(), [OWN_UNIT, LED_UNIT])
+      // Their rows are as they were, so that no account in a group is looked at again.
+      assert.deepEqual([...rewritten.identity, ...rewritten.relationship, ...rewritten.orgUnit], [LED_UNIT])
     })
 
     it(`names them when a ${role} goes with the unit`, () => {

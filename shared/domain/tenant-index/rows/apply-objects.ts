@@ -118,7 +118,7 @@ function touchWithRows(objectType: LinkedType, slot: number, rows: Rows, change:
 }
 
 /**
- * The same for an org unit. What is below a unit that moves has other ancestors; who leads it leads another set of
+ * Applies an org unit and touches what refers to it. What is below a unit that moves has other ancestors; who leads it leads another set of
  * units.
  */
 function* applyOrgUnit(object: SnapshotObject, rows: Rows, change: RecordedChange): Task<void> {
@@ -157,9 +157,14 @@ function leadersOf(unit: number, { tables: { orgUnit } }: Rows): Set<number> {
   return new Set([orgUnit.column('manager').codeAt(unit), ...slots])
 }
 
-/** Touches an identity whose computed attributes may differ, with everything that has them in its rows. */
+/** Touches an identity that may lead other units than before, with its positions and their units. */
 function touchPerson(slot: number, rows: Rows, change: RecordedChange): void {
-  if (rows.tables.identity.isLive(slot)) touchWithRows('identity', slot, rows, change)
+  change.touchLed('identity', slot)
+  const { identity } = rows.referrers
+  for (let held = identity.first(slot); held !== 0; held = identity.next(held)) {
+    change.touchLed('relationship', held)
+    change.touchLed('orgUnit', rows.link('orgUnit').codeAt(held))
+  }
 }
 
 /** Touches the units below one, with their relationships. One unit in each step. */

@@ -10,19 +10,19 @@ export function grownInt32(array: Int32Array<ArrayBuffer>, length: number): Int3
   return new Int32Array(array.buffer.transfer(grownLength(length) * Int32Array.BYTES_PER_ELEMENT))
 }
 
-/** The same for unsigned 32-bit numbers. */
+/** As `grownInt32`, for unsigned 32-bit numbers. */
 export function grownUint32(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
   if (array.length >= length) return array
   return new Uint32Array(array.buffer.transfer(grownLength(length) * Uint32Array.BYTES_PER_ELEMENT))
 }
 
-/** The same for floating point numbers. */
+/** As `grownInt32`, for floating point numbers. */
 export function grownFloat64(array: Float64Array<ArrayBuffer>, length: number): Float64Array<ArrayBuffer> {
   if (array.length >= length) return array
   return new Float64Array(array.buffer.transfer(grownLength(length) * Float64Array.BYTES_PER_ELEMENT))
 }
 
-/** The same for bytes. */
+/** As `grownInt32`, for bytes. */
 export function grownUint8(array: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
   return array.length >= length ? array : new Uint8Array(array.buffer.transfer(grownLength(length)))
 }

@@ -7,6 +7,8 @@ export type RowChanges = 'everything' | KnownChanges
 export type KnownChanges = {
   /** The objects whose membership may have changed. */
   readonly ids: Readonly<Record<ObjectType, ReadonlySet<string>>>
+  /** Of these, the ones with other stored values in their rows. */
+  readonly rewritten: Readonly<Record<ObjectType, ReadonlySet<string>>>
   /** Schema names of the attributes whose values changed. */
   readonly attributes: ReadonlySet<string>
   /**
@@ -20,6 +22,7 @@ export type KnownChanges = {
 /** Changes collected between two calls of `takeChanges`. */
 export class CollectingChanges implements KnownChanges {
   readonly ids = { identity: new Set<string>(), orgUnit: new Set<string>(), relationship: new Set<string>() }
+  readonly rewritten = { identity: new Set<string>(), orgUnit: new Set<string>(), relationship: new Set<string>() }
   readonly attributes = new Set<string>()
   rowsMoved = false
   isAnyRestored = false
@@ -28,8 +31,11 @@ export class CollectingChanges implements KnownChanges {
     return OBJECT_TYPES.reduce((sum, type) => sum + this.ids[type].size, 0)
   }
 
-  add({ changed, attributes, rowsMoved, isAnyRestored }: SnapshotChange): void {
-    for (const objectType of OBJECT_TYPES) for (const id of changed[objectType]) this.ids[objectType].add(id)
+  add({ changed, rewritten, attributes, rowsMoved, isAnyRestored }: SnapshotChange): void {
+    for (const objectType of OBJECT_TYPES) {
+      for (const id of changed[objectType]) this.ids[objectType].add(id)
+      for (const id of rewritten[objectType]) this.rewritten[objectType].add(id)
+    }
     for (const attribute of attributes) this.attributes.add(attribute)
     this.rowsMoved ||= rowsMoved
     this.isAnyRestored ||= isAnyRestored

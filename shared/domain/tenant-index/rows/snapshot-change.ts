@@ -1,10 +1,17 @@
 import { OBJECT_TYPES, type ObjectType } from '../../core/core-object.ts'
 import type { ObjectTable } from './object-table.ts'
 
+type IdsByType = Readonly<Record<ObjectType, ReadonlySet<string>>>
+type SlotsByType = Readonly<Record<ObjectType, Set<number>>>
+
+const noSlots = (): SlotsByType => ({ identity: new Set(), orgUnit: new Set(), relationship: new Set() })
+
 /** The effect of applied objects on a snapshot; empty when nothing changed. */
 export type SnapshotChange = {
   /** Objects that were deleted, or whose row has changed: their membership may have changed. */
-  readonly changed: Readonly<Record<ObjectType, ReadonlySet<string>>>
+  readonly changed: IdsByType
+  /** Of these, the ones with other stored values in their rows; for the rest, who leads which units may have changed. */
+  readonly rewritten: IdsByType
   /** Schema names of the attributes whose values changed. */
   readonly attributes: ReadonlySet<string>
   /**
@@ -34,41 +41,49 @@ export class RecordedChange implements SnapshotChange {
     orgUnit: new Set(),
     relationship: new Set(),
   }
-  #changed: Readonly<Record<ObjectType, ReadonlySet<string>>> | undefined
+  #changed: IdsByType | undefined
+  #rewritten: IdsByType | undefined
   readonly #tables: Readonly<Record<ObjectType, ObjectTable>>
-  readonly #slots: Readonly<Record<ObjectType, Set<number>>> = {
-    identity: new Set(),
-    orgUnit: new Set(),
-    relationship: new Set(),
-  }
+  readonly #slots = noSlots()
+  readonly #rewrittenSlots = noSlots()
 
   constructor(tables: Readonly<Record<ObjectType, ObjectTable>>) {
     this.#tables = tables
   }
 
-  get changed(): Readonly<Record<ObjectType, ReadonlySet<string>>> {
-    this.#changed ??= this.#changedIds()
+  get changed(): IdsByType {
+    this.#changed ??= this.#idsOf(this.#slots)
     return this.#changed
+  }
+
+  get rewritten(): IdsByType {
+    this.#rewritten ??= this.#idsOf(this.#rewrittenSlots)
+    return this.#rewritten
   }
 
   get changedCount(): number {
     return OBJECT_TYPES.reduce((sum, type) => sum + this.#slots[type].size + this.gone[type].size, 0)
   }
 
-  #changedIds(): Readonly<Record<ObjectType, ReadonlySet<string>>> {
+  #idsOf(slots: SlotsByType): IdsByType {
     const { identity, orgUnit, relationship } = this.gone
     const ids = { identity: new Set(identity), orgUnit: new Set(orgUnit), relationship: new Set(relationship) }
-    for (const type of OBJECT_TYPES)
-      for (const slot of this.#slots[type]) ids[type].add(this.#tables[type].ids.idOf(slot))
+    for (const type of OBJECT_TYPES) for (const slot of slots[type]) ids[type].add(this.#tables[type].ids.idOf(slot))
     return ids
   }
 
   touch(objectType: ObjectType, slot: number): void {
     this.#slots[objectType].add(slot)
+    this.#rewrittenSlots[objectType].add(slot)
   }
 
-  /** The same, but ignores objects that do not exist. */
+  /** Ignores objects that do not exist. */
   touchLive(objectType: ObjectType, slot: number): void {
+    if (this.#tables[objectType].isLive(slot)) this.touch(objectType, slot)
+  }
+
+  /** Of an object whose row has the values that it had, but whose person may lead other units. Ignores missing ones. */
+  touchLed(objectType: ObjectType, slot: number): void {
     if (this.#tables[objectType].isLive(slot)) this.#slots[objectType].add(slot)
   }
 }
