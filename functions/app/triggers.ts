@@ -26,7 +26,10 @@ const loadService = once(async () => {
 })
 
 const loadServedRoutes = once(async () => {
-  const [{ servedRoutes }, service] = await Promise.all([import('./served-routes.ts'), loadService()])
+  // Loading this package holds the thread for longer than a request may. With the first call of the directory, it would
+  // hold the requests of others; the database needs the package anyway where it is opened with an identity.
+  const packages = import('@azure/identity')
+  const [{ servedRoutes }, service] = await Promise.all([import('./served-routes.ts'), loadService(), packages])
   return servedRoutes(service)
 })
 

@@ -87,7 +87,8 @@ export async function connect(settings: ConnectionSettings): Promise<ApiCall> {
   }
 }
 
-async function freshToken(credentials: ClientCredentials | undefined): Promise<string> {
+/** Gets an access token with client credentials. @throws ImportError without a token */
+export async function freshToken(credentials: ClientCredentials | undefined): Promise<string> {
   if (credentials === undefined) throw new ImportError('A token or client credentials are required')
   const { clientId, clientSecret, tenantId, authorityUrl, scope } = credentials
   const url = `${authorityUrl}/${tenantId}/oauth2/v2.0/token`

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import type { ClientCredentials, ConnectionSettings } from './api-connection.ts'
+import { type ClientCredentials, type ConnectionSettings, freshToken } from './api-connection.ts'
+import { demoCredentials, isLoopback } from './demo-credentials.ts'
 import { FILE_ENCODINGS, type FileEncoding } from './file-text.ts'
 import { ImportError } from './terminal.ts'
 
@@ -34,6 +35,9 @@ An object with previousExternalId is renamed: it stays the same object, and refe
   --token <token>       access token (variable TOKEN), or client credentials to request one:
   --client-id <id>      (CLIENT_ID), --client-secret (CLIENT_SECRET), --tenant-id (TENANT_ID),
                         --authority-url (AUTHORITY_URL), --scope (SCOPE)
+                        With none of these and an API on this machine: the demo application connector of the local
+                        directory (variable DIRECTORY_URL, default https://localhost:7072), whose certificate is
+                        trusted if its authority is in the data folder (variable DATA_DIR, default .local)
   --help                show this help`
 
 const OPTIONS = {
@@ -77,7 +81,7 @@ export function readImportOptions(words: readonly string[], environment: Environ
     isDryRun: values['dry-run'] ?? false,
     deletesMissing: values['delete-missing'] ?? false,
     isConfirmed: values.yes ?? false,
-    connection: connectionOf(read),
+    connection: connectionOf(read, environment),
   }
 }
 
@@ -95,11 +99,23 @@ function encodingOf(name: string): FileEncoding {
   return encoding
 }
 
-function connectionOf(read: Read): ConnectionSettings {
-  const apiUrl = withoutSlash(read('api-url') ?? 'http://localhost:7071')
-  if (!URL.canParse(apiUrl)) throw new ImportError(`${apiUrl} is not a valid URL`)
+function connectionOf(read: Read, environment: Environment): ConnectionSettings {
+  const apiUrl = validUrl(read('api-url') ?? 'http://localhost:7071')
   const token = read('token')
-  return { apiUrl, token, credentials: token === undefined ? credentialsOf(read) : undefined }
+  if (token !== undefined) return { apiUrl, token, credentials: undefined }
+  const directoryUrl = validUrl(environment.DIRECTORY_URL || 'https://localhost:7072')
+  const hasNone = CREDENTIAL_OPTIONS.every((option) => read(option) === undefined)
+  if (!hasNone || !isLoopback(apiUrl) || !isLoopback(directoryUrl)) {
+    return { apiUrl, token, credentials: credentialsOf(read) }
+  }
+  const local = { directoryUrl, dataFolder: environment.DATA_DIR || '.local' }
+  return { apiUrl, token, credentials: undefined, newToken: async () => freshToken(await demoCredentials(local)) }
+}
+
+function validUrl(text: string): string {
+  const url = withoutSlash(text)
+  if (!URL.canParse(url)) throw new ImportError(`${url} is not a valid URL`)
+  return url
 }
 
 /** @throws ImportError that names the missing variables */

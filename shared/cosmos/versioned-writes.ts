@@ -19,6 +19,11 @@ export type VersionedWrite = {
   readonly companion?: VersionedWrite
 }
 
+/** Operations that each transaction has besides its writes. When one fails, the transaction fails. */
+export type Companions<Write> = { readonly maxCount: number; of(writes: readonly Write[]): readonly OperationInput[] }
+
+const NO_COMPANIONS: Companions<unknown> = { maxCount: 0, of: () => [] }
+
 /** Bytes of documents in one transaction. Cosmos accepts 2 MB, including the operations around the documents. */
 const TRANSACTION_LIMIT_BYTES = 1_800_000
 const TRANSACTIONS_AT_ONCE_COUNT = 4
@@ -26,19 +31,18 @@ const TRANSACTIONS_AT_ONCE_COUNT = 4
 /**
  * Writes all documents in as few transactions as possible, a few at a time.
  * @param writes Read as the transactions begin, so that thousands of documents are not converted at once.
- * @param companions Operations added to each transaction. When one fails, the transaction fails.
  * @returns The ids of the documents that were not written because an operation of their transaction had a conflict.
  */
-export async function writeVersioned(
+export async function writeVersioned<Write extends VersionedWrite>(
   container: Container,
   partition: string,
-  writes: Iterable<VersionedWrite>,
-  companions: readonly OperationInput[] = [],
+  writes: Iterable<Write>,
+  companions: Companions<Write> = NO_COMPANIONS,
 ): Promise<ReadonlySet<string>> {
-  const transactions = inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.length)
+  const transactions = inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.maxCount)
   const conflicts = new Set<string>()
-  const write = async (transaction: VersionedWrite[]) => {
-    const operations = [...companions, ...transaction.flatMap(operationsOf)]
+  const write = async (transaction: Write[]) => {
+    const operations = [...companions.of(transaction), ...transaction.flatMap(operationsOf)]
     const failure = await writeTogether(container, partition, operations)
     if (failure === undefined) return
     throwUnlessConflict(failure)
@@ -61,18 +65,18 @@ export async function writeVersioned(
  * previous transaction wrote, the first one the given version. The first conflict ends the chain.
  * @returns The ids of the documents that were not written.
  */
-export async function writeInChain(
+export async function writeInChain<Write extends VersionedWrite>(
   container: Container,
   partition: string,
-  writes: readonly VersionedWrite[],
+  writes: readonly Write[],
   { document, version }: VersionedWrite,
-  companions: readonly OperationInput[],
+  companions: Companions<Write>,
 ): Promise<ReadonlySet<string>> {
-  const transactions = [...inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.length - 1)]
+  const transactions = [...inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.maxCount - 1)]
   let headVersion = version
   for (const [position, transaction] of transactions.entries()) {
     const head = operationOf({ document, version: headVersion })
-    const operations = [head, ...companions, ...transaction.flatMap(operationsOf)]
+    const operations = [head, ...companions.of(transaction), ...transaction.flatMap(operationsOf)]
     const outcome = await versionsTogether(container, partition, operations)
     if ('status' in outcome) {
       throwUnlessConflict(outcome)
@@ -90,7 +94,10 @@ function throwUnlessConflict({ status, index }: TransactionFailure): void {
 }
 
 /** A companion is small, and there are few: a transaction of writes that may have some has half as many writes. */
-function* inTransactions(writes: Iterable<VersionedWrite>, atMostCount: number): Generator<VersionedWrite[]> {
+function* inTransactions<Write extends VersionedWrite>(
+  writes: Iterable<Write>,
+  atMostCount: number,
+): Generator<Write[]> {
   const limits = { atMostCount, atMostBytes: TRANSACTION_LIMIT_BYTES }
   for (const some of chunksWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))) {
     if (some.length + some.filter(({ companion }) => companion).length <= atMostCount) yield some

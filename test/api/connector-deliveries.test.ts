@@ -38,6 +38,19 @@ describe('The time at which a connector last sent data', () => {
     assert.equal(await times(), '2030-01-01T00:21:00+00:00')
   })
 
+  it('is recorded for each connector of a tenant that sends data as stored', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    const other = await tenant.addConnector('Other')
+    const sources = [hr, other]
+    for (const source of sources) await source.batch(upsert('identity', `of ${source.id}`, { displayName: 'Ann' }))
+    clock.nowMs += 10 * MINUTE_MS
+    for (const source of sources) {
+      await source.batch(upsert('identity', `of ${source.id}`, { displayName: 'Ann' }))
+      const { body } = await tenant.admin('GET', `${CONNECTORS}/${source.id}`)
+      assert.equal(Date.parse(body.data.lastDeliveredAt), clock.nowMs)
+    }
+  })
+
   it('is in a single connector as well, whose version stays the same', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const path = `${CONNECTORS}/${hr.id}`

@@ -80,6 +80,55 @@ describe('concurrent writes', () => {
   }
 })
 
+describe('concurrent batches that delete and create the same person', () => {
+  const ROUNDS_COUNT = 15
+  const person = (name: string) => upsert('identity', name, { nin: '0701', displayName: 'Ada' })
+  const coreIds = async (tenantId: string) =>
+    (await documents('coreObjects', tenantId)).filter(({ deleted }) => !deleted).map(({ id }) => id)
+
+  it('leave what one order of them would, with the same core id', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    await hr.batch(person('p1'))
+    const [id] = await coreIds(tenant.tenantId)
+    for (let round = 0; round < ROUNDS_COUNT; round += 1) {
+      const batches = [remove('identity', 'p1'), person('p1'), remove('identity', 'p1'), person('p1')]
+      const results = await Promise.all(batches.map(async (item) => (await hr.batch(item))[0].status))
+      assert.ok(
+        results.every((status) => [200, 201, 204, 404].includes(status)),
+        JSON.stringify(results),
+      )
+      await assertConsistent(tenant.tenantId)
+      await hr.batch(person('p1'))
+      assert.deepEqual(await coreIds(tenant.tenantId), [id], `round ${round}`)
+    }
+  })
+
+  it('under another external id leave one person, while another source carries the person too', async () => {
+    const tenant = await newTenant(service)
+    const [hr, directory] = [await tenant.addConnector('HR'), await tenant.addConnector('Directory')]
+    await hr.batch(person('0'))
+    await directory.batch(person('d'))
+    const before = await coreIds(tenant.tenantId)
+    for (let round = 0; round < ROUNDS_COUNT; round += 1) {
+      const batches = [remove('identity', `${round}`), person(`${round + 1}`)]
+      await Promise.all([...batches.map((item) => hr.batch(item)), directory.batch(person('d'))])
+      await assertConsistent(tenant.tenantId)
+      assert.deepEqual(await coreIds(tenant.tenantId), before, `round ${round}`)
+    }
+  })
+
+  it('under another external id leave one person of a single source', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    await hr.batch(person('0'))
+    const before = await coreIds(tenant.tenantId)
+    for (let round = 0; round < ROUNDS_COUNT; round += 1) {
+      await Promise.all([remove('identity', `${round}`), person(`${round + 1}`)].map((item) => hr.batch(item)))
+      await assertConsistent(tenant.tenantId)
+      assert.deepEqual(await coreIds(tenant.tenantId), before, `round ${round}`)
+    }
+  })
+})
+
 describe('a write that was interrupted between connector objects and core objects', () => {
   it('is completed by repeating it', async () => {
     const { tenant, hr } = await newTenantWithHr(service)

@@ -256,6 +256,13 @@ describe('Held removals', () => {
     assert.deepEqual(all, users(10, 20))
   })
 
+  it('have cursors that are valid for one link only', async () => {
+    const [one, other] = [await held(), await held()]
+    const { nextCursor } = (await api.call('GET', `${one.plan}?pageSize=8`)).body as unknown as { nextCursor: string }
+    assert.equal((await api.call('GET', `${one.plan}?nextCursor=${nextCursor}`)).status, 200)
+    assert.deepEqual(codes(await api.call('GET', `${other.plan}?nextCursor=${nextCursor}`)), [400, 'InvalidCursor'])
+  })
+
   it('have the identities that hold the accounts, with their names', async () => {
     const { plan } = await held()
     const identity = { id: user(700), tenantId: '11111111-0000-4000-8000-000000000001', objectType: 'identity' }

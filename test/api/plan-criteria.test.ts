@@ -358,6 +358,63 @@ describe('the warnings of a plan', () => {
   })
 })
 
+describe('equivalentTo of a plan', () => {
+  const any = (...conditions: object[]) => ({ groupOperator: 'OR', conditions })
+  const none = (...conditions: object[]) => ({ groupOperator: 'NOT', conditions })
+  const equivalents = async (world: JoinableWorld, id: string, condition: object) =>
+    (await planned(world, id, { condition })).data.equivalentTo.map(({ collectionId }) => collectionId).sort()
+
+  it('names the collections whose condition means the same, whatever the data', async () => {
+    const world = await joinableWorld()
+    const kari = leaf(NAME, 'Equals', 'Kari')
+    const staff = leaf('identityEmployeeNumber', 'StartsWith', '1')
+    const { id } = await people(world, 'Kari')
+    const deMorgan = await world.criteria('Identity', none(any(none(kari), none(staff))))
+    const commuted = await world.criteria('Identity', all(staff, kari))
+    const listed = await world.criteria('Identity', all(staff, leaf(NAME, 'In', ['Kari', 'Kari'])))
+    await world.criteria('Identity', any(staff, kari))
+    await world.criteria('Identity', all(staff, leaf(NAME, 'Equals', 'kari')))
+    await world.criteria('Identity', all(kari))
+    await world.criteria('Relationship', all(staff, kari))
+    assert.deepEqual(await equivalents(world, id, all(kari, staff)), [deMorgan, commuted, listed].sort())
+  })
+
+  it('names complements of ranges, but not conditions that only have the same members today', async () => {
+    const world = await joinableWorld()
+    const { id } = await people(world, 'Kari', 'Ola')
+    const above = await world.criteria('Identity', all(leaf(NAME, 'GreaterThan', 'M')))
+    await world.criteria('Identity', none(leaf(NAME, 'LessThanOrEqual', 'M')))
+    await world.criteria('Identity', named('Ola'))
+    const notUpTo = none(leaf(NAME, 'LessThanOrEqual', 'M'), leaf(NAME, 'IsNull'))
+    assert.deepEqual(await equivalents(world, id, notUpTo), [above])
+    const { data } = await planned(world, id, { condition: notUpTo })
+    assert.equal(data.warnings.filter(({ code }) => code === 'SameAs').length, 3)
+  })
+
+  it('compares large conditions by the parts in which they differ', async () => {
+    const world = await joinableWorld()
+    const many = Array.from({ length: 40 }, (_, index) => leaf(NAME, 'Contains', `name ${index}`))
+    const up = leaf(NAME, 'GreaterThan', 'K')
+    const { id } = await people(world, 'Kari')
+    const same = await world.criteria('Identity', any(...many.toReversed(), none(none(up))))
+    await world.criteria('Identity', any(...many.slice(1), up))
+    await world.criteria('Identity', { groupOperator: 'XOR', conditions: [...many, up] })
+    const split = any(leaf(NAME, 'GreaterThan', 'L'), all(leaf(NAME, 'LessThanOrEqual', 'L'), up))
+    assert.deepEqual(await equivalents(world, id, any(...many, split)), [same])
+  })
+
+  it('says nothing to callers who may not read a sensitive attribute of the condition', async () => {
+    const world = await joinableWorld()
+    const both = world.caller('user', ['collection_criteria_definition-administrator', 'Administrator'])
+    const body = { objectType: 'Identity', name: 'By number', condition: equals('identityNin', '4711') }
+    const { data: id } = await world.call<string>(both, 'POST', CRITERIA, body)
+    const { data: other } = await world.call<string>(both, 'POST', CRITERIA, body)
+    const idsIn = ({ equivalentTo }: ChangePlan) => equivalentTo.map(({ collectionId }) => collectionId)
+    assert.deepEqual(idsIn((await planned(world, id, {}, both)).data), [other])
+    assert.deepEqual(idsIn((await planned(world, id, {})).data), [])
+  })
+})
+
 describe('the plan of a new collection', () => {
   it('counts its members and has no id', async () => {
     const world = await joinableWorld()

@@ -165,6 +165,13 @@ describe('the requests that await the caller', () => {
     ] as const) {
       assert.deepEqual((await next(token, path)).codes, ['InvalidCursor'], path)
     }
+    const approvers = [one.identityId, other.identityId]
+    const toApprove = await world.joinable(approvedBy({ type: 'Identity', approvers }))
+    for (let count = 0; count < 2; count += 1) await world.submit(await world.person(), toApprove)
+    const inbox = await world.call(one.token, 'GET', `${world.requests}/inbox?pageSize=1`)
+    const after = (token: string) => world.call(token, 'GET', `${world.requests}/inbox?nextCursor=${inbox.nextCursor}`)
+    assert.equal((await after(one.token)).status, 200)
+    assert.deepEqual((await after(other.token)).codes, ['InvalidCursor'])
   })
 })
 

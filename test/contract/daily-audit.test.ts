@@ -119,6 +119,42 @@ describe('The daily audit', () => {
     assert.deepEqual((await tenant.stored())[0]?.attributes, { displayName: 'As delivered' })
   })
 
+  it('stores texts that are older than their normalised form in it, once, which is no repair', async () => {
+    const tenant = await newTenant()
+    await tenant.write(Array.from({ length: 40 }, (_, index) => person(`p${index}`, { displayName: 'Ase' })))
+    // As a version before this form stored them: decomposed, with blanks.
+    const before = { displayName: ' A\u030ase  B ' }
+    for (const [name, member] of [
+      ['connectorObjects', 'data'],
+      ['coreObjects', 'attributes'],
+    ] as const) {
+      const query = 'SELECT * FROM c'
+      const partition = { partitionKey: tenant.tenantId }
+      const { resources = [] } = await container(name).items.query<{ id: string }>(query, partition).fetchNext()
+      const objects = resources.filter((document) => member in document)
+      assert.equal(objects.length, 40)
+      for (const document of objects) {
+        await container(name)
+          .item(document.id, tenant.tenantId)
+          .replace({ ...document, [member]: before })
+      }
+    }
+    const recorded: string[] = []
+    const metrics = { record: (name: string) => void recorded.push(name) }
+    const audit = (using: typeof deps) => auditCoreObjects({ tenantId: tenant.tenantId }, { ...using, metrics })
+    const names = async () => new Set((await tenant.stored()).map(({ attributes }) => attributes.displayName))
+    assert.deepEqual(await names(), new Set([before.displayName]))
+    await assert.rejects(audit(mortal(6)))
+    const first = await costOf(() => audit(deps))
+    assert.deepEqual(await names(), new Set(['\u00c5se  B']))
+    const versions = await tenant.versions()
+    await container('tenants').item('core-object-audit', tenant.tenantId).delete()
+    const second = await costOf(() => audit(deps))
+    assert.deepEqual(await tenant.versions(), versions)
+    assert.ok(first.units - second.units < 40 * 8, `${first.units} ${second.units}`)
+    assert.deepEqual(recorded, [])
+  })
+
   it('reads none of the objects when nothing was written since the last one', async () => {
     const tenant = await newTenant()
     await tenant.write(Array.from({ length: 300 }, (_, index) => person(`${index}`)))

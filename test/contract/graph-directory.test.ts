@@ -216,6 +216,33 @@ describe('The directory through Graph', () => {
     assert.deepEqual(whole, { users: [], others: [] })
   })
 
+  const answering = (status: number, body: unknown, isJson: boolean) =>
+    graphDirectory({
+      graphUrl: 'https://graph.example',
+      send: async (): Promise<GraphReply> => ({ status, body, isJson, retryAfterMs: undefined }),
+      servicePrincipalOf: async () => user(0),
+      sleep: async () => undefined,
+      nowMs: () => 0,
+      random: () => 0,
+    })
+
+  it('begins anew when a position is not kept any more, with the code in either spelling', async () => {
+    const from = { groupIds: [NO_GROUP] }
+    for (const code of ['syncStateNotFound', 'SyncStateNotFound', 'syncstatenotfound']) {
+      const reset = answering(400, { error: { code } }, true)
+      assert.equal(await reset.readMemberChanges(TENANT, from), undefined)
+    }
+    const refused = answering(400, { error: { code: 'BadRequest' } }, true)
+    await assert.rejects(refused.readMemberChanges(TENANT, from), { name: 'DirectoryFault' })
+  })
+
+  it('takes a group for not owned only when Graph says that it does not exist, not a proxy', async () => {
+    const missing = answering(404, { error: { code: 'Request_ResourceNotFound' } }, true)
+    assert.deepEqual(await missing.ownedGroups(TENANT, [NO_GROUP]), new Set())
+    const proxy = answering(404, '<html>Not Found</html>', false)
+    await assert.rejects(proxy.ownedGroups(TENANT, [NO_GROUP]), { name: 'DirectoryFault' })
+  })
+
   it('builds the path of a removal from GUIDs only, always ending in /$ref', () => {
     assert.equal(removeCall(NO_GROUP, user(1)).path, `/groups/${NO_GROUP}/members/${user(1)}/$ref`)
     for (const account of ['', `${user(1)}/../..`, `${user(1)}?x=`, 'me']) {

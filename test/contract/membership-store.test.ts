@@ -294,6 +294,16 @@ describe('MembershipStore on the local database', () => {
     assert.deepEqual(again.head, head)
   })
 
+  it('stores changes whose times rise with their versions, although the clocks of instances differ', async () => {
+    const collection = newCollection()
+    const at = (ids: string[], evaluatedAtMs: number) => ({ ...evaluation(ids), evaluatedAtMs })
+    const { head } = await store.replace(TENANT, collection, undefined, at([idOf(1)], 1_800_000_000_000))
+    const again = await other.replace(TENANT, collection, head, at([idOf(2)], 1_700_000_000_000))
+    assert.equal(again.head.value.evaluatedAtMs, 1_800_000_000_000)
+    const { resource } = await container('members').item('change:2', `${TENANT}:${collection}`).read()
+    assert.equal(resource.atMs, 1_800_000_000_000)
+  })
+
   it('refuses an evaluation that quotes an old head', async () => {
     const collection = newCollection()
     const { head } = await store.replace(TENANT, collection, undefined, evaluation([idOf(1)]))
@@ -483,6 +493,28 @@ describe('MembershipStore on the local database', () => {
     await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 2_000))))
     await store.remove(TENANT, collection)
     assert.equal(await store.members(TENANT, collection), undefined)
+  })
+
+  it('deletes the chunks of a writer that crashed before the head named them, an hour later', async () => {
+    let nowMs = options.nowMs()
+    const { container: containerOf } = await localAccount(() => nowMs)
+    const members = containerOf('members')
+    const current = cosmosMembershipStore(members, options)
+    const collection = newCollection()
+    const generations = async () => {
+      const query = "SELECT VALUE c.generation FROM c WHERE c.type = 'chunk'"
+      const partitionKey = `${TENANT}:${collection}`
+      const { resources } = await members.items.query<string>(query, { partitionKey }).fetchAll()
+      return new Set(resources).size
+    }
+    const { head } = await current.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 500))))
+    const crashing = cosmosMembershipStore(crashingAfter(members, 1), options)
+    const many = idsOf(range(0, 40_000))
+    await assert.rejects(crashing.replace(TENANT, collection, head, evaluation(many)), /has crashed/)
+    assert.equal(await generations(), 2)
+    nowMs += 61 * 60_000
+    await current.replace(TENANT, collection, head, evaluation(many))
+    assert.equal(await generations(), 1)
   })
 
   it('has the last evaluation for instances that read it and are interrupted at any time', async () => {

@@ -146,6 +146,24 @@ describe('The saved rows of a tenant', () => {
     assert.notEqual(await savedGeneration(), second)
   })
 
+  it('expire before the chunks that they need, and before the first deletion that they miss', async () => {
+    const tenantId = await savedTenantOf(people)
+    const query = 'SELECT VALUE c.ttl FROM c WHERE c.id != @claim AND IS_DEFINED(c.packedRows) = @isChunk'
+    const keptS = async (isChunk: boolean) => {
+      const parameters = [
+        { name: '@claim', value: 'rows-claim' },
+        { name: '@isChunk', value: isChunk },
+      ]
+      return [...new Set(await queryAll<number>(members, `${tenantId}:rows`, { query, parameters }))]
+    }
+    const [headS = 0, ...otherHeads] = await keptS(false)
+    const [chunkS = 0, ...otherChunks] = await keptS(true)
+    assert.deepEqual([otherHeads, otherChunks], [[], []])
+    // Rows are complete up to at most an hour before their head is written, and clocks can differ by minutes.
+    const deletionS = 24 * 3600
+    assert.ok(headS > 0 && headS < chunkS && headS + 3600 < deletionS, `${headS} s, chunks ${chunkS} s`)
+  })
+
   it('are not saved for a small tenant, and by one of several instances', async () => {
     const smallId = await savedTenantOf(people.slice(0, 300))
     assert.deepEqual(await storedIds(smallId), [])

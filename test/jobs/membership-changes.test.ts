@@ -81,6 +81,23 @@ describe('An incremental sync', () => {
     assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 4)))
   })
 
+  it('does not count removals that were not sent because the link was disabled in between', async () => {
+    const { collectionId, groupId, linkId } = await synced(users(300, 30))
+    const directory: typeof world.directory = {
+      ...world.directory,
+      async removeMembers(...removal) {
+        await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, world.deps)
+        return world.directory.removeMembers(...removal)
+      },
+    }
+    world.collections.change(collectionId, users(300, 5))
+    await enqueue(collectionId)
+    await world.drain({ ...world.deps, directory })
+    assert.deepEqual(await world.membersOf(groupId), new Set([...users(300, 5), ...users(325, 5)]))
+    const { entries, open } = (await world.link(linkId)).removalWindow
+    assert.deepEqual([entries.map(({ count }) => count), open], [[20], null])
+  })
+
   it('writes a change that was reverted before it ran, because another worker may have written part of it', async () => {
     const { collectionId, groupId } = await synced(users(0, 5))
     world.collections.change(collectionId, users(0, 6))

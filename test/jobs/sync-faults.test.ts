@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
-import { user, users } from '../support/jobs/link-directory.ts'
+import { TENANT, user, users } from '../support/jobs/link-directory.ts'
 import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
 
 describe('A sync job with directory faults', () => {
@@ -119,6 +119,25 @@ describe('A sync job with directory faults', () => {
     const [job] = await world.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.error], ['Failed', 1, 'The directory group does not exist'])
     assert.equal((await world.link(linkId)).lease, null)
+  })
+
+  it('that was interrupted in its last run ends as failed, and releases its own lease, not that of another', async () => {
+    for (const isOwn of [true, false]) {
+      const { collectionId, linkId } = await world.linked(users(0, 5))
+      const [queued] = await world.jobsOf(collectionId)
+      const [job, link] = [
+        await world.deps.jobs.find(TENANT, queued?.id ?? ''),
+        await world.deps.links.find(TENANT, linkId),
+      ]
+      assert.ok(job !== undefined && link !== undefined)
+      await world.deps.jobs.replace({ ...job.value, status: 'Running', attempts: 4 }, job.version)
+      const owner = isOwn ? job.value.id : 'another'
+      const lease = { owner, expiresAtMs: world.clock.nowMs() - 10 * 60_000, token: link.value.lastToken + 1 }
+      await world.deps.links.replace({ ...link.value, lease, lastToken: lease.token }, link.version)
+      await world.drain()
+      assert.equal((await world.job(job.value.id)).status, 'Failed')
+      assert.equal((await world.link(linkId)).lease?.owner ?? null, isOwn ? null : 'another')
+    }
   })
 
   for (const [when, path, members] of [

@@ -298,6 +298,24 @@ describe('The hourly sweep of an unchanged link', () => {
     await world.drain()
   })
 
+  it('is not taken for swept by a crash before the sweep is recorded: its last sync would name no job', async () => {
+    const { linkId } = await syncedLink(world, users(0, 3))
+    const crashed = new Error('The process has crashed.')
+    const beginSweep: typeof world.deps.jobs.beginSweep = async (tenantId) => {
+      const begun = await world.deps.jobs.beginSweep(tenantId)
+      const record: typeof begun.record = async (sweep) => {
+        if (sweep.links.some((swept) => swept.linkId === linkId)) throw crashed
+        return begun.record(sweep)
+      }
+      return { ...begun, record }
+    }
+    const deps = { ...world.deps, jobs: { ...world.deps.jobs, beginSweep } }
+    await assert.rejects(sweepHourly(4, deps), crashed)
+    assert.equal(await isSwept(linkId), false)
+    await sweepHourly()
+    assert.equal(await isSwept(linkId), true)
+  })
+
   it('is compared while the removal guard holds removals', async () => {
     const { linkId, groupId } = await unchangedLink()
     await changeByHand(groupId, { add: users(100, 20) })

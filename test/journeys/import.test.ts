@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { type ApiClient, applicationToken, asApplication } from '../support/journeys/demo-clients.ts'
@@ -243,6 +244,37 @@ describe('an import over a bad connection', () => {
   })
 })
 
+describe('an import without credentials', () => {
+  const local = () => ({ TOKEN: '', DIRECTORY_URL: environment.directoryUrl, DATA_DIR: dirname(environment.caFile) })
+
+  it('uses those of the demo application on one machine', async () => {
+    write(TOWN)
+    const { code, out, err } = await run([folder, '--connector', connectorId], local())
+    assert.equal(code, 0, err + out)
+    assert.match(out, /Done: 5 written, 0 unchanged, 0 failed/)
+  })
+
+  for (const [where, variables] of [
+    ['the API is elsewhere', { API_URL: 'https://localhost.example.com' }],
+    ['a client is named', { CLIENT_ID: 'c' }],
+  ] as const) {
+    it(`asks no directory where ${where}`, async () => {
+      let requestCount = 0
+      const server = createServer((_, response) => {
+        requestCount += 1
+        response.end('{}')
+      }).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const directory = { DIRECTORY_URL: `http://127.0.0.1:${port}` }
+      const { code, err } = await run(['.', '--connector', 'x'], { ...local(), ...directory, ...variables })
+      server.close()
+      assert.deepEqual([code, requestCount], [2, 0], err)
+      assert.match(err, /Set TOKEN, or CLIENT/)
+    })
+  }
+})
+
 describe('an import with invalid arguments', () => {
   it('prints the usage without arguments', async () => {
     const { code, out } = await run([], {})
@@ -260,7 +292,27 @@ describe('an import with invalid arguments', () => {
       2,
       /--encoding must be utf-8 or/,
     ],
-    ['without credentials', ['.', '--connector', 'x'], { TOKEN: '' }, 2, /Set TOKEN, or CLIENT_ID/],
+    [
+      'without credentials for an API elsewhere',
+      ['.', '--connector', 'x', '--api-url', 'https://api.example.com'],
+      { TOKEN: '' },
+      2,
+      /Set TOKEN, or CLIENT_ID/,
+    ],
+    [
+      'with only a part of the credentials',
+      ['.', '--connector', 'x', '--client-id', 'c'],
+      { TOKEN: '' },
+      2,
+      /Set TOKEN, or CLIENT_SECRET/,
+    ],
+    [
+      'without credentials where no local directory answers',
+      ['.', '--connector', 'x'],
+      { TOKEN: '', DIRECTORY_URL: 'https://localhost:1' },
+      2,
+      /No demo credentials at https:\/\/localhost:1\/local\/demo/,
+    ],
     ['for a missing file', ['./nowhere', '--connector', 'x'], {}, 2, /File or folder not found/],
     ['for an empty folder', [import.meta.dirname, '--connector', 'x'], {}, 2, /does not contain orgunits/],
     ['for an unknown connector', [], {}, 1, /404/],

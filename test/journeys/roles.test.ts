@@ -23,6 +23,8 @@ const PEOPLE = [
   'newcomer',
   'outsider',
 ] as const
+/** The second one has a tenth of the people. */
+const TENANTS = ['first', 'second'] as const
 type Name = (typeof APPLICATIONS)[number] | (typeof PEOPLE)[number]
 
 /** The callers that pass a gate, and those that are stopped by another refusal than `RoleRequired`. */
@@ -205,25 +207,36 @@ async function met(api: ApiClient, named: string): Promise<string> {
 
 describe('access by role', () => {
   let environment: StartedEnvironment
-  const clients = new Map<Name, ApiClient>()
+  /** Of each tenant. */
+  const clients: ReadonlyMap<Name, ApiClient>[] = []
 
   before(async () => {
     environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
-    for (const name of APPLICATIONS) clients.set(name, await asApplication(environment, name))
-    for (const name of PEOPLE) clients.set(name, await asPerson(environment, name))
+    for (const tenant of environment.demo.tenants.keys()) {
+      const all = new Map<Name, ApiClient>()
+      for (const name of APPLICATIONS) all.set(name, await asApplication(environment, name, tenant))
+      for (const name of PEOPLE) all.set(name, await asPerson(environment, name, tenant))
+      clients.push(all)
+    }
   })
   after(() => environment?.stop())
 
-  const client = (name: Name): ApiClient => {
-    const known = clients.get(name)
+  const client = (name: Name, tenant = 0): ApiClient => {
+    const known = clients[tenant]?.get(name)
     if (known === undefined) throw new Error(`Nobody is called ${name}`)
     return known
   }
 
   it('is tested with every application and person of the demo', () => {
-    const [tenant] = environment.demo.tenants
-    assert.deepEqual(tenant?.apps.map(({ name }) => name).sort(), [...APPLICATIONS].sort())
-    assert.deepEqual(tenant?.people.map(({ name }) => name).sort(), [...PEOPLE].sort())
+    assert.equal(environment.demo.tenants.length, TENANTS.length)
+    for (const { apps, people } of environment.demo.tenants) {
+      assert.deepEqual(apps.map(({ name }) => name).sort(), [...APPLICATIONS].sort())
+      assert.deepEqual(people.map(({ name }) => name).sort(), [...PEOPLE].sort())
+    }
+  })
+
+  it('is tested in more than 3,000 cells: routes, callers and tenants', () => {
+    assert.ok(ROUTES.length * (APPLICATIONS.length + PEOPLE.length) * TENANTS.length > 3000)
   })
 
   it('is specified for every route', () => {
@@ -233,19 +246,23 @@ describe('access by role', () => {
     assert.deepEqual(ROUTES.map(({ named }) => named).sort(), served.sort())
   })
 
-  for (const name of [...APPLICATIONS, ...PEOPLE]) {
-    it(`is as specified for ${name}`, async () => {
-      for (const { gate, status, named } of ROUTES) {
-        assert.equal(await met(client(name), named), expected(gate, status, name), named)
-      }
-    })
+  for (const [tenant, where] of TENANTS.entries()) {
+    for (const name of [...APPLICATIONS, ...PEOPLE]) {
+      it(`is as specified for ${name} in the ${where} tenant`, async () => {
+        for (const { gate, status, named } of ROUTES) {
+          assert.equal(await met(client(name, tenant), named), expected(gate, status, name), named)
+        }
+      })
+    }
   }
 
-  it('is refused without a token and with an invalid token', async () => {
+  it('is refused without a token, with an invalid token and with one for another service', async () => {
     const token = await applicationToken(environment, 'writer', environment.demo.scope)
+    const ofGraph = await applicationToken(environment, 'tester', 'https://graph.microsoft.com/.default')
     for (const [sent, code] of [
       [undefined, 'TokenMissing'],
       [token.slice(0, -8), 'TokenInvalid'],
+      [ofGraph, 'TokenInvalid'],
     ] as const) {
       const api = apiClient(environment, sent)
       for (const { named } of ROUTES) assert.equal(await met(api, named), `401 ${code}`, named)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { describe, it } from 'node:test'
 import type { OperationInput } from '@azure/cosmos'
 import { docsOf, openAccount, send } from '../support/local/cosmos-account.ts'
 
@@ -82,7 +82,7 @@ it('refuses an operation that names another partition, and writes nothing', asyn
   assert.deepEqual((await items.items.query('SELECT * FROM c').fetchAll()).resources, [])
 })
 
-it('refuses 101 operations, an empty batch, 2 MB and one byte, and patches', async (t) => {
+it('refuses 101 operations, an empty batch, 2 MB and one byte, and an empty patch', async (t) => {
   const account = await openAccount(t)
   await account.container('things')
   const headers = {
@@ -114,4 +114,39 @@ it('runs bulk operations separately, each in its own partition', async (t) => {
     outcomes.map(({ response, error }) => response?.statusCode ?? error?.code),
     [409, 201, 400, 404],
   )
+})
+
+describe('a patch in a batch', () => {
+  const patch = (id: string, op: 'incr' | 'set', path: string, value: number, more: object = {}): OperationInput => ({
+    ...{ operationType: 'Patch', id, resourceBody: { operations: [{ op, path, value }] } },
+    ...more,
+  })
+  const incr = (id: string, path: string, value: number, more: object = {}) => patch(id, 'incr', path, value, more)
+
+  it('adds to numbers of what is stored, also below an object, and creates a member that is missing', async (t) => {
+    const items = await (await openAccount(t)).container('things')
+    await items.items.create({ id: 'a', tenantId: 't1', n: 1, counts: { x: 2 }, other: 'kept' })
+    const { code } = await items.items.batch([incr('a', '/n', 2), incr('a', '/counts/x', -3), incr('a', '/m', 4)], 't1')
+    const { n, m, counts, other } = (await items.item('a', 't1').read()).resource as Record<string, unknown>
+    assert.deepEqual([code, n, m, counts, other], [200, 3, 4, { x: -1 }, 'kept'])
+  })
+
+  it('fails with its batch for a missing document, another version, and what is no number', async (t) => {
+    const items = await (await openAccount(t)).container('things')
+    const { resource } = await items.items.create({ id: 'a', tenantId: 't1', text: 'x' })
+    for (const [operation, status] of [
+      [incr('b', '/n', 1), 404],
+      [incr('a', '/n', 1, { ifMatch: '"other"' }), 412],
+      [incr('a', '/text', 1), 400],
+      [incr('a', '/missing/n', 1), 400],
+      [patch('a', 'set', '/n', 1), 400],
+    ] as const) {
+      const { result } = await items.items.batch([create('new'), operation], 't1')
+      assert.deepEqual(
+        result?.map(({ statusCode }) => statusCode),
+        [424, status],
+      )
+    }
+    assert.deepEqual((await items.item('a', 't1').read()).resource, resource)
+  })
 })

@@ -117,6 +117,15 @@ describe('Sign-in with a browser', () => {
     )
   })
 
+  it('keeps the session for hidden frames of pages, where browsers allow it: with TLS', async () => {
+    const attributesOf = async (origin: string) => {
+      const response = await choose(authorizeUrl().replace(directory.signInUrl, origin))
+      return (response.headers.get('set-cookie') ?? '').split('; ').slice(1)
+    }
+    assert.deepEqual(await attributesOf(directory.url), ['Path=/', 'HttpOnly', 'SameSite=None', 'Secure'])
+    assert.deepEqual(await attributesOf(directory.signInUrl), ['Path=/', 'HttpOnly', 'SameSite=Lax'])
+  })
+
   it('ends the session of the browser at logout, and returns to a registered address only', async () => {
     const cookie = cookieOf(await choose(authorizeUrl()))
     const logout = `${directory.signInUrl}/organizations/oauth2/v2.0/logout?post_logout_redirect_uri=`

@@ -72,6 +72,14 @@ describe('settings', () => {
     assert.equal(settings.cosmosEndpoint, 'https://account.documents.azure.com:443')
   })
 
+  it('sign people in to the console at the authority of the service, unless another one is set', () => {
+    const authorityUrl = 'https://login.example'
+    assert.equal(readSettings({ ...CLOUD, AUTHORITY_URL: authorityUrl }).consoleAuthorityUrl, authorityUrl)
+    const ofConsole = { AUTHORITY_URL: authorityUrl, CONSOLE_AUTHORITY_URL: 'https://console.example' }
+    assert.equal(readSettings({ ...CLOUD, ...ofConsole }).consoleAuthorityUrl, 'https://console.example')
+    assert.equal(readSettings(CLOUD).consoleAuthorityUrl, 'https://login.microsoftonline.com')
+  })
+
   it('convert ids to lower case, as tokens have them', () => {
     const written = { ...CLOUD, SERVICE_CLIENT_ID: 'ABCDEF01-2345-4789-8BCD-EF0123456789' }
     const { serviceClientId, serviceResourceUri } = readSettings(written)

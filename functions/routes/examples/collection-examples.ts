@@ -246,6 +246,7 @@ const CHANGE_PLAN: ChangePlan = {
       target: '',
     },
   ],
+  equivalentTo: [{ collectionId: '5e0b1a52-93c6-4d0c-8f5e-2c1d7a94b3e6', name: 'Nursing staff' }],
 }
 
 const ATTRIBUTES = {
@@ -441,6 +442,7 @@ export const COLLECTION_RESPONSES = {
     links: [],
     requests: { becomeEligible: 0, loseEligibility: 0 },
     warnings: [],
+    equivalentTo: [],
   },
   getJoinableResults: {
     collectionId: JOINABLE_COLLECTION_ID,

@@ -1,6 +1,15 @@
 import type { JsonObject } from '../../../shared/kernel/json.ts'
 import { ITEM_LIMIT_BYTES, parsePartition } from './item-rules.ts'
-import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
+import {
+  createItem,
+  deleteItem,
+  type ItemAnswer,
+  patchItem,
+  readItem,
+  replaceItem,
+  type Target,
+  upsertItem,
+} from './items.ts'
 import { isJsonObject, parseJson, refuseUnknownMembers } from './json.ts'
 import { badRequest, CosmosFailure } from './response.ts'
 
@@ -107,6 +116,8 @@ function runOperation(batchTarget: Target, operation: JsonObject): ItemAnswer {
       return upsertItem(target, document())
     case 'Replace':
       return replaceItem(target, itemId(), document())
+    case 'Patch':
+      return patchItem(target, itemId(), document())
     case 'Delete':
       return deleteItem(target, itemId())
     case 'Read':

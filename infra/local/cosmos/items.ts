@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../../shared/kernel/json.ts'
+import type { Json, JsonObject } from '../../../shared/kernel/json.ts'
 import type { Container } from './catalog.ts'
 import type { Partition } from './item-rules.ts'
 import { claimValues, requireUnique, type ValidItem, validItem } from './item-rules.ts'
+import { isJsonObject } from './json.ts'
 import { badRequest, CosmosFailure, readCharge, writeCharge } from './response.ts'
 import type { Storage } from './storage.ts'
 
@@ -60,6 +61,39 @@ export function replaceItem(target: Target, id: string, document: JsonObject): I
   const present = requireItem(target, id)
   requireVersion(target, present)
   return store(target, item, present)
+}
+
+/** Operations that the service applies in one patch. */
+const PATCH_LIMIT_COUNT = 10
+
+/** Adds to numbers of an item: 200, or 404. Other operations of a patch are not supported. */
+export function patchItem(target: Target, id: string, patch: JsonObject): ItemAnswer {
+  const { operations } = patch
+  if (!Array.isArray(operations) || operations.length === 0 || operations.length > PATCH_LIMIT_COUNT) {
+    throw badRequest(`A Patch must have 1 to ${PATCH_LIMIT_COUNT} operations`)
+  }
+  const present = requireItem(target, id)
+  requireVersion(target, present)
+  const document = JSON.parse(present.body) as JsonObject
+  for (const operation of operations) increment(document, operation)
+  return store(target, validItem(document, target.partition, target.container), present)
+}
+
+function increment(document: JsonObject, operation: Json): void {
+  const { op, path, value } = isJsonObject(operation) ? operation : ({} as JsonObject)
+  if (op !== 'incr') throw badRequest(`The patch operation ${JSON.stringify(op)} is not supported`)
+  if (typeof path !== 'string' || !path.startsWith('/')) throw badRequest('A patch operation needs a path')
+  if (typeof value !== 'number') throw badRequest('incr needs a number')
+  const names = path.slice(1).split('/')
+  const name = names.pop() ?? ''
+  const parent = names.reduce<Json | undefined>(
+    (within, each) => (isJsonObject(within) ? within[each] : undefined),
+    document,
+  )
+  if (!isJsonObject(parent)) throw badRequest(`The parent of ${path} is not an object`)
+  const before = parent[name] ?? 0
+  if (typeof before !== 'number') throw badRequest(`${path} is not a number`)
+  Object.assign(parent, { [name]: before + value })
 }
 
 /** Deletes an item: 204, or 404. */

@@ -76,7 +76,7 @@ export function browserSignIn(deps: SignInDependencies) {
     const signedIn = { tenant: people.tenant, person }
     const sessionId = randomUUID()
     sessions.set(sessionId, signedIn)
-    const cookie = `${SESSION_COOKIE}=${sessionId}; Path=/; HttpOnly; SameSite=Lax`
+    const cookie = `${SESSION_COOKIE}=${sessionId}; Path=/; HttpOnly; ${sameSite(request.ownOrigin)}`
     const answer = granted(signedIn, wanted)
     return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } }
   }
@@ -180,6 +180,13 @@ function peopleOf(tenants: readonly TenantSeed[], objects: DirectoryObjects): Pe
 function exists({ tenantId }: TenantSeed, { objectId }: PersonSeed, objects: DirectoryObjects): boolean {
   return objects.find(tenantId, objectId) !== undefined
 }
+
+/**
+ * A page renews its sign-in in a hidden frame, which gets the cookie only as `None`, and that only with TLS.
+ * https://learn.microsoft.com/entra/identity-platform/howto-handle-samesite-cookie-changes-chrome-browser
+ */
+const sameSite = (ownOrigin: string): string =>
+  ownOrigin.startsWith('https:') ? 'SameSite=None; Secure' : 'SameSite=Lax'
 
 function sessionIdOf(cookie: string | undefined): string | undefined {
   const pairs = (cookie ?? '').split(/;\s*/).map((pair) => pair.split('='))

@@ -12,13 +12,14 @@ import {
 } from '../../domain/connectors/connector-object.ts'
 import { KEYS_AS_SENT } from '../../domain/connectors/join-keys.ts'
 import { parentIn } from '../../domain/connectors/org-tree.ts'
+import type { ObjectType } from '../../domain/core/core-object.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { readFew } from '../batched-reads.ts'
 import { documentParser, StoredAttributes } from '../document-parser.ts'
 import { queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from '../documents.ts'
 import { readPage, readValues } from '../keyset-page.ts'
-import { type VersionedWrite, writeInChain, writeVersioned } from '../versioned-writes.ts'
-import { connectorSpaces, requireOpen, treeGuard } from './connector-spaces.ts'
+import { type Companions, type VersionedWrite, writeInChain, writeVersioned } from '../versioned-writes.ts'
+import { changeCounts, connectorSpaces, requireOpen, treeGuard } from './connector-spaces.ts'
 
 type Document = ConnectorObject & {
   readonly tenantId: string
@@ -169,16 +170,16 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       writeVersioned(
         container,
         tenantId,
-        writes.values().map((write) => documentWrite(tenantId, write, softDeletionDays)),
-        [requireOpen(tenantId, connectorId)],
+        writes.values().map((write) => countedWrite(tenantId, write, softDeletionDays)),
+        openAndCounted(tenantId, connectorId),
       ),
     writeTree: ({ tenantId, connectorId, softDeletionDays }, writes, version) =>
       writeInChain(
         container,
         tenantId,
-        writes.map((write) => documentWrite(tenantId, write, softDeletionDays)),
+        writes.map((write) => countedWrite(tenantId, write, softDeletionDays)),
         { document: treeGuard(tenantId, connectorId), version },
-        [requireOpen(tenantId, connectorId)],
+        openAndCounted(tenantId, connectorId),
       ),
     async page(tenantId, connectorId, objectType, after, size) {
       const ofType = objectType === undefined ? '' : 'AND c.objectType = @objectType'
@@ -244,6 +245,30 @@ async function referrers(
 
 function referenceTarget({ id, coreObjectId, deletedAtMs, renamedTo, parent }: ReferenceTargetRow): ReferenceTarget {
   return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent, renamedTo }
+}
+
+type CountedWrite = VersionedWrite & { readonly objectType: ObjectType; readonly liveDifference: number }
+
+function countedWrite(tenantId: string, write: ConnectorObjectWrite, softDeletionDays: number): CountedWrite {
+  const { object, liveDifference = 0 } = write
+  return { ...documentWrite(tenantId, write, softDeletionDays), objectType: object.objectType, liveDifference }
+}
+
+/**
+ * Each transaction requires that the space is open, and changes the counts with the objects. Without that, the counts
+ * are wrong after the death of a process, until everything is counted: test/contract/connector-counts.test.ts.
+ */
+function openAndCounted(tenantId: string, connectorId: string): Companions<CountedWrite> {
+  return {
+    maxCount: 2,
+    of(writes) {
+      const differences = new Map<ObjectType, number>()
+      for (const { objectType, liveDifference } of writes) {
+        differences.set(objectType, (differences.get(objectType) ?? 0) + liveDifference)
+      }
+      return [requireOpen(tenantId, connectorId), ...changeCounts(connectorId, differences)]
+    },
+  }
 }
 
 function documentWrite(

@@ -52,6 +52,30 @@ export function requireOpen(tenantId: string, connectorId: string): OperationInp
   return { operationType: 'Replace', id: guard.id, resourceBody: { ...guard, hasDeliveries: true } }
 }
 
+/**
+ * Changes the counts. The operation fails where they are not stored. It quotes no version, so that concurrent writers do
+ * not conflict.
+ * @returns No operation where nothing differs.
+ */
+export function changeCounts(
+  connectorId: string,
+  differences: ReadonlyMap<keyof SpaceCounts, number>,
+): readonly OperationInput[] {
+  const operations = [...differences].flatMap(([what, value]) =>
+    value === 0 ? [] : [{ op: 'incr' as const, path: `/counts/${what}`, value }],
+  )
+  if (operations.length === 0) return []
+  return [{ operationType: 'Patch', id: COUNTS_PREFIX + connectorId, resourceBody: { operations } }]
+}
+
+/** Of two that count concurrently, one can add what the other has counted: never below zero. */
+const nonNegative = ({ identity, orgUnit, relationship, unresolved }: SpaceCounts): SpaceCounts => ({
+  identity: Math.max(0, identity),
+  orgUnit: Math.max(0, orgUnit),
+  relationship: Math.max(0, relationship),
+  unresolved: Math.max(0, unresolved),
+})
+
 type ConnectorSpaces = Pick<
   ConnectorObjectStore,
   'open' | 'version' | 'recordDelivery' | 'deliveries' | 'close' | 'treeVersion'
@@ -77,7 +101,9 @@ export function connectorSpaces(container: Container): ConnectorSpaces {
       )
       return {
         lastS: new Map(guards?.map(({ id, _ts }) => [id, _ts])),
-        counts: new Map(counted?.flatMap(({ id, counts }) => (counts === undefined ? [] : [[id, counts]]))),
+        counts: new Map(
+          counted?.flatMap(({ id, counts }) => (counts === undefined ? [] : [[id, nonNegative(counts)]])),
+        ),
       }
     },
     close: (tenantId, connectorId, version) => closeSpace(container, tenantId, connectorId, version),
@@ -122,7 +148,7 @@ export function cosmosSpaceCounts(container: Container): SpaceCountStore {
   return {
     async find(tenantId, connectorId) {
       const document = await readDocument<{ counts: SpaceCounts }>(container, idOf(connectorId), tenantId)
-      return document && { value: document.counts, version: document._etag }
+      return document && { value: nonNegative(document.counts), version: document._etag }
     },
     async save(tenantId, connectorId, counts, version) {
       const document = countsDocument(tenantId, connectorId, counts)
@@ -137,6 +163,13 @@ export function cosmosSpaceCounts(container: Container): SpaceCountStore {
           throw error
         },
       )
+    },
+    async addUnresolved(tenantId, connectorId, difference) {
+      const operations = changeCounts(connectorId, new Map([['unresolved', difference]]))
+      const failure = await writeTogether(container, tenantId, [...operations])
+      if (failure !== undefined && failure.status !== 404) {
+        throw new Error(`Changing the counts of connector ${connectorId} failed with status ${failure.status}`)
+      }
     },
     async forget(tenantId, connectorId) {
       await container

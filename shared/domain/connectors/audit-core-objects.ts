@@ -5,7 +5,7 @@ import { type Connector, SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
 import { rulesOf } from './connector-rules.ts'
 import { mergeCoreObjects } from './merge-core-objects.ts'
 import { placeAgain } from './place-again.ts'
-import { recount } from './space-counts.ts'
+import { recount, recountUnresolved } from './space-counts.ts'
 import { storeJoinKeys } from './store-join-keys.ts'
 import type { WriteDependencies } from './write-dependencies.ts'
 import { enqueueDelayedEvaluation } from './write-objects.ts'
@@ -49,7 +49,7 @@ export async function auditCoreObjects(position: AuditPosition, deps: AuditDepen
   }
   const repairedCount = ids.length === 0 ? 0 : await compare(tenantId, ids, connectors, deps)
   await report(tenantId, { checkedCount: ids.length, repairedCount, isComplete: false, isLast: true }, deps)
-  if (ids.length > 0) for (const { id } of connectors) await recount(tenantId, id, deps)
+  if (ids.length > 0) for (const { id } of connectors) await recountUnresolved(tenantId, id, deps)
   await deps.audits.save(tenantId, { ...audited, auditedAtMs: startMs })
 }
 
@@ -111,8 +111,8 @@ async function auditAll(
   }
 }
 
-/** @returns The number of core objects written. */
-function compare(
+/** @returns The number of core objects repaired. Those whose texts were only normalised are logged apart. */
+async function compare(
   tenantId: string,
   ids: readonly string[],
   connectors: readonly Connector[],
@@ -122,7 +122,9 @@ function compare(
   const stubs = new Map(ids.map((id) => [id, undefined] as const))
   const rules = rulesOf(connectors)
   const merge = { stubs, changedIds: new Set<string>(), comparesAccounts: true, softDeletionDays, rules }
-  return mergeCoreObjects(tenantId, merge, deps)
+  const { writtenCount, normalisedCount } = await mergeCoreObjects(tenantId, merge, deps)
+  if (normalisedCount > 0) deps.log.info('audit.normalised', { tenantId, normalisedCount })
+  return writtenCount - normalisedCount
 }
 
 type AuditedBatch = {

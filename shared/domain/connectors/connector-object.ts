@@ -149,12 +149,14 @@ export type JoiningIdentity = Pick<ConnectorObject, 'id' | 'connectorId' | 'core
 
 /**
  * A write of a connector object, with the version it replaces. Without a version, the object must be new. What it leaves
- * under its former name is written in the same transaction.
+ * under its former name is written in the same transaction, and the difference that both make to the number of live
+ * objects of the connector, 0 by default.
  */
 export type ConnectorObjectWrite = {
   readonly object: ConnectorObject
   readonly version: string | undefined
   readonly formerName?: { readonly object: ConnectorObject; readonly version: string }
+  readonly liveDifference?: number
 }
 
 /** Live objects of a connector by type, and its references that lead to no object. */

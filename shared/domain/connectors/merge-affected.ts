@@ -36,7 +36,8 @@ export async function mergeAffected(
   const stubs = new Map([...others.map((id) => [id, undefined] as const), ...own])
   const changedIds = new Set([...written.keys(), ...(retargeted.length > 0 ? others : [])])
   const { softDeletionDays } = connector
-  return (await mergeCoreObjects(tenantId, { stubs, changedIds, softDeletionDays, rules }, deps)) > 0
+  const { writtenCount } = await mergeCoreObjects(tenantId, { stubs, changedIds, softDeletionDays, rules }, deps)
+  return writtenCount > 0
 }
 
 /** Returns the ids of the core objects whose contributions refer to one of these objects. */

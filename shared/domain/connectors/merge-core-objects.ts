@@ -11,15 +11,15 @@ import {
   type MergeBasis,
 } from './due-writes.ts'
 import { type CoreObjectWrite, type DueWrite, writeMerged } from './merge-writes.ts'
-import type { CoreObjectStub } from './merged-core-object.ts'
-import type { CountChanges } from './space-counts.ts'
+import { type CoreObjectStub, onlyNormalises } from './merged-core-object.ts'
+import type { UnresolvedChanges } from './space-counts.ts'
 import { unresolvedCounts } from './unresolved-references.ts'
 
 export type MergeDependencies = DueWriteDependencies & {
   readonly log: Log
   readonly metrics: Metrics
   /** Collects changes of the counts of unresolved references. */
-  readonly countChanges?: CountChanges
+  readonly unresolvedChanges?: UnresolvedChanges
 }
 
 type CoreObjectMerge = Pick<MergeBasis, 'stubs' | 'changedIds' | 'rules'> & {
@@ -33,6 +33,9 @@ type CoreObjectMerge = Pick<MergeBasis, 'stubs' | 'changedIds' | 'rules'> & {
   readonly softDeletionDays: number
 }
 
+/** Core objects written. Those of which only texts were normalised differ in nothing that conditions see. */
+type MergeCounts = { readonly writtenCount: number; readonly normalisedCount: number }
+
 /** Core objects merged together. Bounds the memory used when thousands refer to one object. */
 const BATCH_COUNT = 1000
 const MAX_ATTEMPTS = 12
@@ -40,17 +43,18 @@ const MAX_ATTEMPTS = 12
 /**
  * Merges the live contributions of each core object and writes the objects that change. Objects with a stub are written
  * last: when they are up to date, so are the objects that refer to them, even after an interruption.
- * @returns The number of objects written.
+ * @returns `writtenCount` includes `normalisedCount`.
  */
 export async function mergeCoreObjects(
   tenantId: string,
   merge: CoreObjectMerge,
   deps: MergeDependencies,
-): Promise<number> {
+): Promise<MergeCounts> {
   const { stubs, changedIds, comparesAccounts = false, softDeletionDays, rules } = merge
   const mergedIntoById = mergedIntoIn(stubs)
   const write = (id: string, writes: readonly DueWrite[]) => deps.coreObjects.write(id, writes, softDeletionDays)
   let writtenCount = await mergeSurvivors(tenantId, merge, deps)
+  let normalisedCount = 0
   const unwritten = new Set(changedIds)
   for (const batch of chunk([...stubs.keys()], BATCH_COUNT)) {
     let pending = batch
@@ -63,6 +67,7 @@ export async function mergeCoreObjects(
       const conflicts = await writeMerged(tenantId, due, (id) => stubs.get(id) !== undefined, write)
       const written = due.filter(({ object }) => !conflicts.has(object.id)).map(changeOf)
       writtenCount += written.length
+      normalisedCount += written.filter(({ before, after }) => onlyNormalises(before, after)).length
       for (const { after } of written) unwritten.delete(after.id)
       countUnresolved(written, deps)
       logAccountConflicts(tenantId, written, deps)
@@ -70,7 +75,7 @@ export async function mergeCoreObjects(
       pending = [...new Set([...pending.filter((id) => conflicts.has(id)), ...contested])]
     }
   }
-  return writtenCount
+  return { writtenCount, normalisedCount }
 }
 
 /**
@@ -146,11 +151,11 @@ async function contestedBy(
 
 function countUnresolved(
   written: readonly CoreObjectChange[],
-  { countChanges }: Pick<MergeDependencies, 'countChanges'>,
+  { unresolvedChanges }: Pick<MergeDependencies, 'unresolvedChanges'>,
 ): void {
-  for (const { before, after } of countChanges === undefined ? [] : written) {
-    for (const [connectorId, count] of unresolvedCounts(before)) countChanges?.add(connectorId, 'unresolved', -count)
-    for (const [connectorId, count] of unresolvedCounts(after)) countChanges?.add(connectorId, 'unresolved', count)
+  for (const { before, after } of unresolvedChanges === undefined ? [] : written) {
+    for (const [connectorId, count] of unresolvedCounts(before)) unresolvedChanges?.add(connectorId, -count)
+    for (const [connectorId, count] of unresolvedCounts(after)) unresolvedChanges?.add(connectorId, count)
   }
 }
 

@@ -1,3 +1,4 @@
+import { normalisedText } from '../../kernel/normalised-text.ts'
 import type { Attributes, AttributeValue, CoreObject, ObjectType, Reference } from '../core/core-object.ts'
 import { attributeDefinition } from '../core/core-object.ts'
 import type { ObjectData } from './connector-object.ts'
@@ -100,6 +101,19 @@ export function isSameCoreObject(one: MergedCoreObject, other: MergedCoreObject)
   )
 }
 
+/** Whether a write only normalises the texts of a core object that was stored before texts were normalised. */
+export function onlyNormalises(before: MergedCoreObject | undefined, after: MergedCoreObject): boolean {
+  if (before === undefined || isSameCoreObject(before, after)) return false
+  const attributes = Object.fromEntries(
+    Object.entries(before.attributes).map(([name, value]) => [name, withNormalisedText(value)]),
+  )
+  return isSameCoreObject({ ...before, attributes }, after)
+}
+
+function withNormalisedText(value: AttributeValue): AttributeValue {
+  return typeof value === 'string' ? normalisedText(value) : value
+}
+
 /**
  * Returns the object with what its document tells those who have never read the previous one:
  *
@@ -136,7 +150,8 @@ function resolvedValue(contribution: Contribution, name: string): AttributeValue
   const value = data[name]
   const definition = attributeDefinition(objectType, name)
   if (value === undefined || definition === undefined) return undefined
-  if (definition.to === undefined) return value as AttributeValue
+  // Contributions that were stored before texts were normalised keep them as they were sent.
+  if (definition.to === undefined) return withNormalisedText(value as AttributeValue)
   const references = [...new Set(resolve(name))].map((objectId) => ({ objectId }))
   return definition.kind === 'references' && references.length > 0 ? references : references[0]
 }

@@ -15,6 +15,7 @@ import { IdentityResolver } from './identity-resolver.ts'
 import { joinKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { parentOfLive, readAncestors } from './org-tree.ts'
+import { ensureCounts } from './space-counts.ts'
 import type { WriteDependencies } from './write-dependencies.ts'
 import { limitRefusals } from './write-limits.ts'
 
@@ -59,6 +60,7 @@ export async function writeWithRetries(
       for (const index of conflicted) written[index] = withoutWrites(refused(refusalEntry('ConnectorNotFound')))
       return written
     }
+    if (conflicted.length > 0) await ensureCounts(scope.tenantId, scope.connector.id, deps)
     attempts = conflicted.length < pending.length ? 0 : attempts + 1
     pending = conflicted
   }
@@ -83,7 +85,9 @@ async function attemptWrites(
   // In the order of the batch, so that one transaction writes what it names side by side: a person under both external ids.
   const decisions = writes.map((write) => decided.get(write) as WriteDecision)
   const due = new Map(
-    decisions.flatMap((each) => each.writes.map(({ object: { id } }) => [id, last.get(id) as ConnectorObjectWrite])),
+    decisions.flatMap((each) =>
+      each.writes.map(({ object: { id } }) => [id, counted(last.get(id) as ConnectorObjectWrite, context)]),
+    ),
   )
   const { treeWrites = [], otherWrites = [] } = Object.groupBy(due.values(), ({ object }) => {
     const before = context.stored.get(object.id)?.value
@@ -95,6 +99,16 @@ async function attemptWrites(
   ]).finally(reservation.settle)
   return { decisions, conflicts: conflicts[0].union(conflicts[1]) }
 }
+
+/** With the difference that the write makes to the number of live objects. */
+function counted(write: ConnectorObjectWrite, { before }: Pick<WriteContext, 'before'>): ConnectorObjectWrite {
+  const difference = (object: ConnectorObject) => Number(isLive(object)) - Number(isLive(before(object.id)?.value))
+  const former = write.formerName === undefined ? 0 : difference(write.formerName.object)
+  return { ...write, liveDifference: difference(write.object) + former }
+}
+
+const isLive = (object: ConnectorObject | undefined): boolean =>
+  object !== undefined && object.deletedAtMs === undefined
 
 const refused = (...errors: RefusalEntry[]): ItemOutcome => ({ outcome: 'refused', errors })
 

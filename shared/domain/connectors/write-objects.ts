@@ -6,7 +6,7 @@ import { followRenames } from './follow-renames.ts'
 import { mergeAffected } from './merge-affected.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { rejoinMoved, rejoins } from './rejoin-identities.ts'
-import { applyCounts, CountChanges, forgetCounts } from './space-counts.ts'
+import { applyUnresolved, forgetCounts, UnresolvedChanges } from './space-counts.ts'
 import type { PlacedReference } from './unresolved-references.ts'
 import { type WriteScope, writeScope, writeWithRetries } from './write-attempts.ts'
 import type { WriteDependencies } from './write-dependencies.ts'
@@ -59,33 +59,18 @@ async function writeAndMerge(
   const moved = scope.hasOthers ? await rejoinMoved(scope, [...written, ...rejoined], connectors, deps) : []
   const decisions = [...written, ...rejoined, ...moved].filter((decision) => decision !== undefined)
   const hasWritten = decisions.some((decision) => decision.writes.length > 0)
-  const countChanges = countsOf(connector.id, writes, written)
+  const unresolvedChanges = new UnresolvedChanges()
   const unresolved = new Map<string, readonly PlacedReference[]>()
   const onContribution = (id: string, found: readonly PlacedReference[]) => void unresolved.set(id, found)
-  const hasMerged = await mergeAffected(scope, decisions, { ...deps, countChanges, onContribution })
+  const hasMerged = await mergeAffected(scope, decisions, { ...deps, unresolvedChanges, onContribution })
   // Afterwards, so that what refers to a renamed object is merged only if that object has moved.
   await followRenames(tenantId, connector, decisions, deps)
   if (hasMerged || hasWritten) await enqueueDelayedEvaluation(tenantId, deps)
-  await applyCounts(tenantId, countChanges, deps)
+  await applyUnresolved(tenantId, unresolvedChanges, deps)
   // Last, because a failure to record the time must not keep repaired core objects from being evaluated.
   if (hasWritten) deps.unchangedDeliveries.noteChanges(tenantId, connector.id)
   else if (decisions.some(isValid)) await deps.unchangedDeliveries.record(tenantId, connector.id)
   return written.map((decision) => withWarnings(decision?.outcome ?? UNWRITTEN, unresolved))
-}
-
-/** The live objects that the batch adds and removes. */
-function countsOf(
-  connectorId: string,
-  writes: readonly ObjectWrite[],
-  written: readonly (WriteDecision | undefined)[],
-): CountChanges {
-  const changes = new CountChanges()
-  for (const [index, { objectType }] of writes.entries()) {
-    const outcome = written[index]?.outcome.outcome
-    if (outcome === 'created') changes.add(connectorId, objectType, 1)
-    if (outcome === 'deleted') changes.add(connectorId, objectType, -1)
-  }
-  return changes
 }
 
 /** Warns of references that lead nowhere, which what the batch brings no longer does. */

@@ -6,7 +6,7 @@ import type { LinkSettingsStore } from './link-settings.ts'
 const TENANTS_CACHED_COUNT = 10_000
 
 /** An instance reads rows by former settings for at most this time after another one has changed them. */
-export const ROW_SETTINGS_CACHED_MS = 20_000
+const ROW_SETTINGS_CACHED_MS = 20_000
 
 /**
  * The settings by which rows are read, from those of the tenant. They are read with each use of rows, and hardly ever

@@ -60,6 +60,8 @@ const PlanWarning = Closed({
 })
 export type PlanWarning = Static<typeof PlanWarning>
 
+const EquivalentCollection = Closed({ collectionId: Guid, name: Type.String() })
+
 /** What saving a criteria collection would do. */
 export const ChangePlan = Closed({
   planId: Described(
@@ -80,6 +82,13 @@ export const ChangePlan = Closed({
     loseEligibility: Described(Count, 'Number of waiting requests whose requester is no longer eligible.'),
   }),
   warnings: Type.Array(PlanWarning),
+  equivalentTo: Described(
+    Type.Array(EquivalentCollection),
+    'Other criteria collections of the same type whose conditions certainly mean the same for all data, although they ' +
+      'may be written differently; at most 20. Others can mean the same too: the list has those that read the same ' +
+      'attributes and have up to 12 different leaves together with this one, or whose different parts have up to 12, or ' +
+      'that differ only in the order and nesting of their groups.',
+  ),
 })
 export type ChangePlan = Static<typeof ChangePlan>
 

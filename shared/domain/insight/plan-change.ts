@@ -14,6 +14,7 @@ import { isSensitive } from '../criteria/schema.ts'
 import { hasFullAccess } from '../object-access/object-access.ts'
 import { dayOn, type RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { ChangePlan, PlanWarning } from './change-plan.ts'
+import { equivalentCollectionsTask } from './equivalent-collections.ts'
 import { type PlanDependencies, type PlanInput, readPlanInput } from './plan-input.ts'
 import { warningsTask } from './plan-warnings.ts'
 import { effectParts, effectTask, type PlannedEffect, type PlanTime } from './planned-effect.ts'
@@ -63,7 +64,7 @@ export async function updateAsPlanned(
 }
 
 async function planOf(change: PlannedChange, caller: Caller, deps: PlanDependencies): Promise<ChangePlan> {
-  const { effect, warnings } = await evaluated(change, caller, deps)
+  const { effect, warnings, equivalents } = await evaluated(change, caller, deps)
   const { tenantId, id: collectionId } = change.after
   const expiresAtMs = deps.nowMs() + PLAN_VALID_MS
   const outcome = { effect: deps.deriveId(...effectParts(change.after, effect)), expiresAtMs }
@@ -89,12 +90,18 @@ async function planOf(change: PlannedChange, caller: Caller, deps: PlanDependenc
       loseEligibility: effect.eligibility.loseEligibility,
     },
     warnings,
+    equivalentTo: equivalents.map(({ id, name }) => ({ collectionId: id, name })),
   }
 }
 
-type Evaluated = { readonly effect: PlannedEffect; readonly warnings: PlanWarning[] }
+type Evaluated = {
+  readonly effect: PlannedEffect
+  readonly warnings: PlanWarning[]
+  /** Collections whose conditions mean the same. */
+  readonly equivalents: Collection[]
+}
 
-/** @param reader The caller who reads the warnings; undefined to determine none. */
+/** @param reader The caller who reads warnings and equivalents; undefined to determine none. */
 async function evaluated(
   change: PlannedChange,
   reader: Caller | undefined,
@@ -114,7 +121,8 @@ function* evaluationTask(
   reader: Caller | undefined,
 ): Task<Evaluated> {
   const effect = yield* effectTask(input, rows, time)
-  if (reader === undefined) return { effect, warnings: [] }
+  if (reader === undefined) return { effect, warnings: [], equivalents: [] }
   const mayRead = (name: string) => hasFullAccess(reader) || !isSensitive(name)
-  return { effect, warnings: yield* warningsTask(input, rows, effect, mayRead) }
+  const warnings = yield* warningsTask(input, rows, effect, mayRead)
+  return { effect, warnings, equivalents: yield* equivalentCollectionsTask(input, rows.settings.zone, mayRead) }
 }

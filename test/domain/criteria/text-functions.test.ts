@@ -72,6 +72,20 @@ describe('Functions on texts', () => {
     fc.assert(property, { numRuns: 500 })
   })
 
+  it('are those of the texts that are asked for, when an attribute has another dictionary in a fork', () => {
+    const memory = new DerivedTextCache()
+    const calls: FieldFunction[] = [{ name: 'ToUpper' }]
+    for (const name of ['ann', 'bob', 'cleo']) {
+      const source = new TextDictionary()
+      const code = source.intern(name)
+      for (const _ of [1, 2]) {
+        const derived = memory.of('identityCustom', source, calls)
+        derived.read(code)
+        assert.equal(textOfBytes(derived.bytes, derived.start, derived.end), name.toUpperCase())
+      }
+    }
+  })
+
   it('are cached within the limit for any number of chains', () => {
     const memory = new DerivedTextCache()
     const source = new TextDictionary()

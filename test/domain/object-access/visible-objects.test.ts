@@ -134,6 +134,30 @@ describe('the object access of a user', () => {
     )
   })
 
+  it('ends with the day of a position, without a write', async () => {
+    const rows = new RowSnapshot()
+    const [boss, report, position] = [idOf('identity', 0), idOf('identity', 1), idOf('relationship', 0)]
+    const relation = { manager: { objectId: boss }, identity: { objectId: report }, endDate: '2030-06-01' }
+    const live = { externalId: '', deleted: false }
+    rows.apply([
+      { ...live, id: boss, objectType: 'identity', attributes: { directoryObjectId: accountOf(0) } },
+      { ...live, id: report, objectType: 'identity', attributes: {} },
+      { ...live, id: position, objectType: 'relationship', attributes: relation },
+    ])
+    let nowMs = Date.parse('2030-06-01T23:59:59Z')
+    const objectAccess = new ObjectAccessResolver(
+      async () => rows,
+      () => nowMs,
+    )
+    const identities = async () => {
+      const access = await objectAccess.of(user(TENANT_ID, accountOf(0), 'User'))
+      return access === 'all' ? access : access.idsAfter('identity', undefined, 10)
+    }
+    assert.deepEqual(await identities(), [boss, report])
+    nowMs = Date.parse('2030-06-02T00:00:00Z')
+    assert.deepEqual(await identities(), [boss])
+  })
+
   it('is paged with each id once, from any start', async () => {
     await fc.assert(
       fc.asyncProperty(

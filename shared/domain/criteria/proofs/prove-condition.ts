@@ -22,9 +22,15 @@ type Constancy = 'always' | 'never' | 'sometimes'
  * @param zone In which dates and `Today()` begin.
  */
 export function* proofsTask(root: CheckedGroup, zone: TimeZone = UTC): Task<Proof[]> {
-  const analysis = new Analysis(zone)
+  const analysis = new Analysis({ budget: { stepCount: MAX_STEPS_COUNT }, zone })
   const verdicts = yield* analysis.verdicts(root)
   return reported(root, '', verdicts, analysis).slice(0, MAX_PROOFS_COUNT)
+}
+
+/** Whether it is proved that the group holds on no row, for all data. */
+export function* neverHoldsTask(root: CheckedGroup, context: ProofContext): Task<boolean> {
+  const verdicts = yield* new Analysis(context).verdicts(root)
+  return verdicts.get(root) === 'never'
 }
 
 type Verdicts = ReadonlyMap<CheckedNode, Constancy>
@@ -33,8 +39,8 @@ class Analysis {
   readonly context: ProofContext
   readonly #verdicts = new Map<CheckedNode, Constancy>()
 
-  constructor(zone: TimeZone) {
-    this.context = { budget: { stepCount: MAX_STEPS_COUNT }, zone }
+  constructor(context: ProofContext) {
+    this.context = context
   }
 
   /** The different leaves among nodes on the same attribute, at most 12 at once. */
@@ -123,9 +129,9 @@ class Analysis {
   }
 }
 
-type GroupOverPositions = CheckedGroup & { readonly over: GroupRange }
+export type GroupOverPositions = CheckedGroup & { readonly over: GroupRange }
 
-function isOverPositions(node: CheckedNode): node is GroupOverPositions {
+export function isOverPositions(node: CheckedNode): node is GroupOverPositions {
   return node.kind === 'group' && node.over !== undefined
 }
 
@@ -136,7 +142,8 @@ function isAtom(node: CheckedNode): node is CheckedLeaf | GroupOverPositions {
 
 const keys = new WeakMap<CheckedNode, string>()
 
-function keyOf(node: CheckedNode): string {
+/** Equal for nodes that are written in the same way. */
+export function keyOf(node: CheckedNode): string {
   const key = keys.get(node) ?? JSON.stringify(node)
   keys.set(node, key)
   return key

@@ -225,8 +225,10 @@ function attributeValue(id: string, type: AttributeType, row: Row, context: Cont
   if (Array.isArray(value)) return value.map((each) => (typeof each === 'string' ? each : each.objectId).toLowerCase())
   const text = typeof value === 'object' ? (value as { objectId: string }).objectId : String(value)
   if (type === 'DateTime') return naiveInstant(text, context.zone)
-  if (type === 'Integer') return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
-  return type === 'Guid' ? text.toLowerCase() : text.normalize('NFC').trim()
+  if (type === 'Guid') return text.toLowerCase()
+  const normalised = text.normalize('NFC').trim()
+  if (type === 'Integer') return /^[+-]?\d+$/.test(normalised) ? Number(normalised) : Number.NaN
+  return normalised
 }
 
 function operand(text: string, type: AttributeType, context: NaiveContext): string | number {

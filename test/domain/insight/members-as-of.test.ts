@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { JoinedMembership } from '../../../shared/domain/criteria/collection-members.ts'
+import { eventsOf } from '../../../shared/domain/history/member-history.ts'
+import { readResultsAsOf } from '../../../shared/domain/insight/members-as-of.ts'
+import { CooperativeScheduler } from '../../../shared/kernel/cooperative-scheduler.ts'
+
+type AsOfDependencies = Parameters<typeof readResultsAsOf>[3]
+
+const NOON_MS = Date.parse('2030-01-01T12:00:00Z')
+const MINUTE_MS = 60_000
+const membership = (identityId: string): JoinedMembership => ({ identityId, relationshipId: null })
+
+describe('The members of a joinable collection at an earlier time', () => {
+  it('are read again when somebody joined between the reads of the members and of their version', async () => {
+    // A read of memberships can have members that are newer than the version that was read before them.
+    const reads = [
+      { memberships: [membership('ann'), membership('bob')], membershipVersion: 1, revision: '1' },
+      { memberships: [membership('ann'), membership('bob')], membershipVersion: 2, revision: '2' },
+    ]
+    const joined = {
+      of: async () => new Map([['collection', reads.shift()]]),
+      versions: async () => new Map([['collection', 2]]),
+    }
+    const version = { membershipVersion: 2, atMs: NOON_MS - MINUTE_MS }
+    const events = eventsOf([{ cause: 'Request', actorId: 'bob', added: ['bob'], removed: [] }], version)
+    const collection = {
+      id: 'collection',
+      tenantId: 'tenant',
+      kind: 'joinable',
+      objectType: 'Identity',
+      createdAtMs: 0,
+    }
+    const deps = {
+      collections: { find: async () => ({ value: collection, version: '1' }) },
+      joined,
+      history: {
+        joinable: {
+          async *since() {
+            yield events
+          },
+        },
+      },
+      historyDays: 400,
+      scheduler: new CooperativeScheduler(() => 0),
+      nowMs: () => NOON_MS,
+    } as unknown as AsOfDependencies
+    const asOf = new Date(NOON_MS - 2 * MINUTE_MS).toISOString()
+    const { memberIds } = await readResultsAsOf('tenant', 'collection', asOf, deps)
+    assert.deepEqual(memberIds, [{ objectId: 'ann', relationshipId: null }])
+  })
+})
