@@ -106,7 +106,9 @@ export function accessJourneys(world: () => ConsoleWorld): void {
       await assertSound(page)
       await page.keyboard.press('Enter')
       await heading(page, 'Emil Øvrebø').waitFor()
-      await page.getByRole('row', { name: new RegExp(`${name} By an administrator by Ada Åsheim .*No end`) }).waitFor()
+      await page
+        .getByRole('row', { name: new RegExp(`${name} (Reason )?By an administrator by Ada Åsheim .*No end`) })
+        .waitFor()
       await page.getByRole('region', { name: 'What has happened to this person' }).getByText(name).waitFor()
       await assertNarrow(page, width)
       await assertSound(page)
