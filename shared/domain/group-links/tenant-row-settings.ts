@@ -29,15 +29,16 @@ export function withRowSettings<Store extends Pick<LinkSettingsStore, 'find' | '
     cached.delete(tenantId)
     return replaced
   }
+  const find: Store['find'] = async (tenantId) => {
+    const found = await store.find(tenantId)
+    cached.set(tenantId, { zone: timeZoneOf(found.value.timeZone) })
+    return found
+  }
   const rowSettings: RowSettingsSource = {
     async of(tenantId) {
       const known = cached.get(tenantId)
-      if (known !== undefined) return known
-      const { value } = await store.find(tenantId)
-      const settings = { zone: timeZoneOf(value.timeZone) }
-      cached.set(tenantId, settings)
-      return settings
+      return known ?? { zone: timeZoneOf((await find(tenantId)).value.timeZone) }
     },
   }
-  return { store: { ...store, replace }, rowSettings }
+  return { store: { ...store, find, replace }, rowSettings }
 }

@@ -188,12 +188,12 @@ function reportPausedLinks(links: readonly GroupLink[], { log, metrics }: SyncDe
 async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<void> {
   const startMs = deps.nowMs()
   const begun = await deps.jobs.beginSweep(tenantId)
+  const { value: settings } = await deps.settings.find(tenantId)
   const evaluated = await deps.evaluations.coveredUntil(tenantId, begun.evaluated)
   if (evaluated === undefined) {
     await enqueueEvaluation(tenantId, `sweep:${startMs}`, deps)
   }
   // The links are read afterwards, so that they are current as well.
-  const { value: settings } = await deps.settings.find(tenantId)
   const links = await deps.links.ofTenant(tenantId)
   reportPausedLinks(
     links.map(({ value }) => value),
