@@ -19,6 +19,8 @@ import { PausedSection } from './paused-removals.tsx'
 const REFRESHED_AFTER_MS = 2_000
 /** While something waits for a person, the page looks again after this time: another one may decide. */
 const LOOKED_AGAIN_AFTER_MS = 5_000
+/** Otherwise: a change of the members may come. */
+const LOOKED_SELDOM_AFTER_MS = 15_000
 
 const JOBS_SHOWN = 50
 
@@ -42,8 +44,9 @@ export function LinkView({ parameters: { id = '' } }: { readonly parameters: { r
   const isWaiting = link.value !== undefined && (link.value.data.heldRemovals ?? link.value.data.pausedBy) !== null
   const isLoading = jobs.isLoading || link.isLoading
   useEffect(() => {
-    if (!(isBusy || isWaiting) || isLoading) return undefined
-    const timer = setTimeout(reload, isBusy ? REFRESHED_AFTER_MS : LOOKED_AGAIN_AFTER_MS)
+    if (isLoading) return undefined
+    const quietMs = isWaiting ? LOOKED_AGAIN_AFTER_MS : LOOKED_SELDOM_AFTER_MS
+    const timer = setTimeout(reload, isBusy ? REFRESHED_AFTER_MS : quietMs)
     return () => clearTimeout(timer)
   }, [isBusy, isWaiting, isLoading, jobs.reload, link.reload])
   const onChange = (text: string) => {

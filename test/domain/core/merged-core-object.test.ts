@@ -7,6 +7,7 @@ import {
   isSameCoreObject,
   mergedCoreObject,
 } from '../../../shared/domain/connectors/merged-core-object.ts'
+import { normalisedText } from '../../../shared/kernel/normalised-text.ts'
 
 const known: Record<string, string> = { o1: 'core-o1', p1: 'core-p1', p2: 'core-p2', twin: 'core-p2' }
 
@@ -96,7 +97,7 @@ describe('merging contributions', () => {
         const again = mergedCoreObject('core', [contribution('a', reversed(one)), contribution('b', reversed(other))])
         assert.ok(isSameCoreObject(merged, again))
         for (const [name, value] of Object.entries(one)) {
-          if (name !== 'title') assert.equal(merged.attributes[name], value)
+          if (name !== 'title') assert.equal(merged.attributes[name], normalisedText(value))
         }
       }),
     )
