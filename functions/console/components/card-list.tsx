@@ -31,16 +31,16 @@ export function CardList<Item>(props: CardListProps<Item>) {
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard (WCAG 2.1.1) */}
       <section class="scroll cards" aria-label={label} tabIndex={0}>
-        {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
+        {/* biome-ignore lint/a11y/noRedundantRoles: the styles of the cards take the implied role away */}
         <table role="table">
           <Head columns={columns} order={order} onSort={onSort} />
-          {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
+          {/* biome-ignore lint/a11y/noRedundantRoles: the styles of the cards take the implied role away */}
           <tbody role="rowgroup">
             {sorted.slice(0, count).map((item) => (
-              // biome-ignore lint/a11y/noRedundantRoles: see above
+              // biome-ignore lint/a11y/noRedundantRoles: the styles of the cards take the implied role away
               <tr key={keyOf(item)} role="row">
                 {columns.map(({ head, cell, isNumber }) => (
-                  // biome-ignore lint/a11y/noRedundantRoles: see above
+                  // biome-ignore lint/a11y/noRedundantRoles: the styles of the cards take the implied role away
                   <td key={head} role="cell" data-head={head} class={isNumber ? 'number' : undefined}>
                     <div>{cell(item)}</div>
                   </td>

@@ -88,7 +88,7 @@ export function Palette({ views, onClose }: PaletteProps) {
       </p>
       <div id={listId} role="listbox" aria-label={t('findAnything')} class="found options">
         {found.map((target, index) => (
-          // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: see above
+          // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the search field has the focus and takes the keys
           <div
             key={target.path + target.name}
             id={`${listId}-${index}`}

@@ -107,6 +107,13 @@ export function requestsFor(ids: readonly string[]) {
       requiredKeys: [...required],
     })
 
+  /** Only what is required: the fewer members, the more bodies are accepted. */
+  const smallest = (schema: Schema): fc.Arbitrary<unknown> => {
+    if (schema.type !== 'object' || schema.properties === undefined) return valid(schema)
+    const required = (schema.required ?? []).map((name) => [name, smallest(schema.properties?.[name] ?? {})] as const)
+    return fc.record(Object.fromEntries(required))
+  }
+
   const nearlyValid = (schema: Schema): fc.Arbitrary<unknown> =>
     fc
       .tuple(valid(schema), fc.constantFrom(...Object.keys(schema.properties ?? { ids: 0 })), hostileValue)
@@ -115,7 +122,8 @@ export function requestsFor(ids: readonly string[]) {
   const bodyText = (schema: Schema | undefined): fc.Arbitrary<string> => {
     if (schema === undefined) return fc.constant('')
     return fc.oneof(
-      { weight: 4, arbitrary: valid(schema).map((body) => JSON.stringify(body)) },
+      { weight: 3, arbitrary: valid(schema).map((body) => JSON.stringify(body)) },
+      { weight: 2, arbitrary: smallest(schema).map((body) => JSON.stringify(body)) },
       { weight: 3, arbitrary: nearlyValid(schema).map((body) => JSON.stringify(body)) },
       { weight: 1, arbitrary: hostileValue.map((body) => JSON.stringify(body)) },
       {
