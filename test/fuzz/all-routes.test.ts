@@ -38,7 +38,8 @@ describe('generated requests', () => {
       { numRuns: REQUESTS_COUNT, seed: SEED, endOnFailure: true },
     )
     // Neither all good nor all bad: the generator reaches behind validation.
-    for (const status of [200, 201, 400, 401, 403, 404]) assert.ok(statuses.has(status), `${status} of ${[...statuses]}`)
+    for (const status of [200, 201, 400, 401, 403, 404])
+      assert.ok(statuses.has(status), `${status} of ${[...statuses]}`)
     assert.deepEqual(await service.foreign(), foreignBefore, 'Something of another tenant was written')
   })
 })
