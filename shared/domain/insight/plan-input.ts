@@ -2,6 +2,7 @@ import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Collection } from '../collections/collection.ts'
 import { compiledTask } from '../collections/live-members.ts'
+import type { CustomTypes } from '../core/custom-types.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
 import type { CompiledCondition, KnownLeaves } from '../criteria/compile.ts'
 import type { LinkStore } from '../group-links/link-dependencies.ts'
@@ -47,9 +48,10 @@ export async function readPlanInput(
   deps: PlanDependencies,
 ): Promise<PlanInput> {
   const { tenantId } = change.after
-  const [all, { value: settings }] = await Promise.all([
+  const [all, { value: settings }, { types }] = await Promise.all([
     deps.collections.list(tenantId),
     deps.linkSettings.find(tenantId),
+    deps.snapshots.settingsOf(tenantId),
   ])
   const graph = new ReferenceGraph(
     change,
@@ -63,7 +65,7 @@ export async function readPlanInput(
   const eligible = candidates.flatMap((one) => policyOf(one).joinableBy.collectionIds)
   const needed = isCompared ? graph.closureOf(graph.criteria.keys()) : graph.closureOf([...affected, ...eligible])
   const versions = change.before === undefined ? needed : [change.before, ...needed]
-  const conditions = await deps.scheduler.run(conditionsTask(versions, deps))
+  const conditions = await deps.scheduler.run(conditionsTask(versions, types, deps))
   const joinableIds = [...eligible, ...versions.flatMap(({ refersTo }) => refersTo)].filter(
     (id) => collections.get(id)?.kind === 'joinable',
   )
@@ -89,6 +91,7 @@ export async function readPlanInput(
 /** The compiled conditions, with shared leaves; undefined for an invalid one, which is logged. */
 function* conditionsTask(
   collections: readonly Collection[],
+  types: CustomTypes,
   { log }: Pick<PlanDependencies, 'log'>,
 ): Task<Map<Collection, CompiledCondition | undefined>> {
   const conditions = new Map<Collection, CompiledCondition | undefined>()
@@ -96,7 +99,7 @@ function* conditionsTask(
   for (const collection of collections) {
     yield
     try {
-      conditions.set(collection, yield* compiledTask(collection, leaves))
+      conditions.set(collection, yield* compiledTask(collection, types, leaves))
     } catch (error) {
       const { tenantId, id: collectionId } = collection
       log.error('collection.invalid', error, { tenantId, collectionId })

@@ -4,6 +4,7 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { type CachedCondition, compiledTask, lazyContextOver, objectTypeOf } from '../collections/live-members.ts'
+import { isSameCustomTypes } from '../core/custom-types.ts'
 import { CORE_TYPE, type JoinedMembership } from '../criteria/collection-members.ts'
 import type { CompiledCondition } from '../criteria/compile.ts'
 import type { EvaluationContext } from '../criteria/evaluation-context.ts'
@@ -255,6 +256,7 @@ export class StoredMemberships {
 
   /** The conditions, without those that are invalid or refer to such a collection. */
   *#compiled(criteria: readonly Collection[], rows: RowSnapshot): Task<ReadonlyMap<string, CompiledCondition>> {
+    const { types } = rows.settings
     const conditions = new Map<string, CompiledCondition>()
     const invalid = new Set<string>()
     for (const collection of criteria) {
@@ -262,9 +264,9 @@ export class StoredMemberships {
       const key = `${tenantId}:${id}`
       const former = this.#conditions.get(key)
       try {
-        const isSame = former?.definitionVersion === definitionVersion
-        const condition = isSame ? former.condition : yield* compiledTask(collection)
-        if (!isSame) this.#conditions.set(key, { definitionVersion, condition })
+        const isSame = former?.definitionVersion === definitionVersion && isSameCustomTypes(former.types, types)
+        const condition = isSame ? former.condition : yield* compiledTask(collection, types)
+        if (!isSame) this.#conditions.set(key, { definitionVersion, types, condition })
         conditions.set(id, condition)
       } catch (error) {
         this.#deps.log.error('collection.invalid', error, { tenantId, collectionId: id })
