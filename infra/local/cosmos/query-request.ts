@@ -64,7 +64,7 @@ export function answerQuery(
     body: `{"_rid":"${place.container.rid}","Documents":[${page.results.join(',')}],"_count":${page.results.length}}`,
     headers: {
       'x-ms-item-count': page.results.length,
-      'x-ms-request-charge': queryCharge(page.lookedAtCount),
+      'x-ms-request-charge': queryCharge(page.chargedCount ?? page.lookedAtCount),
       ...(page.end === undefined ? {} : { 'x-ms-continuation': encodeToken(page.end, scope) }),
     },
   }
