@@ -154,7 +154,7 @@ describe('Held removals', () => {
     api.sentMessages.length = 0
   })
 
-  /** A link whose group keeps 30 members of whom 20 are held. */
+  /** A link whose group keeps 30 members, 20 of them held. */
   async function held() {
     const [collectionId, groupId] = [api.collections.make(users(0, 30)), await api.newGroup()]
     const id = await api.create(collectionId, groupId)

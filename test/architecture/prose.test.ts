@@ -6,7 +6,7 @@ import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { METRICS } from '../../shared/kernel/metrics.ts'
 import { REFUSALS } from '../../shared/kernel/refusals.ts'
 import { SETTINGS } from '../../shared/settings/settings.ts'
-import { commentsOf, linesOf, REWRITTEN, type Sentence } from '../support/architecture/comments.ts'
+import { commentsOf, linesOf, type Sentence } from '../support/architecture/comments.ts'
 
 const PROJECT_FOLDER = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -78,7 +78,7 @@ describe('prose that users and operators read', () => {
 
   it('is plain technical English in comments', () => {
     const files = globSync(['{functions,infra,shared,test}/**/*.{ts,tsx,bicep}'], { cwd: PROJECT_FOLDER })
-    const comments = files.filter((file) => !REWRITTEN.test(file)).flatMap(commentsOf)
+    const comments = files.flatMap(commentsOf)
     assert.ok(comments.length > 1000, String(comments.length))
     assert.deepEqual(avoided(comments), [])
   })

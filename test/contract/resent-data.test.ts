@@ -78,8 +78,8 @@ async function send({ tenantId, connectors }: SourceTenant, { connector, writes,
 }
 
 /**
- * Whether two identities of a connector have one value of a join key. Such a value joins nobody new, but those who were
- * joined by it before stay together: what was sent before matters.
+ * Whether two identities of a connector have one value of a join key. Such a value joins no more identities, but
+ * those it has joined before stay together: what was sent before matters.
  */
 function shareJoinValues(writes: readonly ObjectWrite[]): boolean {
   const values = writes.flatMap((write) => {

@@ -17,7 +17,7 @@ type Searchable = {
   readonly name: string
 }
 
-/** Statement, "Core objects": the searchable attributes. */
+/** The attributes that a search compares with its text: exactly, or parts of them. */
 const SEARCHABLE: Record<ObjectType, Searchable> = {
   identity: {
     exact: ['attributes.nin', 'attributes.directoryOnPremisesSamAccountName'],

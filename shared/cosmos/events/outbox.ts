@@ -22,7 +22,7 @@ export type Outbox = {
   ): Promise<void>
 }
 
-/** For stores of which nobody receives events. */
+/** For stores whose changes publish no events. */
 export const NO_OUTBOX: Outbox = { prepare: async () => [], notify: async () => undefined }
 
 type OutboxDependencies = {

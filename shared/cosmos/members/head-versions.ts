@@ -66,9 +66,7 @@ async function readHeadsOf<T extends object>(
   return found
 }
 
-/**
- * Across partitions, each of which holds the members of one collection. A plain filter without order is cheap there.
- */
+/** Across partitions: each holds the members of one collection. A plain filter without order is cheap there. */
 async function readHeads<T extends object>(
   members: Container,
   selected: string,

@@ -20,7 +20,7 @@ const MAX_CHANGES_COUNT = 100
 /** The ids of all memberships in the cache: about 40 MB. */
 const CACHED_IDS_COUNT = 500_000
 
-/** Heads that were read for an evaluation that has not come to them yet, each with so many ids: about 10 MB. */
+/** Heads read for an evaluation that has not come to them yet, with `IDS_PER_HEAD_COUNT` ids each: about 10 MB. */
 const READ_HEADS_COUNT = 20_000
 const IDS_PER_HEAD_COUNT = 10
 

@@ -25,7 +25,7 @@ import {
 /** Attempts of a save whose membership version other instances change at the same time. */
 const MAX_ATTEMPTS = 30
 
-/** Changes of one transaction. A change takes up to three operations, and Cosmos accepts 100 in one transaction. */
+/** Changes of one transaction. A change needs at most three operations, and Cosmos accepts 100 in one transaction. */
 const CHANGES_PER_SAVE_COUNT = 32
 /** Bytes of the requests in one transaction. Cosmos accepts 2 MB, including slots and the membership change. */
 const SAVE_LIMIT_BYTES = 1_500_000

@@ -135,7 +135,7 @@ export const NEW_COLLECTION = {
 export const NewCriteriaCollection = Type.Object({ ...NEW_COLLECTION, condition: Condition })
 export type NewCriteriaCollection = Static<typeof NewCriteriaCollection>
 
-/** Statement, "Collection", rule 1: what is left out keeps its value. */
+/** The body of an update: a member that is left out keeps its value. */
 export const CriteriaCollectionUpdate = Type.Object({
   ...Type.Partial(NewCriteriaCollection).properties,
   objectType: CollectionObjectType,
@@ -162,7 +162,7 @@ export function normalisedTerm(text: string): string {
 }
 
 export type GivenMetadata = {
-  /** In stored form. Members that the body leaves out are absent: statement, "Collection", rule 1. */
+  /** In stored form. Members that the body leaves out are absent, and keep their value. */
   readonly metadata: Partial<CollectionMetadata>
   /** Tags and keys that are too long or duplicate in stored form. */
   readonly faults: readonly RefusalEntry[]

@@ -33,8 +33,7 @@ export type AuditPosition = {
  * 84 days, in case a difference has another cause. Writes no core object where nothing differs.
  *
  * A complete audit also joins and splits people by the present settings of their connectors: `placeAgain`. It goes
- * through the ids in batches, each of which enqueues the next one. Safe to repeat, and beside
- * concurrent writes.
+ * through the ids in batches: each enqueues the next one. Safe to repeat, and beside concurrent writes.
  */
 export async function auditCoreObjects(position: AuditPosition, deps: AuditDependencies): Promise<void> {
   const { tenantId, after, stage } = position

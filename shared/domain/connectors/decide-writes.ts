@@ -197,7 +197,7 @@ function deletion({ value, version }: Versioned<ConnectorObject>, context: Write
   const others = moverWrites(movers, context)
   return {
     outcome: { outcome: 'deleted', id: value.id },
-    // Last: a repetition of an interrupted deletion finds the object live, with nobody left to move.
+    // Last: a repetition of an interrupted deletion finds the object live, with no identity left to move.
     writes: [...others.writes, { object: withMoved(object, value, others.moved), version }],
     coreObjects: [stubOf(value, value.coreObjectId, continuedIn), ...others.coreObjects],
     retargeted: [value, ...others.retargeted].flatMap(namesOf),

@@ -23,7 +23,7 @@ export type People<T> = {
  *   person.
  * - Identities that belong to one core object stay together while a key agrees.
  * - Others join by the first key with a value on both sides. A value that two identities of one connector have, or that
- *   identities with different `nin` have beside one without, joins nobody, and ends the search of all who have it.
+ *   identities with different `nin` have beside one without, joins none, and ends the search of all that have it.
  * - Identities of supplementing connectors come last and change nothing in this: each belongs to the one person that its
  *   first key finds.
  *
@@ -36,7 +36,7 @@ export function groupByPerson<T extends Joinable>(
   returning?: string,
 ): People<T> {
   let found = groupOnce(identities, rules, ({ id, coreObjectId }) => (id === returning ? undefined : coreObjectId))
-  // Whoever has joined another can be ruled out as a candidate of a third.
+  // An identity that has joined another one can stop being a candidate of a third.
   for (let count = identities.length; found.people.length > 1 && found.people.length < count; ) {
     count = found.people.length
     const personOf = new Map(found.people.flatMap((person, index) => person.map(({ id }) => [id, String(index)])))
@@ -45,7 +45,7 @@ export function groupByPerson<T extends Joinable>(
   return found
 }
 
-/** @param heldBy What those have in common who are one person so far; undefined for one who belongs to nobody yet. */
+/** @param heldBy Equal for the identities of one person so far; undefined for one that belongs to no person yet. */
 function groupOnce<T extends Joinable>(
   identities: readonly T[],
   rules: ConnectorRules,
@@ -83,7 +83,7 @@ const byAge =
   (one: Pick<Joinable, 'id' | 'connectorId'>, other: Pick<Joinable, 'id' | 'connectorId'>): number =>
     rankOf(one.connectorId) - rankOf(other.connectorId) || (one.id < other.id ? -1 : 1)
 
-/** The identities of each value of a key that counts between them: those of several connectors, one of which lists it. */
+/** The identities of each value of a key that counts between them: of several connectors, if one of these lists it. */
 function groupsWith<T extends Joinable>(key: string, identities: readonly T[], rules: ConnectorRules): [string, T[]][] {
   const byValue = new Map<string, T[]>()
   for (const identity of identities) {

@@ -137,7 +137,7 @@ export class IdentityResolver {
     const changed = assignments.flatMap(({ person, kept }) =>
       this.#move(person, kept ?? this.#newCoreObject(person[0] as Identity, returning)),
     )
-    // One that belongs to nobody stays where it is, unless others carry that core object.
+    // An identity that belongs to no person stays where it is, unless others carry that core object.
     for (const identity of unmatched) {
       const { coreObjectId } = identity
       const isFree = coreObjectId !== undefined && !this.#isCarried(coreObjectId)
@@ -294,7 +294,7 @@ export class IdentityResolver {
   }
 }
 
-/** Of several identities, each of which has less than half of it. */
+/** Whether the merged data of several identities exceed a core object. The data of each alone are below half of it. */
 function isTooLarge(person: readonly Identity[], rules: ConnectorRules): boolean {
   if (person.length < 2) return false
   const oldestFirst = person.toSorted((one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId))

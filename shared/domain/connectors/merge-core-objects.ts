@@ -33,7 +33,7 @@ type CoreObjectMerge = Pick<MergeBasis, 'stubs' | 'changedIds' | 'rules'> & {
   readonly softDeletionDays: number
 }
 
-/** Core objects written. Those of which only texts were normalised differ in nothing that conditions see. */
+/** Core objects written. Those with normalised texts only differ in nothing that conditions see. */
 type MergeCounts = { readonly writtenCount: number; readonly normalisedCount: number }
 
 /** Core objects merged together. Bounds the memory used when thousands refer to one object. */

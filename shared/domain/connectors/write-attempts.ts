@@ -121,9 +121,9 @@ const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
 })
 
 /**
- * Of identities, changes come first, then deletions, then creations, in whichever order they were sent. So a person under a
- * new external id is found at once, instead of being somebody else with the same keys until the deletion; and one that
- * takes over from a deleted one has left others before.
+ * Orders the writes of identities: changes first, then deletions, then creations. So a person under a new external id
+ * is found at once, instead of being another person with the same keys until the deletion. And an identity that
+ * continues a deleted one has left others before.
  */
 function peopleInOrder(writes: readonly ObjectWrite[], { stored, connectorId, derive }: WriteContext): ObjectWrite[] {
   const isDeparture = ({ operation, objectType }: ObjectWrite) => operation === 'delete' && objectType === 'identity'

@@ -85,7 +85,7 @@ type Result = {
 
 type PositionsResult = {
   readonly shownOn: string | null
-  /** The leaves within the group of which each one, turned round on all positions, turns round the group. */
+  /** The leaves within the group whose inversion on all positions inverts the result of the group. */
   readonly turning: ReadonlySet<CheckedNode>
 }
 

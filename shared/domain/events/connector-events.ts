@@ -5,7 +5,7 @@ import { isLate } from '../connectors/connector-health.ts'
 import type { ConnectorObjectStore } from '../connectors/connector-object.ts'
 import type { EventDraft } from './event-types.ts'
 
-/** The connectors of which events have told last that they are late. */
+/** The connectors whose last event said that they are late. */
 export interface LateConnectorStore {
   of(tenantId: string): Promise<ReadonlySet<string>>
   /**

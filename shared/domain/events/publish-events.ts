@@ -43,7 +43,7 @@ export async function publishOutboxes(tenantId: string, deps: EventDependencies)
   for (const source of EVENT_SOURCES) await publishOutbox(tenantId, source, deps)
 }
 
-/** Publishes the changes of the members of collections. Costs one read where nobody listens. */
+/** Publishes the changes of the members of collections. Costs one read without a subscription. */
 export async function publishMembers(
   tenantId: string,
   collectionIds: readonly string[],
@@ -110,7 +110,7 @@ type DueCollection = {
 /** Collections that are read at the same time. */
 const COLLECTIONS_AT_ONCE_COUNT = 8
 
-/** Collections of which events are gathered before they are stored: many changed collections share batches. */
+/** Events that are gathered before they are stored: many changed collections share batches. */
 const EVENTS_AT_ONCE_COUNT = 2_000
 
 async function publishCollections(
@@ -200,7 +200,7 @@ function isFor(event: StoredEvent, { id, types, sinceMs }: Subscription, deps: E
 
 /**
  * Stores events for delivery to one subscription, behind all that are stored already. Those who store later events of a
- * record do it after these are stored, so that they find this position, whatever their clocks say.
+ * record do it after these are stored, so that they find this position, also when their clocks differ.
  * @param variant Other texts store the same events again.
  */
 export async function storeBatches(

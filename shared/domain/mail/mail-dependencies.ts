@@ -14,11 +14,11 @@ import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { MailContent } from './mail-item.ts'
 import type { Mailbox } from './mailbox.ts'
 
-/** Events of which people are to be told by mail, until they are. */
+/** Events that people are to be told of by mail, until they are. */
 export interface NoticeStore {
   /** One that is stored already is ignored. */
   add(tenantId: string, events: readonly StoredEvent[]): Promise<void>
-  /** Those that nobody handles now, the oldest ones. */
+  /** Those that no instance handles now, the oldest ones. */
   due(tenantId: string, nowMs: number): Promise<readonly Versioned<StoredEvent>[]>
   /**
    * Keeps others from handling an event until then (ms).

@@ -63,7 +63,7 @@ export async function requestsOfCollection(
   return described(await filteredPage(read, isReadable, after, size), [collection], orgChart, deps)
 }
 
-/** Lists all requests of which the person is the subject, decided ones included, newest first. */
+/** Lists all requests with the person as subject, decided ones included, newest first. */
 export async function ownRequests(
   { tenantId, identityId }: Person,
   { status, after, size }: RequestPage,

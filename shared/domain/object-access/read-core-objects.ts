@@ -13,7 +13,7 @@ export type CoreObjectDependencies = {
   readonly objectAccess: ObjectAccessResolver
 }
 
-/** Statement, "Search". */
+/** Matches that a search returns, and characters that it accepts. */
 const SEARCH_RESULTS_COUNT = 100
 const SEARCH_TEXT_LIMIT_COUNT = 200
 

@@ -39,7 +39,7 @@ export async function syncIncrementally(
   await enqueueMembersChanged({ tenantId, collectionId }, `held:${deps.nowMs()}`, deps, delayMs)
 }
 
-/** @returns Milliseconds after which the link has to be synced again; 0 when nothing is left to do. */
+/** @returns Milliseconds after which the link must be synced again; 0 when nothing is left to do. */
 async function syncLink(
   link: Versioned<GroupLink>,
   { settings, changedAtMs }: { readonly settings: LinkSettings; readonly changedAtMs: number | undefined },

@@ -165,7 +165,7 @@ function withoutSeenAdditions(link: GroupLink, group: TrackedGroup | undefined):
   return { ...link, unseenAdditions: link.unseenAdditions.filter((account) => !seen.has(account)) }
 }
 
-/** So many seen additions are kept with a group. To write its link for each would cost more. */
+/** Seen additions that are kept with a group. To write its link for each would cost more. */
 const MAX_SEEN_ADDITIONS_COUNT = 10
 
 /** Removes seen additions from links that wait for many. */

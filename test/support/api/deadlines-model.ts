@@ -84,7 +84,7 @@ export class DeadlinesModel {
     return all
   }
 
-  /** Nobody decides on an own request, or on that of somebody whom they represent. */
+  /** People cannot decide on their own request, or on that of a person whom they represent. */
   mayDecide(name: Name): boolean {
     const waiting = this.waiting
     if (waiting === undefined || name === 'subject') return false

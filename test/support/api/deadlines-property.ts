@@ -37,7 +37,7 @@ type Step =
   | { readonly deletedHours: number }
   /** The requester gets another manager. */
   | { readonly manager: Name }
-  /** Somebody comes to the collection that approves, or leaves it. */
+  /** A person joins the collection that approves, or leaves it. */
   | { readonly board: Name }
   | { readonly hours: number; readonly kill: 'before' | 'after' | undefined }
 

@@ -63,8 +63,8 @@ export class PeopleModel {
   }
 
   /**
-   * Whether another external id of the connector is that of the same person, when this one is deleted and nobody else of the
-   * connector has the keys.
+   * Whether another external id of the connector continues the person, when this one is deleted and no other identity
+   * of the connector has the keys.
    */
   canBeRekeyed(id: string): boolean {
     const { connector, data } = this.#get(id)
@@ -80,7 +80,7 @@ export class PeopleModel {
     this.#regroup()
   }
 
-  /** The ids of each person's identities. Those of supplementing connectors that belong to nobody are in none. */
+  /** The ids of each person's identities. Those of supplementing connectors that belong to no person are in none. */
   people(): readonly (readonly string[])[] {
     return this.#people
   }

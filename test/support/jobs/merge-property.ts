@@ -117,7 +117,7 @@ const ofPeople = ({ members }: State): readonly Member[] =>
 const linked = ({ members }: State): readonly Member[] => members.filter(({ collection }) => collection === LINKED)
 
 /**
- * What every step keeps, whatever the faults.
+ * What every step keeps, with any faults.
  * @param lost Accounts that were removed from the group.
  */
 function assertKept(

@@ -40,7 +40,7 @@ export class Life {
     this.#unansweredCall = this.#callCount + callCount
   }
 
-  /** The calls from this many on, so many of them, fail without an effect: an outage of what is called. */
+  /** After `callCount` more calls, the next `count` fail without an effect: an outage of what is called. */
   refuseAfter(callCount: number, count: number): void {
     const from = this.#callCount + callCount
     this.#refusedCalls = { from, until: from + count }

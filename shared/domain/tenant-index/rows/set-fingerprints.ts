@@ -18,9 +18,9 @@ const WORDS_PER_STEP_COUNT = 2048
 
 /**
  * Fingerprints of sets of texts that are given by their codes. Equal sets have the same fingerprint on every instance,
- * whatever codes the texts have there. Different sets have different ones: each text adds 64 bits that look random, and
- * the fingerprint is the number of texts with the sum. Adding up needs no order, so that very large sets are not
- * sorted.
+ * although the codes of the texts differ there. Different sets have different ones: each text adds 64 bits that look
+ * random, and the fingerprint is the number of texts with the sum. Adding up needs no order, so that very large sets
+ * are not sorted.
  */
 export class SetFingerprints {
   readonly #texts: CodedTexts
