@@ -181,9 +181,9 @@ export const criteriaRoutes = (deps: PlanDependencies & { readonly cursors: Open
       run: ({ path: { id }, body, query, ifMatch, caller }) => {
         const { collectionId, linkId, change, ...update } = body
         const binding = [caller.tenantId, 'planned-people', id, JSON.stringify(body)]
-        const asked = { collectionId, linkId, change }
+        const selection = { collectionId, linkId, change }
         return pagedResult(query, binding, deps.cursors, (after, size) =>
-          listPlannedPeople({ id, body: update, ifMatch, caller }, asked, { after, size }, deps),
+          listPlannedPeople({ id, body: update, ifMatch, caller }, selection, { after, size }, deps),
         )
       },
     }),

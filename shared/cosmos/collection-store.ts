@@ -143,7 +143,7 @@ export function cosmosCollectionStore(
     find,
     async list(tenantId, kind) {
       const all = await listAll(tenantId)
-      return kind === undefined ? all : all.filter((one) => one.kind === kind)
+      return kind === undefined ? all : all.filter((collection) => collection.kind === kind)
     },
     search: async (tenantId, filter) => [...(await readMatching(tenantId, filter)).items],
     summaries(tenantId) {
@@ -161,8 +161,8 @@ export function cosmosCollectionStore(
     },
     async existing(tenantId, ids) {
       const query = 'SELECT * FROM c WHERE IS_DEFINED(c.kind) AND ARRAY_CONTAINS(@ids, c.id)'
-      const found = chunk(ids, IDS_PER_QUERY_COUNT).map((some) =>
-        queryAll<CollectionDocument>(collections, tenantId, { query, parameters: [{ name: '@ids', value: some }] }),
+      const found = chunk(ids, IDS_PER_QUERY_COUNT).map((batch) =>
+        queryAll<CollectionDocument>(collections, tenantId, { query, parameters: [{ name: '@ids', value: batch }] }),
       )
       return (await Promise.all(found)).flat().map(collectionOf)
     },

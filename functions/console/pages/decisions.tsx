@@ -120,7 +120,7 @@ export function DecisionList({ requests, loadMore, onDecided }: DecisionListProp
 }
 
 const withId = (ids: ReadonlySet<string>, id: string, isIn: boolean): ReadonlySet<string> =>
-  new Set(isIn ? [...ids, id] : [...ids].filter((one) => one !== id))
+  new Set(isIn ? [...ids, id] : [...ids].filter((kept) => kept !== id))
 
 export const needsReason = (collection: JoinableCollectionDto | undefined): boolean =>
   collection?.joinPolicy.rejectionNeedsReason === true

@@ -87,7 +87,7 @@ function increment(document: JsonObject, operation: Json): void {
   const names = path.slice(1).split('/')
   const name = names.pop() ?? ''
   const parent = names.reduce<Json | undefined>(
-    (within, each) => (isJsonObject(within) ? within[each] : undefined),
+    (within, member) => (isJsonObject(within) ? within[member] : undefined),
     document,
   )
   if (!isJsonObject(parent)) throw badRequest(`The parent of ${path} is not an object`)

@@ -123,16 +123,16 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),
     async identitiesByKeys(tenantId, values) {
       const found = await Promise.all(
-        [...values].flatMap(([key, some]) =>
-          joinKeyProperties(key).map((property) => whereIn(tenantId, property, storedForms(key, some))),
+        [...values].flatMap(([key, texts]) =>
+          joinKeyProperties(key).map((property) => whereIn(tenantId, property, storedForms(key, texts))),
         ),
       )
-      return [...new Map(found.flat().map((each) => [each.value.id, each])).values()]
+      return [...new Map(found.flat().map((object) => [object.value.id, object])).values()]
     },
     coreObjectIds: (tenantId, after, size) =>
       readValues(container, tenantId, { property: 'c.coreObjectId', where: LIVE, after, size }),
     async coreObjectsReferringTo(tenantId, objectType, ids) {
-      const names = new Map(REFERENCES.filter(({ to }) => to === objectType).map((each) => [each.name, each.isList]))
+      const names = new Map(REFERENCES.filter(({ to }) => to === objectType).map((reference) => [reference.name, reference.isList]))
       const found = await Promise.all(
         [...names].map(([name, isList]) => referrers(container, tenantId, name, isList, ids)),
       )
@@ -160,11 +160,11 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
           const property = `c["references"].${name}`
           if (!isList) return whereIn(tenantId, property, ids, [LIVE])
           const wanted = new Set(ids)
-          const some = await whereIn(tenantId, 'c.objectType', [of], [`IS_DEFINED(${property})`, LIVE])
-          return some.filter(({ value }) => [value.references[name] ?? []].flat().some((id) => wanted.has(id)))
+          const objects = await whereIn(tenantId, 'c.objectType', [of], [`IS_DEFINED(${property})`, LIVE])
+          return objects.filter(({ value }) => [value.references[name] ?? []].flat().some((id) => wanted.has(id)))
         }),
       )
-      return [...new Map(found.flat().map((each) => [each.value.id, each])).values()]
+      return [...new Map(found.flat().map((object) => [object.value.id, object])).values()]
     },
     write: ({ tenantId, connectorId, softDeletionDays }, writes) =>
       writeVersioned(

@@ -81,7 +81,7 @@ export function cosmosOutboxStore(container: (source: EventSource) => Container,
         return { id, atS: document._ts, events: JSON.parse(entry) as StoredEvent[] }
       })
       // Within a second, by the clock of those who wrote.
-      return entries.sort((one, other) => one.atS - other.atS || compareTimes(one.events, other.events))
+      return entries.sort((left, right) => left.atS - right.atS || compareTimes(left.events, right.events))
     },
     async remove(source, tenantId, entries) {
       for (const { id } of entries) {
@@ -107,7 +107,7 @@ export function cosmosOutboxStore(container: (source: EventSource) => Container,
   }
 }
 
-function compareTimes([one]: readonly StoredEvent[], [other]: readonly StoredEvent[]): number {
-  const [first = '', second = ''] = [one?.time, other?.time]
+function compareTimes([left]: readonly StoredEvent[], [right]: readonly StoredEvent[]): number {
+  const [first = '', second = ''] = [left?.time, right?.time]
   return first < second ? -1 : Number(first > second)
 }

@@ -122,7 +122,7 @@ async function replaceWithChanges(
 /** A page of stored jobs with those of sweeps among them, newest first. */
 function merged(stored: Page<SyncJob>, swept: readonly SyncJob[], size: number): Page<SyncJob> {
   if (swept.length === 0) return stored
-  const all = [...stored.items, ...swept].sort((one, other) => compareCreation(other, one))
+  const all = [...stored.items, ...swept].sort((left, right) => compareCreation(right, left))
   const items = all.slice(0, size)
   const last = items.at(-1)
   const isLast = all.length <= size && stored.continueAfter === undefined
@@ -133,6 +133,6 @@ function withTtl(job: SyncJob): SyncJob & { ttl: number } {
   return { ...job, ttl: retentionS(job.type) }
 }
 
-function oldestFirst({ value: one }: Versioned<SyncJob>, { value: other }: Versioned<SyncJob>): number {
-  return one.createdAt < other.createdAt ? -1 : Number(one.createdAt > other.createdAt)
+function oldestFirst({ value: left }: Versioned<SyncJob>, { value: right }: Versioned<SyncJob>): number {
+  return left.createdAt < right.createdAt ? -1 : Number(left.createdAt > right.createdAt)
 }

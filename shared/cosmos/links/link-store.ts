@@ -267,7 +267,7 @@ export function cosmosLinkSettingsStore(links: Container): LinkSettingsStore {
       ]
       const { resources } = await links.items.query<unknown>({ query, parameters }).fetchAll()
       return new Map(
-        resources.map((document) => zonesParser.parse(document).value).map((one) => [one.tenantId, one.timeZone]),
+        resources.map((document) => zonesParser.parse(document).value).map((zone) => [zone.tenantId, zone.timeZone]),
       )
     },
   }
@@ -329,7 +329,7 @@ function settingsOf(document: object | undefined): Versioned<LinkSettings> {
 }
 
 /** Timestamps of one format sort as text. The id decides between links of the same millisecond. */
-function oldestFirst({ value: one }: Versioned<GroupLink>, { value: other }: Versioned<GroupLink>): number {
-  const [first, second] = [`${one.createdAt} ${one.id}`, `${other.createdAt} ${other.id}`]
+function oldestFirst({ value: left }: Versioned<GroupLink>, { value: right }: Versioned<GroupLink>): number {
+  const [first, second] = [`${left.createdAt} ${left.id}`, `${right.createdAt} ${right.id}`]
   return first < second ? -1 : Number(first > second)
 }

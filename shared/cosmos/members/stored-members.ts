@@ -119,15 +119,15 @@ export class StoredMembers {
     prefixes?: readonly string[],
   ): Promise<readonly string[]> {
     if (ids !== undefined) return ids
-    const some = prefixes === undefined ? '' : ' AND ARRAY_CONTAINS(@prefixes, c.prefix)'
-    const query = `SELECT * FROM c WHERE c.type = 'chunk' AND c.generation = @generation${some}`
+    const ofPrefixes = prefixes === undefined ? '' : ' AND ARRAY_CONTAINS(@prefixes, c.prefix)'
+    const query = `SELECT * FROM c WHERE c.type = 'chunk' AND c.generation = @generation${ofPrefixes}`
     const parameters = [
       { name: '@generation', value: generation },
       ...(prefixes === undefined ? [] : [{ name: '@prefixes', value: [...prefixes] }]),
     ]
     const chunks = (await queryAll<object>(this.#members, partition, { query, parameters })).map(parseChunk)
     // Ascending: chunks in the order of their prefixes, each ascending in itself.
-    return chunks.toSorted((one, other) => (one.prefix < other.prefix ? -1 : 1)).flatMap(({ ids }) => ids)
+    return chunks.toSorted((left, right) => (left.prefix < right.prefix ? -1 : 1)).flatMap(({ ids }) => ids)
   }
 
   async #idsOfChunks(partition: string, head: MembersHead): Promise<readonly string[] | undefined> {

@@ -70,8 +70,8 @@ export type Collection = {
 }
 
 /** The order of lists of collections: by name, then id. */
-export function byName(one: Collection, other: Collection): number {
-  return compareNames(one.name, other.name) || (one.id < other.id ? -1 : 1)
+export function byName(left: Collection, right: Collection): number {
+  return compareNames(left.name, right.name) || (left.id < right.id ? -1 : 1)
 }
 
 /** A collection under `/collections/beta`, without its definition. */
@@ -169,10 +169,10 @@ export type GivenMetadata = {
 }
 
 /** The metadata of a body, normalised. */
-export function readMetadata(given: Static<typeof Metadata> = {}): GivenMetadata {
-  const tags = given.tags?.map(normalisedTerm)
+export function readMetadata(input: Static<typeof Metadata> = {}): GivenMetadata {
+  const tags = input.tags?.map(normalisedTerm)
   const attributes =
-    given.attributes && Object.entries(given.attributes).map(([key, value]) => [normalisedTerm(key), value] as const)
+    input.attributes && Object.entries(input.attributes).map(([key, value]) => [normalisedTerm(key), value] as const)
   const metadata = { ...(tags && { tags }), ...(attributes && { attributes: Object.fromEntries(attributes) }) }
   const keys = attributes?.map(([key]) => key) ?? []
   return { metadata, faults: [...tooLong(tags ?? [], keys), ...repetitions(tags ?? [], keys)] }

@@ -97,19 +97,19 @@ function checksOf({ body, caller }: CriteriaUpdate, deps: CollectionDependencies
   const { condition } = body
   return {
     readDefinition: condition && ((faults, before) => definitionOf(caller, body, condition, faults, deps, before)),
-    check: (before, given) => refuseCycle(before, given, '/condition', deps),
+    check: (before, definition) => refuseCycle(before, definition, '/condition', deps),
   }
 }
 
 async function definitionOf(
   caller: Caller,
   { objectType }: Pick<NewCriteriaCollection, 'objectType'>,
-  given: object,
+  input: object,
   faults: readonly RefusalEntry[],
   deps: Pick<CollectionDependencies, 'collections' | 'snapshots'>,
   before?: Collection,
 ): Promise<Definition> {
-  const condition = await readCondition(caller, given, '/condition', faults, deps, before, objectType)
+  const condition = await readCondition(caller, input, '/condition', faults, deps, before, objectType)
   return definitionBy(condition)
 }
 
@@ -124,12 +124,12 @@ export function definitionBy(condition: CheckedCondition): Definition {
  */
 export async function refuseCycle(
   before: Collection,
-  given: Definition,
+  definition: Definition,
   pointer: string,
   deps: CollectionDependencies,
 ): Promise<void> {
-  if (JSON.stringify(given.definition) === JSON.stringify(before.definition)) return
-  const circle = await findCircle(before.tenantId, { id: before.id, ...given }, deps)
+  if (JSON.stringify(definition.definition) === JSON.stringify(before.definition)) return
+  const circle = await findCircle(before.tenantId, { id: before.id, ...definition }, deps)
   if (circle === undefined) return
   const message = `The collections would refer to each other, or to groups that they fill: ${circle.join(' -> ')}`
   throw new Refusal('CircularReference', message, pointer)

@@ -37,8 +37,8 @@ export function heldAccount(object: MergedCoreObject | undefined): string | unde
 }
 
 /** Orders claims: the oldest first. */
-function byAge(one: AccountClaim, other: AccountClaim): number {
-  return one.sinceMs - other.sinceMs || (one.identityId < other.identityId ? -1 : 1)
+function byAge(left: AccountClaim, right: AccountClaim): number {
+  return left.sinceMs - right.sinceMs || (left.identityId < right.identityId ? -1 : 1)
 }
 
 /**
@@ -136,7 +136,7 @@ export async function accountConflicts(tenantId: string, reader: AccountClaimRea
   const holders = new Map(
     (await reader.claimsTo(tenantId, accounts))
       .filter(({ isHolder }) => isHolder)
-      .toSorted((one, other) => byAge(other, one))
+      .toSorted((left, right) => byAge(right, left))
       .map(({ directoryObjectId, identityId }) => [directoryObjectId, identityId]),
   )
   const claimants = Map.groupBy(unmet, ({ directoryObjectId }) => directoryObjectId)

@@ -117,7 +117,7 @@ async function compare(
   connectors: readonly Connector[],
   deps: AuditDependencies,
 ): Promise<number> {
-  const softDeletionDays = Math.max(SOFT_DELETION_DEFAULT_DAYS, ...connectors.map((each) => each.softDeletionDays))
+  const softDeletionDays = Math.max(SOFT_DELETION_DEFAULT_DAYS, ...connectors.map((connector) => connector.softDeletionDays))
   const stubs = new Map(ids.map((id) => [id, undefined] as const))
   const rules = rulesOf(connectors)
   const merge = { stubs, changedIds: new Set<string>(), comparesAccounts: true, softDeletionDays, rules }

@@ -225,6 +225,6 @@ function withPlaces<T extends { readonly warnings?: readonly ItemWarning[] }>(ou
   if (outcome.warnings === undefined) return outcome
   return {
     ...outcome,
-    warnings: outcome.warnings.map((each) => ({ ...each, target: `/items/${index}${each.target}` })),
+    warnings: outcome.warnings.map((warning) => ({ ...warning, target: `/items/${index}${warning.target}` })),
   }
 }

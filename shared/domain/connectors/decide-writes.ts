@@ -180,7 +180,7 @@ function renaming(
 
 /** The object under its present and its former names, by which others may still refer to it. */
 const namesOf = ({ id, objectType, formerIds = [] }: Pick<ConnectorObject, 'id' | 'objectType' | 'formerIds'>) =>
-  [id, ...formerIds].map((each) => ({ id: each, objectType }))
+  [id, ...formerIds].map((objectId) => ({ id: objectId, objectType }))
 
 /** Its keys are determined again. */
 function withoutKeys(stored: ConnectorObject): ConnectorObject {
@@ -295,7 +295,7 @@ function moverWrites(movers: readonly ConnectorObject[], context: WriteContext):
         .flat()
         .map((id) => stubOf(object, id, successorOf(object, object.coreObjectId, context.rules))),
     ),
-    possiblyStale: left.flatMap((each) => (each === undefined ? [] : possiblyStaleOf(each.value, context.rules))),
+    possiblyStale: left.flatMap((identity) => (identity === undefined ? [] : possiblyStaleOf(identity.value, context.rules))),
   }
 }
 
@@ -316,7 +316,7 @@ function joiningKeys(
 
 type StoredKeys = Pick<ConnectorObject, 'foldedKeys' | 'conflictKeys' | 'supplements'>
 
-const isSameKeys = (one: StoredKeys, other: StoredKeys): boolean => keysText(one) === keysText(other)
+const isSameKeys = (left: StoredKeys, right: StoredKeys): boolean => keysText(left) === keysText(right)
 
 const keysText = ({ foldedKeys, conflictKeys, supplements }: StoredKeys): string =>
   JSON.stringify([foldedKeys, conflictKeys, supplements])
@@ -326,7 +326,7 @@ function isSameData({ data }: ConnectorObject, other: ConnectorObject['data']): 
 }
 
 const canonical = (data: ConnectorObject['data']): string =>
-  JSON.stringify(Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1)))
+  JSON.stringify(Object.entries(data).sort(([left], [right]) => (left < right ? -1 : 1)))
 
 const nameOf = ({ objectType, externalId }: ObjectWrite): string => `${objectType} ${externalId}`
 

@@ -28,7 +28,7 @@ export async function followRenames(
   { objects, deriveId }: RenameDependencies,
 ): Promise<void> {
   const renamed = decisions.flatMap((decision) => decision.renamed ?? [])
-  for (const [objectType, ofType] of Map.groupBy(renamed, (each) => each.objectType)) {
+  for (const [objectType, ofType] of Map.groupBy(renamed, (object) => object.objectType)) {
     const names = new Map(ofType.map(({ formerId, externalId }) => [formerId, externalId]))
     for (let attempt = 0; ; attempt += 1) {
       const referring = await objects.referringTo(tenantId, objectType, [...names.keys()])

@@ -80,8 +80,8 @@ function groupOnce<T extends Joinable>(
 
 const byAge =
   ({ rankOf }: ConnectorRules) =>
-  (one: Pick<Joinable, 'id' | 'connectorId'>, other: Pick<Joinable, 'id' | 'connectorId'>): number =>
-    rankOf(one.connectorId) - rankOf(other.connectorId) || (one.id < other.id ? -1 : 1)
+  (left: Pick<Joinable, 'id' | 'connectorId'>, right: Pick<Joinable, 'id' | 'connectorId'>): number =>
+    rankOf(left.connectorId) - rankOf(right.connectorId) || (left.id < right.id ? -1 : 1)
 
 /** The identities of each value of a key that counts between them: of several connectors, if one of these lists it. */
 function groupsWith<T extends Joinable>(key: string, identities: readonly T[], rules: ConnectorRules): [string, T[]][] {
@@ -110,15 +110,15 @@ class Grouping<T extends Joinable> {
     return this.#personOf.get(identity) as T[]
   }
 
-  join(one: T, other: T): void {
-    const [first, second] = [this.personOf(one), this.personOf(other)]
+  join(left: T, right: T): void {
+    const [first, second] = [this.personOf(left), this.personOf(right)]
     if (first === second) return
     const person = [...first, ...second]
     for (const identity of person) this.#personOf.set(identity, person)
   }
 
-  canBeOne(one: T, other: T): boolean {
-    return this.personOf(one).every((each) => !this.personOf(other).some((another) => areOtherPeople(each, another)))
+  canBeOne(left: T, right: T): boolean {
+    return this.personOf(left).every((identity) => !this.personOf(right).some((another) => areOtherPeople(identity, another)))
   }
 
   /** In the order of their oldest identities. */
@@ -126,9 +126,9 @@ class Grouping<T extends Joinable> {
     const position = new Map(this.#order.map((identity, index) => [identity, index]))
     const at = (identity: T | undefined): number => (identity && position.get(identity)) ?? 0
     const sorted = [...new Set(this.#personOf.values())].map((person) =>
-      person.toSorted((one, other) => at(one) - at(other)),
+      person.toSorted((left, right) => at(left) - at(right)),
     )
-    return sorted.sort(([one], [other]) => at(one) - at(other))
+    return sorted.sort(([left], [right]) => at(left) - at(right))
   }
 }
 
@@ -210,7 +210,7 @@ function personOfSupplement<T extends Joinable>(
         (rules.joinsOn(identity.connectorId, held.key) || rules.joinsOn(other.connectorId, held.key)),
     )
   const held = heldBy(identity)
-  const former = people.find((person) => held !== undefined && carriersOf(person).some((each) => heldBy(each) === held))
+  const former = people.find((person) => held !== undefined && carriersOf(person).some((carrier) => heldBy(carrier) === held))
   if (former !== undefined && keys.some((key) => agrees(former, key))) return former
   for (const held of keys) {
     const found = people.filter((person) => agrees(person, held))

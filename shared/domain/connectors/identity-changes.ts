@@ -70,7 +70,7 @@ function replacements(
     const taken = new Set(replaced.values())
     const connectorId = connectorOf(id)
     const former = left.find(
-      (each) => !taken.has(each) && connectorId !== undefined && connectorOf(each) === connectorId,
+      (id) => !taken.has(id) && connectorId !== undefined && connectorOf(id) === connectorId,
     )
     if (former !== undefined) replaced.set(id, former)
   }

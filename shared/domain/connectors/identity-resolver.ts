@@ -71,7 +71,7 @@ export class IdentityResolver {
     const { coreObjectId, conflictKeys } = this.#identities.get(written.id) as ConnectorObject
     const sharing = this.#identitiesWith(this.#withKey(`core ${coreObjectId}`))
     // What supplements a person never makes the data of those who carry it too large.
-    const person = this.#carries(written as Identity) ? sharing.filter((each) => this.#carries(each)) : sharing
+    const person = this.#carries(written as Identity) ? sharing.filter((candidate) => this.#carries(candidate)) : sharing
     const replaced = [...this.#replaced]
     const undo = () => {
       for (const [id, former] of replaced.toReversed()) this.#put(former ?? id)
@@ -113,18 +113,18 @@ export class IdentityResolver {
     const identities = [...new Set([...starts, ...this.#identitiesWith(this.#connectedTo(starts))])].filter(isLive)
     const { people, unmatched, conflicts } = groupByPerson(identities, this.#deps.rules, returning)
     const carried = Map.groupBy(
-      identities.filter((each) => this.#carries(each)),
+      identities.filter((identity) => this.#carries(identity)),
       ({ coreObjectId }) => coreObjectId,
     )
     const taken = new Set<string | undefined>()
     const assignments = people.map((person) => {
-      const carriers = person.filter((each) => this.#carries(each))
+      const carriers = person.filter((identity) => this.#carries(identity))
       const own = carriers.find(
-        (each) =>
-          each.coreObjectId !== undefined &&
-          !taken.has(each.coreObjectId) &&
-          (each.id !== returning || !this.#isHeldByOthers(each.coreObjectId, person)) &&
-          (each.supplements === undefined || !this.#wasCarriedByOthers(each.coreObjectId, person)),
+        (carrier) =>
+          carrier.coreObjectId !== undefined &&
+          !taken.has(carrier.coreObjectId) &&
+          (carrier.id !== returning || !this.#isHeldByOthers(carrier.coreObjectId, person)) &&
+          (carrier.supplements === undefined || !this.#wasCarriedByOthers(carrier.coreObjectId, person)),
       )
       // What it was before counts less than who has its keys: a system can give a former external id to another person.
       const former = own === undefined || own.id === returning ? this.#formerCoreObject(carriers, returning) : undefined
@@ -158,12 +158,12 @@ export class IdentityResolver {
   #follow(coreObjectId: string | undefined, carriers: readonly Identity[]): ConnectorObject[] {
     if (coreObjectId === undefined || this.#isCarried(coreObjectId)) return []
     const [target, ...others] = new Set(
-      this.#identitiesWith(carriers.map(({ id }) => id)).map((each) => each.coreObjectId),
+      this.#identitiesWith(carriers.map(({ id }) => id)).map((carrier) => carrier.coreObjectId),
     )
     if (target === undefined || others.length > 0) return []
-    const deleted = this.#identitiesWith(this.#withKey(claimOf(coreObjectId))).filter((each) => !isLive(each))
-    for (const each of deleted) {
-      this.#put({ ...each, formerCoreObjectIds: [coreObjectId, ...(each.formerCoreObjectIds ?? [])] })
+    const deleted = this.#identitiesWith(this.#withKey(claimOf(coreObjectId))).filter((claimant) => !isLive(claimant))
+    for (const claimant of deleted) {
+      this.#put({ ...claimant, formerCoreObjectIds: [coreObjectId, ...(claimant.formerCoreObjectIds ?? [])] })
     }
     return this.#move(this.#identitiesWith(deleted.map(({ id }) => id)), target)
   }
@@ -171,8 +171,8 @@ export class IdentityResolver {
   /** @returns The identities whose conflicts have changed. */
   #markConflicts(identities: readonly Identity[], conflicts: People<Identity>['conflicts']): Identity[] {
     const keysOf = new Map<string, string[]>()
-    for (const { key, value, identities: some } of conflicts) {
-      for (const { id } of some) keysOf.set(id, [...(keysOf.get(id) ?? []), `${key} ${value}`])
+    for (const { key, value, identities: claimants } of conflicts) {
+      for (const { id } of claimants) keysOf.set(id, [...(keysOf.get(id) ?? []), `${key} ${value}`])
     }
     return identities.flatMap(({ id }) => {
       const { conflictKeys: before, ...identity } = this.#identities.get(id) as Identity
@@ -186,8 +186,8 @@ export class IdentityResolver {
 
   /** Assigns the person to a core object. @returns The identities that move. */
   #move(person: readonly Identity[], coreObjectId: string): ConnectorObject[] {
-    const moved = person.filter((each) => each.coreObjectId !== coreObjectId).map((each) => ({ ...each, coreObjectId }))
-    for (const each of moved) this.#put(each)
+    const moved = person.filter((identity) => identity.coreObjectId !== coreObjectId).map((identity) => ({ ...identity, coreObjectId }))
+    for (const identity of moved) this.#put(identity)
     return moved
   }
 
@@ -215,9 +215,9 @@ export class IdentityResolver {
     const written = person.find(({ id }) => id === returning)
     if (written === undefined) return undefined
     const former = this.#sameKey(written, formerKeysOf(written, this.#deps.rules))
-    const [coreObjectId, ...others] = new Set(former.map((each) => each.coreObjectId))
+    const [coreObjectId, ...others] = new Set(former.map((identity) => identity.coreObjectId))
     if (coreObjectId === undefined || others.length > 0 || this.#isCarried(coreObjectId)) return undefined
-    const likeIt = former.every((each) => this.#onlyLiveLike(each as ConnectorObject)?.id === written.id)
+    const likeIt = former.every((identity) => this.#onlyLiveLike(identity as ConnectorObject)?.id === written.id)
     return likeIt ? coreObjectId : undefined
   }
 
@@ -226,7 +226,7 @@ export class IdentityResolver {
   }
 
   #carriersOf(coreObjectId: string | undefined): Identity[] {
-    return this.#identitiesWith(this.#withKey(`core ${coreObjectId}`)).filter((each) => this.#carries(each))
+    return this.#identitiesWith(this.#withKey(`core ${coreObjectId}`)).filter((identity) => this.#carries(identity))
   }
 
   /** The live identity of the same connector with the same join key, when there is exactly one. */
@@ -240,7 +240,7 @@ export class IdentityResolver {
   /** The identities with the first of the keys that any has, except those that certainly are other people. */
   #sameKey(identity: Identity, keys: readonly string[]): Identity[] {
     for (const key of keys) {
-      const found = this.#identitiesWith(this.#withKey(key)).filter((each) => !areOtherPeople(each, identity))
+      const found = this.#identitiesWith(this.#withKey(key)).filter((candidate) => !areOtherPeople(candidate, identity))
       if (found.length > 0) return found
     }
     return []
@@ -297,7 +297,7 @@ export class IdentityResolver {
 /** Whether the merged data of several identities exceed a core object. The data of each alone are below half of it. */
 function isTooLarge(person: readonly Identity[], rules: ConnectorRules): boolean {
   if (person.length < 2) return false
-  const oldestFirst = person.toSorted((one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId))
+  const oldestFirst = person.toSorted((left, right) => rules.rankOf(left.connectorId) - rules.rankOf(right.connectorId))
   return exceedsCoreObject(Object.assign({}, ...oldestFirst.toReversed().map(({ data }) => data)))
 }
 

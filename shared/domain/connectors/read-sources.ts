@@ -57,7 +57,7 @@ export async function readSources(
   const taken = new Set<string>(Object.keys(identity.attributes))
   const sources = contributions.get(identityId) ?? []
   return sources.map(({ object, contribution }, index) => {
-    const earlier = sources.slice(0, index).map((each) => each.object)
+    const earlier = sources.slice(0, index).map((source) => source.object)
     const merged = mergedCoreObject(identityId, [contribution])
     const used = Object.keys(merged.attributes).filter((name) => taken.delete(name))
     const { connectorId, externalId, data } = object

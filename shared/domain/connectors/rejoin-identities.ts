@@ -44,10 +44,10 @@ export async function rejoinMoved(
   }
   const byConnector = Map.groupBy(moved.values(), ({ connectorId }) => connectorId)
   const written: (WriteDecision | undefined)[] = []
-  for (const each of [connector, ...connectors.filter(({ id }) => id !== connector.id)]) {
-    const identities = byConnector.get(each.id) ?? []
+  for (const owner of [connector, ...connectors.filter(({ id }) => id !== connector.id)]) {
+    const identities = byConnector.get(owner.id) ?? []
     if (identities.length === 0) continue
-    written.push(...(await writeWithRetries(writeScope(tenantId, each, connectors), identities.map(rejoinOf), deps)))
+    written.push(...(await writeWithRetries(writeScope(tenantId, owner, connectors), identities.map(rejoinOf), deps)))
   }
   return written
 }

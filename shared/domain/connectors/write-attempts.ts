@@ -85,8 +85,8 @@ async function attemptWrites(
   // In the order of the batch, so that one transaction writes what it names side by side: a person under both external ids.
   const decisions = writes.map((write) => decided.get(write) as WriteDecision)
   const due = new Map(
-    decisions.flatMap((each) =>
-      each.writes.map(({ object: { id } }) => [id, counted(last.get(id) as ConnectorObjectWrite, context)]),
+    decisions.flatMap((taken) =>
+      taken.writes.map(({ object: { id } }) => [id, counted(last.get(id) as ConnectorObjectWrite, context)]),
     ),
   )
   const { treeWrites = [], otherWrites = [] } = Object.groupBy(due.values(), ({ object }) => {

@@ -50,6 +50,6 @@ export class ShownComputedValues {
     const value = values.valueAt(slot, this.#todayMs)
     if (value === undefined) return null
     if (typeof value === 'boolean') return value
-    return value.map((each) => this.#snapshot.tables.orgUnit.ids.idOf(each)).sort()
+    return value.map((unit) => this.#snapshot.tables.orgUnit.ids.idOf(unit)).sort()
   }
 }

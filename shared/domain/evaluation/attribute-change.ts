@@ -68,8 +68,8 @@ async function claimantsOf(
   deletedObjects: DeletedCoreObjects,
 ): Promise<ReadonlyMap<string, string>> {
   const otherClaimants = new Map<string, string>()
-  for (const some of chunk(ids, IDS_PER_QUERY_COUNT)) {
-    for (const { id, mergedInto } of await deletedObjects.ofIds(tenantId, some)) {
+  for (const batch of chunk(ids, IDS_PER_QUERY_COUNT)) {
+    for (const { id, mergedInto } of await deletedObjects.ofIds(tenantId, batch)) {
       if (mergedInto !== undefined) otherClaimants.set(id, mergedInto)
     }
   }

@@ -128,7 +128,7 @@ class Run {
     const startMs = this.#deps.nowMs()
     const attempted = [...batch.deliveries]
     const due = [...batch.deliveries.entries()].filter(
-      ([, each]) => each.state === 'Pending' && each.dueAtMs <= startMs,
+      ([, delivery]) => delivery.state === 'Pending' && delivery.dueAtMs <= startMs,
     )
     const bySubject = Map.groupBy(due, ([, { event }]) => event.subject).values()
     await forEachConcurrent(bySubject, REQUESTS_AT_ONCE_COUNT, async (ofSubject) => {
@@ -170,12 +170,12 @@ class Run {
     const { subscriptions, log, metrics, nowMs } = this.#deps
     await retryOnConflict(async () => {
       const { value, version } = await subscriptions.read(tenantId)
-      const disabled = value.map((each) =>
-        each.id === subscriptionId && isEnabled(each)
-          ? { ...each, state: 'Disabled' as const, disabledReason: reason, revision: each.revision + 1 }
-          : each,
+      const disabled = value.map((subscription) =>
+        subscription.id === subscriptionId && isEnabled(subscription)
+          ? { ...subscription, state: 'Disabled' as const, disabledReason: reason, revision: subscription.revision + 1 }
+          : subscription,
       )
-      if (disabled.every((each, index) => each === value[index])) return
+      if (disabled.every((subscription, index) => subscription === value[index])) return
       const told = { subscriptionId, reason, at: toTimestamp(nowMs()) }
       await subscriptions.replace(tenantId, disabled, version, told)
     })

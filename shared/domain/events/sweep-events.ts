@@ -46,8 +46,8 @@ async function dropBacklog(tenantId: string, deps: EventDependencies): Promise<v
       const waiting = value.deliveries.filter(({ state }) => state === 'Pending').map(({ event }) => event)
       const known = dropped.get(value.subscriptionId) ?? []
       dropped.set(value.subscriptionId, [...known, ...waiting.filter(({ type }) => type !== 'subscription.dropped')])
-      const deliveries = value.deliveries.map((each) =>
-        each.state === 'Pending' ? { ...each, state: 'Dropped' as const, dueAtMs: 0 } : each,
+      const deliveries = value.deliveries.map((delivery) =>
+        delivery.state === 'Pending' ? { ...delivery, state: 'Dropped' as const, dueAtMs: 0 } : delivery,
       )
       await deps.deliveries.replace({ ...value, deliveries }, version)
     }

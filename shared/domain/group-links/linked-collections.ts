@@ -54,7 +54,7 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       return new Map([...ofCriteria, ...ofJoinables])
     },
     async versionsWrittenSince(tenantId, kinds, sinceS) {
-      const idsOf = (kind: CollectionKind) => [...kinds].flatMap(([id, one]) => (one === kind ? [id] : []))
+      const idsOf = (kind: CollectionKind) => [...kinds].flatMap(([id, kindOfId]) => (kindOfId === kind ? [id] : []))
       const [criteriaIds, joinableIds] = [idsOf('criteria'), idsOf('joinable')]
       const [ofCriteria, ofJoinables] = await Promise.all([
         criteriaIds.length === 0 ? [] : deps.memberships.versionsWrittenSince(tenantId, sinceS),

@@ -49,8 +49,8 @@ async function shownLinks(
   { tenants, accountHolders }: ShownLinkDependencies,
 ): Promise<GroupLinkDto[]> {
   const wanted = links.map(pausingIds)
-  const identityIds = [...new Set(wanted.flatMap((each) => each.identityIds))]
-  const accounts = [...new Set(wanted.flatMap((each) => each.accounts))]
+  const identityIds = [...new Set(wanted.flatMap((accepted) => accepted.identityIds))]
+  const accounts = [...new Set(wanted.flatMap((accepted) => accepted.accounts))]
   const isSwept = links.some(({ isSweptUnchanged }) => isSweptUnchanged)
   const [sweptAtMs, names, holders] = await Promise.all([
     isSwept ? tenants.lastSweepMs(tenantId) : undefined,

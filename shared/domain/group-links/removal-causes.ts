@@ -53,5 +53,5 @@ function removalsOf(events: readonly MemberEvent[]): Events[] {
   const groups = Map.groupBy(removals, ({ membershipVersion, cause, actorId }) =>
     JSON.stringify([membershipVersion, cause, actorId]),
   )
-  return [...groups.values()].filter((some): some is Events => some.length > 0)
+  return [...groups.values()].filter((events): events is Events => events.length > 0)
 }

@@ -159,7 +159,7 @@ async function lastAddition(
     return undefined
   }
   const found = (await Promise.all(memberIds.map(newest))).filter((event) => event !== undefined)
-  return found.sort((one, other) => other.membershipVersion - one.membershipVersion)[0]
+  return found.sort((left, right) => right.membershipVersion - left.membershipVersion)[0]
 }
 
 const ALWAYS = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
@@ -212,15 +212,15 @@ async function criteriaVerdict(
   const startRow = Number(subject.after ?? 0)
   const page = tested.slice(startRow, startRow + subject.size)
   const shown = { showsCondition: hasFullAccess(asker.caller) }
-  const asked = page.map((row) => ({ row, showsSensitive: showsSensitive(asker, row, rows) }))
-  const explained = await deps.snapshots.reading(rows, running(explainTask(condition, rows, asked, context, shown)))
+  const explainable = page.map((row) => ({ row, showsSensitive: showsSensitive(asker, row, rows) }))
+  const explained = await deps.snapshots.reading(rows, running(explainTask(condition, rows, explainable, context, shown)))
   return {
     isMember: members.size > 0,
     satisfies: [...results.values()].includes(true),
     evaluatedAt: head === undefined ? null : toTimestamp(head.value.evaluatedAtMs),
     rowCount: tested.length,
     rows: await withinBytes(
-      explained.map((each, index) => explainedRow(each, page[index] ?? [0, 0, 0], rows)),
+      explained.map((explanation, index) => explainedRow(explanation, page[index] ?? [0, 0, 0], rows)),
       deps,
     ),
     request: null,

@@ -58,9 +58,9 @@ export async function readPlanInput(
   const collections = new Map([...all, change.after].map((collection) => [collection.id, collection]))
   const affected = new Set(graph.affected.map(({ id }) => id))
   const candidates = all.filter(
-    (one) => one.kind === 'joinable' && policyOf(one).joinableBy.collectionIds.some((id) => affected.has(id)),
+    (collection) => collection.kind === 'joinable' && policyOf(collection).joinableBy.collectionIds.some((id) => affected.has(id)),
   )
-  const eligible = candidates.flatMap((one) => policyOf(one).joinableBy.collectionIds)
+  const eligible = candidates.flatMap((candidate) => policyOf(candidate).joinableBy.collectionIds)
   const needed = isCompared ? graph.closureOf(graph.criteria.keys()) : graph.closureOf([...affected, ...eligible])
   const versions = change.before === undefined ? needed : [change.before, ...needed]
   const conditions = await deps.scheduler.run(conditionsTask(versions, deps))
@@ -124,7 +124,7 @@ async function readStored(
   const stored = new Map<string, readonly string[]>()
   const invalid = new Set([...conditions].flatMap(([{ id }, condition]) => (condition === undefined ? [id] : [])))
   if (invalid.size === 0) return stored
-  const kept = graph.affected.filter(({ id }) => graph.closureOf([id]).some((one) => invalid.has(one.id)))
+  const kept = graph.affected.filter(({ id }) => graph.closureOf([id]).some((referred) => invalid.has(referred.id)))
   await forEachConcurrent(kept, READS_AT_ONCE_COUNT, async ({ tenantId, id }) => {
     stored.set(id, (await memberships.members(tenantId, id))?.ids ?? [])
   })

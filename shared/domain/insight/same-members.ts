@@ -42,7 +42,7 @@ export function* sameMembersTask(
     if (collection.id === graph.change.after.id || collection.objectType !== graph.change.after.objectType) continue
     const closure = graph.closureOf([collection.id])
     // A collection that cannot be evaluated keeps the members that are stored.
-    if (closure.length === 0 || closure.some((one) => input.conditionOf(one) === undefined)) continue
+    if (closure.length === 0 || closure.some((referred) => input.conditionOf(referred) === undefined)) continue
     if (!(yield* agreesOn(samples, collection, conditionOf(collection), lazy, input))) continue
     const others = yield* planned.membersOf(collection.id)
     if (equalBits(others.after, members)) found.push(collection)

@@ -62,8 +62,8 @@ export function withDeadlineMessages<Store extends Pick<RequestStore, 'save'>>(
   const sent = new LRUCache<string, true>({ max: SENT_COUNT })
   return {
     ...requests,
-    async save(given) {
-      const changes = given.map((change) => ({ ...change, after: withEndingTold(change.after, deps.nowMs()) }))
+    async save(saved) {
+      const changes = saved.map((change) => ({ ...change, after: withEndingTold(change.after, deps.nowMs()) }))
       for (const { tenantId, dueMs } of newDeadlines(changes)) {
         const nowMs = deps.nowMs()
         if (dueMs > nowMs + HORIZON_MS) continue

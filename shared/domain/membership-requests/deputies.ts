@@ -57,7 +57,7 @@ export async function renameDeputies(
   { deputies }: { readonly deputies: DeputyStore },
 ): Promise<void> {
   const isMerged = ({ value }: Versioned<Deputy>) => Number(renamed.has(value.identityId))
-  for (const { value, version } of stored.toSorted((one, other) => isMerged(one) - isMerged(other))) {
+  for (const { value, version } of stored.toSorted((left, right) => isMerged(left) - isMerged(right))) {
     const identityId = renamed.get(value.identityId) ?? value.identityId
     const deputyId = renamed.get(value.deputyId) ?? value.deputyId
     if (identityId === value.identityId && deputyId === value.deputyId) continue

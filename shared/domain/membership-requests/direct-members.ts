@@ -136,7 +136,7 @@ async function changeBatch(
     const savedBefore = saved.length
     const changes = plan(batch, await deps.requests.liveIn(tenantId, collectionId, batch))
     try {
-      for (const some of deps.requests.batches(changes)) saved.push(...(await deps.requests.save(some)))
+      for (const batch of deps.requests.batches(changes)) saved.push(...(await deps.requests.save(batch)))
       return
     } catch (error) {
       const isConflict =

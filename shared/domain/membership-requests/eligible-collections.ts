@@ -53,8 +53,8 @@ async function eligibleFor(person: Person, orgChart: OrgChart, deps: RequestDepe
   const taken = new Set(live.map(({ value }) => value.slot))
   const positions = orgChart.activePositionsOf(identityId)
   const open = joinables.filter((collection) => hasFreeSlot(collection, identityId, positions, taken))
-  const asked = [...new Set(open.flatMap((collection) => policyOf(collection).joinableBy.collectionIds))]
-  const memberOf = await deps.membershipResolver.collectionsOf(tenantId, identityId, asked, orgChart)
+  const requiredIds = [...new Set(open.flatMap((collection) => policyOf(collection).joinableBy.collectionIds))]
+  const memberOf = await deps.membershipResolver.collectionsOf(tenantId, identityId, requiredIds, orgChart)
   return open.filter((collection) => {
     const { collectionIds } = policyOf(collection).joinableBy
     return collectionIds.length === 0 || collectionIds.some((id) => memberOf.has(id))

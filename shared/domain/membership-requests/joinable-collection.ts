@@ -120,12 +120,12 @@ function objectTypeFaults(objectType: CollectionObjectType): RefusalEntry[] {
  */
 async function parseDefinition(
   tenantId: string,
-  given: JoinPolicyInput,
+  input: JoinPolicyInput,
   faults: readonly RefusalEntry[],
   deps: RequestDependencies,
   before?: Collection,
 ): Promise<Definition> {
-  const checked = checkJoinPolicy(given)
+  const checked = checkJoinPolicy(input)
   const unknown = await unknownReferences(tenantId, newReferences(checked.references, before), deps)
   throwIfRefused([...faults, ...checked.faults, ...unknown])
   const named = checked.references.flatMap(({ to, id }) => (to === 'collection' ? [id] : []))

@@ -27,16 +27,16 @@ export async function readObjectStatuses(
   let orgChart = await freshOrgChart(tenantId, deps)
   const deleted = new Map<string, DeletedCoreObject>()
   let open = [...new Set(objectIds)].filter((id) => !isLive(id, orgChart))
-  const asked = new Set(open)
+  const openIds = new Set(open)
   while (open.length > 0) {
     const found = await deps.deletedObjects.ofIds(tenantId, open)
     for (const object of found) deleted.set(object.id, object)
     const merged = found.flatMap(({ mergedInto }) => mergedInto ?? [])
-    open = [...new Set(merged)].filter((id) => !asked.has(id) && !isLive(id, orgChart))
-    for (const id of open) asked.add(id)
+    open = [...new Set(merged)].filter((id) => !openIds.has(id) && !isLive(id, orgChart))
+    for (const id of open) openIds.add(id)
   }
   // An object that is neither live nor deleted has expired, or was restored after the org chart was read.
-  if ([...asked].some((id) => !deleted.has(id))) orgChart = await freshOrgChart(tenantId, deps)
+  if ([...openIds].some((id) => !deleted.has(id))) orgChart = await freshOrgChart(tenantId, deps)
   return {
     orgChart,
     identity: (id) => identityStatus(id, deleted, orgChart),

@@ -46,8 +46,8 @@ export async function runSyncJob(
 async function runBatch(session: SyncSession): Promise<SyncJob> {
   const plan = await session.compare()
   const { add = [], remove = [] } = Object.groupBy(plan.steps, ({ kind }) => kind)
-  for (const some of chunk(add, STEPS_VERIFIED_TOGETHER_COUNT)) {
-    const pause = await applySteps(session, await session.verifyAdditions(some))
+  for (const batch of chunk(add, STEPS_VERIFIED_TOGETHER_COUNT)) {
+    const pause = await applySteps(session, await session.verifyAdditions(batch))
     if (pause !== undefined) return session.yield(pause)
   }
   // Removals come last: an account that is not known to be a user defers them.

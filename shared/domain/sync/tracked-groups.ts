@@ -61,11 +61,11 @@ export function trackingPlan(
   groupIds: ReadonlySet<string>,
   newId: () => string,
 ): TrackingPlan {
-  const needed = (one: TrackedGroups) => one.groups.map(({ groupId }) => groupId).filter((id) => groupIds.has(id))
+  const needed = (tracked: TrackedGroups) => tracked.groups.map(({ groupId }) => groupId).filter((id) => groupIds.has(id))
   const [unused, used] = [[] as Versioned<TrackedGroups>[], [] as Versioned<TrackedGroups>[]]
-  for (const one of stored) (needed(one.value).length === 0 ? unused : used).push(one)
+  for (const tracked of stored) (needed(tracked.value).length === 0 ? unused : used).push(tracked)
   const missing = [...groupIds.difference(new Set(used.flatMap(({ value }) => needed(value))))]
-  const [smallest] = used.toSorted((one, other) => needed(one.value).length - needed(other.value).length)
+  const [smallest] = used.toSorted((left, right) => needed(left.value).length - needed(right.value).length)
   const joins =
     missing.length > 0 &&
     smallest !== undefined &&
@@ -73,17 +73,17 @@ export function trackingPlan(
   if (joins) {
     const { value, version } = smallest
     const begun = { value: untracked(value.id, [...needed(value), ...missing]), version }
-    return { read: [...used.filter((one) => one !== smallest), begun], remove: unused }
+    return { read: [...used.filter((tracked) => tracked !== smallest), begun], remove: unused }
   }
   // The first set is written again rather than removed and created.
   const first = stored.find(({ value }) => value.id === FIRST_SET_ID)
   const isFirstFree = first === undefined || unused.includes(first)
-  const added = chunk(missing, TRACKED_TOGETHER_COUNT).map((some, index) =>
+  const added = chunk(missing, TRACKED_TOGETHER_COUNT).map((batch, index) =>
     index === 0 && isFirstFree
-      ? { value: untracked(FIRST_SET_ID, some), version: first?.version }
-      : { value: untracked(newId(), some), version: undefined },
+      ? { value: untracked(FIRST_SET_ID, batch), version: first?.version }
+      : { value: untracked(newId(), batch), version: undefined },
   )
-  return { read: [...used, ...added], remove: added.length > 0 ? unused.filter((one) => one !== first) : unused }
+  return { read: [...used, ...added], remove: added.length > 0 ? unused.filter((tracked) => tracked !== first) : unused }
 }
 
 function untracked(id: string, groupIds: readonly string[]): TrackedGroups {
@@ -233,7 +233,7 @@ async function groupsAfter(
     if (members === undefined) after.push(group)
     else if (members.includes(undefined)) after.push(unexplained(group, nowMs))
     else {
-      const told = members.flatMap((some) => some ?? [])
+      const told = members.flatMap((changes) => changes ?? [])
       after.push((await explain(group, told)) ?? unexplained(group, nowMs))
     }
   }
