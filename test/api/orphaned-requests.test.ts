@@ -96,8 +96,8 @@ describe('no request stays open or joined when its subject, position or collecti
       await world.remove('relationship', relationshipId)
       await world.evaluator.evaluate(tenantId)
     })
-    const asked = { tenantId, identityId: employee.identityId }
-    assert.equal((await submitRequest(collectionId, { relationshipId }, asked, deps)).value.status, 'Left')
+    const requester = { tenantId, identityId: employee.identityId }
+    assert.equal((await submitRequest(collectionId, { relationshipId }, requester, deps)).value.status, 'Left')
   })
 })
 
@@ -106,8 +106,8 @@ describe('requests with long histories', () => {
     const approver = await person()
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
     const people = await Promise.all(Array.from({ length: 40 }, () => person()))
-    for (const one of people) {
-      const { data } = await submit(one, collectionId)
+    for (const person of people) {
+      const { data } = await submit(person, collectionId)
       const before = await world.deps.requests.find(tenantId, data.id)
       assert.ok(before)
       const entry = {

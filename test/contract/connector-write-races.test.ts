@@ -27,7 +27,7 @@ async function newPlace() {
   const connector = newConnector({ name: 'HR', clientId: randomUUID() }, creation)
   await deps.connectors.add(tenantId, connector)
   const codesOf = (outcomes: readonly ItemOutcome[]) =>
-    outcomes.map((each) => (each.outcome === 'refused' ? each.errors[0]?.code : each.outcome))
+    outcomes.map((outcome) => (outcome.outcome === 'refused' ? outcome.errors[0]?.code : outcome.outcome))
   return {
     write: async (writes: readonly ObjectWrite[], using = deps) =>
       codesOf(await writeObjects(tenantId, connector, writes, using)),

@@ -39,11 +39,11 @@ describe('The store of removal plans', () => {
   })
 
   it('keeps plans and tenants apart, and has no accounts for an unknown plan', async () => {
-    const [one, other] = [newPlan(), newPlan()]
-    await store.save(one, users(0, 2))
-    await store.save(other, users(5, 2))
-    assert.deepEqual(await store.accountsOf(one), new Set(users(0, 2)))
-    const foreign = { ...one, tenantId: other.tenantId }
+    const [first, second] = [newPlan(), newPlan()]
+    await store.save(first, users(0, 2))
+    await store.save(second, users(5, 2))
+    assert.deepEqual(await store.accountsOf(first), new Set(users(0, 2)))
+    const foreign = { ...first, tenantId: second.tenantId }
     assert.deepEqual(await store.page(foreign, undefined, 10), { items: [] })
     assert.deepEqual(await store.accountsOf(foreign), new Set())
   })

@@ -102,9 +102,9 @@ describe('all data sent again after any writes, some of them interrupted', () =>
       async (batches, isYoungerFirst) => {
         const ids = [randomUUID(), randomUUID()]
         const [tenant, fresh] = await Promise.all([newSourceTenant(ids, deps), newSourceTenant(ids, deps)])
-        for (const each of batches) if (!(await send(tenant, each))) deathsCount += 1
+        for (const batch of batches) if (!(await send(tenant, batch))) deathsCount += 1
         for (const connector of isYoungerFirst ? [1, 0] : [0, 1]) {
-          const own = batches.filter((each) => each.connector === connector).flatMap(({ writes }) => writes)
+          const own = batches.filter((batch) => batch.connector === connector).flatMap(({ writes }) => writes)
           const writes = [...new Map(own.map((each) => [nameOf(each), each])).values()]
           if (writes.length === 0) continue
           if (shareJoinValues(writes)) return

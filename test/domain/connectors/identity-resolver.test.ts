@@ -92,7 +92,7 @@ describe('identities of one person', () => {
           }),
         )
         const shuffled = all.map((each) => [numbers.next().value, each] as const)
-        shuffled.sort(([one], [other]) => one - other)
+        shuffled.sort(([left], [right]) => left - right)
         const { people } = groupByPerson(all, RULES)
         const { people: others } = groupByPerson(
           shuffled.map(([, each]) => each),

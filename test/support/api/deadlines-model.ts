@@ -230,7 +230,7 @@ export class DeadlinesModel {
   #mergeDeputies(from: Name, to: Name): void {
     const isOver = ({ untilMs }: ModelDeputy) => untilMs <= this.nowMs
     for (const [of, deputy] of this.deputies) if (isOver(deputy)) this.deputies.delete(of)
-    const ownFirst = [...this.deputies].sort(([one], [other]) => Number(one === from) - Number(other === from))
+    const ownFirst = [...this.deputies].sort(([left], [right]) => Number(left === from) - Number(right === from))
     for (const [of, deputy] of ownFirst) {
       const moved = { of: of === from ? to : of, to: deputy.to === from ? to : deputy.to }
       if (moved.of !== of) this.deputies.delete(of)

@@ -168,7 +168,7 @@ async function openOffice() {
       const items = new Proxy(inner.items, {
         get: (target, name) =>
           name === 'batch'
-            ? (...given: unknown[]) => life.make(() => Reflect.apply(target.batch, target, given))
+            ? (...args: unknown[]) => life.make(() => Reflect.apply(target.batch, target, args))
             : Reflect.get(target, name, target),
       })
       return new Proxy(inner, { get: (target, name) => (name === 'items' ? items : Reflect.get(target, name, target)) })

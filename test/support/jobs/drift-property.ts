@@ -92,9 +92,9 @@ class DriftingGroup {
   async run(steps: readonly Step[]): Promise<void> {
     const { server } = this.#world
     await this.#untilSweptUnchanged()
-    for (const one of steps) {
-      if (one.fault !== undefined) this.#prepare(one.instance, one.fault)
-      await this.#perform(one.action, one.instance)
+    for (const step of steps) {
+      if (step.fault !== undefined) this.#prepare(step.instance, step.fault)
+      await this.#perform(step.action, step.instance)
       await this.#instances.endInterruptions()
     }
     this.#instances.meetNoMoreFaults()

@@ -145,7 +145,7 @@ async function deliverNext(
   clock: ReturnType<typeof testClock>,
   deps: SyncDependencies,
 ): Promise<boolean> {
-  const [next] = sentMessages.toSorted((one, other) => one.dueMs - other.dueMs)
+  const [next] = sentMessages.toSorted((left, right) => left.dueMs - right.dueMs)
   if (next === undefined) return false
   sentMessages.splice(sentMessages.indexOf(next), 1)
   const waitMs = next.dueMs - clock.nowMs()

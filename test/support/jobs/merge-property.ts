@@ -108,8 +108,8 @@ function changed(world: PeopleWorld, ...changes: readonly ((world: PeopleWorld) 
 const inOrder = (members: readonly Member[]): string[] => members.map((member) => JSON.stringify(member)).sort()
 const sharesOne = (some: readonly string[], others: readonly string[]): boolean =>
   some.some((one) => others.includes(one))
-const isSame = (one: Member, other: Member): boolean =>
-  one.collection === other.collection && (one.isWaiting || !other.isWaiting)
+const isSame = (left: Member, right: Member): boolean =>
+  left.collection === right.collection && (left.isWaiting || !right.isWaiting)
 
 /** The memberships and requests that do not end with a position. */
 const ofPeople = ({ members }: State): readonly Member[] =>

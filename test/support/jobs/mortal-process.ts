@@ -113,7 +113,7 @@ function calledBy<Store extends object>(life: Life, store: Store): Store {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name)
       if (typeof member !== 'function') return member
-      return (...given: unknown[]) => life.make(() => Reflect.apply(member, target, given))
+      return (...args: unknown[]) => life.make(() => Reflect.apply(member, target, args))
     },
   })
 }

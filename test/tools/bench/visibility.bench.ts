@@ -71,7 +71,7 @@ async function reportCaller(name: string, index: number): Promise<void> {
 }
 
 async function measured(name: string, run: () => Promise<unknown>): Promise<void> {
-  const operationCount = () => Object.values(cosmos.operations()).reduce((sum, each) => sum + each, 0)
+  const operationCount = () => Object.values(cosmos.operations()).reduce((sum, count) => sum + count, 0)
   const before = { operationCount: operationCount(), units: cosmos.chargedUnits(), startedMs: performance.now() }
   const { user: userBefore } = process.cpuUsage()
   await run()

@@ -144,8 +144,8 @@ export function differences<Value>(
 ): string[] {
   const keys = new Set([...expected.keys(), ...actual.keys()])
   return [...keys].flatMap((key) => {
-    const [one, other] = [expected.get(key), actual.get(key)]
-    if (isDeepStrictEqual(one, other)) return []
-    return [`${what} ${key}: expected ${JSON.stringify(one)}, found ${JSON.stringify(other)}`]
+    const [first, second] = [expected.get(key), actual.get(key)]
+    if (isDeepStrictEqual(first, second)) return []
+    return [`${what} ${key}: expected ${JSON.stringify(first)}, found ${JSON.stringify(second)}`]
   })
 }
