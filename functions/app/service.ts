@@ -174,8 +174,8 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const lateConnectors = cosmosLateConnectorStore(container('events'), outbox)
   const tellHealth = (tenantId: string) => tellConnectorHealth(tenantId, { ...connectors, lateConnectors, nowMs })
   const stores = mailStores(parts)
-  const told = tellByMail(parts, stores)
-  const events = eventParts(settings, parts, subscriptions, collections.collections, told)
+  const notifyByMail = tellByMail(parts, stores)
+  const events = eventParts(settings, parts, subscriptions, collections.collections, notifyByMail)
   const { membershipResolver, deputies } = requests
   const mail = mailParts(settings, parts, stores, {
     ...{ requests: requestStore, collections: collections.collections, links: linkStore, subscriptions },

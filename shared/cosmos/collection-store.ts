@@ -106,11 +106,11 @@ export function cosmosCollectionStore(
     audit: AuditRecord | undefined,
   ) => {
     const guard = referenceVersion === undefined ? [] : [guardOperation(collection.tenantId, referenceVersion)]
-    const told = await outbox.prepare(collection.tenantId, eventsOfCollection(audit))
-    const operations = [operation, ...guard, ...auditOperations(audit), ...told]
+    const eventWrites = await outbox.prepare(collection.tenantId, eventsOfCollection(audit))
+    const operations = [operation, ...guard, ...auditOperations(audit), ...eventWrites]
     const failed = await writeTogether(collections, collection.tenantId, operations)
     if (failed !== undefined) throw staleOr(failed.status, collection.id)
-    await outbox.notify('collections', collection.tenantId, told)
+    await outbox.notify('collections', collection.tenantId, eventWrites)
   }
   const written = async (collection: Collection): Promise<Versioned<Collection>> => {
     const found = await find(collection.tenantId, collection.id)
@@ -190,16 +190,16 @@ export function cosmosCollectionStore(
     },
     async remove(tenantId, id, version, referenceVersion, audit) {
       const removal: RemovalDocument = { id: removalId(id), tenantId, removedCollectionId: id }
-      const told = await outbox.prepare(tenantId, eventsOfCollection(audit))
+      const eventWrites = await outbox.prepare(tenantId, eventsOfCollection(audit))
       const failed = await writeTogether(collections, tenantId, [
         deletionOf(id, version),
         guardOperation(tenantId, referenceVersion),
         { operationType: 'Upsert', resourceBody: removal },
         ...auditOperations(audit),
-        ...told,
+        ...eventWrites,
       ])
       if (failed !== undefined) throw staleOr(failed.status, id)
-      await outbox.notify('collections', tenantId, told)
+      await outbox.notify('collections', tenantId, eventWrites)
     },
     async removals(tenantId) {
       const query = 'SELECT * FROM c WHERE IS_DEFINED(c.removedCollectionId)'

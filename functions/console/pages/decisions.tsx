@@ -131,7 +131,7 @@ type RequesterCellProps = {
   readonly onChoose: (isChosen: boolean) => void
 }
 
-/** Who asks, with the position, which tells people of one name apart. */
+/** Who asks, with the position, which distinguishes people of one name. */
 function RequesterCell({ request, isChosen, onChoose }: RequesterCellProps) {
   const { id, collectionId, requesterName, relationshipTitle, orgUnitName } = request
   const name = requesterName ?? t('unknown')

@@ -74,7 +74,7 @@ async function readPerson(id: string, readsCore: boolean, api: Api, signal: Abor
 
 type PersonFactsProps = { readonly core: CoreObjectDto; readonly positions: readonly Position[] }
 
-/** What tells people of one name apart. */
+/** What distinguishes people of one name. */
 function PersonFacts({ core, positions: [first] }: PersonFactsProps) {
   return (
     <>

@@ -63,12 +63,12 @@ export function cosmosJobStore(
     async add(job, audit) {
       const creation: OperationInput = { operationType: 'Create', resourceBody: withTtl(job) }
       const { tenantId, linkId: id, collectionId, directoryGroupId } = job
-      const told = await outbox.prepare(tenantId, eventsOfLinkAction({ id, collectionId, directoryGroupId }, audit))
-      const failed = await writeTogether(jobs, job.tenantId, [creation, ...auditOperations(audit), ...told])
+      const eventWrites = await outbox.prepare(tenantId, eventsOfLinkAction({ id, collectionId, directoryGroupId }, audit))
+      const failed = await writeTogether(jobs, job.tenantId, [creation, ...auditOperations(audit), ...eventWrites])
       if (failed !== undefined && failed.status !== 409) {
         throw new Error(`Storing sync job ${job.id} failed with status ${failed.status}`)
       }
-      await outbox.notify('jobs', tenantId, told)
+      await outbox.notify('jobs', tenantId, eventWrites)
     },
     async replace(job, version, changes) {
       if (changes !== undefined) return replaceWithChanges(jobs, job, version, changes)

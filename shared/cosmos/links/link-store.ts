@@ -123,15 +123,15 @@ export function cosmosLinkStore(
     return found.map(parse).sort(oldestFirst)
   }
 
-  /** Writes with the events that the write tells of. */
-  async function telling<T>(
+  /** Writes a change together with its events. */
+  async function writingEvents<T>(
     tenantId: string,
     events: readonly EventDraft[],
-    write: (told: readonly OperationInput[]) => Promise<T>,
+    write: (eventWrites: readonly OperationInput[]) => Promise<T>,
   ): Promise<T> {
-    const told = await outbox.prepare(tenantId, events)
-    const written = await write(told)
-    await outbox.notify('links', tenantId, told)
+    const eventWrites = await outbox.prepare(tenantId, events)
+    const written = await write(eventWrites)
+    await outbox.notify('links', tenantId, eventWrites)
     return written
   }
 
@@ -207,29 +207,29 @@ export function cosmosLinkStore(
       return filteredPage(read, passes, after, size)
     },
     add: (link, audit) =>
-      telling(link.tenantId, eventsOfLinkAction(link, audit), (told) =>
-        retryOnConflict(() => addSucceeding(links, link, audit, told)),
+      writingEvents(link.tenantId, eventsOfLinkAction(link, audit), (eventWrites) =>
+        retryOnConflict(() => addSucceeding(links, link, audit, eventWrites)),
       ),
     replace(changed, version, audit, before) {
       const link = before === undefined ? changed : withPauseTold(changed)
       const changes = before === undefined ? [] : eventsOfLinkChange(before, link, nowMs())
-      return telling(link.tenantId, [...eventsOfLinkAction(link, audit), ...changes], async (told) => {
-        if (audit === undefined && told.length === 0) {
+      return writingEvents(link.tenantId, [...eventsOfLinkAction(link, audit), ...changes], async (eventWrites) => {
+        if (audit === undefined && eventWrites.length === 0) {
           const item = links.item(link.id, link.tenantId)
           return parseWritten(await item.replace(link, ifVersion(version)).catch(refuse(NOT_CURRENT)))
         }
         const replacement = { operationType: 'Replace', id: link.id, resourceBody: link, ifMatch: version } as const
-        return { value: link, version: await writeAudited(links, [replacement, ...told], audit, link, NOT_CURRENT) }
+        return { value: link, version: await writeAudited(links, [replacement, ...eventWrites], audit, link, NOT_CURRENT) }
       })
     },
     remove(link, version, audit) {
       const left: OperationInput = { operationType: 'Upsert', resourceBody: formerDocument(link, formerLinkOf(link)) }
-      return telling(link.tenantId, eventsOfLinkAction(link, audit), async (told) => {
+      return writingEvents(link.tenantId, eventsOfLinkAction(link, audit), async (eventWrites) => {
         const outcome = await versionsTogether(links, link.tenantId, [
           deletionOf(link.id, version),
           left,
           ...auditOperations(audit),
-          ...told,
+          ...eventWrites,
         ])
         if ('status' in outcome) throw failedWrite(outcome.status, NOT_CURRENT)
       })
@@ -300,7 +300,7 @@ async function addSucceeding(
   links: Container,
   link: GroupLink,
   audit: AuditRecord | undefined,
-  told: readonly OperationInput[],
+  eventWrites: readonly OperationInput[],
 ): Promise<Versioned<GroupLink>> {
   const { id, ...emptied } = formerDocument(link, NO_FORMER_LINK)
   const document = await readDocument<FormerLink & Resource>(links, id, link.tenantId)
@@ -312,7 +312,7 @@ async function addSucceeding(
       ? { operationType: 'Create', resourceBody: { id, ...emptied } }
       : { operationType: 'Replace', id, resourceBody: { id, ...emptied }, ifMatch: former.version },
     ...auditOperations(audit),
-    ...told,
+    ...eventWrites,
   ])
   if ('versions' in outcome) return { value, version: outcome.versions[0] ?? '' }
   throw outcome.index === 1 ? new Refusal('StaleVersion') : failedWrite(outcome.status, TAKEN)

@@ -176,8 +176,8 @@ class Run {
           : subscription,
       )
       if (disabled.every((subscription, index) => subscription === value[index])) return
-      const told = { subscriptionId, reason, at: toTimestamp(nowMs()) }
-      await subscriptions.replace(tenantId, disabled, version, told)
+      const disabling = { subscriptionId, reason, at: toTimestamp(nowMs()) }
+      await subscriptions.replace(tenantId, disabled, version, disabling)
     })
     metrics.record('subscriptions.disabled', 1, { reason })
     log.warn('events.subscription-disabled', { tenantId, subscriptionId, reason })

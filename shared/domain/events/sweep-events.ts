@@ -72,8 +72,8 @@ async function tellDropped(
     subject: `/event-subscriptions/${subscriptionId}`,
     data: { subscriptionId, count: events.length, from, to },
   }
-  const told = eventOf(draft, tenantId, deps.deriveId)
-  await storeBatches([told], { tenantId, subscriptionId }, deps)
+  const event = eventOf(draft, tenantId, deps.deriveId)
+  await storeBatches([event], { tenantId, subscriptionId }, deps)
   deps.metrics.record('events.dropped', events.length, {})
   deps.log.warn('events.dropped', { tenantId, subscriptionId, count: events.length })
 }

@@ -51,8 +51,8 @@ export function deliveryOf(
 /** The mailbox after a mail that told these events. They wait for no digest any more. */
 export function afterMail(mailbox: Mailbox, eventIds: readonly string[], nowMs: number, timeZone: string): Mailbox {
   const day = localDate(nowMs, timeZone)
-  const told = withoutWaiting(mailbox, eventIds, nowMs, timeZone)
-  return { ...told, day, sentCount: (day === mailbox.day ? mailbox.sentCount : 0) + 1 }
+  const remaining = withoutWaiting(mailbox, eventIds, nowMs, timeZone)
+  return { ...remaining, day, sentCount: (day === mailbox.day ? mailbox.sentCount : 0) + 1 }
 }
 
 /** The mailbox without these events in its digest, as after a mail that need not be sent. */

@@ -142,8 +142,8 @@ function expire(request: MembershipRequest, step: Step): RequestOutcome {
 }
 
 function tell(request: MembershipRequest, nowMs: number): RequestOutcome {
-  const told = withTold(request, nowMs)
-  return told === undefined ? { outcome: 'unchanged' } : next(told)
+  const after = withTold(request, nowMs)
+  return after === undefined ? { outcome: 'unchanged' } : next(after)
 }
 
 /** The extension passes the gates as a request does, and is granted at once without any. */

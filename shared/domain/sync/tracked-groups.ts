@@ -16,17 +16,17 @@ export type TrackedGroup = {
   readonly groupId: string
   /** When the service last learned of changes of the group's members that its collection does not explain. */
   readonly changedAtMs: number
-  /** Accounts that the link has added, and whose addition the directory has told. The link may still wait for them. */
+  /** Accounts that the link has added, and whose addition the directory has reported. The link may still wait for them. */
   readonly seenAdditions: readonly string[]
 }
 
-/** Groups whose changes the directory tells together. */
+/** Groups whose changes the directory reports together. */
 export type TrackedGroups = {
   readonly id: string
   readonly groups: readonly TrackedGroup[]
   /** Where the changes go on; null before the directory was asked. */
   readonly continueAfter: string | null
-  /** False until the first query has ended, from which on changes are told. */
+  /** False until the first query has ended, from which on changes are reported. */
   readonly isTracking: boolean
   readonly savedAtMs: number
 }
@@ -195,7 +195,7 @@ async function readPages(
     const { continueAfter, groups, isTracking } = tracked
     const from = continueAfter === null ? { groupIds: groups.map(({ groupId }) => groupId) } : { continueAfter }
     const page = await directory.readMemberChanges(tenantId, from)
-    if (page === undefined && continueAfter === null) throw new DirectoryFault('refused', 'No changes are told.')
+    if (page === undefined && continueAfter === null) throw new DirectoryFault('refused', 'The directory returned no changes.')
     isChanged ||= page === undefined || !isTracking || page.changes.length > 0
     if (isTracking) changes.push(...(page?.changes ?? []))
     tracked =
@@ -205,7 +205,7 @@ async function readPages(
   return { tracked, changes, isComplete: false, isChanged: true }
 }
 
-/** The groups after a page. When tracking begins, all of them count as changed: earlier changes are not told. */
+/** The groups after a page. When tracking begins, all of them count as changed: earlier changes are not reported. */
 export function afterPage(
   tracked: TrackedGroups,
   { continueAfter, isLast }: { continueAfter: string; isLast: boolean },
@@ -233,8 +233,8 @@ async function groupsAfter(
     if (members === undefined) after.push(group)
     else if (members.includes(undefined)) after.push(unexplained(group, nowMs))
     else {
-      const told = members.flatMap((changes) => changes ?? [])
-      after.push((await explain(group, told)) ?? unexplained(group, nowMs))
+      const reported = members.flatMap((changes) => changes ?? [])
+      after.push((await explain(group, reported)) ?? unexplained(group, nowMs))
     }
   }
   return after

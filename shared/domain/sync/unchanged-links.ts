@@ -132,7 +132,7 @@ function areOwnAdditions({ unseenAdditions }: GroupLink, members: readonly Group
 
 /**
  * Whether the collection requires all of these changes of the members of its group, as those that the service has made.
- * Each change counts, also one that a later one reverts: changes can be told out of order.
+ * Each change counts, also one that a later one reverts: changes can be reported out of order.
  */
 async function requires(
   { tenantId, collectionId, appliedMembershipVersion, skippedCount, acceptedWithoutAccount }: GroupLink,
@@ -149,14 +149,14 @@ async function requires(
   )
 }
 
-/** The additions that the link waits for and that the directory has told by now, as of users. */
+/** The additions that the link waits for and that the directory has reported by now, as of users. */
 function seenAdditions(
   { unseenAdditions }: GroupLink,
   group: TrackedGroup,
   members: readonly GroupMemberChange[],
 ): readonly string[] {
-  const told = members.flatMap(({ id, isUser, isMember }) => (isUser && isMember ? [id] : []))
-  const seen = new Set([...group.seenAdditions, ...told])
+  const reported = members.flatMap(({ id, isUser, isMember }) => (isUser && isMember ? [id] : []))
+  const seen = new Set([...group.seenAdditions, ...reported])
   return unseenAdditions.filter((account) => seen.has(account))
 }
 
