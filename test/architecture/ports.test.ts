@@ -31,6 +31,12 @@ describe('The ports of the domain', () => {
     )
   })
 
+  it('are composed with each other, and asked for one by one by the use cases', () => {
+    const composed = /: (?:Collection|Evaluated)Dependencies\b/
+    const takers = files.filter((file) => textOf(file).split('\n').some((line) => composed.test(line)))
+    assert.deepEqual(takers, [])
+  })
+
   it('leave it to one module to build messages and their ids', () => {
     const sources = globSync('{shared,functions}/**/*.ts', { cwd: PROJECT_FOLDER })
     const senders = sources.filter((file) => textOf(file).includes('messageQueue.enqueue('))

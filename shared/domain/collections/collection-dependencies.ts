@@ -108,11 +108,18 @@ interface TenantDirectory {
   register(tenantId: string): Promise<void>
 }
 
-export type CollectionDependencies = {
+/** Collections, the limits on them, and the links that refer to them. */
+type StoredCollections = {
   readonly collections: CollectionStore & CollectionLists
   readonly collectionQuota: TenantQuota
   /** Of the bytes of all definitions of a tenant. */
   readonly definitionQuota: TenantQuota
+  readonly links: CollectionLinks
+  readonly tenants: TenantDirectory
+}
+
+/** Members, and the changes of them. */
+type StoredMembers = {
   /** Members of criteria collections. */
   readonly memberships: MembershipStore
   /** Members of joinable collections. */
@@ -121,18 +128,28 @@ export type CollectionDependencies = {
   readonly history: Readonly<Record<CollectionKind, MemberHistory>>
   /** Days for which changes are kept. */
   readonly historyDays: number
+}
+
+/** The core objects that conditions are evaluated on. */
+type EvaluatedObjects = {
   readonly snapshots: TenantSnapshots
   /** Parses conditions without blocking other requests. */
   readonly scheduler: CooperativeScheduler
   readonly accountChanges: AccountChangeStore
-  readonly links: CollectionLinks
-  readonly tenants: TenantDirectory
+}
+
+type Surroundings = {
   readonly messageQueue: MessageQueue
   readonly log: Log
   readonly metrics: Metrics
   newId(): string
   nowMs(): number
 }
+
+/** All that use cases of collections are composed with. Each declares the members that it uses. */
+export type CollectionDependencies = StoredCollections & StoredMembers & EvaluatedObjects & Surroundings
+
+export type EvaluationNotifier = Pick<CollectionDependencies, 'messageQueue' | 'log' | 'newId'>
 
 /**
  * Enqueues an evaluation of the tenant's collections. Call it after the change is written. A failure to enqueue is
@@ -141,7 +158,7 @@ export type CollectionDependencies = {
  */
 export async function notifyEvaluation(
   tenantId: string,
-  { messageQueue, log, newId }: Pick<CollectionDependencies, 'messageQueue' | 'log' | 'newId'>,
+  { messageQueue, log, newId }: EvaluationNotifier,
   delayMs = 0,
 ): Promise<void> {
   try {

@@ -22,7 +22,7 @@ type Evaluated = {
   readonly pass: EvaluationPass
 }
 
-type AttributionDependencies = Pick<CollectionDependencies, 'history' | 'snapshots' | 'nowMs'> & {
+export type AttributionDependencies = Pick<CollectionDependencies, 'history' | 'snapshots' | 'nowMs'> & {
   readonly deletedObjects: DeletedCoreObjects
 }
 

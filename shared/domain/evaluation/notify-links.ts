@@ -30,7 +30,7 @@ export type Evaluated = {
   readonly changes: RowChanges
 }
 
-type NotifyLinksDependencies = Pick<
+export type NotifyLinksDependencies = Pick<
   CollectionDependencies,
   'links' | 'joined' | 'accountChanges' | 'messageQueue' | 'newId' | 'nowMs'
 >

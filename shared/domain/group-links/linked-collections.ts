@@ -1,4 +1,4 @@
-import { findCircleOfLink } from '../collections/circular-references.ts'
+import { type CircleDependencies, findCircleOfLink } from '../collections/circular-references.ts'
 import type { Collection, CollectionKind } from '../collections/collection.ts'
 import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
 import type { MembershipHead } from '../collections/membership-store.ts'
@@ -24,7 +24,9 @@ import type {
 } from './link-dependencies.ts'
 import { removalCausesOf } from './removal-causes.ts'
 
-type LinkedDependencies = CollectionDependencies & AccountDependencies
+type LinkedDependencies = AccountDependencies &
+  CircleDependencies &
+  Pick<CollectionDependencies, 'memberships' | 'joined' | 'history' | 'snapshots'>
 
 /** The directory accounts of collections' members. */
 export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvaluator): LinkedCollections {

@@ -5,8 +5,9 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
+import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { storedConditionTask } from '../collections/condition-entry.ts'
-import { lazyContext, objectTypeOf, withReferences } from '../collections/live-members.ts'
+import { type LiveDependencies, lazyContext, objectTypeOf, withReferences } from '../collections/live-members.ts'
 import { readCollection } from '../collections/read-collections.ts'
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import { CORE_TYPE, type Row } from '../criteria/collection-members.ts'
@@ -81,7 +82,10 @@ export const Explanation = Closed({
 })
 export type Explanation = Static<typeof Explanation>
 
-export type ExplainDependencies = RequestDependencies & ExplainedLinkDependencies
+export type ExplainDependencies = LiveDependencies &
+  ExplainedLinkDependencies &
+  Pick<CollectionDependencies, 'memberships' | 'history'> &
+  Pick<RequestDependencies, 'requests'>
 
 /** Who asks: with the own identity, if any, and whether any object may be explained or only own ones. */
 export type Asker = { readonly caller: Caller; readonly identityId: string | undefined; readonly seesAll: boolean }
