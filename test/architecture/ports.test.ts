@@ -7,9 +7,6 @@ import ts from 'typescript'
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 const MAX_METHOD_COUNT = 10
 
-/** Larger, until its readers have ports of their own. */
-const LARGER_PORTS: readonly string[] = ['ConnectorObjectStore']
-
 const files = globSync('shared/domain/**/*.ts', { cwd: PROJECT_FOLDER })
 const textOf = (file: string): string => readFileSync(join(PROJECT_FOLDER, file), 'utf8')
 
@@ -27,7 +24,7 @@ describe('The ports of the domain', () => {
     assert.ok(ports.length > 30, `${ports.length} ports`)
     assert.deepEqual(
       ports.filter(([, methodCount]) => methodCount > MAX_METHOD_COUNT).map(([name]) => name),
-      LARGER_PORTS,
+      [],
     )
   })
 

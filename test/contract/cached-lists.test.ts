@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cachedLists } from '../../shared/cosmos/cached-lists.ts'
-import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import { cosmosCollectionStore } from '../../shared/cosmos/collections/collection-store.ts'
 import type { CollectionKind } from '../../shared/domain/collections/collection.ts'
 import { localAccount, operationsDuring } from '../support/contract/local-database.ts'
 

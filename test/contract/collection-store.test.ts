@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import { cosmosCollectionStore } from '../../shared/cosmos/collections/collection-store.ts'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
 import { localDatabase } from '../support/contract/local-database.ts'
 

@@ -1,5 +1,5 @@
 import type { Versioned } from '../../kernel/versioned.ts'
-import { type ConnectorObject, type ConnectorObjectStore, type DeriveId, ownCoreObjectId } from './connector-object.ts'
+import { type ConnectorObject, type ConnectorObjectLookup, type DeriveId, ownCoreObjectId } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { type JoinKeyValue, soughtKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
@@ -13,7 +13,7 @@ export async function connectedIdentities(
   writes: readonly ObjectWrite[],
   stored: readonly Found[],
   rules: ConnectorRules,
-  { objects, deriveId }: { readonly objects: ConnectorObjectStore; readonly deriveId: DeriveId },
+  { objects, deriveId }: { readonly objects: ConnectorObjectLookup; readonly deriveId: DeriveId },
 ): Promise<Found[]> {
   const known = new Map<string, Found>()
   const seen = new Set<string>()

@@ -8,7 +8,7 @@ import {
   REFERENCES,
   referenceIds,
 } from './connector-object.ts'
-import type { WriteDecision } from './decide-writes.ts'
+import type { WriteDecision } from './write-decision.ts'
 
 type RenameDependencies = {
   readonly objects: Pick<ConnectorObjectStore, 'referringTo' | 'write'>

@@ -3,7 +3,7 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import type { CoreObjectReader } from '../core/core-object-store.ts'
 import type { ConnectorStore } from './connector.ts'
-import { type ConnectorObjectStore, ExternalId } from './connector-object.ts'
+import { type ConnectorObjectLookup, ExternalId } from './connector-object.ts'
 import { rulesOf } from './connector-rules.ts'
 import { liveContributions } from './contributions.ts'
 import { joins } from './join-keys.ts'
@@ -33,7 +33,7 @@ export type IdentitySource = Static<typeof IdentitySource>
 export type SourceDependencies = {
   readonly coreObjects: CoreObjectReader
   readonly connectors: ConnectorStore
-  readonly objects: ConnectorObjectStore
+  readonly objects: ConnectorObjectLookup
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Connector } from './connector.ts'
 import type { ConnectorObject } from './connector-object.ts'
-import type { WriteDecision } from './decide-writes.ts'
+import type { WriteDecision } from './write-decision.ts'
 import { joinKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { type WriteScope, writeScope, writeWithRetries } from './write-attempts.ts'

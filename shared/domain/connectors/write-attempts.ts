@@ -10,8 +10,9 @@ import {
   ownCoreObjectId,
 } from './connector-object.ts'
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
-import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
+import { decideWrite } from './decide-writes.ts'
 import { IdentityResolver } from './identity-resolver.ts'
+import type { ItemOutcome, WriteContext, WriteDecision } from './write-decision.ts'
 import { joinKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { parentOfLive, readAncestors } from './org-tree.ts'

@@ -3,7 +3,7 @@ import type { RefusalEntry } from '../../kernel/refusals.ts'
 import type { Reservation, TenantQuota } from '../../kernel/tenant-quota.ts'
 import { connectorObjectId } from './connector-object.ts'
 import { type AddedNames, addedNames, type CustomAttributeRegister } from './custom-attribute-names.ts'
-import type { WriteContext } from './decide-writes.ts'
+import type { WriteContext } from './write-decision.ts'
 import type { ObjectWrite } from './object-input.ts'
 
 type LimitDependencies = {

@@ -1,7 +1,7 @@
 import { enqueueEvaluation } from '../../kernel/notifications.ts'
 import { Refusal, refusalEntry } from '../../kernel/refusals.ts'
 import type { Connector } from './connector.ts'
-import type { ItemOutcome, WriteDecision } from './decide-writes.ts'
+import type { ItemOutcome, WriteDecision } from './write-decision.ts'
 import { followRenames } from './follow-renames.ts'
 import { mergeAffected } from './merge-affected.ts'
 import type { ObjectWrite } from './object-input.ts'
