@@ -37,6 +37,6 @@ describe('The ports of the domain', () => {
   it('leave it to one module to build messages and their ids', () => {
     const sources = globSync('{shared,functions}/**/*.ts', { cwd: PROJECT_FOLDER })
     const senders = sources.filter((file) => textOf(file).includes('messageQueue.enqueue('))
-    assert.deepEqual(senders.sort(), ['shared/kernel/notifications.ts', 'shared/messaging/redelivery.ts'])
+    assert.deepEqual(senders.sort(), ['shared/kernel/enqueue-messages.ts', 'shared/messaging/redelivery.ts'])
   })
 })

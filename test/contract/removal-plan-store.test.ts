@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import type { LocalCosmos } from '../../infra/local/cosmos/server.ts'
+import type { LocalCosmos } from '../../infra/local/cosmos/cosmos-server.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/links/removal-plan-store.ts'
 import type { RemovalPlanStore } from '../../shared/domain/group-links/removal-plan.ts'
 import { startLocalAccount } from '../support/contract/local-database.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { LeaseLost } from '../../shared/domain/group-links/lease.ts'
+import { LeaseLost } from '../../shared/domain/group-links/link-lease.ts'
 import type { SyncStep } from '../../shared/domain/sync/plan-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'

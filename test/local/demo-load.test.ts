@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose'
 import { demoEnvironment } from '../../infra/local/demo/demo-environment.ts'
 import { loadDemo } from '../../infra/local/demo/load-demo.ts'
 import { demoAnswer } from '../../infra/local/directory/seed.ts'
-import type { LocalDirectory } from '../../infra/local/directory/server.ts'
+import type { LocalDirectory } from '../../infra/local/directory/directory-server.ts'
 import { openDirectory } from '../support/local/directory-fixture.ts'
 
 const API = 'http://api.test'

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../shared/kernel/json.ts'
 import type { Container } from './catalog.ts'
 import type { Partition } from './item-rules.ts'
 import { claimValues, requireUnique, type ValidItem, validItem } from './item-rules.ts'
-import { isJsonObject } from './json.ts'
+import { isJsonObject } from './json-values.ts'
 import { badRequest, CosmosFailure, readCharge, writeCharge } from './response.ts'
 import type { Storage } from './storage.ts'
 

@@ -4,7 +4,7 @@ import type { EventSource, OutboxStore } from '../../domain/events/event-stores.
 import { type EventDraft, eventOf, type StoredEvent } from '../../domain/events/event-types.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
-import { enqueuePublishing } from '../../kernel/notifications.ts'
+import { enqueuePublishing } from '../../kernel/enqueue-messages.ts'
 import { derivedId } from '../derived-id.ts'
 import { documentParser } from '../document-parser.ts'
 import { queryAll, type Stored, statusOf } from '../documents.ts'

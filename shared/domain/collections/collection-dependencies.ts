@@ -2,7 +2,7 @@ import type { CooperativeScheduler } from '../../kernel/cooperative-scheduler.ts
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { enqueueEvaluation } from '../../kernel/notifications.ts'
+import { enqueueEvaluation } from '../../kernel/enqueue-messages.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AccountChangeStore } from '../core/core-object-store.ts'

@@ -1,5 +1,5 @@
 import type { Metrics } from '../../kernel/metrics.ts'
-import { enqueueAudit } from '../../kernel/notifications.ts'
+import { enqueueAudit } from '../../kernel/enqueue-messages.ts'
 import { type CoreObjectAudits, coreObjectsToAudit } from './audit-scope.ts'
 import { type Connector, SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
 import { rulesOf } from './connector-rules.ts'

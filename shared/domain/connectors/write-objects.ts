@@ -1,4 +1,4 @@
-import { enqueueEvaluation } from '../../kernel/notifications.ts'
+import { enqueueEvaluation } from '../../kernel/enqueue-messages.ts'
 import { Refusal, refusalEntry } from '../../kernel/refusals.ts'
 import type { Connector } from './connector.ts'
 import type { ItemOutcome, WriteDecision } from './write-decision.ts'

@@ -1,4 +1,4 @@
-import { enqueueMembersChanged } from '../../kernel/notifications.ts'
+import { enqueueMembersChanged } from '../../kernel/enqueue-messages.ts'
 import type { Collection, CriteriaObjectType } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import type { JoinedMembers } from '../collections/membership-store.ts'

@@ -1,5 +1,5 @@
 import { coalesce } from '../../kernel/concurrency.ts'
-import { enqueueEvaluation } from '../../kernel/notifications.ts'
+import { enqueueEvaluation } from '../../kernel/enqueue-messages.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { UTC } from '../../kernel/time-zone.ts'
 import { isConflict } from '../../kernel/versioned.ts'

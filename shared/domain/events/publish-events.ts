@@ -1,5 +1,5 @@
 import { chunk } from '../../kernel/chunk.ts'
-import { enqueueDelivery, enqueuePublishing } from '../../kernel/notifications.ts'
+import { enqueueDelivery, enqueuePublishing } from '../../kernel/enqueue-messages.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { CollectionSummary } from '../collections/collection-dependencies.ts'
 import { newDelivery } from './delivery.ts'

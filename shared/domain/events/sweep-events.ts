@@ -1,4 +1,4 @@
-import { enqueuePublishing } from '../../kernel/notifications.ts'
+import { enqueuePublishing } from '../../kernel/enqueue-messages.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { EVENT_SOURCES, type EventDependencies } from './event-stores.ts'
 import { type EventDraft, eventOf, type StoredEvent } from './event-types.ts'

@@ -1,7 +1,7 @@
 import type { LeaseTimes } from '../../kernel/lease.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink, Lease } from './group-link.ts'
-import { linkLeaseDecision } from './lease.ts'
+import { linkLeaseDecision } from './link-lease.ts'
 import { EMPTY_JOURNAL, type SyncJob } from './sync-job.ts'
 
 /** Retries of a failed job before it stays `Failed`. */

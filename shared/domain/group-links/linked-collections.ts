@@ -14,7 +14,7 @@ import { partsOfDefinitionKey } from '../evaluation/members-now.ts'
 import type { TenantEvaluator } from '../evaluation/tenant-evaluator.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { GroupLink } from './group-link.ts'
-import { changeLink, ignoreDeletedLink } from './lease.ts'
+import { changeLink, ignoreDeletedLink } from './link-lease.ts'
 import type {
   AccountChanges,
   CollectionAccounts,

@@ -4,7 +4,7 @@ import { Closed, Described, Guid } from '../../kernel/schema.ts'
 import { type Page, requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { auditOfLink, auditOfLinkChange, type LinkActor, linkFields } from './audit-link.ts'
 import { type GroupLink, type GroupLinkDto, linkETag, toGroupLinkDto } from './group-link.ts'
-import { changeLink, getLink, ignoreDeletedLink } from './lease.ts'
+import { changeLink, getLink, ignoreDeletedLink } from './link-lease.ts'
 import type {
   JobFilter,
   JobStore,

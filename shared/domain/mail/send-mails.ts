@@ -1,4 +1,4 @@
-import { enqueueMails } from '../../kernel/notifications.ts'
+import { enqueueMails } from '../../kernel/enqueue-messages.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { StoredEvent } from '../events/event-types.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'

@@ -1,4 +1,4 @@
-import { enqueueMembersChanged } from '../../kernel/notifications.ts'
+import { enqueueMembersChanged } from '../../kernel/enqueue-messages.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { type CollectionDependencies, type EvaluationNotifier, notifyEvaluation } from '../collections/collection-dependencies.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'

@@ -1,5 +1,5 @@
 import { chunk } from '../../kernel/chunk.ts'
-import { enqueueAudit, enqueueEvaluation, enqueueSweep, enqueueSyncJob } from '../../kernel/notifications.ts'
+import { enqueueAudit, enqueueEvaluation, enqueueSweep, enqueueSyncJob } from '../../kernel/enqueue-messages.ts'
 import { type TimeZone, timeZoneOf, UTC } from '../../kernel/time-zone.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'

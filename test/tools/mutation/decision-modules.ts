@@ -7,7 +7,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   'removal-guard': ['shared/domain/sync/removal-guard.ts', 'shared/domain/group-links/removal-window.ts'],
   leases: [
     'shared/kernel/lease.ts',
-    'shared/domain/group-links/lease.ts',
+    'shared/domain/group-links/link-lease.ts',
     'shared/domain/group-links/job-transitions.ts',
   ],
   requests: ['shared/domain/membership-requests/decide-request.ts'],

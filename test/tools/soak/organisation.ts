@@ -8,7 +8,7 @@ import type { OrganisationModel } from './organisation-model.ts'
 import type { SourceName } from './people-model.ts'
 import { pickOf } from './picks.ts'
 import type { RecentChanges } from './recent-changes.ts'
-import type { SoakTenant } from './tenant.ts'
+import type { SoakTenant } from './soak-tenant.ts'
 
 /** What the actions of a run work on. */
 export type Organisation = {

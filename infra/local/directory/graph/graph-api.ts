@@ -6,7 +6,7 @@ import type { DirectoryObjects } from '../objects.ts'
 import { type RequestLog, type RequestRecord, requestRecord } from '../request-log.ts'
 import type { SentMails } from '../sent-mails.ts'
 import type { SigningKeys } from '../signing-keys.ts'
-import { type BatchItem, batchedAnswer, batchItems, shuffled } from './batch.ts'
+import { type BatchItem, batchedAnswer, batchItems, shuffled } from './json-batch.ts'
 import {
   answered,
   badRequest,

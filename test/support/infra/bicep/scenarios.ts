@@ -1,4 +1,4 @@
-import { allowedValues, decoratorValue } from './parameters.ts'
+import { allowedValues, decoratorValue } from './template-parameters.ts'
 import type { Parameter, Template } from './template.ts'
 import type { ObjectValue, Value } from './value.ts'
 

@@ -6,7 +6,7 @@ import { type Account, type Call, noOperations, type OperationCounts, type Opera
 import { type HttpClient, inProcessClient, type ReceivedRequest } from './in-process.ts'
 import { answerOperation } from './item-operations.ts'
 import { PartitionTurns } from './partition-turns.ts'
-import { operationOf, readBody, verifySignature } from './request.ts'
+import { operationOf, readBody, verifySignature } from './cosmos-request.ts'
 import { type Answer, badRequest, CosmosFailure, chargeOf, failureAnswer, send } from './response.ts'
 import { type ContainerSizes, openStorage } from './storage.ts'
 import { type Throttle, Throttling } from './throttling.ts'
