@@ -6,10 +6,10 @@ import {
   type ReferenceTarget,
   type StoredConnectorObject,
 } from '../../domain/connectors/connector-object.ts'
-import type { Versioned } from '../../kernel/versionedObject.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import { documentParser, StoredAttributes } from '../document-parser.ts'
 import type { Stored } from '../documents.ts'
-import type { VersionedWrite } from '../versionedObject-writes.ts'
+import type { VersionedWrite } from '../versioned-writes.ts'
 
 /** A connector object as stored in the container `connectorObjects`. */
 export type ConnectorObjectDocument = ConnectorObject & {

@@ -9,11 +9,11 @@ import {
 import { KEYS_AS_SENT } from '../../domain/connectors/join-keys.ts'
 import { parentIn } from '../../domain/connectors/org-tree.ts'
 import type { ObjectType } from '../../domain/core/core-object.ts'
-import type { Versioned } from '../../kernel/versionedObject.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import { readFew } from '../batched-reads.ts'
 import { queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from '../documents.ts'
 import { readPage, readValues } from '../keyset-page.ts'
-import { type Companions, type VersionedWrite, writeInChain, writeVersioned } from '../versionedObject-writes.ts'
+import { type Companions, type VersionedWrite, writeInChain, writeVersioned } from '../versioned-writes.ts'
 import {
   type ConnectorObjectDocument,
   documentWrite,
