@@ -110,7 +110,7 @@ const accountConflictsRoute = ({ coreObjects }: Pick<CoreObjectRouteDependencies
     summary: 'List the directory accounts that several identities claim',
     description:
       'The identity that claimed the account first holds it, for signing in and in groups: `holderId`. The identities ' +
-      '`claimantIds` have no `directoryObjectId` until it lets go; then the one with the oldest claim takes over.',
+      '`claimantIds` have no `directoryObjectId` until it releases the account; then the one with the oldest claim takes over.',
     roles: FULL_ACCESS_ROLES,
     reply: { status: 200, schema: Type.Array(AccountConflict) },
     refusals: [],

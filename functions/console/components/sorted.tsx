@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { compareByLocale, t } from '../language/texts.ts'
 import { queryValue, setQueryValue } from '../router.ts'
 
-/** What a column is ordered by. Records without a value come last. */
+/** What a column of a table or card list is ordered by. Records without a value come last. */
 type SortValue = string | number | null | undefined
 
 export type SortedColumn<Item> = {

@@ -28,7 +28,7 @@ export type AuditPosition = {
 
 /**
  * Compares core objects of a tenant with the merge of their live contributions, and merges those that differ. Of
- * several identities that hold one account, all but the oldest claim let go of it. Such differences are left by
+ * several identities that hold one account, all but the oldest claim release it. Such differences are left by
  * interrupted writes. So the daily audit compares what was written since the last one; all core objects at least every
  * 84 days, in case a difference has another cause. Writes no core object where nothing differs.
  *

@@ -125,7 +125,7 @@ function mergedOrDeleted(
 }
 
 /**
- * Returns the due writes together with those of identities that take over an account that one of them lets go. They are
+ * Returns the due writes together with those of identities that take over an account that one of them releases. They are
  * written first: an interruption in between leaves two holders, which the repeated write resolves, and not an account
  * without a holder, which it would not notice.
  */
