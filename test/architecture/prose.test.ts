@@ -27,6 +27,8 @@ const AVOIDED_WORDS = [
   /\bcomes? to grief\b/i, // fail
   /\bso many\b|\bas it were\b/i,
   /\btells? apart\b|\btold apart\b/i, // distinguish
+  /^\s*The same(?: (?:as|for|in|of|through|when|with|without)\b|[.,])/, // a sentence that needs no neighbour
+  /\blets? go of?\b/i, // release
 ] as const
 
 /** Terms that the code itself must not use anywhere. `Application Insights` contains none of them as a word. */

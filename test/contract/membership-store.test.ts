@@ -77,7 +77,7 @@ it('The versions of members are those of the collections that were evaluated, in
   assert.deepEqual(await store.versionsWrittenSince('another tenant', 0), new Map())
 })
 
-/** The same container, to which something else happens before the first page of each query is fetched. */
+/** A container to which something else happens before the first page of each query is fetched. */
 function queriedAfter(members: Container, happens: () => Promise<void>): Container {
   const query = (...args: Parameters<Container['items']['query']>) => {
     const pages = members.items.query(...args)
@@ -92,7 +92,7 @@ function queriedAfter(members: Container, happens: () => Promise<void>): Contain
   return { item: members.item.bind(members), items: { query } } as unknown as Container
 }
 
-/** The same container, which fails after a number of transactions, as in a crash of the process. */
+/** A container that fails after a number of transactions, as in a crash of the process. */
 function crashingAfter(members: Container, transactionCount: number): Container {
   let leftCount = transactionCount
   const batch: Container['items']['batch'] = async (...args) => {

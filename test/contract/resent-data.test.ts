@@ -36,7 +36,7 @@ const batch: fc.Arbitrary<Batch> = fc.record({
 
 class Died extends Error {}
 
-/** The same stores for a process that ends at a call. Calls sent before are completed. */
+/** The stores of a process that ends at a call. Calls sent before are completed. */
 function mortal({ method: last, ordinal, when }: Death) {
   let callsCount = 0
   let isDead = false

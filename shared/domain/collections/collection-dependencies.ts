@@ -44,7 +44,10 @@ export interface CollectionStore {
    * @throws Refusal `StaleVersion` when the reference version is no longer current.
    */
   add(collection: Collection, referenceVersion: string | undefined, audit?: AuditRecord): Promise<Versioned<Collection>>
-  /** The same. @throws Refusal `StaleVersion` when either version is no longer current. */
+  /**
+   * @param audit Written in the same transaction.
+   * @throws Refusal `StaleVersion` when either version is no longer current.
+   */
   replace(
     collection: Collection,
     version: string,
@@ -63,7 +66,7 @@ export interface CollectionStore {
 export interface CollectionLists {
   /** The collections of a kind, or of both: by name, then id. */
   list(tenantId: string, kind?: CollectionKind): Promise<Collection[]>
-  /** Those that match, in the same order. */
+  /** The collections that match the filter: by name, then id. */
   search(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
   /** All of the tenant, without their definitions. */
   summaries(tenantId: string): Promise<CollectionSummary[]>

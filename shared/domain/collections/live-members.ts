@@ -71,7 +71,7 @@ export async function lazyContext(
   return lazyContextOver(collections, rows, todayMs, memberships, (collection) => conditionIn(conditions, collection))
 }
 
-/** The same when the members of the joinable collections are known. */
+/** A lazy context for which the members of the joinable collections are known. */
 export function lazyContextOver(
   collections: ReadonlyMap<string, Collection>,
   rows: RowSnapshot,

@@ -37,7 +37,7 @@ export async function listCollections(
   return objectType === undefined ? collections : collections.filter((collection) => collection.objectType === objectType)
 }
 
-/** The same for those that match. */
+/** Lists the collections that match a filter, by name. */
 export async function searchCollections(
   tenantId: string,
   filter: CollectionFilter,

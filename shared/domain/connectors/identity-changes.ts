@@ -9,7 +9,7 @@ const MAX_CHANGES_COUNT = 100
 export type Contributors = {
   /** Undefined for one that is not stored any more. */
   connectorOf(connectorObjectId: string): string | undefined
-  /** Those that contribute now, the oldest connector first. */
+  /** Identities that contribute now, the oldest connector first. */
   readonly live: readonly Contribution[]
 }
 

@@ -145,7 +145,7 @@ function* resultOnPositions(
   return { ...result, holds: shown !== undefined, positions: { shownOn, turning } }
 }
 
-/** The same with the test on another row of the same person. */
+/** Moves the test of a row to another row of the same person. */
 function movedTo(other: Row, row: TestedRow): TestedRow {
   row.test.moveToRow(other)
   return { ...row, explained: { ...row.explained, row: other } }

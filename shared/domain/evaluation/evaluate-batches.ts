@@ -52,7 +52,7 @@ export type PassResult = {
   readonly remainingCount: number
 }
 
-/** Those who are told of changes of members. */
+/** Receives the changes of members, for events. */
 export interface MemberEvents {
   /** Called after the changes are written. Never throws. */
   changed(tenantId: string, collectionIds: readonly string[]): Promise<void>

@@ -164,7 +164,7 @@ class Run {
     )
   }
 
-  /** The others, and the operators, are told in the transaction of the change. */
+  /** Other subscriptions and the operators get an event, stored in the transaction of the change. */
   async #disable(reason: 'Gone' | 'Failing'): Promise<void> {
     const { tenantId, subscriptionId } = this.#name
     const { subscriptions, log, metrics, nowMs } = this.#deps

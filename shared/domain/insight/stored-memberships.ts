@@ -175,7 +175,7 @@ export class StoredMemberships {
     })
   }
 
-  /** Those of the objects that are stored as members. */
+  /** The objects that are stored as members. */
   async #storedAmong({ tenantId, id }: Collection, objectIds: readonly string[]): Promise<Member[]> {
     const { history, memberships } = this.#deps
     const members: Member[] = []

@@ -16,7 +16,7 @@ export type Deputy = {
 export interface DeputyStore {
   /** Undefined also when it is over. */
   find(tenantId: string, identityId: string): Promise<Versioned<Deputy> | undefined>
-  /** Those of all people whom the identity represents, or will. */
+  /** The records of all people whom the identity represents, or will. */
   ofDeputy(tenantId: string, deputyId: string): Promise<Versioned<Deputy>[]>
   all(tenantId: string): Promise<Versioned<Deputy>[]>
   /**

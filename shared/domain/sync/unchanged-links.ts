@@ -20,7 +20,7 @@ type Sweep = {
   readonly settings: LinkSettings
   /** All links of the tenant. */
   readonly links: readonly Versioned<GroupLink>[]
-  /** Those for which a job would be queued. */
+  /** Links for which a job would be queued. */
   readonly linksToQueue: readonly GroupLink[]
   readonly begun: BegunSweep
   /** What evaluations have covered, when none is due. */

@@ -57,7 +57,7 @@ export class DeadlinesModel {
     this.nowMs = nowMs
   }
 
-  /** The same with its own request, to try out what an action does. */
+  /** A copy with a request of its own, to try out what an action does. */
   copy(): DeadlinesModel {
     const copy = new DeadlinesModel(this.policy, this.nowMs)
     copy.request = structuredClone(this.request)

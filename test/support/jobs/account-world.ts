@@ -43,7 +43,7 @@ export async function openAccountWorld(options: WorldOptions = {}) {
   const writeAsOnly = (source: Connector, ...writes: ObjectWrite[]) =>
     writeObjects(TENANT, source, writes, writing, [source])
 
-  /** The same through another instance of the service. */
+  /** Writes through another instance of the service. */
   const writeThrough = ({ connectors }: Pick<Service, 'connectors'>, source: Connector, ...writes: ObjectWrite[]) =>
     writeObjects(TENANT, source, writes, connectors)
 

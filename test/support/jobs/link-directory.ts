@@ -28,7 +28,7 @@ export const users = (from: number, count: number): string[] =>
 export type TestDirectory = {
   readonly server: LocalDirectory
   readonly directory: Directory
-  /** The same adapter with a wrapper around its HTTP calls. */
+  /** An adapter with a wrapper around its HTTP calls. */
   directoryOver(wire: (send: SendCall) => SendCall): Directory
   /** What such an adapter is made of. */
   adapterParts(wire: (send: SendCall) => SendCall): GraphDirectoryParts

@@ -184,7 +184,7 @@ class Related {
     this.add([id, former], [`renamed ${id} ${former}`])
   }
 
-  /** Those who are members now. */
+  /** Notes the people who are members now. */
   note(state: State): void {
     for (const { person } of linked(state)) for (const id of person) this.#members.add(id)
   }

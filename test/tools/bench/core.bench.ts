@@ -143,7 +143,7 @@ async function reportOperations(): Promise<void> {
   await service.close()
 }
 
-/** The same pages as the routes read them, with what the database says that each cost. */
+/** The pages as the routes read them, with what the database says that each cost. */
 async function reportCharges(tenantId: string): Promise<void> {
   let charge = 0
   const key = localSecrets(join(dataFolder, 'secrets.json')).cosmosKey

@@ -45,7 +45,7 @@ const verdict = (isMet: boolean) => {
   return isMet ? 'met' : 'MISSED'
 }
 
-/** The same container, with what incremental syncs need of a change, and nothing else of the history. */
+/** A container with what incremental syncs need of a change, and nothing else of the history. */
 function withoutHistory(members: Container): Container {
   const { items } = members
   const batch = (operations: OperationInput[], ...rest: [string]) => {
