@@ -72,7 +72,9 @@ export function peopleMatching(
         .then(({ data }) => data[list])
       return sliced(await matching, path, async (page) => {
         const identityIds = question.preview.objectType === 'Identity' ? page.map(({ objectId }) => objectId) : []
-        const people = new Map((await readPeople(api, { identityIds }, signal)).map((person) => [person.identityId, person]))
+        const people = new Map(
+          (await readPeople(api, { identityIds }, signal)).map((person) => [person.identityId, person]),
+        )
         return page.map(({ objectId, displayName }) => {
           const person = people.get(objectId)
           const named = { key: objectId, name: displayName, title: null, unit: null, account: null }

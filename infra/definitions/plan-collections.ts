@@ -17,9 +17,15 @@ export async function planCollections(
   tenant: Tenant,
   call: ApiCall,
 ): Promise<Planned> {
-  const changed = wanted.filter((collection) => collection.record === undefined || changedFields(collection, collection.record, tenant).length > 0)
+  const changed = wanted.filter(
+    (collection) => collection.record === undefined || changedFields(collection, collection.record, tenant).length > 0,
+  )
   const { order, incomplete, circle } = orderCollections(
-    changed.map((collection) => ({ ...collection, isNew: collection.record === undefined, refersTo: referredIds(collection) })),
+    changed.map((collection) => ({
+      ...collection,
+      isNew: collection.record === undefined,
+      refersTo: referredIds(collection),
+    })),
     unchangedIn(tenant, changed),
   )
   const inCircle = changed.find(({ name }) => circle?.includes(name))

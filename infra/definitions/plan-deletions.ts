@@ -20,7 +20,9 @@ export async function planDeletions(
   const faults = wanted.flatMap((collection): FileFault[] =>
     referredIds(collection)
       .flatMap((id) => surplus.get(id) ?? [])
-      .map(({ name }) => collection.file.fault('/name', `The collection refers to ${name}, which --prune would delete`)),
+      .map(({ name }) =>
+        collection.file.fault('/name', `The collection refers to ${name}, which --prune would delete`),
+      ),
   )
   if (faults.length > 0) return { steps: [], faults }
   const { order, incomplete } = orderCollections(

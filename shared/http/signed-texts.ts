@@ -31,7 +31,8 @@ export function signedTexts(prefix: string, keys: readonly string[]): SignedText
       // Decoding ignores invalid characters, so the text is compared too.
       const isExact = signed === `${prefix}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES
       const signature = bytes.subarray(0, MAC_BYTES)
-      const isValid = isExact && [signing, ...others].some((key) => timingSafeEqual(signature, mac(key, payload, binding)))
+      const isValid =
+        isExact && [signing, ...others].some((key) => timingSafeEqual(signature, mac(key, payload, binding)))
       return isValid ? payload.toString() : undefined
     },
   }

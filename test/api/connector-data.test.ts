@@ -138,7 +138,10 @@ describe('a batch of connector data', () => {
     const [hr, payroll] = [await tenant.addConnector('HR'), await tenant.addConnector('Payroll')]
     await hr.batch(upsert('identity', 'p1', { nin: '  ' }))
     await payroll.batch(upsert('identity', 'p2', { nin: '  ' }))
-    const [first, second] = [await tenant.byExternalId('identities', 'p1'), await tenant.byExternalId('identities', 'p2')]
+    const [first, second] = [
+      await tenant.byExternalId('identities', 'p1'),
+      await tenant.byExternalId('identities', 'p2'),
+    ]
     assert.notEqual(first.id, second.id)
     assert.equal('nin' in first, false)
   })

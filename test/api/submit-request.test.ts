@@ -98,7 +98,10 @@ describe('submit', () => {
       [400, ['RelationshipRequired'], ['/relationshipId']],
     )
     assert.equal((await submit(colleague, positions, { relationshipId: second })).data.relationshipId, second)
-    assert.equal((await submit(colleague, positions, { relationshipId: first.toUpperCase() })).data.relationshipId, first)
+    assert.equal(
+      (await submit(colleague, positions, { relationshipId: first.toUpperCase() })).data.relationshipId,
+      first,
+    )
     assert.equal((await submit(colleague, positions, { relationshipId: first })).status, 409)
     const members = [first, second].sort().map((relationshipId) => ({ objectId: colleague.identityId, relationshipId }))
     assert.deepEqual(await results(positions), members)

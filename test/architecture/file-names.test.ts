@@ -35,10 +35,7 @@ describe('A file name', () => {
 
   it('stands for one subject', () => {
     assert.ok(files.length > 500, String(files.length))
-    assert.deepEqual(
-      repeated.filter((name) => !FUNCTION_FILES.has(name) && !(name in SHARED_NAMES)).sort(),
-      [],
-    )
+    assert.deepEqual(repeated.filter((name) => !FUNCTION_FILES.has(name) && !(name in SHARED_NAMES)).sort(), [])
   })
 
   it('is listed as shared only where it is', () => {

@@ -30,7 +30,11 @@ describe('The ports of the domain', () => {
 
   it('are composed with each other, and asked for one by one by the use cases', () => {
     const composed = /: (?:Collection|Evaluated)Dependencies\b/
-    const takers = files.filter((file) => textOf(file).split('\n').some((line) => composed.test(line)))
+    const takers = files.filter((file) =>
+      textOf(file)
+        .split('\n')
+        .some((line) => composed.test(line)),
+    )
     assert.deepEqual(takers, [])
   })
 

@@ -31,7 +31,9 @@ async function restored(world: AccountWorld, documentsOfContainer: (id: Containe
   let atMs: number | undefined = 0
   const account = await startDirectAccount(() => atMs ?? world.clock.nowMs())
   const all = IDS.flatMap((id) => (documentsOfContainer(id).get(id) ?? []).map((document) => ({ id, document })))
-  for (const { id, document } of all.toSorted((left, right) => Number(left.document._ts) - Number(right.document._ts))) {
+  for (const { id, document } of all.toSorted(
+    (left, right) => Number(left.document._ts) - Number(right.document._ts),
+  )) {
     atMs = Number(document._ts) * 1000
     await account.container(id).items.create(document)
   }

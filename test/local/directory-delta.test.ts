@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Client } from '@microsoft/microsoft-graph-client'
 import fc from 'fast-check'
-import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import type { LocalDirectory } from '../../infra/local/directory/directory-server.ts'
+import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import {
   binding,
   GROUPS,

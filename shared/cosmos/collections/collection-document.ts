@@ -59,7 +59,9 @@ function attributePair(key: string, value: string): string {
 }
 
 /** `attributePairs` has the attributes as `key:value`, so that queries contain no property names from callers. */
-export function documentOf(collection: Collection): CollectionDocument & { readonly attributePairs: readonly string[] } {
+export function documentOf(
+  collection: Collection,
+): CollectionDocument & { readonly attributePairs: readonly string[] } {
   const { tags, attributes } = collection.metadata
   return {
     ...collection,

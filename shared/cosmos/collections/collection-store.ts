@@ -28,7 +28,13 @@ import {
 } from '../documents.ts'
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
 import { serialize } from '../serialize.ts'
-import { type CollectionDocument, collectionOf, definitionSizes, documentOf, filterQuery } from './collection-document.ts'
+import {
+  type CollectionDocument,
+  collectionOf,
+  definitionSizes,
+  documentOf,
+  filterQuery,
+} from './collection-document.ts'
 
 /**
  * The tenant's reference version is the ETag of this document. Every change of references between collections writes it

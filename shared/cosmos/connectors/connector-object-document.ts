@@ -66,7 +66,13 @@ export const parseTargetRow = documentParser<ReferenceTargetRow>(
   }),
 )
 
-export function referenceTarget({ id, coreObjectId, deletedAtMs, renamedTo, parent }: ReferenceTargetRow): ReferenceTarget {
+export function referenceTarget({
+  id,
+  coreObjectId,
+  deletedAtMs,
+  renamedTo,
+  parent,
+}: ReferenceTargetRow): ReferenceTarget {
   return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent, renamedTo }
 }
 
@@ -80,7 +86,11 @@ export function documentWrite(
   const expires = object.deletedAtMs !== undefined && object.renamedTo === undefined
   const isConflict = object.conflictKeys !== undefined
   const marks = { tenantId, ...(isConflict && { hasConflicts: true as const }) }
-  const document: ConnectorObjectDocument = { ...parse(object), ...marks, ...(expires && { ttl: softDeletionDays * DAY_S }) }
+  const document: ConnectorObjectDocument = {
+    ...parse(object),
+    ...marks,
+    ...(expires && { ttl: softDeletionDays * DAY_S }),
+  }
   return {
     document: document as unknown as VersionedWrite['document'],
     version,

@@ -86,7 +86,9 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     coreObjectIds: (tenantId, after, size) =>
       readValues(container, tenantId, { property: 'c.coreObjectId', where: LIVE, after, size }),
     async coreObjectsReferringTo(tenantId, objectType, ids) {
-      const names = new Map(REFERENCES.filter(({ to }) => to === objectType).map((reference) => [reference.name, reference.isList]))
+      const names = new Map(
+        REFERENCES.filter(({ to }) => to === objectType).map((reference) => [reference.name, reference.isList]),
+      )
       const found = await Promise.all(
         [...names].map(([name, isList]) => referrers(container, tenantId, name, isList, ids)),
       )
@@ -100,7 +102,12 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       const names = [...new Set([...joinKeys, ...KEYS_AS_SENT])]
       const query = `SELECT * FROM c WHERE c.objectType = 'identity' AND ${LIVE}`
       const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
-      for await (const documents of queryDocuments<Stored<ConnectorObjectDocument>>(container, tenantId, { query }, options)) {
+      for await (const documents of queryDocuments<Stored<ConnectorObjectDocument>>(
+        container,
+        tenantId,
+        { query },
+        options,
+      )) {
         yield documents.map(({ id, connectorId, coreObjectId, data }) => {
           const keys = names.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]] as const]))
           return { id, connectorId, coreObjectId, data: Object.fromEntries(keys) }

@@ -79,7 +79,9 @@ export function cosmosCoreObjectStore(
       const query = `SELECT c.unresolved FROM c WHERE ${UNRESOLVED_OF}`
       const parameters = sqlParameters({ connectorId })
       const rows = await queryAll<Pick<MergedCoreObject, 'unresolved'>>(container, tenantId, { query, parameters })
-      return rows.flatMap(({ unresolved = [] }) => unresolved).filter((reference) => reference.connectorId === connectorId).length
+      return rows
+        .flatMap(({ unresolved = [] }) => unresolved)
+        .filter((reference) => reference.connectorId === connectorId).length
     },
     async find(tenantId, objectType, id) {
       const document = await read(tenantId, id)

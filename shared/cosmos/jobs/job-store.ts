@@ -63,7 +63,10 @@ export function cosmosJobStore(
     async add(job, audit) {
       const creation: OperationInput = { operationType: 'Create', resourceBody: withTtl(job) }
       const { tenantId, linkId: id, collectionId, directoryGroupId } = job
-      const eventWrites = await outbox.prepare(tenantId, eventsOfLinkAction({ id, collectionId, directoryGroupId }, audit))
+      const eventWrites = await outbox.prepare(
+        tenantId,
+        eventsOfLinkAction({ id, collectionId, directoryGroupId }, audit),
+      )
       const failed = await writeTogether(jobs, job.tenantId, [creation, ...auditOperations(audit), ...eventWrites])
       if (failed !== undefined && failed.status !== 409) {
         throw new Error(`Storing sync job ${job.id} failed with status ${failed.status}`)

@@ -184,7 +184,10 @@ export function cosmosLinkStore(
           return parseWritten(await item.replace(link, ifVersion(version)).catch(refuse(NOT_CURRENT)))
         }
         const replacement = { operationType: 'Replace', id: link.id, resourceBody: link, ifMatch: version } as const
-        return { value: link, version: await writeAudited(links, [replacement, ...eventWrites], audit, link, NOT_CURRENT) }
+        return {
+          value: link,
+          version: await writeAudited(links, [replacement, ...eventWrites], audit, link, NOT_CURRENT),
+        }
       })
     },
     remove(link, version, audit) {

@@ -65,7 +65,8 @@ export function requestSaver(
     const saved = await save({ changes, membershipChanges, eventWrites }, first.after)
     // Identities that become one change members and have no event.
     const mustNotify = eventWrites.length > 0 || events.length === 0
-    if (mustNotify) await outbox.notify('requests', tenantId, eventWrites, membershipChanges.length > 0 ? collectionId : undefined)
+    if (mustNotify)
+      await outbox.notify('requests', tenantId, eventWrites, membershipChanges.length > 0 ? collectionId : undefined)
     return saved
   }
 

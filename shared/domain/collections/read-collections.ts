@@ -34,7 +34,9 @@ export async function listCollections(
 ): Promise<Collection[]> {
   const { kind, objectType } = filter
   const collections = await deps.collections.list(tenantId, kind)
-  return objectType === undefined ? collections : collections.filter((collection) => collection.objectType === objectType)
+  return objectType === undefined
+    ? collections
+    : collections.filter((collection) => collection.objectType === objectType)
 }
 
 /** Lists the collections that match a filter, by name. */

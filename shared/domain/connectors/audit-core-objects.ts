@@ -1,5 +1,5 @@
-import type { Metrics } from '../../kernel/metrics.ts'
 import { enqueueAudit } from '../../kernel/enqueue-messages.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
 import { type CoreObjectAudits, coreObjectsToAudit } from './audit-scope.ts'
 import { type Connector, SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
 import { rulesOf } from './connector-rules.ts'
@@ -117,7 +117,10 @@ async function compare(
   connectors: readonly Connector[],
   deps: AuditDependencies,
 ): Promise<number> {
-  const softDeletionDays = Math.max(SOFT_DELETION_DEFAULT_DAYS, ...connectors.map((connector) => connector.softDeletionDays))
+  const softDeletionDays = Math.max(
+    SOFT_DELETION_DEFAULT_DAYS,
+    ...connectors.map((connector) => connector.softDeletionDays),
+  )
   const stubs = new Map(ids.map((id) => [id, undefined] as const))
   const rules = rulesOf(connectors)
   const merge = { stubs, changedIds: new Set<string>(), comparesAccounts: true, softDeletionDays, rules }

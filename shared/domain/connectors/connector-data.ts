@@ -11,9 +11,9 @@ import {
   type StoredConnectorObject,
   toConnectorObjectDto,
 } from './connector-object.ts'
-import type { ItemOutcome, ItemWarning } from './write-decision.ts'
 import { parseObjectData } from './object-data.ts'
 import { type ObjectWrite, type ParsedWrite, parseBatchItems } from './object-input.ts'
+import type { ItemOutcome, ItemWarning } from './write-decision.ts'
 import type { WriteDependencies } from './write-dependencies.ts'
 import { writeObjects } from './write-objects.ts'
 

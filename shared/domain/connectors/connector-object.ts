@@ -262,4 +262,7 @@ export interface ConnectorObjectWriter {
   ): Promise<ReadonlySet<string>>
 }
 
-export type ConnectorObjectStore = ConnectorObjectLookup & ConnectorObjectLists & ConnectorSpaces & ConnectorObjectWriter
+export type ConnectorObjectStore = ConnectorObjectLookup &
+  ConnectorObjectLists &
+  ConnectorSpaces &
+  ConnectorObjectWriter

@@ -1,5 +1,5 @@
 import { refusalEntry } from '../../kernel/refusals.ts'
-import { isMatch, type Versioned } from '../../kernel/versioned.ts'
+import { isMatch } from '../../kernel/versioned.ts'
 import { type ConnectorObject, connectorObjectId, referenceIds } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { possiblyStaleOf } from './former-core-objects.ts'

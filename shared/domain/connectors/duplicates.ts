@@ -15,7 +15,8 @@ export type Duplicate = Static<typeof Duplicate>
 /** A separator that no join key contains: custom names have spaces. */
 const keyAndValue = (text: string, keys: readonly string[]): readonly [key: string, value: string] => {
   const key =
-    keys.filter((candidate) => text.startsWith(`${candidate} `)).sort((left, right) => right.length - left.length)[0] ?? ''
+    keys.filter((candidate) => text.startsWith(`${candidate} `)).sort((left, right) => right.length - left.length)[0] ??
+    ''
   return [key, text.slice(key.length + 1)]
 }
 

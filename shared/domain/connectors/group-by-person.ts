@@ -118,7 +118,9 @@ class Grouping<T extends Joinable> {
   }
 
   canBeOne(left: T, right: T): boolean {
-    return this.personOf(left).every((identity) => !this.personOf(right).some((another) => areOtherPeople(identity, another)))
+    return this.personOf(left).every(
+      (identity) => !this.personOf(right).some((another) => areOtherPeople(identity, another)),
+    )
   }
 
   /** In the order of their oldest identities. */
@@ -210,7 +212,9 @@ function personOfSupplement<T extends Joinable>(
         (rules.joinsOn(identity.connectorId, held.key) || rules.joinsOn(other.connectorId, held.key)),
     )
   const held = heldBy(identity)
-  const former = people.find((person) => held !== undefined && carriersOf(person).some((carrier) => heldBy(carrier) === held))
+  const former = people.find(
+    (person) => held !== undefined && carriersOf(person).some((carrier) => heldBy(carrier) === held),
+  )
   if (former !== undefined && keys.some((key) => agrees(former, key))) return former
   for (const held of keys) {
     const found = people.filter((person) => agrees(person, held))

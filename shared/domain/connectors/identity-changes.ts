@@ -69,9 +69,7 @@ function replacements(
   for (const id of joined) {
     const taken = new Set(replaced.values())
     const connectorId = connectorOf(id)
-    const former = left.find(
-      (id) => !taken.has(id) && connectorId !== undefined && connectorOf(id) === connectorId,
-    )
+    const former = left.find((id) => !taken.has(id) && connectorId !== undefined && connectorOf(id) === connectorId)
     if (former !== undefined) replaced.set(id, former)
   }
   return replaced

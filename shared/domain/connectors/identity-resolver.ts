@@ -230,6 +230,7 @@ export class IdentityResolver {
     const isLeft = id === returning && formerCoreObjectIds?.includes(own)
     return formerIds === undefined && !isLeft && this.#index.claiming(own).length === 0 ? own : this.#deps.newId()
   }
+}
 
 /** Whether the merged data of several identities exceed a core object. The data of each alone are below half of it. */
 function isTooLarge(person: readonly Identity[], rules: ConnectorRules): boolean {

@@ -1,7 +1,14 @@
 import { refusalEntry } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { type ConnectorObject, type MovedIdentity, ownCoreObjectId } from './connector-object.ts'
-import { inCoreObject, movedIdentities, possiblyStaleOf, stubOf, successorOf, withMoved } from './former-core-objects.ts'
+import {
+  inCoreObject,
+  movedIdentities,
+  possiblyStaleOf,
+  stubOf,
+  successorOf,
+  withMoved,
+} from './former-core-objects.ts'
 import type { Placement } from './identity-resolver.ts'
 import { storedFoldedKeys } from './join-keys.ts'
 import { refused, type WriteContext, type WriteDecision } from './write-decision.ts'
@@ -161,7 +168,9 @@ function moverWrites(movers: readonly ConnectorObject[], context: WriteContext):
         .flat()
         .map((id) => stubOf(object, id, successorOf(object, object.coreObjectId, context.rules))),
     ),
-    possiblyStale: left.flatMap((identity) => (identity === undefined ? [] : possiblyStaleOf(identity.value, context.rules))),
+    possiblyStale: left.flatMap((identity) =>
+      identity === undefined ? [] : possiblyStaleOf(identity.value, context.rules),
+    ),
   }
 }
 

@@ -95,7 +95,9 @@ const keysOf = (identity: JoiningIdentity, rules: readonly ConnectorRules[]): st
 
 function planOf(connected: readonly JoiningIdentity[], before: ConnectorRules, after: ConnectorRules): ConnectorPlan {
   const now = Map.groupBy(connected, ({ coreObjectId }) => coreObjectId)
-  const exists = new Set([...now].flatMap(([id, identities]) => (identities.some((identity) => carries(identity, before)) ? [id] : [])))
+  const exists = new Set(
+    [...now].flatMap(([id, identities]) => (identities.some((identity) => carries(identity, before)) ? [id] : [])),
+  )
   const { people } = groupByPerson(connected, after)
   const carriersOf = people.map((person) => person.filter((identity) => carries(identity, after)))
   const kept = new Map<string, readonly JoiningIdentity[]>()

@@ -1,9 +1,9 @@
 import type { Connector } from './connector.ts'
 import type { ConnectorObject } from './connector-object.ts'
-import type { WriteDecision } from './write-decision.ts'
 import { joinKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { type WriteScope, writeScope, writeWithRetries } from './write-attempts.ts'
+import type { WriteDecision } from './write-decision.ts'
 import type { WriteDependencies } from './write-dependencies.ts'
 
 /** The write that assigns a stored identity to a core object again. */

@@ -54,7 +54,9 @@ export function withUnresolved(
   derive: DeriveId,
 ): MergedCoreObject {
   if (object.deleted || found.length === 0) return object
-  const deleted = new Set((before?.unresolved ?? []).flatMap((reference) => (reference.isDeleted ? [keyOf(reference)] : [])))
+  const deleted = new Set(
+    (before?.unresolved ?? []).flatMap((reference) => (reference.isDeleted ? [keyOf(reference)] : [])),
+  )
   const unresolved = found.slice(0, MAX_STORED_COUNT).map(({ pointer: _pointer, expectedId, ...reference }) => ({
     ...reference,
     ...(deleted.has(keyOf(reference)) && { isDeleted: true as const }),
@@ -70,7 +72,9 @@ const keyOf = ({ connectorId, externalId, attribute, reference }: UnresolvedRefe
 export function unresolvedCounts(object: MergedCoreObject | undefined): ReadonlyMap<string, number> {
   const references = object === undefined || object.deleted ? [] : (object.unresolved ?? [])
   return new Map(
-    [...Map.groupBy(references, ({ connectorId }) => connectorId)].map(([id, ofConnector]) => [id, ofConnector.length] as const),
+    [...Map.groupBy(references, ({ connectorId }) => connectorId)].map(
+      ([id, ofConnector]) => [id, ofConnector.length] as const,
+    ),
   )
 }
 

@@ -12,11 +12,11 @@ import {
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
 import { decideWrite } from './decide-writes.ts'
 import { IdentityResolver } from './identity-resolver.ts'
-import type { ItemOutcome, WriteContext, WriteDecision } from './write-decision.ts'
 import { joinKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { parentOfLive, readAncestors } from './org-tree.ts'
 import { ensureCounts } from './space-counts.ts'
+import type { ItemOutcome, WriteContext, WriteDecision } from './write-decision.ts'
 import type { WriteDependencies } from './write-dependencies.ts'
 import { limitRefusals } from './write-limits.ts'
 

@@ -3,8 +3,8 @@ import type { RefusalEntry } from '../../kernel/refusals.ts'
 import type { Reservation, TenantQuota } from '../../kernel/tenant-quota.ts'
 import { connectorObjectId } from './connector-object.ts'
 import { type AddedNames, addedNames, type CustomAttributeRegister } from './custom-attribute-names.ts'
-import type { WriteContext } from './write-decision.ts'
 import type { ObjectWrite } from './object-input.ts'
+import type { WriteContext } from './write-decision.ts'
 
 type LimitDependencies = {
   readonly customAttributes: CustomAttributeRegister

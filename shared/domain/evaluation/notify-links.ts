@@ -52,7 +52,11 @@ export async function notifyLinks(
   const hasKnownAccounts = changes !== 'everything' && !mayChangeAccounts(changes)
   if (isQuiet && hasKnownAccounts) return undefined
   const due = new Set(criteria.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id))
-  if (hasKnownAccounts && !criteria.some((collection) => isNew(collection, changes)) && due.isSubsetOf(evaluated.knownLinked)) {
+  if (
+    hasKnownAccounts &&
+    !criteria.some((collection) => isNew(collection, changes)) &&
+    due.isSubsetOf(evaluated.knownLinked)
+  ) {
     await enqueueChanges(tenantId, due, deps)
     return undefined
   }

@@ -43,13 +43,13 @@ export type EvaluatedDependencies = CollectionDependencies &
 type EvaluatorDependencies = Omit<BatchDependencies, 'cache'> &
   OrphanDependencies &
   Pick<CollectionDependencies, 'scheduler' | 'log' | 'metrics'> & {
-  readonly evaluationLeases: EvaluationLeaseStore
-  readonly reconciler: ChangeReconciler
-  /** The clocks of two evaluators differ by less. */
-  readonly clockDifferenceMs: number
-  /** A monotonic clock. */
-  elapsedMs(): number
-}
+    readonly evaluationLeases: EvaluationLeaseStore
+    readonly reconciler: ChangeReconciler
+    /** The clocks of two evaluators differ by less. */
+    readonly clockDifferenceMs: number
+    /** A monotonic clock. */
+    elapsedMs(): number
+  }
 
 /** What a pass has read before it evaluates. */
 type ReadState = Pick<TenantPass, 'tenantId' | 'criteria' | 'heads' | 'rows' | 'changes' | 'readAtMs'> & {

@@ -131,7 +131,9 @@ async function publishCollections(
     await storeDeliveries(events, publication, deps)
     // When others have published the same changes meanwhile, they go on with the next ones.
     const saved = await Promise.all(
-      gathered.map(async (ofCollection) => ((await ofCollection.save()) && ofCollection.isMore ? [ofCollection.due] : [])),
+      gathered.map(async (ofCollection) =>
+        (await ofCollection.save()) && ofCollection.isMore ? [ofCollection.due] : [],
+      ),
     )
     rest = [...saved.flat(), ...rest]
   }

@@ -14,7 +14,6 @@ import { partsOfDefinitionKey } from '../evaluation/members-now.ts'
 import type { TenantEvaluator } from '../evaluation/tenant-evaluator.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { GroupLink } from './group-link.ts'
-import { changeLink, ignoreDeletedLink } from './link-lease.ts'
 import type {
   AccountChanges,
   CollectionAccounts,
@@ -22,6 +21,7 @@ import type {
   LinkLists,
   LinkStore,
 } from './link-dependencies.ts'
+import { changeLink, ignoreDeletedLink } from './link-lease.ts'
 import { removalCausesOf } from './removal-causes.ts'
 
 type LinkedDependencies = AccountDependencies &

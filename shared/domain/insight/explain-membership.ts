@@ -217,7 +217,10 @@ async function criteriaVerdict(
   const page = tested.slice(startRow, startRow + subject.size)
   const shown = { showsCondition: hasFullAccess(asker.caller) }
   const explainable = page.map((row) => ({ row, showsSensitive: showsSensitive(asker, row, rows) }))
-  const explained = await deps.snapshots.reading(rows, running(explainTask(condition, rows, explainable, context, shown)))
+  const explained = await deps.snapshots.reading(
+    rows,
+    running(explainTask(condition, rows, explainable, context, shown)),
+  )
   return {
     isMember: members.size > 0,
     satisfies: [...results.values()].includes(true),

@@ -71,7 +71,8 @@ export async function readPlanInput(
   const collections = new Map([...all, change.after].map((collection) => [collection.id, collection]))
   const affected = new Set(graph.affected.map(({ id }) => id))
   const candidates = all.filter(
-    (collection) => collection.kind === 'joinable' && policyOf(collection).joinableBy.collectionIds.some((id) => affected.has(id)),
+    (collection) =>
+      collection.kind === 'joinable' && policyOf(collection).joinableBy.collectionIds.some((id) => affected.has(id)),
   )
   const eligible = candidates.flatMap((candidate) => policyOf(candidate).joinableBy.collectionIds)
   const needed = isCompared ? graph.closureOf(graph.criteria.keys()) : graph.closureOf([...affected, ...eligible])

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { MessageQueue } from '../../kernel/messages.ts'
 import { enqueueDeadline } from '../../kernel/enqueue-messages.ts'
+import type { MessageQueue } from '../../kernel/messages.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import { dueAtMs } from './ends.ts'
 import { tellingDueMs, withEndingTold } from './reminders.ts'

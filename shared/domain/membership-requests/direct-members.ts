@@ -15,8 +15,8 @@ import { type MembershipRequest, newRequest, slotOf } from './membership-request
 import { endOrphaned, type ReconciledDependencies } from './reconcile-requests.ts'
 import {
   freshOrgChart,
-  notifyMembershipChanges,
   type JoinDependencies,
+  notifyMembershipChanges,
   type RequestChange,
 } from './request-dependencies.ts'
 

@@ -5,10 +5,10 @@ import { isLive, type MembershipRequest } from './membership-request.ts'
 import { type ObjectStatuses, readObjectStatuses } from './object-statuses.ts'
 import { planReconciliation } from './plan-reconciliation.ts'
 import {
+  type JoinDependencies,
   type MemberNotifier,
   notifyMembershipChanges,
   type OrgChartSource,
-  type JoinDependencies,
   type RequestChange,
 } from './request-dependencies.ts'
 

@@ -1,6 +1,10 @@
 import { enqueueMembersChanged } from '../../kernel/enqueue-messages.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
-import { type CollectionDependencies, type EvaluationNotifier, notifyEvaluation } from '../collections/collection-dependencies.ts'
+import {
+  type CollectionDependencies,
+  type EvaluationNotifier,
+  notifyEvaluation,
+} from '../collections/collection-dependencies.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { Attribution } from '../history/member-history.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
@@ -138,10 +142,7 @@ export type ReconciliationDependencies = RequestDependencies & {
 export type Person = { readonly tenantId: string; readonly identityId: string }
 
 /** The tenant's org chart, including everything that was written before this call. */
-export async function freshOrgChart(
-  tenantId: string,
-  deps: OrgChartSource,
-): Promise<OrgChart> {
+export async function freshOrgChart(tenantId: string, deps: OrgChartSource): Promise<OrgChart> {
   return new OrgChart(await deps.snapshots.fresh(tenantId), deps.nowMs())
 }
 

@@ -101,7 +101,11 @@ export function awaitsUnder(
 /** Whether a request awaits the reader's decision. */
 export function awaitsDecision(request: MembershipRequest, access: ReviewAccess): boolean {
   const gate = waitingPart(request)?.currentGate
-  return gate !== undefined && gate !== null && access.accesses.some((reviewer) => decidesAt(gate, request, reviewer, access))
+  return (
+    gate !== undefined &&
+    gate !== null &&
+    access.accesses.some((reviewer) => decidesAt(gate, request, reviewer, access))
+  )
 }
 
 /** Whether a request ended at a gate where the reader is an approver. */

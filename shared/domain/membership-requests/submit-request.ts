@@ -18,8 +18,8 @@ import { endOrphaned } from './reconcile-requests.ts'
 import {
   approverSources,
   freshOrgChart,
-  notifyMembershipChanges,
   type JoinDependencies,
+  notifyMembershipChanges,
   type Person,
 } from './request-dependencies.ts'
 import { toMembershipRequestDto } from './request-names.ts'
@@ -214,7 +214,10 @@ function noApprover({ order, type }: ApprovalGate, { requesterId, collectionId }
 }
 
 /** Gives a precise refusal early. The store enforces that a slot has one live request. */
-async function requireNoLiveRequest(request: MembershipRequest, deps: Pick<JoinDependencies, 'requests'>): Promise<void> {
+async function requireNoLiveRequest(
+  request: MembershipRequest,
+  deps: Pick<JoinDependencies, 'requests'>,
+): Promise<void> {
   const live = await deps.requests.liveIn(request.tenantId, request.collectionId, [request.requesterId])
   const first = live.find(({ value }) => value.slot === request.slot)?.value
   if (first === undefined) return

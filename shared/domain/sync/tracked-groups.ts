@@ -61,7 +61,8 @@ export function trackingPlan(
   groupIds: ReadonlySet<string>,
   newId: () => string,
 ): TrackingPlan {
-  const needed = (tracked: TrackedGroups) => tracked.groups.map(({ groupId }) => groupId).filter((id) => groupIds.has(id))
+  const needed = (tracked: TrackedGroups) =>
+    tracked.groups.map(({ groupId }) => groupId).filter((id) => groupIds.has(id))
   const [unused, used] = [[] as Versioned<TrackedGroups>[], [] as Versioned<TrackedGroups>[]]
   for (const tracked of stored) (needed(tracked.value).length === 0 ? unused : used).push(tracked)
   const missing = [...groupIds.difference(new Set(used.flatMap(({ value }) => needed(value))))]
@@ -83,7 +84,10 @@ export function trackingPlan(
       ? { value: untracked(FIRST_SET_ID, batch), version: first?.version }
       : { value: untracked(newId(), batch), version: undefined },
   )
-  return { read: [...used, ...added], remove: added.length > 0 ? unused.filter((tracked) => tracked !== first) : unused }
+  return {
+    read: [...used, ...added],
+    remove: added.length > 0 ? unused.filter((tracked) => tracked !== first) : unused,
+  }
 }
 
 function untracked(id: string, groupIds: readonly string[]): TrackedGroups {
@@ -195,7 +199,8 @@ async function readPages(
     const { continueAfter, groups, isTracking } = tracked
     const from = continueAfter === null ? { groupIds: groups.map(({ groupId }) => groupId) } : { continueAfter }
     const page = await directory.readMemberChanges(tenantId, from)
-    if (page === undefined && continueAfter === null) throw new DirectoryFault('refused', 'The directory returned no changes.')
+    if (page === undefined && continueAfter === null)
+      throw new DirectoryFault('refused', 'The directory returned no changes.')
     isChanged ||= page === undefined || !isTracking || page.changes.length > 0
     if (isTracking) changes.push(...(page?.changes ?? []))
     tracked =

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
-import { createContainers } from '../../../infra/local/cosmos/local-account.ts'
 import { type LocalCosmos, startCosmos } from '../../../infra/local/cosmos/cosmos-server.ts'
+import { createContainers } from '../../../infra/local/cosmos/local-account.ts'
 import type { ContainerId } from '../../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../../shared/cosmos/database.ts'
 import { directDatabase } from './direct-database.ts'

@@ -1,6 +1,10 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import {
+  type DirectoryOptions,
+  type LocalDirectory,
+  startDirectory,
+} from '../../../infra/local/directory/directory-server.ts'
 import type { DirectorySeed, GroupSeed, TenantSeed } from '../../../infra/local/directory/seed.ts'
-import { type DirectoryOptions, type LocalDirectory, startDirectory } from '../../../infra/local/directory/directory-server.ts'
 import type { Directory } from '../../../shared/domain/group-links/directory.ts'
 import type { GraphReply } from '../../../shared/graph/graph-calls.ts'
 import { type GraphCall, graphCalls, type SendCall } from '../../../shared/graph/graph-calls.ts'

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createContainers } from '../../../infra/local/cosmos/local-account.ts'
 import { startCosmos } from '../../../infra/local/cosmos/cosmos-server.ts'
+import { createContainers } from '../../../infra/local/cosmos/local-account.ts'
 import { cosmosCoreObjectChanges } from '../../../shared/cosmos/core/core-object-changes.ts'
 import { cosmosCoreObjectStore } from '../../../shared/cosmos/core/core-object-store.ts'
 import { openDatabase } from '../../../shared/cosmos/database.ts'

@@ -67,7 +67,7 @@ export function readCoverage(folder: string, project: string): Coverage {
     for (const { url, functions } of result) {
       if (!url.startsWith('file:')) continue
       const file = fileURLToPath(url).slice(project.length + 1)
-      ranges.set(file, [...(ranges.get(file) ?? []), ...functions.flatMap((function) => function.ranges)])
+      ranges.set(file, [...(ranges.get(file) ?? []), ...functions.flatMap(({ ranges }) => ranges)])
     }
   }
   return ranges

@@ -4,8 +4,8 @@ import { checkValue } from './check-value.ts'
 import { type Evaluation, evaluate, iterations } from './evaluate-expression.ts'
 import { type Report, suggestion } from './fault.ts'
 import { type Location, locationOf } from './nodes.ts'
-import { checkParameter } from './template-parameters.ts'
 import type { Declaration, Module, Parameter, Resource, Template, Templates } from './template.ts'
+import { checkParameter } from './template-parameters.ts'
 import {
   type DeployedResource,
   isObject,
