@@ -4,6 +4,7 @@ import {
   AccountConflict,
   accountConflicts,
 } from '../../shared/domain/connectors/account-claims.ts'
+import type { ConnectorObjectLists } from '../../shared/domain/connectors/connector-object.ts'
 import { Duplicate, listDuplicates } from '../../shared/domain/connectors/duplicates.ts'
 import { erasePersonalData, type PersonalDataStore } from '../../shared/domain/connectors/erase-personal-data.ts'
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
@@ -36,6 +37,7 @@ import { PREFIXES } from './prefixes.ts'
 export type CoreObjectRouteDependencies = CoreObjectDependencies &
   SourceDependencies & {
     readonly coreObjects: AccountClaimReader & Pick<CoreObjectWriter, 'mergedOfIds'>
+    readonly objects: Pick<ConnectorObjectLists, 'conflicting'>
     readonly personalData: PersonalDataStore
     readonly cursors: OpenCursors
   }

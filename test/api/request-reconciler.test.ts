@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
-import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import type { JoinDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
 import type { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
@@ -16,8 +16,8 @@ after(() => assert.deepEqual(faults, []))
 const liveOf = async (identityId: string) => (await world.deps.requests.liveOf(tenantId, identityId)).length
 
 /** The service in a process that ends right after a write. */
-function dyingOnceSaved(beforeSave: () => Promise<unknown>): RequestDependencies {
-  const save: RequestDependencies['requests']['save'] = async (changes) => {
+function dyingOnceSaved(beforeSave: () => Promise<unknown>): JoinDependencies {
+  const save: JoinDependencies['requests']['save'] = async (changes) => {
     await beforeSave()
     await world.deps.requests.save(changes)
     throw new Error('The process died')

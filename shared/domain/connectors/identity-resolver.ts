@@ -59,7 +59,9 @@ export class IdentityResolver {
     const { coreObjectId, conflictKeys } = this.#index.get(written.id) as ConnectorObject
     const sharing = this.#index.inCoreObject(coreObjectId)
     // What supplements a person never makes the data of those who carry it too large.
-    const person = this.#carries(written as Identity) ? sharing.filter((candidate) => this.#carries(candidate)) : sharing
+    const person = this.#carries(written as Identity)
+      ? sharing.filter((candidate) => this.#carries(candidate))
+      : sharing
     const undo = this.#index.undo()
     const movers = changed.filter(({ id }) => id !== written.id)
     return { coreObjectId, movers, conflictKeys, isTooLarge: isTooLarge(person, this.#deps.rules), undo }
@@ -95,7 +97,9 @@ export class IdentityResolver {
     renamed?: { readonly id: string; readonly coreObjectId: string },
   ): ConnectorObject[] {
     const starts = this.#index.ofIds(ids)
-    const identities = [...new Set([...starts, ...this.#index.ofIds(this.#index.connectedTo(starts))])].filter(isLiveIdentity)
+    const identities = [...new Set([...starts, ...this.#index.ofIds(this.#index.connectedTo(starts))])].filter(
+      isLiveIdentity,
+    )
     const { people, unmatched, conflicts } = groupByPerson(identities, this.#deps.rules, returning)
     const carried = Map.groupBy(
       identities.filter((identity) => this.#carries(identity)),
@@ -171,7 +175,9 @@ export class IdentityResolver {
 
   /** Assigns the person to a core object. @returns The identities that move. */
   #move(person: readonly Identity[], coreObjectId: string): ConnectorObject[] {
-    const moved = person.filter((identity) => identity.coreObjectId !== coreObjectId).map((identity) => ({ ...identity, coreObjectId }))
+    const moved = person
+      .filter((identity) => identity.coreObjectId !== coreObjectId)
+      .map((identity) => ({ ...identity, coreObjectId }))
     for (const identity of moved) this.#index.put(identity)
     return moved
   }

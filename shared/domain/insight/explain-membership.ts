@@ -84,7 +84,7 @@ export type Explanation = Static<typeof Explanation>
 
 export type ExplainDependencies = LiveDependencies &
   ExplainedLinkDependencies &
-  Pick<CollectionDependencies, 'memberships' | 'history'> &
+  Pick<CollectionDependencies, 'memberships' | 'history' | 'log'> &
   Pick<RequestDependencies, 'requests'>
 
 /** Who asks: with the own identity, if any, and whether any object may be explained or only own ones. */

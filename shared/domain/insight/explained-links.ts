@@ -7,6 +7,7 @@ import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkStore } from '../group-links/link-dependencies.ts'
 import { type CauseDependencies, removalCausesOf } from '../group-links/removal-causes.ts'
 import type { RemovalPlanStore } from '../group-links/removal-plan.ts'
+import type { RequestStore } from '../membership-requests/request-dependencies.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { type LinkStanding, linkStanding, type Presence, type Standing } from './link-standing.ts'
 
@@ -18,7 +19,9 @@ export type ExplainedLinkDependencies = AccountDependencies & {
 
 type Dependencies = ExplainedLinkDependencies &
   CauseDependencies &
-  Pick<CollectionDependencies, 'memberships' | 'joined' | 'history'>
+  Pick<CollectionDependencies, 'memberships' | 'joined' | 'history' | 'log'> & {
+    readonly requests: Pick<RequestStore, 'liveIn'>
+  }
 
 type Subject = { readonly objectType: ObjectType; readonly objectId: string; readonly account: string | null }
 type Membership = {

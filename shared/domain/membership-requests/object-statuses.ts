@@ -1,6 +1,6 @@
 import type { DeletedCoreObject } from '../core/core-object-store.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
-import { freshOrgChart, type RequestDependencies } from './request-dependencies.ts'
+import { freshOrgChart, type JoinDependencies, type OrgChartSource } from './request-dependencies.ts'
 
 /** What became of an identity: itself, or the one that it was merged into, live or deleted. */
 type IdentityStatus = {
@@ -22,7 +22,7 @@ export type ObjectStatuses = {
 export async function readObjectStatuses(
   tenantId: string,
   objectIds: Iterable<string>,
-  deps: Pick<RequestDependencies, 'snapshots' | 'nowMs' | 'deletedObjects'>,
+  deps: OrgChartSource & Pick<JoinDependencies, 'deletedObjects'>,
 ): Promise<ObjectStatuses> {
   let orgChart = await freshOrgChart(tenantId, deps)
   const deleted = new Map<string, DeletedCoreObject>()
