@@ -23,7 +23,7 @@ const CollectionDocument = Type.Object({
   createdAtMs: Type.Number(),
   updatedAtMs: Type.Number(),
 })
-/** A collection as stored in the container `collections`. */
+/** A collection as stored. Container `collections`. */
 export type CollectionDocument = Static<typeof CollectionDocument>
 
 /** Takes 1.5 µs; the JSON of a definition with five leaves takes 5 µs. */

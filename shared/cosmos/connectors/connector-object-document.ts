@@ -11,7 +11,7 @@ import { documentParser, StoredAttributes } from '../document-parser.ts'
 import type { Stored } from '../documents.ts'
 import type { VersionedWrite } from '../versioned-writes.ts'
 
-/** A connector object as stored in the container `connectorObjects`. */
+/** A connector object as stored. Container `connectorObjects`. */
 export type ConnectorObjectDocument = ConnectorObject & {
   readonly tenantId: string
   readonly ttl?: number

@@ -1,7 +1,8 @@
 import type { Connector } from './connector.ts'
 import {
   type ConnectorObject,
-  type ConnectorObjectStore,
+  type ConnectorObjectLookup,
+  type ConnectorObjectWriter,
   connectorObjectId,
   type DataValue,
   type DeriveId,
@@ -11,7 +12,7 @@ import {
 import type { WriteDecision } from './write-decision.ts'
 
 type RenameDependencies = {
-  readonly objects: Pick<ConnectorObjectStore, 'referringTo' | 'write'>
+  readonly objects: Pick<ConnectorObjectLookup, 'referringTo'> & Pick<ConnectorObjectWriter, 'write'>
   readonly deriveId: DeriveId
 }
 

@@ -53,7 +53,7 @@ export type PassResult = {
 }
 
 /** Receives the changes of members, for events. */
-export interface MemberEvents {
+interface MemberEvents {
   /** Called after the changes are written. Never throws. */
   changed(tenantId: string, collectionIds: readonly string[]): Promise<void>
 }
