@@ -132,7 +132,7 @@ async function reportRoute(measured: Measured): Promise<void> {
     memoryMB = Math.max(memoryMB, seen.memoryMB)
     operationCount = seen.operationCount
   }
-  timesMs.sort((one, other) => one - other)
+  timesMs.sort((left, right) => left - right)
   const [medianMs = 0, worstMs = 0] = [timesMs[timesMs.length >>> 1], timesMs.at(-1)]
   const rounded = [first.tookMs, medianMs, worstMs, firstStallMs, stallMs].map(Math.round)
   report(measured.name, ...rounded, Math.round(first.sizeBytes / 1000), operationCount, memoryMB)

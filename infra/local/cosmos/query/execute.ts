@@ -1,5 +1,5 @@
 import type { Json } from '../../../../shared/kernel/json.ts'
-import { valueAt } from '../json.ts'
+import { valueAt } from '../json-values.ts'
 import { badRequest } from '../response.ts'
 import { countRows, distinctStrings, type Scan, type StoredRow, scanRows, scanRowsFor } from './access.ts'
 import type { Position } from './continuation.ts'
