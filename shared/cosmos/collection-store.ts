@@ -16,7 +16,7 @@ import { Refusal } from '../kernel/refusals.ts'
 import { Nullable, OneOf } from '../kernel/schema.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 import { auditOperations } from './audit-trail.ts'
-import { batchedDocumentReads } from './batched-reads.ts'
+import { batchedDocumentReads, FEW_READS_COUNT } from './batched-reads.ts'
 import { cachedLists, type SizedList } from './cached-lists.ts'
 import { documentParser } from './document-parser.ts'
 import {
@@ -26,6 +26,7 @@ import {
   queryDocuments,
   readDocument,
   type Stored,
+  sqlParameters,
   statusOf,
   writeTogether,
 } from './documents.ts'
@@ -146,9 +147,15 @@ export function cosmosCollectionStore(
       return kind === undefined ? all : all.filter((one) => one.kind === kind)
     },
     search: async (tenantId, filter) => [...(await readMatching(tenantId, filter)).items],
-    summaries(tenantId) {
+    async summaries(tenantId, ids) {
+      if (ids !== undefined && ids.length <= FEW_READS_COUNT) {
+        const found = await Promise.all(ids.map((id) => find(tenantId, id)))
+        return found.flatMap((each) => (each === undefined ? [] : [each.value]))
+      }
       const query = 'SELECT c.id, c.kind, c.objectType FROM c WHERE IS_DEFINED(c.kind)'
-      return queryAll<CollectionSummary>(collections, tenantId, { query })
+      if (ids === undefined) return queryAll<CollectionSummary>(collections, tenantId, { query })
+      const among = { query: `${query} AND ARRAY_CONTAINS(@ids, c.id)`, parameters: sqlParameters({ ids }) }
+      return queryAll<CollectionSummary>(collections, tenantId, among)
     },
     async definitionBytes(tenantId) {
       const all = await listAll(tenantId)

@@ -7,7 +7,8 @@ import { dispatcher } from '../../../shared/http/dispatch.ts'
 import { approvedBy, joinableWorld, OPEN, type Person } from '../api/joinable-world.ts'
 import { localAccount } from '../contract/local-database.ts'
 import { isTrouble, Life } from '../jobs/mortal-process.ts'
-import { type Received, receiver, SUBSCRIPTIONS } from './event-world.ts'
+import type { Received } from './described-events.ts'
+import { receiver, SUBSCRIPTIONS } from './event-world.ts'
 import { mortalContainers } from './mortal-containers.ts'
 
 const PERSON_COUNT = 3
