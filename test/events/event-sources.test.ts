@@ -59,6 +59,30 @@ describe('A receiver that does not answer', () => {
   })
 })
 
+describe('Events of many collections that change in one evaluation', () => {
+  it('are published together, each change once', async () => {
+    const world = await eventWorld()
+    const hook = await receiver()
+    await world.subscribe(hook.url, ['member.*'])
+    const collectionIds: string[] = []
+    for (const initial of ['A', 'B', 'C', 'D', 'E']) {
+      const startsWith = { id: 'identityDisplayName', field: 'identityDisplayName', operator: 'StartsWith' }
+      const conditions = [{ ...startsWith, value: initial }]
+      collectionIds.push(await world.criteria('Identity', { groupOperator: 'AND', conditions }))
+    }
+    const evaluated = async (...names: string[]) => {
+      for (const displayName of names) await world.put('identity', { displayName })
+      await world.evaluator.evaluate(world.tenantId)
+      await world.drain()
+      const told = hook.delivered.splice(0).map(({ event }) => collectionIds.indexOf(event.data.collectionId))
+      return told.sort()
+    }
+    assert.deepEqual(await evaluated('A1', 'B1', 'C1', 'D1', 'E1'), [0, 1, 2, 3, 4])
+    assert.deepEqual(await evaluated('A2', 'A3', 'C2', 'D2', 'E2'), [0, 0, 2, 3, 4])
+    assert.deepEqual(await evaluated(), [])
+  })
+})
+
 /** Publishes what has happened, and loses the messages that would have it delivered. */
 async function publishOnly(world: EventWorld): Promise<void> {
   for (const { message } of world.sent.splice(0)) {
