@@ -16,7 +16,7 @@ type Known = {
   readonly url?: string
 }
 
-async function itemsOf(type: string, data: object, known: Known, operators: readonly string[] = OPERATORS) {
+async function itemsOf(type: string, data: object, known: Known) {
   const find = (value: object | undefined) => async () => value && { value, version: '1' }
   const subscriptions = known.url === undefined ? [] : [{ id: 'subscription', url: known.url }]
   const deps = {
@@ -26,11 +26,11 @@ async function itemsOf(type: string, data: object, known: Known, operators: read
     subscriptions: { read: async () => ({ value: subscriptions, version: '1' }) },
   } as unknown as MailDependencies
   const event = { id: 'event', type, time: '', subject: '', data: { ...data } }
-  const context = { tenantId: 'tenant', settings: { operators } } as unknown as LetterContext
+  const context = { tenantId: 'tenant', settings: { operators: OPERATORS } } as unknown as LetterContext
   const letters = await operatorLetters(event, context, deps)
   assert.deepEqual(
     letters.map(({ to }) => to),
-    letters.length === 0 ? [] : operators.map((address) => ({ kind: 'operator', address })),
+    letters.length === 0 ? [] : OPERATORS.map((address) => ({ kind: 'operator', address })),
   )
   return letters.map(({ item }) => item).slice(0, 1)
 }
@@ -69,8 +69,11 @@ describe('Operators are told', () => {
     assert.deepEqual(await itemsOf('link.recovered', { linkId: 'link' }, { link: LINK }), [])
   })
 
-  it('nothing where the settings name none', async () => {
-    assert.deepEqual(await itemsOf('link.failed', { linkId: 'link' }, { link: LINK }, []), [])
+  it('nothing where the settings name none, which reads nothing', async () => {
+    const context = { tenantId: 'tenant', settings: { operators: [] } } as unknown as LetterContext
+    const links = { find: () => assert.fail() }
+    const event = { id: 'event', type: 'link.failed', time: '', subject: '', data: { linkId: 'link' } }
+    assert.deepEqual(await operatorLetters(event, context, { links } as unknown as MailDependencies), [])
   })
 })
 

@@ -228,6 +228,14 @@ describe('A decision is told', () => {
     ])
   })
 
+  it('as one on an extension of a membership that was granted directly', async () => {
+    const added: LifecycleEntry = { status: 'Joined', actorId: 'writer', at: SUBMITTED }
+    const rejected: LifecycleEntry = { status: 'Rejected', actorId: 'anna', at: LATER }
+    const request = requestIn('Joined', { requesterId: 'ola', lifecycle: [added, PENDING, rejected] })
+    const [item] = await toldOf('request.rejected', request)
+    assert.deepEqual(item, { kind: 'RequestRejected', ...about, isExtension: true })
+  })
+
   it('when the service cancels it, and not when a person does', async () => {
     const cancelled = { kind: 'RequestCancelled', ...about }
     assert.deepEqual(await toldOf('request.cancelled', decided('Cancelled', 'system'), 'system'), [cancelled])

@@ -84,6 +84,19 @@ describe('What is told of late connectors', () => {
     assert.deepEqual(await recorded([connector(24)], [], justNowS), [])
   })
 
+  it('reads nothing where no connector has an interval', async () => {
+    const [list, nothing] = [async () => [connector(null)], () => assert.fail()]
+    const lateConnectors = { of: nothing, record: nothing }
+    await tellConnectorHealth('tenant', {
+      ...{ connectors: { list }, objects: { deliveries: nothing }, lateConnectors, nowMs: () => NOW_MS },
+    })
+  })
+
+  it('is each of those that have one, beside others', async () => {
+    const both = [connector(null, 'two'), connector(24)]
+    assert.deepEqual(await recorded(both, []), [['one', true, event('connector.late')]])
+  })
+
   it('is nothing of a connector that was deleted', async () => {
     assert.deepEqual(await recorded([connector(48, 'two')], ['one', 'two'], undefined), [
       [

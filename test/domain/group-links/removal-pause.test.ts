@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formerLinkOf, succeeding } from '../../../shared/domain/group-links/former-link.ts'
+import { FORMER_LINK_KEPT_S, formerLinkOf, succeeding } from '../../../shared/domain/group-links/former-link.ts'
 import { newLink } from '../../../shared/domain/group-links/group-link.ts'
-import { type PausingNames, pausedBy, pausingIds } from '../../../shared/domain/group-links/removal-pause.ts'
+import {
+  PausedByDto,
+  type PausingNames,
+  pausedBy,
+  pausingIds,
+  WithoutAccount,
+} from '../../../shared/domain/group-links/removal-pause.ts'
+import { bodyFaults } from '../../../shared/http/validation.ts'
 
 const LINK = { skippedCount: 2, unresolved: ['account'], withoutAccount: null, acceptedWithoutAccount: [] }
 const NAMES: PausingNames = {
@@ -61,6 +68,15 @@ describe('A link is paused by', () => {
   })
 })
 
+describe('The description of what pauses a link', () => {
+  it('has a count of at least one, and the stored one may be none', () => {
+    const paused = { reason: 'AccountsUnknown', count: 1, members: [] }
+    assert.deepEqual(bodyFaults(PausedByDto, paused), [])
+    assert.equal(bodyFaults(PausedByDto, { ...paused, count: 0 }).length, 1)
+    assert.deepEqual(bodyFaults(WithoutAccount, { count: 0, identityIds: [] }), [])
+  })
+})
+
 describe('The next link of a group', () => {
   const link = newLink(
     {
@@ -84,6 +100,10 @@ describe('The next link of a group', () => {
   it('goes on with the removals, the writes and the lease of the one before, and nothing else', () => {
     const { removalWindow, recentWrites, lease, lastToken } = former
     assert.deepEqual(succeeding(link, formerLinkOf(former)), { ...link, removalWindow, recentWrites, lease, lastToken })
+  })
+
+  it('finds them for 25 hours: an hour longer than removals count', () => {
+    assert.equal(FORMER_LINK_KEPT_S, 90_000)
   })
 
   it('is as it was made when the group had none', () => {
