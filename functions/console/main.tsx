@@ -3,6 +3,7 @@ import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts
 import { apiOf } from './api.ts'
 import { App, SignInView } from './app.tsx'
 import { preferredLanguage, showLanguage } from './language/texts.ts'
+import { shownTimeZone } from './language/time-zone.ts'
 import { followLinks, readAddress } from './router.ts'
 import { signIn } from './sign-in.ts'
 import { passToken, waitingChannel } from './token-window.ts'
@@ -22,6 +23,7 @@ async function start(): Promise<void> {
   readAddress()
   const api = apiOf(session)
   const { data: me } = await api.send<CallerDto>('GET', '/collections/beta/me')
+  shownTimeZone.value = me.timeZone
   followLinks()
   render(<App api={api} me={me} username={session.username} />, root)
 }

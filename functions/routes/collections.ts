@@ -20,6 +20,11 @@ import type { AccountClaimReader } from '../../shared/domain/connectors/account-
 import type { CoreObjectReader } from '../../shared/domain/core/core-object-store.ts'
 import { type AttentionDependencies, AttentionDto, readAttention } from '../../shared/domain/insight/attention.ts'
 import {
+  type CollectionCountDependencies,
+  CollectionCounts,
+  countMembersAndLinks,
+} from '../../shared/domain/insight/collection-counts.ts'
+import {
   type ExplainDependencies,
   Explanation,
   explainMembership,
@@ -35,6 +40,7 @@ import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
 import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
 import { FULL_ACCESS_ROLES, hasFullAccess } from '../../shared/domain/object-access/object-access.ts'
 import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
+import type { RowSettingsSource } from '../../shared/domain/tenant-index/row-settings.ts'
 import { PageQuery, pagedRecord, pagedResult } from '../../shared/http/paging.ts'
 import { ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
@@ -55,8 +61,10 @@ import { PREFIXES } from './prefixes.ts'
 export type CollectionRouteDependencies = RequestRouteDependencies &
   ExplainDependencies &
   ListMembershipsDependencies &
+  CollectionCountDependencies &
   Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates' | 'linkStore'> & {
     readonly coreObjects: CoreObjectReader & AccountClaimReader
+    readonly rowSettings: RowSettingsSource
   } & Pick<HistoryRouteDependencies, 'auditTrail'>
 
 /** A `User` can ask about themselves. */
@@ -98,7 +106,8 @@ const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
   route('GET', '/me', {
     operationId: 'getCaller',
     summary: 'Get the caller',
-    description: 'Returns who the caller is for this service, with the roles that count.',
+    description:
+      'Returns who the caller is for this service, with the roles that count, and the time zone of the tenant.',
     roles: 'any',
     identity: 'optional',
     reply: { status: 200, schema: CallerDto },
@@ -198,6 +207,18 @@ const definitionRoutes = (deps: CollectionRouteDependencies): readonly Route[] =
           toCollectionDto,
         ),
       ),
+  }),
+  route('GET', '/counts', {
+    operationId: 'countMembersAndLinks',
+    summary: 'Count the members and links of collections',
+    description:
+      'Returns how many members and group links each collection has, or the collection that is asked for; in any order. ' +
+      'Reads no members: the numbers are those that are stored beside them.',
+    roles: COLLECTION_READERS,
+    query: Type.Object({ collectionId: Type.Optional(Guid) }),
+    reply: { status: 200, schema: Type.Array(CollectionCounts) },
+    run: async ({ query: { collectionId }, caller }) =>
+      ok(await countMembersAndLinks(caller.tenantId, collectionId, deps)),
   }),
   route('GET', '/search', {
     operationId: 'searchCollections',

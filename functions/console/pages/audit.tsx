@@ -6,9 +6,9 @@ import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { Api, PageOf } from '../api.ts'
 import { restorePath } from '../collection-versions.ts'
 import { Dialog } from '../components/actions.tsx'
-import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { NamedCondition } from '../condition/named-condition.tsx'
 import type { MessageKey } from '../language/english.ts'
 import { t, timeOf } from '../language/texts.ts'
@@ -40,7 +40,7 @@ export function AuditSection({ path, collectionId }: AuditSectionProps) {
     <Section title={t('audit')}>
       <Loaded resource={entries}>
         {(items) => (
-          <LongList
+          <RecordList
             label={t('audit')}
             items={items}
             loadMore={entries.loadMore}

@@ -58,7 +58,7 @@ export function HeldRemovalsSection({ linkId, held, onRejected, onApproved }: He
         <p>{t(`held${reason}`, { count, limit, groupSize })}</p>
         <HeldFacts held={held} />
       </div>
-      <PeopleList key={planId} label={t('heldRemovals')} source={peopleOfRemovals(api, path)} />
+      <PeopleList key={planId} label={t('heldRemovals')} count={count} source={peopleOfRemovals(api, path)} />
     </Section>
   )
 }

@@ -1,12 +1,12 @@
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
 import { Badge } from '../components/fields.tsx'
-import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
-import { PeopleNumber } from '../components/people-dialog.tsx'
+import { PeopleList, PeopleNumber } from '../components/people-dialog.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { durationOf, numberOf, t, timeOf } from '../language/texts.ts'
-import { peopleOfJob } from '../listed-people.ts'
+import { peopleOfAccounts, peopleOfJob, readPeople } from '../listed-people.ts'
 import { actorName, namesOf } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
@@ -41,13 +41,11 @@ export function JobView({ parameters: { id = '' } }: { readonly parameters: { re
           {job.unresolved.length > 0 && (
             <Section title={t('unresolved')}>
               <p>{t('unresolvedHint')}</p>
-              <ul>
-                {job.unresolved.map((account) => (
-                  <li key={account}>
-                    <code>{account}</code>
-                  </li>
-                ))}
-              </ul>
+              <PeopleList
+                label={t('unresolved')}
+                count={job.unresolved.length}
+                source={peopleOfAccounts(api, job.unresolved)}
+              />
             </Section>
           )}
         </Page>
@@ -59,6 +57,10 @@ export function JobView({ parameters: { id = '' } }: { readonly parameters: { re
 function JobFacts({ job }: { readonly job: SyncJobDto }) {
   const { api } = useConsole()
   const { startedAt, completedAt, requestedBy, requestedByName, approvedBy } = job
+  const approver = useResource(approvedBy ?? '', async (signal) => {
+    const accounts = approvedBy === null ? [] : [approvedBy]
+    return (await readPeople(api, { accounts }, signal))[0]?.displayName ?? undefined
+  })
   const facts = [
     [t('jobType'), <JobReason key="reason" job={job} />],
     [t('attempts'), numberOf(job.attempts)],
@@ -82,7 +84,7 @@ function JobFacts({ job }: { readonly job: SyncJobDto }) {
     [t('completed'), completedAt === null ? null : timeOf(completedAt)],
     [t('duration'), startedAt === null || completedAt === null ? null : durationOf(startedAt, completedAt)],
     [t('requestedBy'), requestedByName ?? requestedBy],
-    [t('approvedBy'), approvedBy],
+    [t('approvedBy'), approver.value ?? approvedBy],
   ] as const
   return (
     <dl>
@@ -128,7 +130,7 @@ const reasonText = ({ type, cause }: SyncJobDto): string => (cause === null ? t(
 
 export function JobTable({ jobs }: { readonly jobs: readonly SyncJobDto[] }) {
   return (
-    <LongList
+    <RecordList
       label={t('jobs')}
       items={jobs}
       keyOf={({ id }) => id}

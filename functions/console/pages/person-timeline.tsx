@@ -3,8 +3,8 @@ import type { ConnectorRecord } from '../../../shared/domain/connectors/connecto
 import type { IdentityChange } from '../../../shared/domain/connectors/identity-change.ts'
 import type { ObjectHistoryEntry } from '../../../shared/domain/insight/list-history.ts'
 import type { Api } from '../api.ts'
+import { CardList } from '../components/card-list.tsx'
 import { Badge } from '../components/fields.tsx'
-import { List } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { IDENTITIES } from '../core-objects.ts'
@@ -44,7 +44,7 @@ export function TimelineSection({ id, positionIds }: TimelineProps) {
     <Section title={t('timeline')}>
       <Loaded resource={timeline}>
         {(all) => (
-          <List
+          <CardList
             label={t('timeline')}
             items={all}
             keyOf={({ at, change, name, cause }) => `${at} ${change} ${name} ${cause}`}

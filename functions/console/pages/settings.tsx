@@ -6,6 +6,7 @@ import { Choice, TextField } from '../components/fields.tsx'
 import { isStale, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { t, timeOf } from '../language/texts.ts'
+import { shownTimeZone } from '../language/time-zone.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 import { AuditSection } from './audit.tsx'
@@ -78,6 +79,7 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
       setBase(stored)
       setForm(formOf(stored))
       setSaved(true)
+      shownTimeZone.value = stored.data.timeZone
       onSaved()
     } catch (error) {
       if (!isStale(error)) throw error
