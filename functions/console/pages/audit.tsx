@@ -12,7 +12,7 @@ import { RecordList } from '../components/record-list.tsx'
 import { NamedCondition } from '../condition/named-condition.tsx'
 import type { MessageKey } from '../language/english.ts'
 import { t, timeOf } from '../language/texts.ts'
-import { actorName, namesOf } from '../object-names.ts'
+import { actorName, actorNames } from '../object-names.ts'
 import { usePages } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -189,6 +189,6 @@ async function withActors(
   signal: AbortSignal,
 ): Promise<PageOf<NamedEntry>> {
   const actorIds = items.map(({ actorId }) => actorId)
-  const names = await namesOf(api, 'Identity', actorIds, signal)
+  const names = await actorNames(api, actorIds, signal)
   return { items: items.map((entry) => ({ ...entry, actorName: actorName(entry.actorId, names) })), nextCursor }
 }

@@ -10,7 +10,7 @@ import { RecordList } from '../components/record-list.tsx'
 import { t, timeOf } from '../language/texts.ts'
 import { instantAt, shownTimeZone } from '../language/time-zone.ts'
 import { useMemberCount } from '../member-counts.ts'
-import { actorName, namesOf } from '../object-names.ts'
+import { actorName, actorNames, namesOf } from '../object-names.ts'
 import { usePages, useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 
@@ -105,7 +105,7 @@ async function withNames(
       items.map(({ objectId }) => objectId),
       signal,
     ),
-    namesOf(api, 'Identity', actorIds, signal),
+    actorNames(api, actorIds, signal),
   ])
   const named = items.map((entry) => ({
     ...entry,

@@ -6,8 +6,8 @@ import { Page, Section } from '../components/page.tsx'
 import { PeopleList, PeopleNumber } from '../components/people-dialog.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { durationOf, numberOf, t, timeOf } from '../language/texts.ts'
-import { peopleOfAccounts, peopleOfJob, readPeople } from '../listed-people.ts'
-import { actorName, namesOf } from '../object-names.ts'
+import { peopleOfAccounts, peopleOfJob } from '../listed-people.ts'
+import { actorName, actorNames } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -57,10 +57,9 @@ export function JobView({ parameters: { id = '' } }: { readonly parameters: { re
 function JobFacts({ job }: { readonly job: SyncJobDto }) {
   const { api } = useConsole()
   const { startedAt, completedAt, requestedBy, requestedByName, approvedBy } = job
-  const approver = useResource(approvedBy ?? '', async (signal) => {
-    const accounts = approvedBy === null ? [] : [approvedBy]
-    return (await readPeople(api, { accounts }, signal))[0]?.displayName ?? undefined
-  })
+  const names = useResource(approvedBy ?? '', (signal) =>
+    actorNames(api, approvedBy === null ? [] : [approvedBy], signal),
+  )
   const facts = [
     [t('jobType'), <JobReason key="reason" job={job} />],
     [t('attempts'), numberOf(job.attempts)],
@@ -84,7 +83,7 @@ function JobFacts({ job }: { readonly job: SyncJobDto }) {
     [t('completed'), completedAt === null ? null : timeOf(completedAt)],
     [t('duration'), startedAt === null || completedAt === null ? null : durationOf(startedAt, completedAt)],
     [t('requestedBy'), requestedByName ?? requestedBy],
-    [t('approvedBy'), approver.value ?? approvedBy],
+    [t('approvedBy'), approvedBy && actorName(approvedBy, names.value ?? new Map())],
   ] as const
   return (
     <dl>
@@ -112,7 +111,7 @@ export function JobError({ job: { status, error, attempts } }: { readonly job: S
 function JobReason({ job: { id, type, cause } }: { readonly job: SyncJobDto }) {
   const { api } = useConsole()
   const actorIds = cause === null ? [] : [cause.actorId]
-  const names = useResource(id, (signal) => namesOf(api, 'Identity', actorIds, signal))
+  const names = useResource(id, (signal) => actorNames(api, actorIds, signal))
   if (cause === null) return <>{t(type)}</>
   return (
     <>

@@ -9,7 +9,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { IDENTITIES } from '../core-objects.ts'
 import { t, timeOf } from '../language/texts.ts'
-import { actorName, namesOf } from '../object-names.ts'
+import { actorName, actorNames } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { isCollectionsAdministrator, isCoreAdministrator, useConsole } from '../session.ts'
@@ -81,7 +81,7 @@ async function membershipChanges(
   const entries = pages.flatMap(({ items }) => items)
   const names = new Map(collections.map((collection) => [collection.id, collection.name]))
   const actorIds = entries.map(({ actorId }) => actorId)
-  const actors = await namesOf(api, 'Identity', actorIds, signal)
+  const actors = await actorNames(api, actorIds, signal)
   return entries.map(({ at, change, collectionId, cause, actorId }) => ({
     at,
     change: t(`change${change}`),
