@@ -8,8 +8,8 @@ import { lazy } from './components/lazy.tsx'
 import { Page } from './components/page.tsx'
 import type { Target } from './components/palette.tsx'
 import { UndoNotice } from './components/undo-notice.tsx'
+import { hasSameClock, ownTimeZone, shownTimeZone } from './language/shown-time-zone.ts'
 import { chooseLanguage, languageCode, numberOf, t } from './language/texts.ts'
-import { hasSameClock, ownTimeZone, shownTimeZone } from './language/time-zone.ts'
 import { hrefOf, matched, navigate, outcome, viewPath } from './router.ts'
 import { ConsoleContext } from './session.ts'
 import { signInWithPage, signOut } from './sign-in.ts'
@@ -19,6 +19,7 @@ const Palette = lazy(async () => (await import('./components/palette.tsx')).Pale
 
 type AppProps = { readonly api: Api; readonly me: CallerDto; readonly username: string }
 
+/** The console of a person who is signed in: the head with search and menu, and the current view. */
 export function App({ api, me, username }: AppProps) {
   const path = viewPath.value
   const allowed = useMemo(() => VIEWS.filter(({ isFor }) => isFor(me)), [me])

@@ -1,16 +1,23 @@
 import { type Static, Type } from 'typebox'
+import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import type { RequestName, Viewer } from '../../shared/domain/membership-requests/act-on-request.ts'
 import type { Actor } from '../../shared/domain/membership-requests/decide-request.ts'
 import { ELIGIBILITY_READERS } from '../../shared/domain/membership-requests/eligible-collections.ts'
 import { REQUEST_STATUSES } from '../../shared/domain/membership-requests/membership-request.ts'
-import type { Person, RequestListDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import type {
+  JoinDependencies,
+  Person,
+  RequestListDependencies,
+} from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { type OpenCursors, PageQuery } from '../../shared/http/paging.ts'
 import { actingIdentity, type RouteInput } from '../../shared/http/route.ts'
 import { type Caller, type Role, USER_ROLES } from '../../shared/kernel/caller.ts'
 import { Described, Guid, OneOf } from '../../shared/kernel/schema.ts'
 
 /** What the routes of joinable collections and requests work with. */
-export type RequestRouteDependencies = RequestListDependencies & { readonly cursors: OpenCursors }
+export type RequestRouteDependencies = CollectionDependencies &
+  RequestListDependencies &
+  JoinDependencies & { readonly cursors: OpenCursors }
 
 /** The query of paged lists of requests. */
 export const StatusQuery = Type.Object({

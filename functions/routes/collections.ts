@@ -147,8 +147,8 @@ const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
     operationId: 'findPeople',
     summary: 'Find people by name or address',
     description:
-      'Returns at most 100 people whose name, email or user name contains the text, ordered by name, with what tells ' +
-      'people of one name apart. Case does not matter. A caller with the role `User` finds the people whose whole ' +
+      'Returns at most 100 people whose name, email or user name contains the text, ordered by name, with what ' +
+      'distinguishes people of one name. Case does not matter. A caller with the role `User` finds the people whose whole ' +
       'name, email or user name is given, for example to name a deputy.',
     roles: PEOPLE_FINDERS,
     identity: 'optional',
@@ -246,7 +246,7 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
     operationId: 'listPeople',
     summary: 'List people by id or account',
     description:
-      'Returns what tells people of one name apart: title and unit of their position, and their account. First the ' +
+      'Returns what distinguishes people of one name: title and unit of their position, and their account. First the ' +
       'identities with the given ids, then those with the given accounts, in the order of the request; each once. ' +
       'Identities that do not exist, and accounts that no identity has, are left out.',
     roles: COLLECTION_READERS,

@@ -23,7 +23,7 @@ async function newPlace() {
   }
 }
 
-/** The same stores, with contributions that change after the merge has read them. */
+/** The stores, with contributions that change after the merge has read them. */
 function changedDuring(change: () => Promise<unknown>): typeof deps {
   let hasChanged = false
   return {
@@ -41,7 +41,7 @@ function changedDuring(change: () => Promise<unknown>): typeof deps {
   }
 }
 
-/** The same stores, with a core object that is merged by another call before the first write. */
+/** The stores, with a core object that is merged by another call before the first write. */
 function overtakenBeforeWrite(overtake: () => Promise<unknown>): typeof deps {
   let isOvertaken = false
   const { coreObjects } = deps

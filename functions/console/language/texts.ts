@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { english, type MessageKey, type Messages } from './english.ts'
 import { englishRefusals } from './refusals-english.ts'
-import { shownTimeZone } from './time-zone.ts'
+import { shownTimeZone } from './shown-time-zone.ts'
 
 export type LanguageCode = 'en' | 'nb'
 
@@ -99,7 +99,7 @@ const secondsFormat = perLanguage(
 const collator = perLanguage((language) => new Intl.Collator(language, { numeric: true }))
 
 /** The alphabetical order of the person's language. */
-export const compareByLocale = (one: string, other: string): number => collator().compare(one, other)
+export const compareByLocale = (left: string, right: string): number => collator().compare(left, right)
 
 export const numberOf = (value: number): string => numberFormat().format(value)
 

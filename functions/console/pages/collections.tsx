@@ -6,7 +6,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { compareByLocale, dayText, numberOf, t } from '../language/texts.ts'
-import { readCounts } from '../member-counts.ts'
+import { readCounts } from '../read-counts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -24,9 +24,10 @@ export function CollectionsView() {
   const { api } = useConsole()
   const [text, setText] = useAddress('text')
   const [chosenKind, setKind] = useAddress('show')
-  const kind = KINDS.find((one) => one === chosenKind) ?? 'anyKind'
+  const kind = KINDS.find((name) => name === chosenKind) ?? 'anyKind'
   const collections = useResource('collections', () => listCollections(api))
-  const isShown = (one: AnyCollection) => (kind === 'anyKind' || kind === one.kind) && hasText(one, text)
+  const isShown = (collection: AnyCollection) =>
+    (kind === 'anyKind' || kind === collection.kind) && hasText(collection, text)
   return (
     <Page
       title={t('collections')}
@@ -140,8 +141,16 @@ async function listCollections(api: Api): Promise<AnyCollection[]> {
     return { memberCount, linkCount }
   }
   const all: AnyCollection[] = [
-    ...criteria.map((one) => ({ ...one, kind: 'criteria' as const, ...countsOf(one.id) })),
-    ...joinable.map((one) => ({ ...one, kind: 'joinable' as const, ...countsOf(one.id) })),
+    ...criteria.map((collection) => ({
+      ...collection,
+      kind: 'criteria' as const,
+      ...countsOf(collection.id),
+    })),
+    ...joinable.map((collection) => ({
+      ...collection,
+      kind: 'joinable' as const,
+      ...countsOf(collection.id),
+    })),
   ]
-  return all.sort((one, other) => compareByLocale(one.name, other.name))
+  return all.sort((left, right) => compareByLocale(left.name, right.name))
 }

@@ -1,4 +1,4 @@
-import { enqueuePublishing } from '../../kernel/notifications.ts'
+import { enqueuePublishing } from '../../kernel/enqueue-messages.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { EVENT_SOURCES, type EventDependencies } from './event-stores.ts'
 import { type EventDraft, eventOf, type StoredEvent } from './event-types.ts'
@@ -46,8 +46,8 @@ async function dropBacklog(tenantId: string, deps: EventDependencies): Promise<v
       const waiting = value.deliveries.filter(({ state }) => state === 'Pending').map(({ event }) => event)
       const known = dropped.get(value.subscriptionId) ?? []
       dropped.set(value.subscriptionId, [...known, ...waiting.filter(({ type }) => type !== 'subscription.dropped')])
-      const deliveries = value.deliveries.map((each) =>
-        each.state === 'Pending' ? { ...each, state: 'Dropped' as const, dueAtMs: 0 } : each,
+      const deliveries = value.deliveries.map((delivery) =>
+        delivery.state === 'Pending' ? { ...delivery, state: 'Dropped' as const, dueAtMs: 0 } : delivery,
       )
       await deps.deliveries.replace({ ...value, deliveries }, version)
     }
@@ -72,8 +72,8 @@ async function tellDropped(
     subject: `/event-subscriptions/${subscriptionId}`,
     data: { subscriptionId, count: events.length, from, to },
   }
-  const told = eventOf(draft, tenantId, deps.deriveId)
-  await storeBatches([told], { tenantId, subscriptionId }, deps)
+  const event = eventOf(draft, tenantId, deps.deriveId)
+  await storeBatches([event], { tenantId, subscriptionId }, deps)
   deps.metrics.record('events.dropped', events.length, {})
   deps.log.warn('events.dropped', { tenantId, subscriptionId, count: events.length })
 }

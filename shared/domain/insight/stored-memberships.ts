@@ -147,12 +147,12 @@ export class StoredMemberships {
         ? new Map<string, number>()
         : memberships.versionsWrittenSince(tenantId, Math.floor(known.readAtMs / 1000) - OVERLAP_S),
     ])
-    const asked = new Set([...evaluated.candidates, ...(former?.placements.keys() ?? [])])
+    const wanted = new Set([...evaluated.candidates, ...(former?.placements.keys() ?? [])])
     const isCurrent = (id: string): boolean => {
       const placement = known?.placements.get(id)
       return placement !== undefined && (written.get(id) ?? placement.version) === placement.version
     }
-    const stale = [...asked].filter((id) => collections.get(id)?.kind === 'criteria' && !isCurrent(id))
+    const stale = [...wanted].filter((id) => collections.get(id)?.kind === 'criteria' && !isCurrent(id))
     const versions = stale.length === 0 ? new Map<string, number>() : await memberships.versions(tenantId, stale)
     const placements = new Map(known?.placements)
     await forEachConcurrent(stale, READS_AT_ONCE_COUNT, async (id) => {
@@ -175,7 +175,7 @@ export class StoredMemberships {
     })
   }
 
-  /** Those of the objects that are stored as members. */
+  /** The objects that are stored as members. */
   async #storedAmong({ tenantId, id }: Collection, objectIds: readonly string[]): Promise<Member[]> {
     const { history, memberships } = this.#deps
     const members: Member[] = []
@@ -213,7 +213,7 @@ export class StoredMemberships {
   /** The same object for as long as the tenant has the same definitions. */
   #definitionsOf(tenantId: string, list: readonly Collection[]): object {
     const kept = this.#lists.get(tenantId)
-    const isSame = kept?.list.length === list.length && kept.list.every((one, index) => one === list[index])
+    const isSame = kept?.list.length === list.length && kept.list.every((item, index) => item === list[index])
     // The members of joinable collections that conditions of org units test can change without any of these.
     const testsOthers = list.some(({ objectType, kind, refersTo }) => {
       return kind === 'criteria' && objectType === 'OrgUnit' && refersTo.length > 0

@@ -108,8 +108,8 @@ function changed(world: PeopleWorld, ...changes: readonly ((world: PeopleWorld) 
 const inOrder = (members: readonly Member[]): string[] => members.map((member) => JSON.stringify(member)).sort()
 const sharesOne = (some: readonly string[], others: readonly string[]): boolean =>
   some.some((one) => others.includes(one))
-const isSame = (one: Member, other: Member): boolean =>
-  one.collection === other.collection && (one.isWaiting || !other.isWaiting)
+const isSame = (left: Member, right: Member): boolean =>
+  left.collection === right.collection && (left.isWaiting || !right.isWaiting)
 
 /** The memberships and requests that do not end with a position. */
 const ofPeople = ({ members }: State): readonly Member[] =>
@@ -117,7 +117,7 @@ const ofPeople = ({ members }: State): readonly Member[] =>
 const linked = ({ members }: State): readonly Member[] => members.filter(({ collection }) => collection === LINKED)
 
 /**
- * What every step keeps, whatever the faults.
+ * What every step keeps, with any faults.
  * @param lost Accounts that were removed from the group.
  */
 function assertKept(
@@ -184,7 +184,7 @@ class Related {
     this.add([id, former], [`renamed ${id} ${former}`])
   }
 
-  /** Those who are members now. */
+  /** Notes the people who are members now. */
   note(state: State): void {
     for (const { person } of linked(state)) for (const id of person) this.#members.add(id)
   }

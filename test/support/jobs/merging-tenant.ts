@@ -54,7 +54,7 @@ export type State = {
   readonly group: ReadonlySet<string>
 }
 
-/** A tenant whose people are in joinable collections, one of which feeds a group. */
+/** A tenant whose people are in joinable collections. One of these is linked to a group. */
 export class MergingTenant {
   readonly #servers: MergeServers
   readonly #healthy: Service
@@ -73,7 +73,7 @@ export class MergingTenant {
     this.#caller = { kind: 'application', tenantId: source.tenantId, objectId, clientId: undefined, roles: new Set() }
   }
 
-  /** @param ids Of the connectors, the last of which carries the approver alone. */
+  /** @param ids Of the connectors. The last one carries only the approver. */
   static async open(servers: MergeServers, ids: readonly string[]): Promise<MergingTenant> {
     const tenant = new MergingTenant(servers, await newSourceTenant(ids, servers.healthy.connectors))
     await tenant.send(ids.length - 1, [{ operation: 'upsert', objectType: 'identity', externalId: APPROVER, data: {} }])

@@ -80,7 +80,7 @@ export class PeopleWorld {
     const placeOf = (write: ObjectWrite) => (write.operation === 'delete' ? 1 : isLive(write) ? 0 : 2)
     const inOrder = writes
       .map((write) => ({ write, place: placeOf(write) }))
-      .sort((one, other) => one.place - other.place)
+      .sort((left, right) => left.place - right.place)
     for (const { write } of inOrder) this.send(connector, write)
   }
 

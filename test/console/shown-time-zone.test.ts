@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { hasSameClock, instantAt } from '../../functions/console/language/time-zone.ts'
+import { hasSameClock, instantAt } from '../../functions/console/language/shown-time-zone.ts'
 
 describe('The time zone of the organisation', () => {
   for (const [claim, localTime, zone, expected] of [
