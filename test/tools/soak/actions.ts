@@ -10,6 +10,7 @@ import {
 } from './collection-actions.ts'
 import { decideOnRequest } from './decision-actions.ts'
 import { editGroupByHand } from './directory-actions.ts'
+import { changeName } from './name-actions.ts'
 import type { Organisation } from './organisation.ts'
 import { changePayroll, changePeople, changeUnit } from './people-actions.ts'
 import { editPolicy } from './policy-actions.ts'
@@ -23,6 +24,7 @@ const ACTIONS = [
   { weight: 14, run: submitOnBehalf },
   { weight: 6, run: changePayroll },
   { weight: 2, run: changeUnit },
+  { weight: 8, run: changeName },
   { weight: 2, run: replaceCriteriaCollection },
   { weight: 1, run: switchGuard },
   { weight: 2, run: approveRemovals },

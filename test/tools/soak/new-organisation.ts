@@ -11,6 +11,7 @@ import { importEveryone } from './people-actions.ts'
 import { createJoinableCollection, replacePolicy } from './policy-actions.ts'
 import { RecentChanges } from './recent-changes.ts'
 import type { RunningServers } from './servers.ts'
+import { SourceNames } from './source-names.ts'
 import type { SoakTenant } from './tenant.ts'
 
 /** An empty tenant with three connectors, and the model of it. The removal guard is off. */
@@ -46,6 +47,7 @@ export async function newOrganisation(
     watch: new GroupWatch(model, tenant.serviceClientId),
     locks: new ActionLocks(),
     recentChanges: new RecentChanges(),
+    names: new SourceNames(),
     personCount,
     unitCount: Math.max(4, Math.floor(personCount / 15)),
     connectorIds,

@@ -8,6 +8,7 @@ import type { OrganisationModel } from './organisation-model.ts'
 import type { SourceName } from './people-model.ts'
 import { pickOf } from './picks.ts'
 import type { RecentChanges } from './recent-changes.ts'
+import type { SourceNames } from './source-names.ts'
 import type { SoakTenant } from './tenant.ts'
 
 /** What the actions of a run work on. */
@@ -20,6 +21,7 @@ export type Organisation = {
   readonly watch: GroupWatch
   readonly locks: ActionLocks
   readonly recentChanges: RecentChanges
+  readonly names: SourceNames
   readonly personCount: number
   readonly unitCount: number
   /** Ids of the connectors. */

@@ -26,6 +26,11 @@ export type ModelRow = {
 }
 
 const REFERENCES = ['identity', 'orgUnit', 'parent', 'manager']
+const REFERENCES_TO: Readonly<Record<ObjectKind, readonly string[]>> = {
+  identity: ['identity', 'manager'],
+  orgUnit: ['orgUnit', 'parent'],
+  relationship: [],
+}
 
 export class PeopleModel {
   readonly #objects = new Map<SourceName, Map<string, ObjectData>>(SOURCE_NAMES.map((name) => [name, new Map()]))
@@ -39,6 +44,20 @@ export class PeopleModel {
     this.deliveredKeys.add(`${source}/${kind}/${externalId}`)
     if (data === undefined) objects.delete(`${kind}/${externalId}`)
     else objects.set(`${kind}/${externalId}`, data)
+  }
+
+  /** Gives an object, also a deleted one, another name. What refers to it follows. */
+  rename(source: SourceName, kind: ObjectKind, former: string, name: string): void {
+    const objects = this.#of(source)
+    this.deliveredKeys.add(`${source}/${kind}/${name}`)
+    const renamed = objects.get(`${kind}/${former}`)
+    objects.delete(`${kind}/${former}`)
+    if (renamed !== undefined) objects.set(`${kind}/${name}`, renamed)
+    for (const [key, data] of objects) {
+      const followed = REFERENCES_TO[kind].filter((reference) => referredId(data[reference]) === former)
+      const references = followed.map((reference) => [reference, { externalId: name }])
+      if (references.length > 0) objects.set(key, { ...data, ...Object.fromEntries(references) })
+    }
   }
 
   find(source: SourceName, kind: ObjectKind, externalId: string): ObjectData | undefined {

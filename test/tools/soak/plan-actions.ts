@@ -69,9 +69,10 @@ export async function saveAsPlanned(
 /** Changes a position or an org unit: the effect of a condition can be another one then. */
 async function changeSomebody(organisation: Organisation, random: Random): Promise<void> {
   const person = random.below(organisation.personCount)
-  const isThere = organisation.model.people.find('hr', 'relationship', `R${person}`) !== undefined
+  const { model, names } = organisation
+  const isThere = model.people.find('hr', 'relationship', names.of(`R${person}`)) !== undefined
   const items = random.percent(50) && isThere ? deliveredPosition(organisation, person, 'R', random) : []
-  await importItems(organisation, 'hr', [...items, unitItem(random.below(organisation.unitCount), random)])
+  await importItems(organisation, 'hr', [...items, unitItem(organisation, random.below(organisation.unitCount), random)])
 }
 
 /** After an attempt without an answer, which can have saved it. */

@@ -113,6 +113,12 @@ function moveWaiting(policy: ModelPolicy, former: ModelPolicy, request: ModelReq
   else if (gateKey(from) !== gateKey(to)) request.alternatives.push('Cancelled')
 }
 
+/** A position gets another external id. */
+export function renamePosition(request: ModelRequest, former: string, name: string): void {
+  if (request.position === former) request.position = name
+  if (request.lostPosition === former) request.lostPosition = name
+}
+
 /** A position is gone: what is for it stays, for no position. @returns Whether there is such a request. */
 export function losePosition(request: ModelRequest, positionId: string): boolean {
   if (!isOpenOrJoined(request) || request.position !== positionId) return false
