@@ -1,5 +1,6 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
 import { submitOnBehalf } from './behalf-actions.ts'
+import { changeCard, changeSourceRules } from './card-actions.ts'
 import {
   approveRemovals,
   changeLink,
@@ -25,6 +26,8 @@ const ACTIONS = [
   { weight: 6, run: changePayroll },
   { weight: 2, run: changeUnit },
   { weight: 8, run: changeName },
+  { weight: 5, run: changeCard },
+  { weight: 2, run: changeSourceRules },
   { weight: 2, run: replaceCriteriaCollection },
   { weight: 1, run: switchGuard },
   { weight: 2, run: approveRemovals },

@@ -46,8 +46,7 @@ async function changeNameOf(organisation: Organisation, person: number, random: 
   }
   const isBound = isBoundByAccounts(person) && people.find('accounts', 'identity', names.of(`A${person}`)) !== undefined
   if (letter === 'A' && !isBound) return
-  const itemOf = () =>
-    letter === 'P' ? identityItem(organisation, person, random) : accountItem(organisation, person)
+  const itemOf = () => (letter === 'P' ? identityItem(organisation, person, random) : accountItem(organisation, person))
   if (random.percent(40)) await rename(organisation, `${letter}${person}`, itemOf())
   else await replaceAtOnce(organisation, `${letter}${person}`, itemOf, random)
 }
@@ -84,7 +83,10 @@ async function replaceAtOnce(
   const source = first.startsWith('A') ? 'accounts' : 'hr'
   const { former, name } = organisation.names.change(first)
   const deleted: SourceItem = { objectType: 'identity', externalId: former }
-  const made = itemOf()
+  const item = itemOf()
+  // A card keeps its holder by what both have.
+  const hasKeys = item.data?.employeeNumber !== undefined
+  const made = hasKeys ? { ...item, data: model.people.find(source, 'identity', former) ?? {} } : item
   const positions: SourceItem[] = [...model.people.objects(source, 'relationship')].flatMap(([externalId, data]) =>
     referredId(data.identity) === former
       ? [{ objectType: 'relationship', externalId, data: { ...data, identity: { externalId: name } } }]

@@ -14,7 +14,7 @@ import type { RunningServers } from './servers.ts'
 import { SourceNames } from './source-names.ts'
 import type { SoakTenant } from './tenant.ts'
 
-/** An empty tenant with three connectors, and the model of it. The removal guard is off. */
+/** An empty tenant with four connectors, and the model of it. The removal guard is off. */
 export async function newOrganisation(
   { seed, personCount }: { readonly seed: number; readonly personCount: number },
   tenant: SoakTenant,
@@ -33,6 +33,7 @@ export async function newOrganisation(
     hr: await connector('hr'),
     accounts: await connector('accounts'),
     payroll: await connector('payroll'),
+    cards: await connector('cards'),
   }
   const guardOff = { removalGuard: { enabled: false } }
   const settings = { token: callers.administrator, method: 'PATCH', path: `${LINKS_PATH}/settings`, body: guardOff }
@@ -52,6 +53,7 @@ export async function newOrganisation(
     unitCount: Math.max(4, Math.floor(personCount / 15)),
     connectorIds,
     changedNins: new Set(),
+    rejoiningSources: new Set(),
     coreIds: new Map(),
     numbersByCoreId: new Map(),
     positionNames: new Map(),

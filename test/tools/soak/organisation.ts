@@ -28,6 +28,8 @@ export type Organisation = {
   readonly connectorIds: Readonly<Record<SourceName, string>>
   /** Identities that were deleted or came back since the last quiet point: their requests follow in the background. */
   readonly changedNins: Set<string>
+  /** Sources whose rules changed since the last quiet point: their identities are joined again in the background. */
+  readonly rejoiningSources: Set<SourceName>
   /** Core ids by national identity number, as they were first read. */
   readonly coreIds: Map<string, string>
   /** National identity numbers by core id, also of identities that were merged into others. */
@@ -105,7 +107,7 @@ export function apply({ model, watch, changedNins }: Organisation, change: () =>
 type PeopleChange = (nin: string, isThere: boolean) => void
 
 /** The first letter of an external id names its source. */
-const SOURCE_OF_LETTER: Readonly<Record<string, SourceName>> = { P: 'hr', A: 'accounts', X: 'payroll' }
+const SOURCE_OF_LETTER: Readonly<Record<string, SourceName>> = { P: 'hr', A: 'accounts', X: 'payroll', C: 'cards' }
 
 /** The core identity of a person, read where it is not known yet. Undefined when the person has none now. */
 export async function coreIdOf(organisation: Organisation, nin: string): Promise<string | undefined> {

@@ -11,6 +11,7 @@ import {
   isBoundByAccounts,
   LEADER_COUNT,
   ninOf,
+  ninOfExternalId,
   payrollItem,
   payrollNinOf,
   type SourceItem,
@@ -106,7 +107,7 @@ function noteChange(
   for (const each of [former, data]) {
     if (each === undefined) continue
     if (objectType === 'orgUnit') recentChanges.note(unitKey(externalId))
-    else if (objectType === 'identity') recentChanges.note(String(each.nin))
+    else if (objectType === 'identity') recentChanges.note(String(each.nin ?? ninOfExternalId(externalId)))
     else recentChanges.note(String(people.find('hr', 'identity', referredId(each.identity))?.nin))
   }
 }
@@ -160,7 +161,8 @@ function personChange(organisation: Organisation, person: number, random: Random
     isThere(objectType, externalId) ? [{ objectType, externalId }] : []
   if (!isThere('identity', nameOf('P'))) return hire(organisation, person, random)
   const chance = random.below(100)
-  if (chance < 12 && person >= STAFF_COUNT) {
+  const isDeletable = person >= STAFF_COUNT && people.find('cards', 'identity', `C${person}`) === undefined
+  if (chance < 12 && isDeletable) {
     const positions = [...gone('relationship', nameOf('R')), ...gone('relationship', nameOf('S'))]
     return [...positions, { objectType: 'identity', externalId: nameOf('P') }]
   }

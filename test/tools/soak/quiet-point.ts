@@ -53,6 +53,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)
   faults.push(...organisation.api.lostAnswers.splice(0))
   organisation.changedNins.clear()
+  organisation.rejoiningSources.clear()
   organisation.model.releaseHolds()
   organisation.watch.restart()
   return faults

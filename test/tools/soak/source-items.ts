@@ -23,6 +23,10 @@ export const ninOfExternalId = (externalId: string): string => ninOf(Number.pars
 /** Every third person gets the account from the source of accounts, the others from the HR system. */
 export const isBoundByAccounts = (person: number): boolean => person >= LEADER_COUNT && person % 3 === 0
 
+/** People of the HR system who can have a card, which has no national identity number. They have no other account. */
+export const hasCard = (person: number): boolean =>
+  person >= LEADER_COUNT && person < LEADER_COUNT + 40 && person % 3 === 1
+
 export type SourceItem = {
   readonly objectType: ObjectKind
   readonly externalId: string
@@ -51,6 +55,7 @@ export function identityItem({ tenant, names }: Organisation, person: number, ra
       displayName: `${pickOf(random, NAMES)} ${person}`,
       nin: ninOf(person),
       countryCode: pickOf(random, COUNTRIES),
+      ...(hasCard(person) ? cardKeys(String(person), random) : {}),
       ...(isBoundByAccounts(person) ? {} : { directoryObjectId: tenant.accounts[person] }),
     },
   }
@@ -98,6 +103,23 @@ export const hire = (organisation: Organisation, person: number, random: Random)
   ...deliveredPosition(organisation, person, 'R', random),
   ...(random.percent(60) ? deliveredPosition(organisation, person, 'S', random) : []),
 ]
+
+/** What a card and its holder have in common. Texts are compared without case. */
+const cardKeys = (number: string, random: Random): ObjectData => ({
+  employeeNumber: `e${number}`,
+  ...(random.percent(70) ? { email: `user${number}@soak.example` } : {}),
+  ...(random.percent(70) ? { 'custom/badge': `Badge ${number}` } : {}),
+})
+
+export function cardItem({ tenant, personCount }: Organisation, person: number, random: Random): SourceItem {
+  const keys = Object.entries(cardKeys(String(person), random)).map(([key, value]) => [key, String(value).toUpperCase()])
+  const account = tenant.accounts[2 * personCount + person]
+  return {
+    objectType: 'identity',
+    externalId: `C${person}`,
+    data: { displayName: `Card ${person}`, directoryObjectId: account, ...Object.fromEntries(keys) },
+  }
+}
 
 export function accountItem({ tenant, names }: Organisation, person: number): SourceItem {
   return {

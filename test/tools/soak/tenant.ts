@@ -25,8 +25,8 @@ export function soakTenant(seed: number, personCount: number, groupCount: number
   const guids = (kind: string, count: number) => Array.from({ length: count }, (_, index) => guid(kind, index))
   const [tenantId, serviceClientId, publicClientId] = [guid('tenant'), guid('service'), guid('public')]
   const [connectorClientId, testerClientId] = [guid('connector'), guid('tester')]
-  // One account for each person, and one that a person can get by a merge.
-  const accounts = guids('account', 2 * personCount)
+  // One account for each person, and two that a person can get by a merge.
+  const accounts = guids('account', 3 * personCount)
   const strangers = guids('stranger', STRANGER_COUNT)
   const groupIds = guids('group', groupCount)
   const clientSecret = derivedSecret('soak', seed, 'service')
