@@ -32,7 +32,7 @@ export async function soakCallers(tenant: SoakTenant, directory: DirectoryStarte
       ver: '2.0',
       iat: nowS - DAY_S,
       nbf: nowS - DAY_S,
-      exp: nowS + 30 * DAY_S,
+      exp: nowS + 300 * DAY_S,
     }
     const body = JSON.stringify({ claims: { ...common, ...claims }, key: 'current' })
     const response = await fetch(`${directory.url}/local/tokens`, { method: 'POST', body })

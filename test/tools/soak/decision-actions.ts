@@ -1,4 +1,5 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
+import type { Span } from './end-model.ts'
 import { approverKeys, membershipKeys } from './gate-dependencies.ts'
 import {
   apply,
@@ -60,9 +61,11 @@ export async function decideOnRequest(organisation: Organisation, random: Random
       countOutcome(organisation, `${gate.type} ${refusal.code}`)
       return
     }
+    const began = organisation.times.now()
     const count = await decide(organisation, path, options)
+    const at = organisation.times.since(began)
     apply(organisation, () => {
-      for (let repetition = 0; repetition < count; repetition += 1) applyDecision(model, picked, kind, notes)
+      for (let repetition = 0; repetition < count; repetition += 1) applyDecision(model, picked, { kind, notes, at })
     })
     recentChanges.note(request.nin)
     countOutcome(organisation, `${gate.type} ${kind}: ${request.status}`)
@@ -72,8 +75,7 @@ export async function decideOnRequest(organisation: Organisation, random: Random
 function applyDecision(
   model: OrganisationModel,
   { collection, request, actorNin }: Decision,
-  kind: 'approve' | 'reject',
-  notes: string,
+  { kind, notes, at }: { readonly kind: 'approve' | 'reject'; readonly notes: string; readonly at: Span },
 ): void {
   request.decisionNotes.push(notes)
   request.deciders.add(actorNin)
@@ -81,7 +83,7 @@ function applyDecision(
   else {
     const gate = gateOf(collection.policy, request)
     const mayJoin = isEligible(model, collection.policy, request.nin)
-    if (gate !== undefined) approveAt(collection.policy, request, gate, mayJoin)
+    if (gate !== undefined) approveAt(collection.policy, request, gate, { mayJoin, at })
   }
 }
 

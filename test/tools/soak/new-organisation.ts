@@ -1,6 +1,7 @@
 import { seededRandom } from '../../../infra/local/demo/seeded-random.ts'
 import { ApiCalls } from './api-calls.ts'
 import { soakCallers } from './callers.ts'
+import type { Clocks } from './clocks.ts'
 import { createCriteriaCollection, createLink } from './collection-actions.ts'
 import { GroupWatch } from './group-watch.ts'
 import type { Host } from './hosts.ts'
@@ -13,19 +14,25 @@ import { RecentChanges } from './recent-changes.ts'
 import type { RunningServers } from './servers.ts'
 import { SourceNames } from './source-names.ts'
 import type { SoakTenant } from './tenant.ts'
+import { InstanceTimes } from './times.ts'
 
 /** An empty tenant with four connectors, and the model of it. The removal guard is off. */
 export async function newOrganisation(
-  { seed, personCount }: { readonly seed: number; readonly personCount: number },
+  {
+    seed,
+    personCount,
+    clocksApartMs,
+  }: { readonly seed: number; readonly personCount: number; readonly clocksApartMs: number },
   tenant: SoakTenant,
   servers: RunningServers,
   hosts: readonly Host[],
+  clocks: Clocks,
 ): Promise<Organisation> {
   const api = new ApiCalls(hosts, seededRandom(seed, 'instances'))
   const callers = await soakCallers(tenant, servers.directory)
   const model = new OrganisationModel()
   const connector = async (name: string) => {
-    const body = { name, clientId: tenant.connectorClientId }
+    const body = { name, clientId: tenant.connectorClientId, softDeletionDays: 3650 }
     const options = { token: callers.operator, method: 'POST', path: CONNECTORS_PATH, body, idempotencyKey: name }
     return (await expectStatus<string>({ api }, options, 201)).data
   }
@@ -49,6 +56,7 @@ export async function newOrganisation(
     locks: new ActionLocks(),
     recentChanges: new RecentChanges(),
     names: new SourceNames(),
+    times: new InstanceTimes(clocks, clocksApartMs),
     personCount,
     unitCount: Math.max(4, Math.floor(personCount / 15)),
     connectorIds,

@@ -10,6 +10,7 @@ import { pickOf } from './picks.ts'
 import type { RecentChanges } from './recent-changes.ts'
 import type { SourceNames } from './source-names.ts'
 import type { SoakTenant } from './tenant.ts'
+import type { InstanceTimes } from './times.ts'
 
 /** What the actions of a run work on. */
 export type Organisation = {
@@ -22,6 +23,7 @@ export type Organisation = {
   readonly locks: ActionLocks
   readonly recentChanges: RecentChanges
   readonly names: SourceNames
+  readonly times: InstanceTimes
   readonly personCount: number
   readonly unitCount: number
   /** Ids of the connectors. */

@@ -21,7 +21,13 @@ function randomPolicy({ model }: Organisation, random: Random, collectionId?: st
       approvalGates.push({ order, type: 'Collection', approvers: [...approvers] })
     } else approvalGates.push({ order, type: 'Identity', approvers: randomStaff(random) })
   }
-  return { approvalRequired: gateCount > 0, approvalGates, joinableBy: randomJoinableBy(random, collectionIds) }
+  return {
+    approvalRequired: gateCount > 0,
+    approvalGates,
+    joinableBy: randomJoinableBy(random, collectionIds),
+    ...(random.percent(30) ? { maxDays: pickOf(random, [1, 10]) } : {}),
+    ...(random.percent(30) ? { requestDays: pickOf(random, [1, 5]) } : {}),
+  }
 }
 
 function randomJoinableBy(random: Random, collectionIds: readonly string[]): string[] {
@@ -36,13 +42,13 @@ function randomStaff(random: Random): string[] {
 
 /** The policy as the API takes it, with core ids. */
 export async function policyBody(organisation: Organisation, policy: ModelPolicy) {
-  const { approvalRequired, approvalGates, joinableBy } = policy
+  const { approvalRequired, approvalGates, joinableBy, ...days } = policy
   const gates = approvalGates.map(async ({ approvers, ...gate }) => {
     if (gate.type !== 'Identity') return { ...gate, approvers }
     const ids = await Promise.all(approvers.map((nin) => coreIdOf(organisation, nin)))
     return { ...gate, approvers: ids.filter((id) => id !== undefined) }
   })
-  return { approvalRequired, approvalGates: await Promise.all(gates), joinableBy: { collectionIds: joinableBy } }
+  return { approvalRequired, approvalGates: await Promise.all(gates), joinableBy: { collectionIds: joinableBy }, ...days }
 }
 
 export async function createJoinableCollection(organisation: Organisation, random: Random): Promise<void> {

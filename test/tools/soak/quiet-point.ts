@@ -14,7 +14,8 @@ const POLL_MS = 100
 /** Time without any progress after which the clocks are advanced: what is left waits for a lease, a lock or a delay. */
 const IDLE_MS = 300
 const LOCKED_IDLE_MS = 1500
-const LONGEST_ADVANCE_MS = 60_000
+/** Memberships end up to a day later. */
+const LONGEST_ADVANCE_MS = 3_600_000
 const OPEN_JOB_TRIES = 3
 const DRAINED_WITHIN_MS = 180_000
 /**

@@ -1,4 +1,5 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
+import { grantMembership } from './end-model.ts'
 import { positionsOf } from './manager-model.ts'
 import {
   apply,
@@ -16,6 +17,8 @@ import { pickOf } from './picks.ts'
 import { isOpenOrJoined, type ModelRequest } from './request-model.ts'
 import { isStaff, ninOf, payrollNinOf, STAFF_COUNT } from './source-items.ts'
 import {
+  askedEnd,
+  endBody,
   newModelRequest,
   newSubmission,
   possibleResults,
@@ -46,8 +49,8 @@ export async function actOnMembership(organisation: Organisation, random: Random
     const action: MembershipAction = { organisation, collectionId, collection, nin }
     const open = collection.requests.find((request) => request.nin === nin && isOpenOrJoined(request))
     if (open === undefined) {
-      if (identity.account === undefined || random.percent(25)) await addDirectly(action)
-      else await submit(action, identity.account, submission, keys, named)
+      if (identity.account === undefined || random.percent(25)) await addDirectly(action, random)
+      else await submit(action, identity.account, submission, keys, named, random)
       return
     }
     if (random.percent(15)) await removeDirectly(action, open)
@@ -79,21 +82,27 @@ async function submit(
   submission: SoakSubmission,
   keys: ReadonlySet<string>,
   named: string | undefined,
+  random: Random,
 ) {
   const results = possibleResults(organisation, submission, keys)
   if (results === undefined) return
   const body = named === undefined ? {} : { relationshipId: await corePositionIdOf(organisation, named) }
-  await sendSubmission(organisation, submission, { account, submitterNin: undefined, body }, results)
+  await sendSubmission(organisation, submission, { account, submitterNin: undefined, body }, results, random)
 }
 
 /** Where the positions of the person changed lately, it is not certain yet for which one the membership is. */
-async function addDirectly({ organisation, collectionId, collection, nin }: MembershipAction) {
+async function addDirectly({ organisation, collectionId, collection, nin }: MembershipAction, random: Random) {
   if (!organisation.recentChanges.isSettled([nin])) return
   const coreId = await coreIdOf(organisation, nin)
-  const body = { coreIdentityIds: [coreId] }
+  const { times } = organisation
+  const began = times.now()
+  const askedEndMs = askedEnd(organisation, random)
+  const body = { coreIdentityIds: [coreId], ...endBody(askedEndMs) }
   const path = `${JOINABLE_PATH}/${collectionId}/results/members`
   await expectStatus(organisation, { token: organisation.callers.writer, method: 'POST', path, body }, 200)
-  const request = newModelRequest(undefined, usualSubject(organisation.model, nin))
+  const created = times.since(began)
+  const request = newModelRequest(undefined, usualSubject(organisation.model, nin), { created, askedEndMs })
+  grantMembership(request, collection.policy, created)
   apply(organisation, () => collection.requests.push(request))
   organisation.recentChanges.note(nin)
 }

@@ -1,3 +1,5 @@
+import { grantMembership, type Span } from './end-model.ts'
+
 /** Membership requests. Independent of the service: it shares no code with it. */
 
 export type ModelGate = {
@@ -11,6 +13,10 @@ export type ModelPolicy = {
   readonly approvalGates: readonly ModelGate[]
   /** Ids of collections whose members may ask to join; everyone may when there are none. */
   readonly joinableBy: readonly string[]
+  /** Days for which a membership lasts; no limit without. */
+  readonly maxDays?: number
+  /** Days within which a request is to be decided; no limit without. */
+  readonly requestDays?: number
 }
 
 export type ModelStatus = 'PendingApproval' | 'Joined' | 'Rejected' | 'Cancelled' | 'Left'
@@ -42,6 +48,14 @@ export type ModelRequest = {
   isMergeUnnoticed: boolean
   /** Whether the membership ended by the deletion of the identity, and comes back with it. */
   endedByDeletion: boolean
+  /** When it was made. */
+  readonly created: Span
+  /** The end that was asked for, in milliseconds. */
+  readonly askedEndMs: number | undefined
+  /** When the membership ends by itself. */
+  end: Span | undefined
+  /** Whether it is not known when it was granted, or which of two memberships stays, until the next quiet point. */
+  isEndUncertain: boolean
 }
 
 /** The person and the position that a request is for. */
@@ -71,9 +85,15 @@ export function gateOf(policy: ModelPolicy, request: ModelRequest): ModelGate | 
 }
 
 /** @param mayJoin Whether the requester is still eligible. */
-export function approveAt(policy: ModelPolicy, request: ModelRequest, gate: ModelGate, mayJoin: boolean): void {
+export function approveAt(
+  policy: ModelPolicy,
+  request: ModelRequest,
+  gate: ModelGate,
+  { mayJoin, at }: { readonly mayJoin: boolean; readonly at: Span },
+): void {
   request.approvedGates.push(gateKey(gate))
   request.status = mayJoin ? statusUnder(policy, request) : 'Cancelled'
+  if (request.status === 'Joined') grantMembership(request, policy, at)
 }
 
 /** The status of a new request, or of a waiting one after a change of the policy. */
@@ -93,8 +113,10 @@ export const mayBeJoined = ({ status, alternatives, unnoticed }: ModelRequest): 
  * @param mayJoin Whether the requester is eligible under the changed policy.
  */
 export function followPolicy(policy: ModelPolicy, former: ModelPolicy, request: ModelRequest, mayJoin: boolean): void {
+  const wasJoined = request.status === 'Joined'
   if (request.status === 'PendingApproval') moveWaiting(policy, former, request, mayJoin)
   const joins = statusUnder(policy, request) === 'Joined'
+  if (joins && !wasJoined) request.isEndUncertain = true
   if (request.isMergeUnnoticed && (joins || request.status === 'Joined')) request.alternatives.push('Joined', 'Left')
   if (!joins) return
   if (request.alternatives.includes('PendingApproval')) request.alternatives.push('Joined')
@@ -181,6 +203,7 @@ export function mergeRequests(requests: readonly ModelRequest[], formerNin: stri
     request.nin = nin
     request.formerNin = formerNin
     if (kept === undefined || !isOpenOrJoined(request)) continue
+    for (const either of [kept, request]) either.isEndUncertain = true
     if (kept.status === 'PendingApproval' || request.status === 'PendingApproval') {
       for (const either of [kept, request]) either.isMergeUnnoticed = true
     }

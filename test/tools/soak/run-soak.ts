@@ -68,7 +68,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
       clocks,
       clocksApartMs: options.clocksApartMs,
     })
-    const organisation = await newOrganisation(options, tenant, servers, hosts)
+    const organisation = await newOrganisation(options, tenant, servers, hosts, clocks)
     return await runPhases(options, {
       organisation,
       servers,
