@@ -11,6 +11,7 @@ import {
 } from './collection-actions.ts'
 import { decideOnRequest } from './decision-actions.ts'
 import { editGroupByHand } from './directory-actions.ts'
+import { actOnSubscription } from './event-actions.ts'
 import { changeName } from './name-actions.ts'
 import type { Organisation } from './organisation.ts'
 import { changePayroll, changePeople, changeUnit } from './people-actions.ts'
@@ -36,6 +37,7 @@ const ACTIONS = [
   { weight: 3, run: changeLink },
   { weight: 2, run: createLink },
   { weight: 4, run: editGroupByHand },
+  { weight: 1, run: actOnSubscription },
 ]
 
 export function actionsOn(organisation: Organisation) {

@@ -115,6 +115,7 @@ export async function replaceCriteriaCollection(organisation: Organisation, rand
     const options = { token: organisation.callers.writer, method: 'DELETE', path: `${CRITERIA_PATH}/${id}` }
     const reply = await expectStatus(organisation, options, 200, 404)
     if (reply.status === 404 && !reply.isRetry) throw new Error(`Collection ${id} is not there`)
+    organisation.formerCollectionIds.add(id)
     apply(organisation, () => criteria.delete(id))
   })
   await createCriteriaCollection(organisation, random)

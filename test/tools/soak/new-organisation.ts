@@ -3,6 +3,8 @@ import { ApiCalls } from './api-calls.ts'
 import { soakCallers } from './callers.ts'
 import type { Clocks } from './clocks.ts'
 import { createCriteriaCollection, createLink } from './collection-actions.ts'
+import { subscribe } from './event-actions.ts'
+import type { EventReceiver } from './event-receiver.ts'
 import { GroupWatch } from './group-watch.ts'
 import type { Host } from './hosts.ts'
 import { ActionLocks } from './locks.ts'
@@ -26,7 +28,7 @@ export async function newOrganisation(
   tenant: SoakTenant,
   servers: RunningServers,
   hosts: readonly Host[],
-  clocks: Clocks,
+  { clocks, receiver }: { readonly clocks: Clocks; readonly receiver: EventReceiver },
 ): Promise<Organisation> {
   const api = new ApiCalls(hosts, seededRandom(seed, 'instances'))
   const callers = await soakCallers(tenant, servers.directory)
@@ -66,6 +68,9 @@ export async function newOrganisation(
     numbersByCoreId: new Map(),
     positionNames: new Map(),
     formerCoreIds: new Map(),
+    formerCollectionIds: new Set(),
+    receiver,
+    subscriptionId: await subscribe({ api, callers, receiver }),
     outcomeCounts: new Map(),
     unique(kind) {
       lastNumber += 1

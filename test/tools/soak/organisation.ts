@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
 import type { ApiCalls, CallOptions, SoakReply } from './api-calls.ts'
 import type { Callers } from './callers.ts'
+import type { EventReceiver } from './event-receiver.ts'
 import type { GroupWatch } from './group-watch.ts'
 import type { ActionLocks } from './locks.ts'
 import type { OrganisationModel } from './organisation-model.ts'
@@ -40,6 +41,11 @@ export type Organisation = {
   readonly positionNames: Map<string, string>
   /** Of an identity that was merged: the core ids of both. One stays. */
   readonly formerCoreIds: Map<string, readonly string[]>
+  /** Collections that were deleted. */
+  readonly formerCollectionIds: Set<string>
+  /** Receives all events. */
+  readonly receiver: EventReceiver
+  readonly subscriptionId: string
   /** How often the outcomes occurred for which many things must come together. */
   readonly outcomeCounts: Map<string, number>
   /** A text that is unique in the run. */

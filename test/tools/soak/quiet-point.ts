@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { MembershipChange } from '../../../infra/local/directory/membership-changes.ts'
 import type { Clocks } from './clocks.ts'
 import { compareCollections } from './compare-collections.ts'
+import { compareEvents } from './compare-events.ts'
 import { compareGroups, openJobs } from './compare-groups.ts'
 import { compareHistory, type FormerMembers } from './compare-history.ts'
 import { comparePeople } from './compare-people.ts'
@@ -46,7 +47,8 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   await drain(deps)
   const { faults, names } = await comparePeople(organisation)
   faults.push(...(await compareCollections(organisation, names)))
-  faults.push(...(await compareHistory(organisation, names, deps.formerMembers, deps)))
+  const history = await compareHistory(organisation, names, deps.formerMembers, deps)
+  faults.push(...history.faults, ...(await compareEvents(organisation, history.histories)))
   const writes = await newWrites(deps)
   faults.push(...(await compareGroups(organisation, writes)), ...organisation.watch.check(writes))
   faults.push(...(await jobsThatStayOpen(deps)))
