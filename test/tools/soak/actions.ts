@@ -11,6 +11,7 @@ import {
 } from './collection-actions.ts'
 import { decideOnRequest } from './decision-actions.ts'
 import { editGroupByHand } from './directory-actions.ts'
+import { erasePerson } from './erasure-actions.ts'
 import { actOnSubscription } from './event-actions.ts'
 import { changeName } from './name-actions.ts'
 import type { Organisation } from './organisation.ts'
@@ -27,6 +28,7 @@ const ACTIONS = [
   { weight: 6, run: changePayroll },
   { weight: 2, run: changeUnit },
   { weight: 8, run: changeName },
+  { weight: 2, run: erasePerson },
   { weight: 5, run: changeCard },
   { weight: 2, run: changeSourceRules },
   { weight: 2, run: replaceCriteriaCollection },

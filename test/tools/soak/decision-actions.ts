@@ -77,7 +77,7 @@ function applyDecision(
   { collection, request, actorNin }: Decision,
   { kind, notes, at }: { readonly kind: 'approve' | 'reject'; readonly notes: string; readonly at: Span },
 ): void {
-  request.decisionNotes.push(notes)
+  request.decisionNotes = [...request.decisionNotes, { text: notes, actorNin }]
   request.deciders.add(actorNin)
   if (kind === 'reject') request.status = 'Rejected'
   else {

@@ -34,7 +34,9 @@ async function changeNameOf(organisation: Organisation, person: number, random: 
   const { names } = organisation
   const isEmployed = people.find('hr', 'identity', names.of(`P${person}`)) !== undefined
   if (!isEmployed) {
-    if (!isLeader(ninOf(person))) await hireUnderNextName(organisation, person, random)
+    // Nothing tells any more that another name is the same person.
+    const isErased = organisation.erasedNins.has(ninOf(person))
+    if (!isErased && !isLeader(ninOf(person))) await hireUnderNextName(organisation, person, random)
     return
   }
   const letter = pickOf(random, ['P', 'P', 'P', 'A', 'R', 'S'] as const)

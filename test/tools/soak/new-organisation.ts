@@ -68,6 +68,7 @@ export async function newOrganisation(
     numbersByCoreId: new Map(),
     positionNames: new Map(),
     formerCoreIds: new Map(),
+    erasedNins: new Set(),
     formerCollectionIds: new Set(),
     receiver,
     subscriptionId: await subscribe({ api, callers, receiver }),

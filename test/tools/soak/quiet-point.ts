@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { MembershipChange } from '../../../infra/local/directory/membership-changes.ts'
 import type { Clocks } from './clocks.ts'
 import { compareCollections } from './compare-collections.ts'
+import { compareErased } from './compare-erased.ts'
 import { compareEvents } from './compare-events.ts'
 import { compareGroups, openJobs } from './compare-groups.ts'
 import { compareHistory, type FormerMembers } from './compare-history.ts'
@@ -51,7 +52,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   faults.push(...history.faults, ...(await compareEvents(organisation, history.histories)))
   const writes = await newWrites(deps)
   faults.push(...(await compareGroups(organisation, writes)), ...organisation.watch.check(writes))
-  faults.push(...(await jobsThatStayOpen(deps)))
+  faults.push(...compareErased(organisation, servers.databaseFile), ...(await jobsThatStayOpen(deps)))
   const { deadLettered } = await servers.command('queue')<WaitingMessages>('counts')
   if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)
   faults.push(...organisation.api.lostAnswers.splice(0))

@@ -40,8 +40,8 @@ export type ModelRequest = {
   readonly approvedGates: string[]
   /** Who approved or rejected it, by national identity number. */
   readonly deciders: Set<string>
-  /** Notes of the acknowledged decisions: each is unique in a run. */
-  readonly decisionNotes: string[]
+  /** Notes of the acknowledged decisions, with who made them: each is unique in a run. */
+  decisionNotes: readonly { readonly text: string; readonly actorNin: string }[]
   /** Statuses of a request that the deletion of the identity has cancelled, until the service notices the deletion. */
   unnoticed: ModelStatus[]
   /** Whether it was one of two of a person when two identities were merged, until the service notices the merge. */
@@ -133,6 +133,13 @@ function moveWaiting(policy: ModelPolicy, former: ModelPolicy, request: ModelReq
   else if (!isAtSamePlace) request.status = 'Cancelled'
   // The gate has other approvers: it is the same one, or another.
   else if (gateKey(from) !== gateKey(to)) request.alternatives.push('Cancelled')
+}
+
+/** The notes on the requests of a person are erased, and the person's own notes. */
+export function eraseNotesOf(nin: string, requests: readonly ModelRequest[]): void {
+  for (const request of requests) {
+    request.decisionNotes = request.nin === nin ? [] : request.decisionNotes.filter(({ actorNin }) => actorNin !== nin)
+  }
 }
 
 /** A position gets another external id. */
