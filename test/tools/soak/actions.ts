@@ -18,6 +18,7 @@ import type { Organisation } from './organisation.ts'
 import { changePayroll, changePeople, changeUnit } from './people-actions.ts'
 import { editPolicy } from './policy-actions.ts'
 import { actOnMembership } from './request-actions.ts'
+import { changeTimeZone } from './zone-actions.ts'
 
 /** What an organisation does, by how often. */
 const ACTIONS = [
@@ -40,6 +41,7 @@ const ACTIONS = [
   { weight: 2, run: createLink },
   { weight: 4, run: editGroupByHand },
   { weight: 1, run: actOnSubscription },
+  { weight: 1, run: changeTimeZone },
 ]
 
 export function actionsOn(organisation: Organisation) {

@@ -24,10 +24,10 @@ export async function changeSourceRules(organisation: Organisation, random: Rand
   await organisation.locks.runAlone(async () => {
     const source: SourceName = random.percent(75) ? 'cards' : 'hr'
     const rules = source === 'hr' ? { joinOn: pickOf(random, HR_KEYS) } : changedRules(organisation, random)
-    const { callers, connectorIds, model, rejoiningSources } = organisation
+    const { callers, connectorIds, model, pendingChanges } = organisation
     const path = `${CONNECTORS_PATH}/${connectorIds[source]}`
     await expectStatus(organisation, { token: callers.operator, method: 'PUT', path, body: rules }, 200)
-    rejoiningSources.add(source)
+    pendingChanges.add(source)
     apply(organisation, () => model.people.setRules(source, rules))
     countOutcome(organisation, `${source}: ${JSON.stringify(rules)}`)
   })

@@ -11,6 +11,10 @@ function randomLeaf(random: Random, referable: readonly string[]): SoakLeaf {
   const chance = random.below(100)
   if (chance < 30) return leaf('relationshipTitle', 'Equals', pickOf(random, TITLES))
   if (chance < 45) return leaf('relationshipTitle', 'In', [pickOf(random, TITLES), pickOf(random, TITLES)])
+  if (chance < 52) {
+    const operator = pickOf(random, ['LessThan', 'GreaterThanOrEqual'])
+    return leaf('relationshipStartDate', operator, 'Today()')
+  }
   if (chance < 60) return leaf('orgUnitType', 'Equals', pickOf(random, UNIT_TYPES))
   if (chance < 70) return leaf('orgUnitDisplayName', 'StartsWith', pickOf(random, UNIT_TYPES))
   if (chance < 80) return leaf('identityCountryCode', 'NotEquals', pickOf(random, COUNTRIES))

@@ -3,6 +3,7 @@ import { ApiCalls } from './api-calls.ts'
 import { soakCallers } from './callers.ts'
 import type { Clocks } from './clocks.ts'
 import { createCriteriaCollection, createLink } from './collection-actions.ts'
+import { dayIn } from './day-model.ts'
 import { subscribe } from './event-actions.ts'
 import type { EventReceiver } from './event-receiver.ts'
 import { GroupWatch } from './group-watch.ts'
@@ -33,6 +34,8 @@ export async function newOrganisation(
   const api = new ApiCalls(hosts, seededRandom(seed, 'instances'))
   const callers = await soakCallers(tenant, servers.directory)
   const model = new OrganisationModel()
+  const times = new InstanceTimes(clocks, clocksApartMs)
+  model.today = dayIn(model.timeZone, times.now().latestMs)
   const connector = async (name: string) => {
     const body = { name, clientId: tenant.connectorClientId, softDeletionDays: 3650 }
     const options = { token: callers.operator, method: 'POST', path: CONNECTORS_PATH, body, idempotencyKey: name }
@@ -58,12 +61,12 @@ export async function newOrganisation(
     locks: new ActionLocks(),
     recentChanges: new RecentChanges(),
     names: new SourceNames(),
-    times: new InstanceTimes(clocks, clocksApartMs),
+    times,
     personCount,
     unitCount: Math.max(4, Math.floor(personCount / 15)),
     connectorIds,
     changedNins: new Set(),
-    rejoiningSources: new Set(),
+    pendingChanges: new Set(),
     coreIds: new Map(),
     numbersByCoreId: new Map(),
     positionNames: new Map(),

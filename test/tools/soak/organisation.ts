@@ -31,8 +31,8 @@ export type Organisation = {
   readonly connectorIds: Readonly<Record<SourceName, string>>
   /** Identities that were deleted or came back since the last quiet point: their requests follow in the background. */
   readonly changedNins: Set<string>
-  /** Sources whose rules changed since the last quiet point: their identities are joined again in the background. */
-  readonly rejoiningSources: Set<SourceName>
+  /** What changed since the last quiet point and is applied in the background: rules of sources, the day. */
+  readonly pendingChanges: Set<SourceName | 'day'>
   /** Core ids by national identity number, as they were first read. */
   readonly coreIds: Map<string, string>
   /** National identity numbers by core id, also of identities that were merged into others. */

@@ -23,15 +23,15 @@ type PlanAnswer = {
 }
 
 /**
- * Whether the effect of a condition is known now. What the guard holds, requests that follow changed people, and
- * identities that are joined again, change in the background.
+ * Whether the effect of a condition is known now. What the guard holds, requests that follow changed people,
+ * identities that are joined again and a new day change in the background.
  */
 export function isEffectKnown(
-  { model, changedNins, rejoiningSources }: Organisation,
+  { model, changedNins, pendingChanges }: Organisation,
   id: string,
   condition: SoakCondition,
 ): boolean {
-  if (rejoiningSources.size > 0) return false
+  if (pendingChanges.size > 0) return false
   const requests = [...model.joinable.values()].flatMap((collection) => collection.requests)
   const isInMotion = requests.some(({ nin }) => changedNins.has(nin))
   const canHold =

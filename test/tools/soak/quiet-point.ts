@@ -7,10 +7,12 @@ import { compareEvents } from './compare-events.ts'
 import { compareGroups, openJobs } from './compare-groups.ts'
 import { compareHistory, type FormerMembers } from './compare-history.ts'
 import { comparePeople } from './compare-people.ts'
+import { dayIn, daysFrom } from './day-model.ts'
 import type { Host } from './hosts.ts'
 import type { Organisation } from './organisation.ts'
 import type { WaitingMessages } from './server-process.ts'
 import type { RunningServers } from './servers.ts'
+import { DAY_LASTS_MS } from './zone-actions.ts'
 
 const POLL_MS = 100
 /** Time without any progress after which the clocks are advanced: what is left waits for a lease, a lock or a delay. */
@@ -44,8 +46,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   const { organisation, servers } = deps
   await drain(deps)
   deps.clocks.advance(READS_TRUSTED_AFTER_MS)
-  await sweep(deps)
-  await drain(deps)
+  await sweepOfToday(deps)
   const { faults, names } = await comparePeople(organisation)
   faults.push(...(await compareCollections(organisation, names)))
   const history = await compareHistory(organisation, names, deps.formerMembers, deps)
@@ -57,10 +58,26 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)
   faults.push(...organisation.api.lostAnswers.splice(0))
   organisation.changedNins.clear()
-  organisation.rejoiningSources.clear()
+  organisation.pendingChanges.clear()
   organisation.model.releaseHolds()
   organisation.watch.restart()
   return faults
+}
+
+/** Sweeps until the members are those of a day that lasts for some time. */
+async function sweepOfToday(deps: QuietPointDependencies): Promise<void> {
+  const { model, times, watch } = deps.organisation
+  const soon = () => dayIn(model.timeZone, times.now().latestMs + DAY_LASTS_MS)
+  do {
+    while (dayIn(model.timeZone, times.now().earliestMs) !== soon()) deps.clocks.advance(DAY_LASTS_MS)
+    // Members can have been evaluated on any of the days.
+    for (const day of daysFrom(model.today, soon())) {
+      model.today = day
+      watch.observe()
+    }
+    await sweep(deps)
+    await drain(deps)
+  } while (soon() !== model.today)
 }
 
 /** @throws Error when messages are left after three minutes */

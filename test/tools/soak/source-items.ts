@@ -1,4 +1,5 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
+import { daysLater } from './day-model.ts'
 import type { Organisation } from './organisation.ts'
 import type { ObjectData, ObjectKind } from './people-model.ts'
 import { pickOf } from './picks.ts'
@@ -62,7 +63,7 @@ export function identityItem({ tenant, names }: Organisation, person: number, ra
 }
 
 function positionItem(
-  { unitCount, names }: Organisation,
+  { unitCount, names, model }: Organisation,
   person: number,
   letter: 'R' | 'S',
   random: Random,
@@ -76,6 +77,7 @@ function positionItem(
       employeeId: `${letter}${person}`,
       identity: { externalId: names.of(`P${person}`) },
       orgUnit: { externalId: names.of(`U${random.below(unitCount)}`) },
+      startDate: daysLater(model.today, random.below(6) - 2),
       ...(random.percent(40) && leader !== person ? { manager: { externalId: names.of(`P${leader}`) } } : {}),
     },
   }
