@@ -10,6 +10,7 @@ import {
   switchGuard,
 } from './collection-actions.ts'
 import { decideOnRequest } from './decision-actions.ts'
+import { changeDeputy } from './deputy-actions.ts'
 import { editGroupByHand } from './directory-actions.ts'
 import { erasePerson } from './erasure-actions.ts'
 import { actOnSubscription } from './event-actions.ts'
@@ -42,6 +43,7 @@ const ACTIONS = [
   { weight: 4, run: editGroupByHand },
   { weight: 1, run: actOnSubscription },
   { weight: 1, run: changeTimeZone },
+  { weight: 2, run: changeDeputy },
 ]
 
 export function actionsOn(organisation: Organisation) {

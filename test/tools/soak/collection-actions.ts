@@ -109,7 +109,7 @@ export async function replaceCriteriaCollection(organisation: Organisation, rand
       ...[...links.values()].map(({ collectionId }) => collectionId),
       ...[...criteria.values()].flatMap(({ condition }) => referencesOf(condition)),
       ...[...joinable.values()].flatMap(({ policy: { approvalGates, joinableBy } }) => [
-        ...approvalGates.flatMap(({ approvers }) => approvers),
+        ...approvalGates.flatMap(({ approvers, fallback }) => [...approvers, ...(fallback?.approvers ?? [])]),
         ...joinableBy,
       ]),
     ])

@@ -32,6 +32,8 @@ export class OrganisationModel {
   readonly criteria = new Map<string, CriteriaModel>()
   readonly joinable = new Map<string, JoinableModel>()
   readonly links = new Map<string, LinkModel>()
+  /** By the national identity number of those whom they represent. */
+  readonly deputies = new Map<string, string>()
   /** Whether removals are held. */
   isGuarded = false
   /** Links whose removals can still be held, although the guard is off: until their next sync. */

@@ -7,6 +7,13 @@ export type ModelGate = {
   readonly type: 'Identity' | 'Collection' | 'Manager'
   /** National identity numbers, ids of collections, or none. */
   readonly approvers: readonly string[]
+  /** Decides as well while the gate has nobody but the requester. */
+  readonly fallback?: ModelFallback
+}
+export type ModelFallback = {
+  readonly afterDays: number
+  readonly type: 'Identity' | 'Collection'
+  readonly approvers: readonly string[]
 }
 export type ModelPolicy = {
   readonly approvalRequired: boolean
@@ -40,6 +47,8 @@ export type ModelRequest = {
   readonly approvedGates: string[]
   /** Who approved or rejected it, by national identity number. */
   readonly deciders: Set<string>
+  /** On whose behalf deputies did. */
+  readonly represented: Set<string>
   /** Notes of the acknowledged decisions, with who made them: each is unique in a run. */
   decisionNotes: readonly { readonly text: string; readonly actorNin: string }[]
   /** Statuses of a request that the deletion of the identity has cancelled, until the service notices the deletion. */

@@ -50,6 +50,7 @@ export const newModelRequest = (
   isMergeUnnoticed: false,
   approvedGates: [],
   deciders: new Set(),
+  represented: new Set(),
   decisionNotes: [],
   endedByDeletion: false,
   created,
