@@ -19,7 +19,9 @@ export function grantMembership(request: ModelRequest, { maxDays }: ModelPolicy,
 /** @param now The time at a quiet point. */
 export function applyEnd(request: ModelRequest, policy: ModelPolicy, now: Span): void {
   const due = dueOf(request, policy)
-  const isPast = due !== undefined && due.latestMs + ENDED_WITHIN_MS < now.earliestMs
+  const isFar = due !== undefined && due.latestMs - request.created.earliestMs > DAY_MS
+  const endedWithinMs = isFar ? LOOK_LATE_MS : ENDED_WITHIN_MS
+  const isPast = due !== undefined && due.latestMs + endedWithinMs < now.earliestMs
   const mayBePast = request.isEndUncertain || (due !== undefined && due.earliestMs <= now.latestMs)
   if (!mayBePast) return
   const others = [...request.alternatives, ...request.unnoticed]
@@ -62,9 +64,14 @@ function isWithin(expected: Span | undefined, found: Span | undefined): boolean 
   return found.earliestMs >= expected.earliestMs && found.latestMs <= expected.latestMs
 }
 
-const exactly = (atMs: number): Span => ({ earliestMs: atMs, latestMs: atMs })
+/** The end that a membership gets that is extended now; undefined when the present one is as late. */
+export function laterEnd({ end }: ModelRequest, { maxDays }: ModelPolicy, now: Span, shortMs: number): number | undefined {
+  const askedMs = maxDays === undefined ? now.latestMs + shortMs : now.earliestMs + maxDays * DAY_MS - ENDED_WITHIN_MS
+  return end === undefined || end.latestMs >= askedMs ? undefined : askedMs
+}
+
+export const exactly = (atMs: number): Span => ({ earliestMs: atMs, latestMs: atMs })
 
 function after({ earliestMs, latestMs }: Span, days: number): Span {
-  const isFar = days > 1
-  return { earliestMs: earliestMs + days * DAY_MS, latestMs: latestMs + days * DAY_MS + (isFar ? LOOK_LATE_MS : 0) }
+  return { earliestMs: earliestMs + days * DAY_MS, latestMs: latestMs + days * DAY_MS }
 }

@@ -169,8 +169,10 @@ const ASKED_END_MS = { least: 6 * 60_000, range: 3 * 60_000 }
 /** The end that some memberships are asked to have. */
 export function askedEnd({ times }: Organisation, random: Random): number | undefined {
   if (!random.percent(20)) return undefined
-  return times.now().latestMs + ASKED_END_MS.least + random.below(ASKED_END_MS.range)
+  return times.now().latestMs + shortTime(random)
 }
+
+export const shortTime = (random: Random): number => ASKED_END_MS.least + random.below(ASKED_END_MS.range)
 
 export const endBody = (askedEndMs: number | undefined) =>
   askedEndMs === undefined ? {} : { endsAt: new Date(askedEndMs).toISOString() }
