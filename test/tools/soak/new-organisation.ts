@@ -3,6 +3,7 @@ import { ApiCalls } from './api-calls.ts'
 import { soakCallers } from './callers.ts'
 import type { Clocks } from './clocks.ts'
 import { createCriteriaCollection, createLink } from './collection-actions.ts'
+import { OPERATORS } from './compare-mails.ts'
 import { dayIn } from './day-model.ts'
 import { subscribe } from './event-actions.ts'
 import type { EventReceiver } from './event-receiver.ts'
@@ -47,7 +48,7 @@ export async function newOrganisation(
     payroll: await connector('payroll'),
     cards: await connector('cards'),
   }
-  const guardOff = { removalGuard: { enabled: false } }
+  const guardOff = { removalGuard: { enabled: false }, operators: OPERATORS }
   const settings = { token: callers.administrator, method: 'PATCH', path: `${LINKS_PATH}/settings`, body: guardOff }
   await expectStatus({ api }, settings, 200)
   let lastNumber = 0
@@ -74,6 +75,7 @@ export async function newOrganisation(
     erasedNins: new Set(),
     formerCollectionIds: new Set(),
     receiver,
+    mails: new Map(),
     subscriptionId: await subscribe({ api, callers, receiver }),
     outcomeCounts: new Map(),
     unique(kind) {

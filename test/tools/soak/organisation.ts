@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
 import type { ApiCalls, CallOptions, SoakReply } from './api-calls.ts'
 import type { Callers } from './callers.ts'
+import type { KnownMails } from './compare-mails.ts'
 import type { EventReceiver } from './event-receiver.ts'
 import type { GroupWatch } from './group-watch.ts'
 import type { ActionLocks } from './locks.ts'
@@ -48,6 +49,8 @@ export type Organisation = {
   /** Receives all events. */
   readonly receiver: EventReceiver
   readonly subscriptionId: string
+  /** The mails that were sent, by their id. */
+  readonly mails: KnownMails
   /** How often the outcomes occurred for which many things must come together. */
   readonly outcomeCounts: Map<string, number>
   /** A text that is unique in the run. */

@@ -6,6 +6,7 @@ import { compareErased } from './compare-erased.ts'
 import { compareEvents } from './compare-events.ts'
 import { compareGroups, openJobs } from './compare-groups.ts'
 import { compareHistory, type FormerMembers } from './compare-history.ts'
+import { compareMails } from './compare-mails.ts'
 import { comparePeople } from './compare-people.ts'
 import { dayIn, daysFrom } from './day-model.ts'
 import type { Host } from './hosts.ts'
@@ -53,6 +54,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   faults.push(...history.faults, ...(await compareEvents(organisation, history.histories)))
   const writes = await newWrites(deps)
   faults.push(...(await compareGroups(organisation, writes)), ...organisation.watch.check(writes))
+  faults.push(...(await compareMails(organisation)))
   faults.push(...compareErased(organisation, servers.databaseFile), ...(await jobsThatStayOpen(deps)))
   const { deadLettered } = await servers.command('queue')<WaitingMessages>('counts')
   if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)

@@ -146,8 +146,8 @@ async function runPhases(options: SoakOptions, parts: QuietPointDependencies): P
   say(`Outcomes: ${JSON.stringify(Object.fromEntries([...organisation.outcomeCounts].sort()))}`)
   say(`Requests by status: ${JSON.stringify(Object.fromEntries(organisation.api.statusCounts))}`)
   say(`Faults injected: ${JSON.stringify(Object.fromEntries(faultInjection.counts))}`)
-  const { events, deliveryCount } = organisation.receiver
-  say(`Events: ${events.size} in ${deliveryCount} deliveries`)
+  const { receiver, mails } = organisation
+  say(`Events: ${receiver.events.size} in ${receiver.deliveryCount} deliveries; mails: ${mails.size}`)
   for (const line of resources.report()) say(line)
   for (const fault of faults.slice(0, FAULTS_SHOWN)) say(`FAULT ${fault}`)
   return { faults, quietPointCount, killCount: faultInjection.killCount }

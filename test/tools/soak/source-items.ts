@@ -56,6 +56,7 @@ export function identityItem({ tenant, names }: Organisation, person: number, ra
       displayName: `${pickOf(random, NAMES)} ${person}`,
       nin: ninOf(person),
       countryCode: pickOf(random, COUNTRIES),
+      ...(isStaff(ninOf(person)) ? { email: `user${person}@soak.example` } : {}),
       ...(hasCard(person) ? cardKeys(String(person), random) : {}),
       ...(isBoundByAccounts(person) ? {} : { directoryObjectId: tenant.accounts[person] }),
     },

@@ -68,7 +68,7 @@ export function soakTenant(seed: number, personCount: number, groupCount: number
           tenantId,
           domain: 'soak.example',
           applications: [
-            application('service', serviceClientId, clientSecret, ['GroupMember.ReadWrite.All', 'Directory.Read.All']),
+            application('service', serviceClientId, clientSecret, ['GroupMember.ReadWrite.All', 'Directory.Read.All', 'Mail.Send']),
             application('tester', testerClientId, testerSecret, ['Group.ReadWrite.All', 'GroupMember.ReadWrite.All']),
           ],
           people: [],
@@ -82,6 +82,7 @@ export function soakTenant(seed: number, personCount: number, groupCount: number
       HOME_TENANT_ID: tenantId,
       GRAPH_CLIENT_SECRET: clientSecret,
       CONSOLE_CLIENT_ID: publicClientId,
+      MAIL_SENDER: `user${users.length - 1}@soak.example`,
     },
   }
 }
