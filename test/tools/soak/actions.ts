@@ -10,6 +10,7 @@ import {
   switchGuard,
 } from './collection-actions.ts'
 import { decideOnRequest } from './decision-actions.ts'
+import { applyDefinitions } from './definitions-actions.ts'
 import { changeDeputy } from './deputy-actions.ts'
 import { editGroupByHand } from './directory-actions.ts'
 import { erasePerson } from './erasure-actions.ts'
@@ -44,6 +45,7 @@ const ACTIONS = [
   { weight: 1, run: actOnSubscription },
   { weight: 1, run: changeTimeZone },
   { weight: 2, run: changeDeputy },
+  { weight: 1, run: applyDefinitions },
 ]
 
 export function actionsOn(organisation: Organisation) {

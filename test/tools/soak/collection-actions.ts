@@ -23,7 +23,7 @@ function randomLeaf(random: Random, referable: readonly string[]): SoakLeaf {
 }
 
 /** @param referable collections that the condition can refer to */
-function randomCondition(random: Random, referable: readonly string[], depth = 0): SoakCondition {
+export function randomCondition(random: Random, referable: readonly string[], depth = 0): SoakCondition {
   if (depth > 0 && random.percent(depth === 1 ? 60 : 100)) return randomLeaf(random, referable)
   const groupOperator = pickOf(random, ['AND', 'AND', 'OR', 'OR', 'NOT', 'XOR'])
   const count = 1 + random.below(3)

@@ -15,7 +15,9 @@ export function compareErased({ erasedNins, model }: Organisation, databaseFile:
        WHERE docs.body LIKE '%' || ? || '%' LIMIT ${FAULTS_SHOWN}`,
     )
     return gone.flatMap((nin) =>
-      search.all(nin).map(({ container, body }) => `The erased number ${nin} is in ${container}: ${String(body).slice(0, 500)}`),
+      search
+        .all(nin)
+        .map(({ container, body }) => `The erased number ${nin} is in ${container}: ${String(body).slice(0, 500)}`),
     )
   } finally {
     database.close()

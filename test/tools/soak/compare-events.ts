@@ -116,7 +116,8 @@ async function compareLinks({ api, callers, receiver }: Organisation): Promise<s
     const faults: string[] = []
     const pauses = count('link.paused') - count('link.resumed')
     const isPaused = syncState === 'RemovalsPaused'
-    if (state === 'Enabled' && pauses !== Number(isPaused)) faults.push(`Link ${id} is ${syncState} after ${pauses} pauses`)
+    if (state === 'Enabled' && pauses !== Number(isPaused))
+      faults.push(`Link ${id} is ${syncState} after ${pauses} pauses`)
     const failures = count('link.failed') - count('link.recovered')
     if (failures !== 0 && failures !== 1) faults.push(`Link ${id} failed ${failures} times without a recovery`)
     const planId = heldRemovals?.planId

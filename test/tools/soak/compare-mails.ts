@@ -35,15 +35,13 @@ export async function compareMails(organisation: Organisation): Promise<string[]
     const [to = '', ...others] = mail.to
     const isKnown = to === OPERATOR || /^user\d+@soak\.example$/i.test(to)
     if (id === '' || others.length > 0 || !isKnown) faults.push(`A mail to somebody else: ${JSON.stringify(mail)}`)
-    if (/[12]0{6,7}\d{3,4}/.test(`${mail.subject} ${mail.text}`)) faults.push(`A mail with a number: ${JSON.stringify(mail)}`)
+    if (/[12]0{6,7}\d{3,4}/.test(`${mail.subject} ${mail.text}`))
+      faults.push(`A mail with a number: ${JSON.stringify(mail)}`)
   }
   return [...faults, ...tooMany(mails)]
 }
 
-export type KnownMails = Map<
-  string,
-  { readonly atMs: number; readonly content: Omit<SentMail, 'at'> }
->
+export type KnownMails = Map<string, { readonly atMs: number; readonly content: Omit<SentMail, 'at'> }>
 
 function tooMany(mails: KnownMails): string[] {
   const counts = new Map<string, number>()

@@ -1,5 +1,12 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
-import { coreIdOf, countOutcome, expectStatus, isSettledPerson, type Organisation, REQUESTS_PATH } from './organisation.ts'
+import {
+  coreIdOf,
+  countOutcome,
+  expectStatus,
+  isSettledPerson,
+  type Organisation,
+  REQUESTS_PATH,
+} from './organisation.ts'
 import { LEADER_COUNT, ninOf } from './source-items.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -65,7 +65,12 @@ function isWithin(expected: Span | undefined, found: Span | undefined): boolean 
 }
 
 /** The end that a membership gets that is extended now; undefined when the present one is as late. */
-export function laterEnd({ end }: ModelRequest, { maxDays }: ModelPolicy, now: Span, shortMs: number): number | undefined {
+export function laterEnd(
+  { end }: ModelRequest,
+  { maxDays }: ModelPolicy,
+  now: Span,
+  shortMs: number,
+): number | undefined {
   const askedMs = maxDays === undefined ? now.latestMs + shortMs : now.earliestMs + maxDays * DAY_MS - ENDED_WITHIN_MS
   return end === undefined || end.latestMs >= askedMs ? undefined : askedMs
 }

@@ -9,7 +9,8 @@ export async function erasePerson(organisation: Organisation, random: Random): P
   const { model, coreIds, personCount, locks, callers } = organisation
   const present = model.people.identities()
   const gone = Array.from({ length: personCount }, (_, person) => person).filter(
-    (person) => !isLeader(ninOf(person)) && !hasCard(person) && !present.has(ninOf(person)) && coreIds.has(ninOf(person)),
+    (person) =>
+      !isLeader(ninOf(person)) && !hasCard(person) && !present.has(ninOf(person)) && coreIds.has(ninOf(person)),
   )
   if (gone.length === 0) return
   const nin = ninOf(pickOf(random, gone))

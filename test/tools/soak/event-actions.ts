@@ -4,9 +4,11 @@ import { expectStatus, type Organisation } from './organisation.ts'
 const SUBSCRIPTIONS_PATH = '/collections/beta/event-subscriptions'
 
 /** Subscribes to all events. */
-export async function subscribe(
-  { api, callers, receiver }: Pick<Organisation, 'api' | 'callers' | 'receiver'>,
-): Promise<string> {
+export async function subscribe({
+  api,
+  callers,
+  receiver,
+}: Pick<Organisation, 'api' | 'callers' | 'receiver'>): Promise<string> {
   const body = { url: receiver.url, types: ['*'] }
   const options = { token: callers.writer, method: 'POST', path: SUBSCRIPTIONS_PATH, body }
   const { data } = await expectStatus<{ id: string; secret: string }>({ api }, options, 201)

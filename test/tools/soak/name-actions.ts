@@ -67,10 +67,7 @@ async function hireUnderNextName(organisation: Organisation, person: number, ran
   const item = identityItem(organisation, person, random)
   const isRename = random.percent(30)
   const positions = deliveredPosition(organisation, person, 'R', random)
-  await importItems(organisation, 'hr', [
-    isRename ? { ...item, previousExternalId: former } : item,
-    ...positions,
-  ])
+  await importItems(organisation, 'hr', [isRename ? { ...item, previousExternalId: former } : item, ...positions])
   countOutcome(organisation, isRename ? 'hired again, renamed' : 'hired again under another name')
 }
 

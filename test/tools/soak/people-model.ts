@@ -116,7 +116,9 @@ export class PeopleModel {
   /** Finds the number of the one person of the HR system who has a key of a card that counts for either source. */
   #holdersOfCards(): (card: ObjectData) => string | undefined {
     const keys = [...this.rulesOf('cards').joinOn, ...this.rulesOf('hr').joinOn]
-    const people = [...this.objects('hr', 'identity').values()].filter(({ employeeNumber }) => employeeNumber !== undefined)
+    const people = [...this.objects('hr', 'identity').values()].filter(
+      ({ employeeNumber }) => employeeNumber !== undefined,
+    )
     return (card) => {
       const isHolder = (person: ObjectData) =>
         keys.some((key) => card[key] !== undefined && folded(card[key]) === folded(person[key]))

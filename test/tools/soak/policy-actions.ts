@@ -63,7 +63,12 @@ export async function policyBody(organisation: Organisation, policy: ModelPolicy
     ...(await withIds(gate)),
     ...(fallback === undefined ? {} : { fallback: await withIds(fallback) }),
   }))
-  return { approvalRequired, approvalGates: await Promise.all(gates), joinableBy: { collectionIds: joinableBy }, ...days }
+  return {
+    approvalRequired,
+    approvalGates: await Promise.all(gates),
+    joinableBy: { collectionIds: joinableBy },
+    ...days,
+  }
 }
 
 export async function createJoinableCollection(organisation: Organisation, random: Random): Promise<void> {

@@ -25,9 +25,9 @@ import {
   newModelRequest,
   newSubmission,
   possibleResults,
-  shortTime,
   type SoakSubmission,
   sendSubmission,
+  shortTime,
   submissionKeys,
   usualSubject,
 } from './submissions.ts'
@@ -141,7 +141,9 @@ async function extend(
   const { endsAt } = await readWritten<{ endsAt: string | null }>(organisation, path)
   const isDone = Date.parse(endsAt ?? '') === endMs
   if (!isDone || (reply.status !== 200 && !reply.isRetry)) {
-    throw new Error(`${path}/extend until ${body.endsAt}: ${reply.status} ${JSON.stringify(reply.errors)}, it is ${endsAt}`)
+    throw new Error(
+      `${path}/extend until ${body.endsAt}: ${reply.status} ${JSON.stringify(reply.errors)}, it is ${endsAt}`,
+    )
   }
   request.end = exactly(endMs)
   countOutcome(organisation, 'extended')

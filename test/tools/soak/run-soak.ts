@@ -91,6 +91,7 @@ const HOST_SETTINGS = {
   REQUESTS_PER_CALLER_PER_MINUTE: '0',
   LOG_LEVEL: 'info',
   EVENT_TARGETS: 'http://127.0.0.1',
+  PUBLIC_URL: 'https://collections.soak.example',
   EVALUATION_DELAY_MS: '200',
   SYNC_RETRY_DELAYS_S: '2,5,10',
   SYNC_BATCH_S: '20',

@@ -115,7 +115,10 @@ const cardKeys = (number: string, random: Random): ObjectData => ({
 })
 
 export function cardItem({ tenant, personCount }: Organisation, person: number, random: Random): SourceItem {
-  const keys = Object.entries(cardKeys(String(person), random)).map(([key, value]) => [key, String(value).toUpperCase()])
+  const keys = Object.entries(cardKeys(String(person), random)).map(([key, value]) => [
+    key,
+    String(value).toUpperCase(),
+  ])
   const account = tenant.accounts[2 * personCount + person]
   return {
     objectType: 'identity',

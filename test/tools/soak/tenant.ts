@@ -68,7 +68,11 @@ export function soakTenant(seed: number, personCount: number, groupCount: number
           tenantId,
           domain: 'soak.example',
           applications: [
-            application('service', serviceClientId, clientSecret, ['GroupMember.ReadWrite.All', 'Directory.Read.All', 'Mail.Send']),
+            application('service', serviceClientId, clientSecret, [
+              'GroupMember.ReadWrite.All',
+              'Directory.Read.All',
+              'Mail.Send',
+            ]),
             application('tester', testerClientId, testerSecret, ['Group.ReadWrite.All', 'GroupMember.ReadWrite.All']),
           ],
           people: [],

@@ -12,7 +12,12 @@ export async function changeTimeZone(organisation: Organisation, random: Random)
     const day = dayIn(timeZone, now.earliestMs)
     // A new day would begin before the next quiet point.
     if (dayIn(timeZone, now.latestMs + DAY_LASTS_MS) !== day) return
-    const options = { token: callers.administrator, method: 'PATCH', path: `${LINKS_PATH}/settings`, body: { timeZone } }
+    const options = {
+      token: callers.administrator,
+      method: 'PATCH',
+      path: `${LINKS_PATH}/settings`,
+      body: { timeZone },
+    }
     await expectStatus(organisation, options, 200)
     countOutcome(organisation, day === model.today ? 'time zone: same day' : 'time zone: another day')
     if (day !== model.today) pendingChanges.add('day')
