@@ -20,7 +20,7 @@ const POLL_MS = 100
 const IDLE_MS = 300
 const LOCKED_IDLE_MS = 1500
 /** Memberships end up to a day later. */
-const LONGEST_ADVANCE_MS = 3_600_000
+const LONGEST_ADVANCE_MS = 7_200_000
 const OPEN_JOB_TRIES = 3
 const DRAINED_WITHIN_MS = 180_000
 /**
