@@ -17,6 +17,11 @@ import {
   searchFilter,
 } from '../../shared/domain/collections/read-collections.ts'
 import {
+  type CollectionCountDependencies,
+  CollectionCounts,
+  countMembersAndLinks,
+} from '../../shared/domain/insight/collection-counts.ts'
+import {
   type ExplainDependencies,
   Explanation,
   explainMembership,
@@ -39,6 +44,7 @@ import { PREFIXES } from './prefixes.ts'
 
 export type CollectionRouteDependencies = PeopleRouteDependencies &
   ExplainDependencies &
+  CollectionCountDependencies &
   Pick<HistoryRouteDependencies, 'auditTrail'>
 
 /** Reads collections of both kinds. */
@@ -93,6 +99,18 @@ const definitionRoutes = (deps: CollectionRouteDependencies): readonly Route[] =
           toCollectionDto,
         ),
       ),
+  }),
+  route('GET', '/counts', {
+    operationId: 'countMembersAndLinks',
+    summary: 'Count the members and links of collections',
+    description:
+      'Returns how many members and group links each collection has, or the collection that is asked for; in any order. ' +
+      'Reads no members: the numbers are those that are stored beside them.',
+    roles: COLLECTION_READERS,
+    query: Type.Object({ collectionId: Type.Optional(Guid) }),
+    reply: { status: 200, schema: Type.Array(CollectionCounts) },
+    run: async ({ query: { collectionId }, caller }) =>
+      ok(await countMembersAndLinks(caller.tenantId, collectionId, deps)),
   }),
   route('GET', '/search', {
     operationId: 'searchCollections',

@@ -4,6 +4,8 @@ import { describe, it } from 'node:test'
 import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
+import { newLink } from '../../shared/domain/group-links/group-link.ts'
+import type { CollectionCounts } from '../../shared/domain/insight/collection-counts.ts'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import { chunk } from '../../shared/kernel/chunk.ts'
 import { equals, type JoinableWorld, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
@@ -41,6 +43,7 @@ describe('who the caller is', () => {
       identityId,
       displayName: 'Kari Nordmann',
       roles: ['Administrator', 'User'],
+      timeZone: 'UTC',
     })
   })
 
@@ -67,6 +70,66 @@ describe('who the caller is', () => {
     const { token } = await world.person()
     await world.call(token, 'GET', `${COLLECTIONS}/me`)
     assert.equal(world.deps.snapshots.holds(world.tenantId), false)
+  })
+})
+
+describe('the counts of collections', () => {
+  const countsOf = async ({ call, admin }: JoinableWorld, query = '') => {
+    const { data } = await call<CollectionCounts[]>(admin, 'GET', `${COLLECTIONS}/counts${query}`)
+    return new Map(data.map(({ collectionId, ...counts }) => [collectionId, counts]))
+  }
+
+  it('are those of members and links, of all collections or of one', async () => {
+    const world = await joinableWorld()
+    const people = [await world.person(), await world.person(), await world.person()]
+    const everybody = await world.criteria('Identity', isPresent('identityId'))
+    await world.evaluator.evaluate(world.tenantId)
+    const notEvaluated = await world.criteria('Identity', isPresent('identityId'))
+    const [choir, empty] = [await world.joinable(OPEN), await world.joinable(OPEN)]
+    for (const person of people) {
+      const { data } = await world.submit(person, choir)
+      if (person === people[0]) await world.act(person.token, data, 'leave')
+    }
+    for (const collectionId of [everybody, everybody, choir]) {
+      const ids = { id: randomUUID(), tenantId: world.tenantId, collectionId, directoryGroupId: randomUUID() }
+      await world.deps.linkStore.add(newLink({ ...ids, directoryGroupDisplayName: null }, world.nowMs()))
+    }
+    const counts = await countsOf(world)
+    assert.deepEqual(
+      [everybody, notEvaluated, choir, empty].map((id) => counts.get(id)),
+      [
+        { memberCount: 3, linkCount: 2 },
+        { memberCount: null, linkCount: 0 },
+        { memberCount: 2, linkCount: 1 },
+        { memberCount: 0, linkCount: 0 },
+      ],
+    )
+    assert.equal(counts.size, 4)
+    for (const [id, expected] of counts) {
+      assert.deepEqual([...(await countsOf(world, `?collectionId=${id}`))], [[id, expected]])
+    }
+    assert.deepEqual(await countsOf(world, `?collectionId=${randomUUID()}`), new Map())
+  })
+
+  it('are read with as many queries for many collections as for one', async () => {
+    const world = await joinableWorld()
+    await world.joinable(OPEN)
+    const few = await operationsDuring(world, () => countsOf(world))
+    for (let made = 0; made < 20; made++) await world.joinable(OPEN)
+    assert.deepEqual(await operationsDuring(world, () => countsOf(world)), few)
+  })
+
+  it('of members who joined under a former version of the service are known after the next change', async () => {
+    const world = await joinableWorld()
+    const choir = await world.joinable(OPEN)
+    for (let joined = 0; joined < 3; joined++) await world.submit(await world.person(), choir)
+    const head = world.container('requests').item(`head:${choir}`, world.tenantId)
+    const { memberCount, ...former } = (await head.read()).resource
+    assert.equal(memberCount, 3)
+    await head.replace(former)
+    assert.equal((await countsOf(world)).get(choir)?.memberCount, null)
+    await world.submit(await world.person(), choir)
+    assert.equal((await countsOf(world)).get(choir)?.memberCount, 4)
   })
 })
 

@@ -1,18 +1,18 @@
 import type { CriteriaCollectionDto } from '../../../shared/domain/collections/collection.ts'
-import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { Api } from '../api.ts'
 import { Choice, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
-import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { compareByLocale, dayText, numberOf, t } from '../language/texts.ts'
+import { readCounts } from '../read-counts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
 
-/** `linkCount`: the groups that the collection is linked to. */
-type AnyCollection = { readonly linkCount: number } & (
+/** `memberCount`: null while it is not known. `linkCount`: the groups that the collection is linked to. */
+type AnyCollection = { readonly memberCount: number | null; readonly linkCount: number } & (
   | (CriteriaCollectionDto & { readonly kind: 'criteria' })
   | (JoinableCollectionDto & { readonly kind: 'joinable' })
 )
@@ -78,7 +78,7 @@ type CollectionTableProps = { readonly collections: readonly AnyCollection[]; re
 
 function CollectionTable({ collections, empty }: CollectionTableProps) {
   return (
-    <LongList
+    <RecordList
       label={t('collections')}
       items={collections}
       keyOf={({ id }) => id}
@@ -98,6 +98,12 @@ function CollectionTable({ collections, empty }: CollectionTableProps) {
           cell: ({ objectType }) => typeName(objectType),
         },
         {
+          head: t('members'),
+          isNumber: true,
+          sortBy: ({ memberCount }) => memberCount,
+          cell: (collection) => <MemberCount collection={collection} />,
+        },
+        {
           head: t('groups'),
           isNumber: true,
           sortBy: ({ linkCount }) => linkCount,
@@ -107,6 +113,11 @@ function CollectionTable({ collections, empty }: CollectionTableProps) {
       ]}
     />
   )
+}
+
+function MemberCount({ collection: { kind, memberCount } }: { readonly collection: AnyCollection }) {
+  if (memberCount !== null) return <>{numberOf(memberCount)}</>
+  return <span class="faint">{t(kind === 'criteria' ? 'previewing' : 'unknown')}</span>
 }
 
 function hasText({ name, description }: AnyCollection, text: string): boolean {
@@ -120,24 +131,25 @@ export function typeName(objectType: string): string {
 }
 
 async function listCollections(api: Api): Promise<AnyCollection[]> {
-  const [criteria, joinable, links] = await Promise.all([
+  const [criteria, joinable, counts] = await Promise.all([
     api.all<CriteriaCollectionDto>('/collections-criteria/beta'),
     api.all<JoinableCollectionDto>('/collections-joinable/beta'),
-    api.all<GroupLinkDto>('/group-link/beta/group-links'),
+    readCounts(api),
   ])
-  const counts = new Map<string, number>()
-  for (const { collectionId } of links) counts.set(collectionId, (counts.get(collectionId) ?? 0) + 1)
-  const linkCountOf = (id: string) => counts.get(id) ?? 0
+  const countsOf = (id: string) => {
+    const { memberCount = null, linkCount = 0 } = counts.get(id) ?? {}
+    return { memberCount, linkCount }
+  }
   const all: AnyCollection[] = [
     ...criteria.map((collection) => ({
       ...collection,
       kind: 'criteria' as const,
-      linkCount: linkCountOf(collection.id),
+      ...countsOf(collection.id),
     })),
     ...joinable.map((collection) => ({
       ...collection,
       kind: 'joinable' as const,
-      linkCount: linkCountOf(collection.id),
+      ...countsOf(collection.id),
     })),
   ]
   return all.sort((left, right) => compareByLocale(left.name, right.name))

@@ -1,9 +1,9 @@
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import { Badge, Choice, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
-import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import type { NamesById } from '../condition/condition-text.tsx'
 import { agoText, compareByLocale, numberOf, t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
@@ -98,7 +98,7 @@ export function LinkTable({ links, empty, names }: LinkTableProps) {
     ),
   }
   return (
-    <LongList
+    <RecordList
       label={t('links')}
       items={links}
       keyOf={({ id }) => id}

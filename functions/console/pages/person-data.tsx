@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
+import { CardList } from '../components/card-list.tsx'
 import { Badge, OptionalText } from '../components/fields.tsx'
-import { List } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { coreAttributeText } from '../condition/attribute-text.ts'
@@ -13,7 +13,7 @@ import { useConsole } from '../session.ts'
 export function PositionsSection({ positions }: { readonly positions: readonly Position[] }) {
   return (
     <Section title={t('positions')}>
-      <List
+      <CardList
         label={t('positions')}
         items={positions}
         keyOf={(row) => row.id}
@@ -65,7 +65,7 @@ export function SourcesSection({ id }: { readonly id: string }) {
 
 function AttributeTable({ rows }: { readonly rows: readonly AttributeRow[] }) {
   return (
-    <List
+    <CardList
       label={t('attributesAndSources')}
       items={rows}
       keyOf={({ name }) => name}

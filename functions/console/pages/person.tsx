@@ -12,7 +12,7 @@ import { CauseText, EndText, GroupStates } from '../components/membership-cells.
 import { Page, Section } from '../components/page.tsx'
 import { coreNameOf, IDENTITIES, listPositions, type Position, textOf } from '../core-objects.ts'
 import { t } from '../language/texts.ts'
-import { actorName, collectionsNamed, namesOf } from '../object-names.ts'
+import { actorName, actorNames, collectionsNamed, namesOf } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { isCollectionsAdministrator, isCoreAdministrator, isLeader, useConsole } from '../session.ts'
@@ -96,7 +96,7 @@ function MembershipsSection({ id, name }: SectionProps) {
   const memberships = useResource(id, async (signal) => {
     const all = await api.all<MembershipDto>(`${MEMBERSHIPS}?identityId=${id}`)
     const actorIds = all.flatMap(({ actorId }) => actorId ?? [])
-    return { all, names: seesAll ? await namesOf(api, 'Identity', actorIds, signal) : undefined }
+    return { all, names: seesAll ? await actorNames(api, actorIds, signal) : undefined }
   })
   return (
     <Section title={t('membershipsNow')}>

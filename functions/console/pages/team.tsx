@@ -5,9 +5,9 @@ import type { MembershipRequestDto } from '../../../shared/domain/membership-req
 import type { Api } from '../api.ts'
 import { ActionButton, Dialog, Done } from '../components/actions.tsx'
 import { Choice, OptionalText, TextField } from '../components/fields.tsx'
-import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { RequestTable } from '../components/request-table.tsx'
 import { compareByLocale, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
@@ -42,7 +42,7 @@ export function TeamView() {
       <Section title={t('reports')}>
         <Loaded resource={reports}>
           {(all) => (
-            <LongList
+            <RecordList
               label={t('reports')}
               items={all}
               keyOf={({ relationshipId }) => relationshipId}

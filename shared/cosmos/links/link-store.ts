@@ -136,6 +136,11 @@ export function cosmosLinkStore(
       const [count = 0] = await queryAll<number>(links, tenantId, { query })
       return count
     },
+    linkedCollectionIds(tenantId, collectionId) {
+      const where = collectionId === undefined ? 'IS_DEFINED(c.collectionId)' : 'c.collectionId = @collectionId'
+      const parameters = collectionId === undefined ? [] : [{ name: '@collectionId', value: collectionId }]
+      return queryAll(links, tenantId, { query: `SELECT VALUE c.collectionId FROM c WHERE ${where}`, parameters })
+    },
     async ofGroups(tenantId, directoryGroupIds) {
       if (directoryGroupIds.length === 0) return []
       const found = await inTenant(tenantId, {

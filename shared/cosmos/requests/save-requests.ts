@@ -8,7 +8,7 @@ import { chunkWithin } from '../../kernel/chunk.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { CHANGE_TYPE, type HistoryOptions, SECONDS_PER_DAY, storedChange } from '../change-document.ts'
-import { isWriteConflict, readDocument, type Stored } from '../documents.ts'
+import { isWriteConflict, queryAll, readDocument, type Stored, sqlParameters } from '../documents.ts'
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
 import { serialize } from '../serialize.ts'
 import {
@@ -82,13 +82,30 @@ export function requestSaver(
     return serialized(`${tenantId}:${collectionId}`, async () => {
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
         const head = await readDocument<JoinedHeadDocument>(requests, headId(collectionId), tenantId)
-        const changed = { tenantId, collectionId, head, changes: membershipChanges }
+        const countBefore = await memberCountOf(head, tenantId, collectionId)
+        const changed = { tenantId, collectionId, head, countBefore, changes: membershipChanges }
         const parts = [...ofRequests, ...membershipParts(changed, options)]
         const saved = await writeParts(requests, tenantId, parts, changes)
         if (saved !== undefined) return saved
       }
       return throwStaleVersion(collectionId)
     })
+  }
+
+  /** The memberships as of a head. They are counted once where a former version of the service has written it. */
+  async function memberCountOf(
+    head: JoinedHeadDocument | undefined,
+    tenantId: string,
+    collectionId: string,
+  ): Promise<number> {
+    if (head === undefined) return 0
+    const { memberCount } = parseJoinedHead(head)
+    if (memberCount !== undefined) return memberCount
+    // The write is refused when members change meanwhile, because the head does.
+    const query = "SELECT VALUE COUNT(1) FROM c WHERE c.ofCollection = @collectionId AND c.state = 'Joined'"
+    const parameters = sqlParameters({ collectionId })
+    const [count = 0] = await queryAll<number>(requests, tenantId, { query, parameters })
+    return count
   }
 }
 
@@ -180,11 +197,13 @@ type ChangedMembership = {
   readonly tenantId: string
   readonly collectionId: string
   readonly head: Stored<JoinedHeadDocument> | undefined
+  /** The memberships before the changes. */
+  readonly countBefore: number
   readonly changes: readonly AttributedChange[]
 }
 
 function membershipParts(
-  { tenantId, collectionId, head, changes }: ChangedMembership,
+  { tenantId, collectionId, head, countBefore, changes }: ChangedMembership,
   { nowMs, historyDays }: HistoryOptions,
 ): SavePart[] {
   const former = head === undefined ? undefined : parseJoinedHead(head)
@@ -193,8 +212,9 @@ function membershipParts(
   // Clocks of instances differ. The times of a history rise with its versions.
   const atMs = Math.max(nowMs(), former?.changedAtMs ?? 0)
   const ofCollection = { tenantId, collectionId, membershipVersion }
-  const times = { revision, changedAtMs: atMs }
-  const next: JoinedHeadDocument = { id: headId(collectionId), type: 'head', ...ofCollection, ...times }
+  const memberCount = changes.reduce((count, { added, removed }) => count + added.length - removed.length, countBefore)
+  const summary = { revision, changedAtMs: atMs, memberCount }
+  const next: JoinedHeadDocument = { id: headId(collectionId), type: 'head', ...ofCollection, ...summary }
   const raise: OperationInput =
     head === undefined
       ? { operationType: 'Create', resourceBody: next }

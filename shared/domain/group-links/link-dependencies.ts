@@ -74,6 +74,8 @@ export interface LinkLists {
   ofCollections(tenantId: string, collectionIds: readonly string[]): Promise<GroupLink[]>
   /** The links of these groups, in any order. */
   ofGroups(tenantId: string, directoryGroupIds: readonly string[]): Promise<GroupLink[]>
+  /** The collection of each link: of those of one collection, or of all of the tenant. In any order. */
+  linkedCollectionIds(tenantId: string, collectionId?: string): Promise<readonly string[]>
   /** The number of links of a tenant. */
   count(tenantId: string): Promise<number>
 }

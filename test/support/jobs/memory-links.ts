@@ -52,6 +52,7 @@ export function memoryStores(): MemoryStores {
       ofTenant: async () => links.all(),
       ofGroups: async () => links.all().map(({ value }) => value),
       page: async () => ({ items: links.all().map(({ value }) => value) }),
+      linkedCollectionIds: async () => links.all().map(({ value }) => value.collectionId),
       count: async () => links.all().length,
       add: async (link) => links.add(succeeding(link, former.get(link.directoryGroupId))),
       replace: async (link, version) => links.replace(link, version),
