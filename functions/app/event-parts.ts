@@ -73,7 +73,7 @@ export function eventMessages(deps: EventDependencies) {
   })
   const outbox = coalesce((key) => {
     const [tenantId, [name]] = split(key)
-    const source = EVENT_SOURCES.find((each) => each === name)
+    const source = EVENT_SOURCES.find((source) => source === name)
     return source === undefined ? Promise.resolve() : publishOutbox(tenantId, source, deps)
   })
   return {

@@ -4,7 +4,8 @@ import { cosmosCoreObjectReferences } from '../../shared/cosmos/core/core-object
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosLateConnectorStore } from '../../shared/cosmos/events/late-connector-store.ts'
-import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/links/link-store.ts'
+import { cosmosLinkSettingsStore } from '../../shared/cosmos/links/link-settings-store.ts'
+import { cosmosLinkStore } from '../../shared/cosmos/links/link-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/links/removal-plan-store.ts'
 import { cosmosDeputyStore } from '../../shared/cosmos/requests/deputy-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/requests/request-store.ts'
@@ -174,8 +175,8 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const lateConnectors = cosmosLateConnectorStore(container('events'), outbox)
   const tellHealth = (tenantId: string) => tellConnectorHealth(tenantId, { ...connectors, lateConnectors, nowMs })
   const stores = mailStores(parts)
-  const told = tellByMail(parts, stores)
-  const events = eventParts(settings, parts, subscriptions, collections.collections, told)
+  const notifyByMail = tellByMail(parts, stores)
+  const events = eventParts(settings, parts, subscriptions, collections.collections, notifyByMail)
   const { membershipResolver, deputies } = requests
   const mail = mailParts(settings, parts, stores, {
     ...{ requests: requestStore, collections: collections.collections, links: linkStore, subscriptions },

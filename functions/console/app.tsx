@@ -18,6 +18,7 @@ const Palette = lazy(async () => (await import('./components/palette.tsx')).Pale
 
 type AppProps = { readonly api: Api; readonly me: CallerDto; readonly username: string }
 
+/** The console of a person who is signed in: the head with search and menu, and the current view. */
 export function App({ api, me, username }: AppProps) {
   const path = viewPath.value
   const allowed = useMemo(() => VIEWS.filter(({ isFor }) => isFor(me)), [me])

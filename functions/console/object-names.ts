@@ -44,7 +44,7 @@ export async function findObjects(
   return previewed(api, objectType, leaves, MAX_FOUND, signal)
 }
 
-/** People whose name or address contains a text, in any case, with what tells people of one name apart. */
+/** People whose name or address contains a text, in any case, with what distinguishes people of one name. */
 export async function searchPeople(api: Api, text: string, signal: AbortSignal): Promise<readonly PickedItem[]> {
   const path = `/collections/beta/people?text=${encodeURIComponent(text)}`
   const { data } = await api.send<FoundPerson[]>('GET', path, { signal })

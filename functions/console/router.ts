@@ -79,11 +79,11 @@ function viewPathOf(pathname: string): string {
 
 /** The parameters of a path if it has the form of the pattern: `/links/:id`. */
 export function matched(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
-  const [wanted, given] = [pattern.split('/'), path.split('/')]
-  if (wanted.length !== given.length) return undefined
+  const [wanted, actual] = [pattern.split('/'), path.split('/')]
+  if (wanted.length !== actual.length) return undefined
   const parameters: Record<string, string> = {}
   for (const [index, segment] of wanted.entries()) {
-    const value = given[index] ?? ''
+    const value = actual[index] ?? ''
     if (!segment.startsWith(':')) {
       if (segment !== value) return undefined
       continue

@@ -17,8 +17,8 @@ const isPresent = (id: string) => ({ groupOperator: 'NOT', conditions: [{ id, fi
 /** Writes identities in as few operations as possible. Returns their ids. */
 async function manyPeople({ tenantId, container }: JoinableWorld, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID())
-  for (const some of chunk(ids, 100)) {
-    const operations = some.map((id, index) => {
+  for (const batch of chunk(ids, 100)) {
+    const operations = batch.map((id, index) => {
       const attributes = { displayName: `Person ${index}` }
       const resourceBody = { id, tenantId, objectType: 'identity', externalId: id, attributes, contributors: [] }
       return { operationType: 'Create' as const, resourceBody: { ...resourceBody, deleted: false } }
@@ -169,21 +169,21 @@ describe('the named members of a collection', () => {
   it('have cursors that are valid for the same collection and text only', async () => {
     const world = await joinableWorld()
     for (const displayName of ['Ada', 'Adam']) await world.put('identity', { displayName })
-    const [one, other] = [
+    const [first, second] = [
       await world.criteria('Identity', isPresent('identityId')),
       await world.criteria('Identity', isNull('relationshipId')),
     ]
     await world.evaluator.evaluate(world.tenantId)
-    const page = await world.call(world.admin, 'GET', `${COLLECTIONS}/${one}/members?pageSize=1&text=ada`)
+    const page = await world.call(world.admin, 'GET', `${COLLECTIONS}/${first}/members?pageSize=1&text=ada`)
     const next = async (id: string, text: string) => {
       const path = `${COLLECTIONS}/${id}/members?nextCursor=${page.nextCursor}${text}`
       return (await world.call(world.admin, 'GET', path)).codes
     }
-    assert.deepEqual(await next(one, '&text=ada'), [])
+    assert.deepEqual(await next(first, '&text=ada'), [])
     for (const [id, text] of [
-      [one, ''],
-      [one, '&text=adam'],
-      [other, '&text=ada'],
+      [first, ''],
+      [first, '&text=adam'],
+      [second, '&text=ada'],
     ] as const) {
       assert.deepEqual(await next(id, text), ['InvalidCursor'])
     }
@@ -204,7 +204,7 @@ describe('the named members of a collection', () => {
       // The first call also reads the keys of cursors.
       assert.equal((await list()).data.length, 2000)
       const operations = await operationsDuring(world, list)
-      const count = Object.values(operations).reduce((sum, each) => sum + each, 0)
+      const count = Object.values(operations).reduce((sum, count) => sum + count, 0)
       assert.ok(count <= 4, JSON.stringify(operations))
     }
   })
@@ -246,7 +246,7 @@ describe("the caller's collections of both kinds", () => {
         ['Staff', 'Relationship'],
       ].sort(),
     )
-    assert.ok(collections.every((each) => !('condition' in each || 'joinPolicy' in each)))
+    assert.ok(collections.every((collection) => !('condition' in collection || 'joinPolicy' in collection)))
     assert.deepEqual((await listed(other.token)).length, 1)
   })
 

@@ -54,9 +54,9 @@ describe('A delivery', () => {
   it('goes to the address that was checked: a name is resolved once for a connection', async () => {
     let count = 0
     const names = namesAt(['192.0.2.1'], ['127.0.0.1'])
-    const counted = ((...given: Parameters<typeof names>) => {
+    const counted = ((...args: Parameters<typeof names>) => {
       count += 1
-      return names(...given)
+      return names(...args)
     }) as typeof lookup
     assert.deepEqual(await attempt(`https://receiver.example:${port}/`, [], counted), [null, 'TargetNotAllowed'])
     assert.equal(count, 1)

@@ -136,7 +136,7 @@ async function readRecords(api: Api): Promise<readonly Target[]> {
       kind: 'group' as const,
     })),
   ]
-  return targets.sort((one, other) => compareByLocale(one.name, other.name))
+  return targets.sort((left, right) => compareByLocale(left.name, right.name))
 }
 
 async function readPeople(text: string, api: Api, signal: AbortSignal): Promise<readonly Target[]> {

@@ -89,7 +89,7 @@ const secondsFormat = perLanguage(
 const collator = perLanguage((language) => new Intl.Collator(language, { numeric: true }))
 
 /** The alphabetical order of the person's language. */
-export const compareByLocale = (one: string, other: string): number => collator().compare(one, other)
+export const compareByLocale = (left: string, right: string): number => collator().compare(left, right)
 
 export const numberOf = (value: number): string => numberFormat().format(value)
 

@@ -24,9 +24,10 @@ export function CollectionsView() {
   const { api } = useConsole()
   const [text, setText] = useAddress('text')
   const [chosenKind, setKind] = useAddress('show')
-  const kind = KINDS.find((one) => one === chosenKind) ?? 'anyKind'
+  const kind = KINDS.find((name) => name === chosenKind) ?? 'anyKind'
   const collections = useResource('collections', () => listCollections(api))
-  const isShown = (one: AnyCollection) => (kind === 'anyKind' || kind === one.kind) && hasText(one, text)
+  const isShown = (collection: AnyCollection) =>
+    (kind === 'anyKind' || kind === collection.kind) && hasText(collection, text)
   return (
     <Page
       title={t('collections')}
@@ -128,8 +129,16 @@ async function listCollections(api: Api): Promise<AnyCollection[]> {
   for (const { collectionId } of links) counts.set(collectionId, (counts.get(collectionId) ?? 0) + 1)
   const linkCountOf = (id: string) => counts.get(id) ?? 0
   const all: AnyCollection[] = [
-    ...criteria.map((one) => ({ ...one, kind: 'criteria' as const, linkCount: linkCountOf(one.id) })),
-    ...joinable.map((one) => ({ ...one, kind: 'joinable' as const, linkCount: linkCountOf(one.id) })),
+    ...criteria.map((collection) => ({
+      ...collection,
+      kind: 'criteria' as const,
+      linkCount: linkCountOf(collection.id),
+    })),
+    ...joinable.map((collection) => ({
+      ...collection,
+      kind: 'joinable' as const,
+      linkCount: linkCountOf(collection.id),
+    })),
   ]
-  return all.sort((one, other) => compareByLocale(one.name, other.name))
+  return all.sort((left, right) => compareByLocale(left.name, right.name))
 }

@@ -18,7 +18,7 @@ export function LinksView() {
   const { api } = useConsole()
   const [text, setText] = useAddress('text')
   const [chosen, setFilter] = useAddress('show')
-  const filter = FILTERS.find((one) => one === chosen) ?? 'anyLink'
+  const filter = FILTERS.find((name) => name === chosen) ?? 'anyLink'
   const loaded = useResource('links', async () => {
     const [links, collections] = await Promise.all([
       api.all<GroupLinkDto>('/group-link/beta/group-links'),
@@ -64,8 +64,8 @@ export function LinksView() {
   )
 }
 
-function urgentFirst(one: GroupLinkDto, other: GroupLinkDto): number {
-  return Number(isUrgent(other)) - Number(isUrgent(one)) || compareByLocale(groupNameOf(one), groupNameOf(other))
+function urgentFirst(left: GroupLinkDto, right: GroupLinkDto): number {
+  return Number(isUrgent(right)) - Number(isUrgent(left)) || compareByLocale(groupNameOf(left), groupNameOf(right))
 }
 
 const URGENT: readonly GroupLinkDto['syncState'][] = ['Failed', 'RemovalsHeld', 'RemovalsPaused']

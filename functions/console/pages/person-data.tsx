@@ -16,7 +16,7 @@ export function PositionsSection({ positions }: { readonly positions: readonly P
       <List
         label={t('positions')}
         items={positions}
-        keyOf={(one) => one.id}
+        keyOf={(row) => row.id}
         empty={t('positionsEmpty')}
         columns={[
           { head: t('title'), sortBy: ({ title }) => title, cell: ({ title }) => <OptionalText value={title} /> },
@@ -117,7 +117,7 @@ function AttributeName({ name }: { readonly name: string }) {
 function attributeRows(sources: readonly IdentitySource[]): AttributeRow[] {
   const names = [...new Set(sources.flatMap(({ attributes }) => Object.keys(attributes)))]
   return names
-    .sort((one, other) => compareByLocale(coreAttributeText(one), coreAttributeText(other)))
+    .sort((left, right) => compareByLocale(coreAttributeText(left), coreAttributeText(right)))
     .map((name) => ({
       name,
       sources: sources.flatMap(({ connectorName, attributes, used }) =>

@@ -38,7 +38,7 @@ export function TimelineSection({ id, positionIds }: TimelineProps) {
       isCollectionsAdministrator(me) ? membershipChanges([id, ...positionIds], api, signal) : [],
       isCoreAdministrator(me) ? dataChanges(id, api, signal) : [],
     ])
-    return [...memberships, ...data].sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
+    return [...memberships, ...data].sort((left, right) => Date.parse(right.at) - Date.parse(left.at))
   })
   return (
     <Section title={t('timeline')}>

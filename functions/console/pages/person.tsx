@@ -74,7 +74,7 @@ async function readPerson(id: string, readsCore: boolean, api: Api, signal: Abor
 
 type PersonFactsProps = { readonly core: CoreObjectDto; readonly positions: readonly Position[] }
 
-/** What tells people of one name apart. */
+/** What distinguishes people of one name. */
 function PersonFacts({ core, positions: [first] }: PersonFactsProps) {
   return (
     <>
@@ -117,25 +117,25 @@ function MembershipsSection({ id, name }: SectionProps) {
               {
                 head: t('reason'),
                 sortBy: ({ since }) => since,
-                cell: (one) => (
+                cell: (row) => (
                   <CauseText
-                    membership={one}
+                    membership={row}
                     actorName={
-                      names === undefined || one.actorId === null || one.actorId === 'system'
+                      names === undefined || row.actorId === null || row.actorId === 'system'
                         ? undefined
-                        : actorName(one.actorId, names)
+                        : actorName(row.actorId, names)
                     }
                   />
                 ),
               },
-              { head: t('until'), sortBy: ({ endsAt }) => endsAt, cell: (one) => <EndText {...one} /> },
+              { head: t('until'), sortBy: ({ endsAt }) => endsAt, cell: (row) => <EndText {...row} /> },
               { head: t('groups'), cell: ({ links }) => <GroupStates links={links} isLinked={seesAll} /> },
               ...(seesAll
                 ? [
                     {
                       head: t('actions'),
-                      cell: (one: MembershipDto) => (
-                        <button type="button" onClick={() => setChosen(one)}>
+                      cell: (row: MembershipDto) => (
+                        <button type="button" onClick={() => setChosen(row)}>
                           {t('why')}
                         </button>
                       ),

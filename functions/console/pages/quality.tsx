@@ -39,7 +39,7 @@ function SourcesSection() {
         {(all) => (
           <List
             label={t('lastDeliveries')}
-            items={all.toSorted((one, other) => weightOf(one) - weightOf(other))}
+            items={all.toSorted((left, right) => weightOf(left) - weightOf(right))}
             keyOf={({ id }) => id}
             empty={t('connectorsEmpty')}
             columns={[
@@ -232,7 +232,7 @@ function UnresolvedSection() {
           <LongList
             label={t('unresolvedReferences')}
             items={all}
-            keyOf={(one) => `${one.connectorId} ${one.objectType} ${one.externalId} ${one.attribute} ${one.reference}`}
+            keyOf={(row) => `${row.connectorId} ${row.objectType} ${row.externalId} ${row.attribute} ${row.reference}`}
             empty={t('unresolvedReferencesEmpty')}
             columns={[
               {

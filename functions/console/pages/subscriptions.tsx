@@ -46,7 +46,7 @@ export function SubscriptionsView() {
               },
               { head: t('description'), cell: ({ description }) => <OptionalText value={description} /> },
               { head: t('eventTypes'), cell: ({ types }) => types.join(', ') },
-              { head: t('state'), cell: (one) => <SubscriptionState subscription={one} /> },
+              { head: t('state'), cell: (subscription) => <SubscriptionState subscription={subscription} /> },
               { head: t('created'), sortBy: ({ createdAt }) => createdAt, cell: ({ createdAt }) => timeOf(createdAt) },
             ]}
           />

@@ -127,7 +127,7 @@ function OnBehalfDialog({ report: { relationshipId, identityId, name }, onClose,
               <Choice
                 label={t('collection')}
                 value={collectionId}
-                options={all.map((one) => ({ value: one.id, text: one.name }))}
+                options={all.map((collection) => ({ value: collection.id, text: collection.name }))}
                 onChange={setCollectionId}
               />
               <TextField label={t('notes')} value={notes} onInput={setNotes} multiline maxLength={2048} />
@@ -162,5 +162,5 @@ async function listReports(ownId: string, api: Api): Promise<Report[]> {
       },
     ]
   })
-  return reports.sort((one, other) => compareByLocale(one.name, other.name))
+  return reports.sort((left, right) => compareByLocale(left.name, right.name))
 }

@@ -113,12 +113,12 @@ export function cosmosDeliveryStore(events: Container): DeliveryStore {
         query: 'SELECT VALUE c.id FROM c WHERE c.subscriptionId = @subscriptionId AND IS_DEFINED(c.position)',
         parameters: sqlParameters({ subscriptionId }),
       })
-      for (const some of chunk(ids, OPERATIONS_PER_BATCH_COUNT)) {
+      for (const ofBatch of chunk(ids, OPERATIONS_PER_BATCH_COUNT)) {
         // What expires or is deleted meanwhile is left for the next time.
         await writeTogether(
           events,
           tenantId,
-          some.map((id) => ({ operationType: 'Delete', id })),
+          ofBatch.map((id) => ({ operationType: 'Delete', id })),
         )
       }
     },

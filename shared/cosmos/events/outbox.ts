@@ -2,9 +2,9 @@ import type { Container, OperationInput } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { EventSource, OutboxStore } from '../../domain/events/event-stores.ts'
 import { type EventDraft, eventOf, type StoredEvent } from '../../domain/events/event-types.ts'
+import { enqueuePublishing } from '../../kernel/enqueue-messages.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
-import { enqueuePublishing } from '../../kernel/notifications.ts'
 import { derivedId } from '../derived-id.ts'
 import { documentParser } from '../document-parser.ts'
 import { queryAll, type Stored, sqlParameters, statusOf } from '../documents.ts'
@@ -22,7 +22,7 @@ export type Outbox = {
   ): Promise<void>
 }
 
-/** For stores of which nobody receives events. */
+/** For stores whose changes publish no events. */
 export const NO_OUTBOX: Outbox = { prepare: async () => [], notify: async () => undefined }
 
 type OutboxDependencies = {
@@ -92,7 +92,7 @@ export function cosmosOutboxStore(container: (source: EventSource) => Container,
         return { id, atS: document._ts, events: JSON.parse(entry) as StoredEvent[] }
       })
       // Within a second, by the clock of those who wrote.
-      return entries.sort((one, other) => one.atS - other.atS || compareTimes(one.events, other.events))
+      return entries.sort((left, right) => left.atS - right.atS || compareTimes(left.events, right.events))
     },
     async remove(source, tenantId, entries) {
       for (const { id } of entries) {
@@ -118,7 +118,7 @@ export function cosmosOutboxStore(container: (source: EventSource) => Container,
   }
 }
 
-function compareTimes([one]: readonly StoredEvent[], [other]: readonly StoredEvent[]): number {
-  const [first = '', second = ''] = [one?.time, other?.time]
+function compareTimes([left]: readonly StoredEvent[], [right]: readonly StoredEvent[]): number {
+  const [first = '', second = ''] = [left?.time, right?.time]
   return first < second ? -1 : Number(first > second)
 }

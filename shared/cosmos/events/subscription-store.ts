@@ -29,11 +29,11 @@ export function cosmosSubscriptionStore(events: Container, outbox: Pick<Outbox, 
     },
     async replace(tenantId, subscriptions, version, disabled) {
       const write = operationOf(tenantId, subscriptions, version)
-      const told = disabled === undefined ? [] : [outboxOperation(tenantId, [disabledEvent(disabled)])]
-      const failed = await writeTogether(events, tenantId, [write, ...told])
+      const eventWrites = disabled === undefined ? [] : [outboxOperation(tenantId, [disabledEvent(disabled)])]
+      const failed = await writeTogether(events, tenantId, [write, ...eventWrites])
       if (failed !== undefined && isWriteConflict(failed.status)) throw new Refusal('StaleVersion')
       if (failed !== undefined) throw new Error(`Writing subscriptions failed with status ${failed.status}`)
-      if (told.length > 0) await outbox.notify('events', tenantId, told)
+      if (eventWrites.length > 0) await outbox.notify('events', tenantId, eventWrites)
     },
     async *tenants() {
       const query = `SELECT VALUE c.tenantId FROM c WHERE c.id = '${SUBSCRIPTIONS_ID}'`

@@ -58,17 +58,15 @@ async function readHeadsOf<T extends object>(
   selected: string,
 ): Promise<T[]> {
   const found: T[] = []
-  for (const some of chunk(collectionIds, HEADS_PER_QUERY_COUNT)) {
-    const partitions = Object.fromEntries(some.map((id, index) => [`p${index}`, membersPartition(tenantId, id)]))
+  for (const batch of chunk(collectionIds, HEADS_PER_QUERY_COUNT)) {
+    const partitions = Object.fromEntries(batch.map((id, index) => [`p${index}`, membersPartition(tenantId, id)]))
     const names = Object.keys(partitions).map((name) => `@${name}`)
     found.push(...(await readHeads<T>(members, selected, `c.membersOf IN (${names.join()})`, partitions)))
   }
   return found
 }
 
-/**
- * Across partitions, each of which holds the members of one collection. A plain filter without order is cheap there.
- */
+/** Across partitions: each holds the members of one collection. A plain filter without order is cheap there. */
 async function readHeads<T extends object>(
   members: Container,
   selected: string,

@@ -25,7 +25,7 @@ import {
 /** Attempts of a save whose membership version other instances change at the same time. */
 const MAX_ATTEMPTS = 30
 
-/** Changes of one transaction. A change takes up to three operations, and Cosmos accepts 100 in one transaction. */
+/** Changes of one transaction. A change needs at most three operations, and Cosmos accepts 100 in one transaction. */
 const CHANGES_PER_SAVE_COUNT = 32
 /** Bytes of the requests in one transaction. Cosmos accepts 2 MB, including slots and the membership change. */
 const SAVE_LIMIT_BYTES = 1_500_000
@@ -60,20 +60,21 @@ export function requestSaver(
       throw new Error('All requests of one save must belong to one collection')
     }
     const events = changes.flatMap(eventsOfRequest)
-    const told = await outbox.prepare(tenantId, events)
+    const eventWrites = await outbox.prepare(tenantId, events)
     const membershipChanges = membershipChange(changes)
-    const saved = await save({ changes, membershipChanges, told }, first.after)
-    // Identities that become one change members and tell nothing else.
-    const isTold = told.length > 0 || events.length === 0
-    if (isTold) await outbox.notify('requests', tenantId, told, membershipChanges.length > 0 ? collectionId : undefined)
+    const saved = await save({ changes, membershipChanges, eventWrites }, first.after)
+    // Identities that become one change members and have no event.
+    const mustNotify = eventWrites.length > 0 || events.length === 0
+    if (mustNotify)
+      await outbox.notify('requests', tenantId, eventWrites, membershipChanges.length > 0 ? collectionId : undefined)
     return saved
   }
 
   async function save(
-    { changes, membershipChanges, told }: Save,
+    { changes, membershipChanges, eventWrites }: Save,
     { tenantId, collectionId }: MembershipRequest,
   ): Promise<Versioned<MembershipRequest>[]> {
-    const ofEvents = told.map((operation): SavePart => ({ about: 'events', operation }))
+    const ofEvents = eventWrites.map((operation): SavePart => ({ about: 'events', operation }))
     const ofRequests = [...changes.flatMap(requestParts), ...ofEvents]
     if (membershipChanges.length === 0 && !changes.some(changesPosition)) {
       return (await writeParts(requests, tenantId, ofRequests, changes)) ?? throwStaleVersion(collectionId)
@@ -94,8 +95,8 @@ export function requestSaver(
 type Save = {
   readonly changes: readonly RequestChange[]
   readonly membershipChanges: readonly AttributedChange[]
-  /** The operations that store what the changes tell. */
-  readonly told: readonly OperationInput[]
+  /** The operations that store the events of the changes. */
+  readonly eventWrites: readonly OperationInput[]
 }
 
 function throwStaleVersion(collectionId: string): never {

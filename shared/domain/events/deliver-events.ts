@@ -147,7 +147,7 @@ class Run {
     const startMs = this.#deps.nowMs()
     const attempted = [...batch.deliveries]
     const due = [...batch.deliveries.entries()].filter(
-      ([, each]) => each.state === 'Pending' && each.dueAtMs <= startMs,
+      ([, delivery]) => delivery.state === 'Pending' && delivery.dueAtMs <= startMs,
     )
     const bySubject = Map.groupBy(due, ([, { event }]) => event.subject).values()
     await forEachConcurrent(bySubject, REQUESTS_AT_ONCE_COUNT, async (ofSubject) => {
@@ -183,20 +183,20 @@ class Run {
     )
   }
 
-  /** The others, and the operators, are told in the transaction of the change. */
+  /** Other subscriptions and the operators get an event, stored in the transaction of the change. */
   async #disable(reason: 'Gone' | 'Failing'): Promise<void> {
     const { tenantId, subscriptionId } = this.#name
     const { subscriptions, log, metrics, nowMs } = this.#deps
     await retryOnConflict(async () => {
       const { value, version } = await subscriptions.read(tenantId)
-      const disabled = value.map((each) =>
-        each.id === subscriptionId && isEnabled(each)
-          ? { ...each, state: 'Disabled' as const, disabledReason: reason, revision: each.revision + 1 }
-          : each,
+      const disabled = value.map((subscription) =>
+        subscription.id === subscriptionId && isEnabled(subscription)
+          ? { ...subscription, state: 'Disabled' as const, disabledReason: reason, revision: subscription.revision + 1 }
+          : subscription,
       )
-      if (disabled.every((each, index) => each === value[index])) return
-      const told = { subscriptionId, reason, at: toTimestamp(nowMs()) }
-      await subscriptions.replace(tenantId, disabled, version, told)
+      if (disabled.every((subscription, index) => subscription === value[index])) return
+      const disabling = { subscriptionId, reason, at: toTimestamp(nowMs()) }
+      await subscriptions.replace(tenantId, disabled, version, disabling)
     })
     metrics.record('subscriptions.disabled', 1, { reason })
     log.warn('events.subscription-disabled', { tenantId, subscriptionId, reason })

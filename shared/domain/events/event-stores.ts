@@ -87,7 +87,7 @@ export interface DeliveryStore {
   newestFirst(tenantId: string, subscriptionId: string, before?: string): AsyncIterable<readonly DeliveryBatch[]>
   /** Number of batches of a tenant that wait for an attempt. */
   waitingCount(tenantId: string): Promise<number>
-  /** Those that wait longest. */
+  /** The batches that wait longest. */
   longestWaiting(tenantId: string, count: number): Promise<readonly Versioned<DeliveryBatch>[]>
   /** Subscriptions with an attempt that was due before. */
   subscriptionsDue(tenantId: string, beforeMs: number): Promise<ReadonlySet<string>>

@@ -1,5 +1,5 @@
 import { chunk } from '../../kernel/chunk.ts'
-import { enqueueDelivery, enqueuePublishing } from '../../kernel/notifications.ts'
+import { enqueueDelivery, enqueuePublishing } from '../../kernel/enqueue-messages.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { CollectionSummary } from '../collections/collection-dependencies.ts'
@@ -47,7 +47,7 @@ export async function publishOutboxes(tenantId: string, deps: EventDependencies)
 /** Collections of one message, and whose records are read together. */
 const COLLECTIONS_PER_MESSAGE_COUNT = 100
 
-/** Publishes the changes of the members of collections. Costs one read where nobody listens. */
+/** Publishes the changes of the members of collections. Costs one read without a subscription. */
 export async function publishMembers(
   tenantId: string,
   collectionIds: readonly string[],
@@ -77,9 +77,9 @@ export async function notifyMemberEvents(
   if (collectionIds.length === 0) return
   try {
     const { value } = await deps.subscriptions.read(tenantId)
-    if (!value.some((each) => isEnabled(each) && receivesMembers(each))) return
-    for (const some of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
-      await enqueuePublishing({ tenantId, collectionIds: some }, deps.newId(), deps)
+    if (!value.some((subscription) => isEnabled(subscription) && receivesMembers(subscription))) return
+    for (const ids of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
+      await enqueuePublishing({ tenantId, collectionIds: ids }, deps.newId(), deps)
     }
   } catch (error) {
     deps.log.error('events.enqueue-failed', error, { tenantId, source: 'members' })
@@ -119,7 +119,7 @@ type DueCollection = {
 /** Collections that are read at the same time. */
 const COLLECTIONS_AT_ONCE_COUNT = 8
 
-/** Collections of which events are gathered before they are stored: many changed collections share batches. */
+/** Events that are gathered before they are stored: many changed collections share batches. */
 const EVENTS_AT_ONCE_COUNT = 2_000
 
 async function publishCollections(
@@ -132,12 +132,12 @@ async function publishCollections(
   while (rest.length > 0) {
     const gathered: Publishable[] = []
     for (let count = 0; rest.length > 0 && count < EVENTS_AT_ONCE_COUNT; ) {
-      const some = rest.splice(0, COLLECTIONS_AT_ONCE_COUNT)
-      const found = await Promise.all(some.map((due) => nextOf(due, publication, deps)))
-      gathered.push(...found.filter((each) => each !== undefined))
+      const batch = rest.splice(0, COLLECTIONS_AT_ONCE_COUNT)
+      const found = await Promise.all(batch.map((due) => nextOf(due, publication, deps)))
+      gathered.push(...found.filter((ofCollection) => ofCollection !== undefined))
       count = gathered.reduce((sum, { events }) => sum + events.length, 0)
     }
-    const events = gathered.flatMap((each) => each.events)
+    const events = gathered.flatMap((ofCollection) => ofCollection.events)
     await storeDeliveries(events, publication, deps)
     const saved = await Promise.all(
       gathered.map(async ({ due, to, isMore }): Promise<DueCollection[]> => {
@@ -164,7 +164,7 @@ async function nextOf(
   deps: EventDependencies,
 ): Promise<Publishable | undefined> {
   const { collection, published, currentVersion = 0 } = due
-  const sinceMs = Math.min(...subscriptions.map((each) => each.sinceMs)) - deps.clockDifferenceMs
+  const sinceMs = Math.min(...subscriptions.map((candidate) => candidate.sinceMs)) - deps.clockDifferenceMs
   const after = published?.value ?? NOT_PUBLISHED
   const { changes, isMore } = await deps.recordedChanges.next(tenantId, collection, after, sinceMs)
   const drafts = changes.flatMap((change) => eventsOfMembers(change, collection))
@@ -206,7 +206,7 @@ function isFor(event: StoredEvent, { id, types, sinceMs }: Subscription, deps: E
 
 /**
  * Stores events for delivery to one subscription, behind all that are stored already. Those who store later events of a
- * record do it after these are stored, so that they find this position, whatever their clocks say.
+ * record do it after these are stored, so that they find this position, also when their clocks differ.
  * @param variant Other texts store the same events again.
  */
 export async function storeBatches(
@@ -216,10 +216,10 @@ export async function storeBatches(
 ): Promise<void> {
   const lastPosition = await deliveries.lastPosition(tenantId, subscriptionId)
   const first = Math.max(nowMs() * POSITIONS_PER_MS, lastPosition + 1)
-  const batches = chunk(events, EVENTS_PER_BATCH_COUNT).map((some, index): DeliveryBatch => {
-    const id = deriveId('batch', subscriptionId, variant, ...some.map((event) => event.id))
+  const batches = chunk(events, EVENTS_PER_BATCH_COUNT).map((ofBatch, index): DeliveryBatch => {
+    const id = deriveId('batch', subscriptionId, variant, ...ofBatch.map((event) => event.id))
     const batch = { id, tenantId, subscriptionId, createdAt: toTimestamp(nowMs()), position: first + index }
-    return { ...batch, deliveries: some.map(newDelivery) }
+    return { ...batch, deliveries: ofBatch.map(newDelivery) }
   })
   await deliveries.add(tenantId, batches)
 }

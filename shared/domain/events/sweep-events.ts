@@ -1,4 +1,4 @@
-import { enqueuePublishing } from '../../kernel/notifications.ts'
+import { enqueuePublishing } from '../../kernel/enqueue-messages.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { type DeliveryBatch, EVENT_SOURCES, type EventDependencies } from './event-stores.ts'
 import { type EventDraft, eventOf, type StoredEvent } from './event-types.ts'
@@ -59,7 +59,10 @@ function pendingEvents({ deliveries }: DeliveryBatch): StoredEvent[] {
 
 function withoutPending({ deliveries, ...batch }: DeliveryBatch): DeliveryBatch {
   const dropped = { state: 'Dropped' as const, dueAtMs: 0 }
-  return { ...batch, deliveries: deliveries.map((each) => (each.state === 'Pending' ? { ...each, ...dropped } : each)) }
+  return {
+    ...batch,
+    deliveries: deliveries.map((delivery) => (delivery.state === 'Pending' ? { ...delivery, ...dropped } : delivery)),
+  }
 }
 
 async function tellDropped(
@@ -78,8 +81,8 @@ async function tellDropped(
     subject: `/event-subscriptions/${subscriptionId}`,
     data: { subscriptionId, count: events.length, from, to },
   }
-  const told = eventOf(draft, tenantId, deps.deriveId)
-  await storeBatches([told], { tenantId, subscriptionId }, deps)
+  const event = eventOf(draft, tenantId, deps.deriveId)
+  await storeBatches([event], { tenantId, subscriptionId }, deps)
   deps.metrics.record('events.dropped', events.length, {})
   deps.log.warn('events.dropped', { tenantId, subscriptionId, count: events.length })
 }

@@ -52,7 +52,7 @@ const linkProperties = {
   acceptedWithoutAccount: AcceptedWithoutAccount,
 }
 
-/** Statement, "Group link". */
+/** A group link as the API returns it. */
 export const GroupLinkDto = Closed({
   ...linkProperties,
   syncState: SyncState,

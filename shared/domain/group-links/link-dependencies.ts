@@ -145,7 +145,7 @@ export function minuteOfTenant(tenantId: string): number {
 
 /** Members without a directory account. */
 type MembersWithoutAccount = {
-  /** Those that the link does not accept. While it is above zero, no member is removed from a group. */
+  /** Members that the link does not accept. While it is above zero, no member is removed from a group. */
   readonly withoutAccountCount: number
   /** The identities of the first of them; null for a position that no identity holds. Undefined when unknown. */
   readonly withoutAccountIds?: readonly (string | null)[] | undefined

@@ -63,7 +63,7 @@ export async function requestsOfCollection(
   return described(await filteredPage(read, isReadable, after, size), [collection], orgChart, deps)
 }
 
-/** Lists all requests of which the person is the subject, decided ones included, newest first. */
+/** Lists all requests with the person as subject, decided ones included, newest first. */
 export async function ownRequests(
   { tenantId, identityId }: Person,
   { status, after, size }: RequestPage,
@@ -178,10 +178,10 @@ export async function collectionsToReview(person: Person, deps: RequestListDepen
     deps.collections.list(tenantId, 'joinable'),
   ])
   const access = await reviewAccess(person, joinables, orgChart, deps)
-  const found = await Promise.all(access.accesses.map((one) => keysWithRequests(one, access, person, deps)))
+  const found = await Promise.all(access.accesses.map((reviewer) => keysWithRequests(reviewer, access, person, deps)))
   const [collectionIds, awaitedKeys] = [
-    new Set(found.flatMap((one) => [...one.collectionIds])),
-    new Set(found.flatMap((one) => [...one.awaitedKeys])),
+    new Set(found.flatMap((result) => [...result.collectionIds])),
+    new Set(found.flatMap((result) => [...result.awaitedKeys])),
   ]
   const isDue = async (collection: Collection): Promise<boolean> => {
     const keys = gatesOf(policyOf(collection)).map(({ order }) => gateKey(collection.id, order))
@@ -200,25 +200,25 @@ export async function collectionsToReview(person: Person, deps: RequestListDepen
  * the key of a gate, any request awaits the decision, except own ones. So most keys need no look at requests.
  */
 async function keysWithRequests(
-  one: ReviewAccess['accesses'][number],
+  reviewer: ReviewAccess['accesses'][number],
   access: ReviewAccess,
   { tenantId, identityId }: Person,
   deps: Pick<RequestListDependencies, 'requests'>,
 ): Promise<{ readonly collectionIds: ReadonlySet<string>; readonly awaitedKeys: ReadonlySet<string> }> {
-  const subjects = [...new Set([identityId, one.principalId])]
+  const subjects = [...new Set([identityId, reviewer.principalId])]
   const own = (await Promise.all(subjects.map((id) => deps.requests.liveOf(tenantId, id)))).flat()
   const ownKeys = new Set(own.map(({ value }) => reviewKeyOf(value)))
-  const [doubtful, certain] = partition([...one.keys], (key) => isManagerKey(key) || ownKeys.has(key))
+  const [doubtful, certain] = partition([...reviewer.keys], (key) => isManagerKey(key) || ownKeys.has(key))
   const [waiting, awaited] = await Promise.all([
     deps.requests.waiting(tenantId, doubtful),
     deps.requests.awaitedKeys(tenantId, certain),
   ])
-  const due = waiting.filter((request) => awaitsUnder(request, one, access))
+  const due = waiting.filter((request) => awaitsUnder(request, reviewer, access))
   return { collectionIds: new Set(due.map(({ collectionId }) => collectionId)), awaitedKeys: new Set(awaited) }
 }
 
-function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))]
+function partition<T>(all: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((item) => !isFirst(item))]
 }
 
 /**

@@ -37,7 +37,7 @@ type Step =
   | { readonly deletedHours: number }
   /** The requester gets another manager. */
   | { readonly manager: Name }
-  /** Somebody comes to the collection that approves, or leaves it. */
+  /** A person joins the collection that approves, or leaves it. */
   | { readonly board: Name }
   | { readonly hours: number; readonly kill: 'before' | 'after' | undefined }
 
@@ -168,7 +168,7 @@ async function openOffice() {
       const items = new Proxy(inner.items, {
         get: (target, name) =>
           name === 'batch'
-            ? (...given: unknown[]) => life.make(() => Reflect.apply(target.batch, target, given))
+            ? (...args: unknown[]) => life.make(() => Reflect.apply(target.batch, target, args))
             : Reflect.get(target, name, target),
       })
       return new Proxy(inner, { get: (target, name) => (name === 'items' ? items : Reflect.get(target, name, target)) })

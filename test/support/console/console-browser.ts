@@ -76,7 +76,7 @@ export async function openConsoleWorld(
   }
 
   async function accessToken({ directory, demo }: StartedEnvironment, name: string): Promise<string> {
-    const person = tenant?.people.find((one) => one.name === name)
+    const person = tenant?.people.find((candidate) => candidate.name === name)
     const { json } = await directory('POST', `/${tenant?.tenantId}/oauth2/v2.0/token`, {
       form: {
         grant_type: 'password',

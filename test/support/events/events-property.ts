@@ -165,7 +165,7 @@ async function runOf(steps: Steps): Promise<void> {
       await enqueueEventSweeps(service.events)
       for (let count = 0; sent.length > 0; count += 1) {
         assert.ok(count < 1000, 'Messages do not end')
-        const next = sent.toSorted((one, other) => one.dueMs - other.dueMs)[0]
+        const next = sent.toSorted((left, right) => left.dueMs - right.dueMs)[0]
         if (next === undefined) break
         sent.splice(sent.indexOf(next), 1)
         world.pass(Math.max(0, next.dueMs - world.nowMs()) / 1000)

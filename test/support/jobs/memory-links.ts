@@ -36,7 +36,7 @@ export function memoryStores(): MemoryStores {
   const former = new Map<string, FormerLink>()
   const plans = new Map<string, readonly string[]>()
   const oldestFirst = (some: Versioned<SyncJob>[]) =>
-    some.sort((one, other) => one.value.createdAt.localeCompare(other.value.createdAt))
+    some.sort((left, right) => left.value.createdAt.localeCompare(right.value.createdAt))
   const unfinished = () => jobs.all().filter(({ value }) => value.status === 'Queued' || value.status === 'Running')
   return {
     links: {

@@ -136,7 +136,7 @@ async function measureLatency(): Promise<void> {
   }
   const writtenS = (performance.now() - startMs) / 1000
   await pause(5_000)
-  const sorted = (await latencies()).sort((one, other) => one - other)
+  const sorted = (await latencies()).sort((left, right) => left - right)
   const p95Ms = percentile(sorted, 0.95)
   print(
     `${sorted.length} events in ${writtenS.toFixed(1)} s to the fast receiver beside ${SILENT_COUNT} silent ones: ` +

@@ -11,7 +11,7 @@ import { importEveryone } from './people-actions.ts'
 import { createJoinableCollection, replacePolicy } from './policy-actions.ts'
 import { RecentChanges } from './recent-changes.ts'
 import type { RunningServers } from './servers.ts'
-import type { SoakTenant } from './tenant.ts'
+import type { SoakTenant } from './soak-tenant.ts'
 
 /** An empty tenant with three connectors, and the model of it. The removal guard is off. */
 export async function newOrganisation(
