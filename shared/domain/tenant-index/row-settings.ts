@@ -17,6 +17,6 @@ export interface RowSettingsSource {
   of(tenantId: string): Promise<RowSettings>
 }
 
-export function isSameSettings(one: RowSettings, other: RowSettings): boolean {
-  return one.zone === other.zone && isSameCustomTypes(one.types, other.types)
+export function isSameSettings(left: RowSettings, right: RowSettings): boolean {
+  return left.zone === right.zone && isSameCustomTypes(left.types, right.types)
 }
