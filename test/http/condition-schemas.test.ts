@@ -18,8 +18,8 @@ const check = (condition: unknown) => checkCondition(condition, storedConditionS
 
 /** Whether the checker accepts a condition, of a custom attribute with one of the types that it can have. */
 const isAccepted = (condition: unknown, id: string): boolean => {
-  const types = id.includes('Custom/') ? CUSTOM_TYPES : (['String'] as const)
-  return types.some((type) => checkCondition(condition, storedConditionSchema(new Map([[id, type]]))).ok)
+  if (!id.includes('Custom/')) return check(condition).ok
+  return CUSTOM_TYPES.some((type) => checkCondition(condition, storedConditionSchema(new Map([[id, type]]))).ok)
 }
 
 type Node = Record<string, unknown> & { id: string; field: string; conditions?: Node[] }
