@@ -179,6 +179,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [CONNECTORS, 400, 'DELETE /iamcore/beta/sync/connectors/{id}, GET /iamcore/beta/sync/connectors/{id}/audit'],
   [CONNECTORS, 400, 'GET /iamcore/beta/sync/connectors/{id}/unresolved, POST /iamcore/beta/sync/connectors/{id}/plan'],
   [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/data'],
+  [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/attribute-types'],
   [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/data/{objectType}/{externalId}'],
   [CONNECTOR_DATA_WRITE, 400, 'POST /iamcore/beta/sync/connectors/{id}/data'],
   [CONNECTOR_DATA_WRITE, 400, 'POST /iamcore/beta/sync/connectors/{id}/data/batch'],
