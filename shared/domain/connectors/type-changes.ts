@@ -1,5 +1,5 @@
+import { enqueueEvaluation } from '../../kernel/enqueue-messages.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
-import { enqueueEvaluation } from '../../kernel/notifications.ts'
 import { Refusal, type RefusalEntry } from '../../kernel/refusals.ts'
 import type { CustomTypes } from '../core/custom-types.ts'
 import { customTypesOf, refuseContradictions } from './attribute-types.ts'
