@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { CardList, type CardListProps } from './card-list.tsx'
-import { LongList } from './list.tsx'
+import { CardList } from './card-list.tsx'
+import { type ListProps, LongList } from './list.tsx'
 
 /** Where the menu is above the view, as in the styles: rows of one line would hide texts and buttons. */
 const NARROW = '(width < 56rem)'
@@ -9,7 +9,7 @@ const NARROW = '(width < 56rem)'
  * A list of any number of records: a table of rows with one line, which scrolls. In a narrow window the rows have as many
  * lines as they need, and in a very narrow one they are cards.
  */
-export function RecordList<Item>(props: CardListProps<Item>) {
+export function RecordList<Item>(props: ListProps<Item>) {
   return useIsNarrow() ? <CardList {...props} /> : <LongList {...props} />
 }
 
