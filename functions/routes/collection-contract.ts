@@ -34,6 +34,9 @@ export const COLLECTION_READERS: readonly Role[] = [
   'collections-criteria.criteria.readwrite.all',
 ]
 
+/** Can ask why a person is a member. A `User` can ask about themselves. */
+export const EXPLANATION_READERS: readonly Role[] = ['User', ...COLLECTION_READERS]
+
 /** Can create, change and delete collections. */
 export const COLLECTION_WRITERS: readonly Role[] = [
   'collection_criteria_definition-administrator',

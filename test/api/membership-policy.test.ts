@@ -98,10 +98,10 @@ describe('a changed join policy', () => {
       gates({ order, type: 'Identity', approvers: [approver.identityId] })
     const collectionId = await joinable(policy(first, 1))
     const { data: request } = await submit(employee, collectionId)
-    let isOvertaken = false
+    let hasConflict = false
     const save: typeof world.deps.requests.save = async (changes) => {
-      if (!isOvertaken) {
-        isOvertaken = true
+      if (!hasConflict) {
+        hasConflict = true
         assert.equal((await change(collectionId, policy(third, 3))).status, 200)
       }
       return world.deps.requests.save(changes)

@@ -14,7 +14,7 @@ import { chunk } from '../../kernel/chunk.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { auditOperations } from '../audit-trail.ts'
-import { batchedDocumentReads } from '../batched-reads.ts'
+import { batchedDocumentReads, FEW_READS_COUNT } from '../batched-reads.ts'
 import { cachedLists, type SizedList } from '../cached-lists.ts'
 import {
   deletionOf,
@@ -23,6 +23,7 @@ import {
   queryDocuments,
   readDocument,
   type Stored,
+  sqlParameters,
   statusOf,
   writeTogether,
 } from '../documents.ts'
@@ -124,9 +125,15 @@ export function cosmosCollectionStore(
       return kind === undefined ? all : all.filter((collection) => collection.kind === kind)
     },
     search: async (tenantId, filter) => [...(await readMatching(tenantId, filter)).items],
-    summaries(tenantId) {
+    async summaries(tenantId, ids) {
+      if (ids !== undefined && ids.length <= FEW_READS_COUNT) {
+        const found = await Promise.all(ids.map((id) => find(tenantId, id)))
+        return found.flatMap((collection) => (collection === undefined ? [] : [collection.value]))
+      }
       const query = 'SELECT c.id, c.kind, c.objectType FROM c WHERE IS_DEFINED(c.kind)'
-      return queryAll<CollectionSummary>(collections, tenantId, { query })
+      if (ids === undefined) return queryAll<CollectionSummary>(collections, tenantId, { query })
+      const among = { query: `${query} AND ARRAY_CONTAINS(@ids, c.id)`, parameters: sqlParameters({ ids }) }
+      return queryAll<CollectionSummary>(collections, tenantId, among)
     },
     async definitionBytes(tenantId) {
       const all = await listAll(tenantId)

@@ -7,7 +7,7 @@ import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import { derivedId } from '../derived-id.ts'
 import { documentParser } from '../document-parser.ts'
-import { queryAll, type Stored, statusOf } from '../documents.ts'
+import { queryAll, type Stored, sqlParameters, statusOf } from '../documents.ts'
 
 /** Stores the events of a change in its transaction, where anybody would receive them. */
 export type Outbox = {
@@ -67,16 +67,27 @@ const parse = documentParser<{ readonly id: string; readonly entry: string }>(
   Type.Object({ id: Type.String(), entry: Type.String() }),
 )
 
-/** Entries that are published at a time. */
+/** Entries that are published at a time, and more if they were written in one second. */
 const ENTRIES_COUNT = 50
 
 /** Reads the entries of several containers with partition key `/tenantId`. */
 export function cosmosOutboxStore(container: (source: EventSource) => Container, nowMs: () => number): OutboxStore {
+  /** Whole seconds, the first ones: the order within a second is that of the events. */
+  async function firstDocuments(source: EventSource, tenantId: string): Promise<Stored<object>[]> {
+    const query = `SELECT TOP ${ENTRIES_COUNT} * FROM c WHERE c.isOutbox = true ORDER BY c._ts`
+    const found = await queryAll<Stored<object>>(container(source), tenantId, { query })
+    const lastS = found.at(-1)?._ts
+    if (found.length < ENTRIES_COUNT || lastS === undefined) return found
+    const ofLastSecond = await queryAll<Stored<object>>(container(source), tenantId, {
+      query: 'SELECT * FROM c WHERE c.isOutbox = true AND c._ts = @lastS',
+      parameters: sqlParameters({ lastS }),
+    })
+    return [...found.filter(({ _ts }) => _ts < lastS), ...ofLastSecond]
+  }
+
   return {
     async first(source, tenantId) {
-      const query = { query: `SELECT TOP ${ENTRIES_COUNT} * FROM c WHERE c.isOutbox = true ORDER BY c._ts` }
-      const found = await queryAll<Stored<object>>(container(source), tenantId, query)
-      const entries = found.map((document) => {
+      const entries = (await firstDocuments(source, tenantId)).map((document) => {
         const { id, entry } = parse(document)
         return { id, atS: document._ts, events: JSON.parse(entry) as StoredEvent[] }
       })

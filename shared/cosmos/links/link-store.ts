@@ -2,7 +2,7 @@ import type { Container, OperationInput, SqlQuerySpec } from '@azure/cosmos'
 import { eventsOfLinkAction, eventsOfLinkChange, withPauseTold } from '../../domain/events/change-events.ts'
 import type { EventDraft } from '../../domain/events/event-types.ts'
 import { formerLinkOf } from '../../domain/group-links/former-link.ts'
-import { GroupLink } from '../../domain/group-links/group-link.ts'
+import { GroupLink, NEVER_SYNCED } from '../../domain/group-links/group-link.ts'
 import type { LinkFilter, LinkLists, LinkStore } from '../../domain/group-links/link-dependencies.ts'
 import { EMPTY_WINDOW } from '../../domain/group-links/removal-window.ts'
 import { needsAttention, type SyncState, syncStateOf } from '../../domain/group-links/sync-state.ts'
@@ -21,19 +21,8 @@ import { addSucceeding, failedWrite, formerDocument, writeAudited } from './link
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 
 const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink, {
-  createdBy: null,
-  heldRemovals: null,
-  removalWindow: EMPTY_WINDOW,
-  hasAdded: false,
-  userCount: null,
-  unseenAdditions: [],
-  unresolved: [],
-  skippedCount: null,
-  collectionKind: null,
-  isSweptUnchanged: false,
-  acceptedWithoutAccount: [],
-  withoutAccount: null,
-  isBehind: false,
+  ...{ createdBy: null, collectionKind: null },
+  ...NEVER_SYNCED,
 })
 
 /** Members of a link that decide whether it needs attention. */

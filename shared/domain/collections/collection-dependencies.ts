@@ -68,8 +68,8 @@ export interface CollectionLists {
   list(tenantId: string, kind?: CollectionKind): Promise<Collection[]>
   /** The collections that match the filter: by name, then id. */
   search(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
-  /** All of the tenant, without their definitions. */
-  summaries(tenantId: string): Promise<CollectionSummary[]>
+  /** Without their definitions: all of the tenant, or those of some hundreds of ids that exist. */
+  summaries(tenantId: string, ids?: readonly string[]): Promise<CollectionSummary[]>
   /** The collections among these ids that exist. */
   existing(tenantId: string, ids: readonly string[]): Promise<Collection[]>
   /** Bytes of all definitions of the tenant, as stored. */

@@ -80,11 +80,7 @@ export async function requestsAwaiting(
   deps: RequestListDependencies,
 ): Promise<Page<MembershipRequestDto>> {
   const { tenantId } = person
-  const [orgChart, joinables] = await Promise.all([
-    freshOrgChart(tenantId, deps),
-    deps.collections.list(tenantId, 'joinable'),
-  ])
-  const access = await reviewAccess(person, joinables, orgChart, deps)
+  const { joinables, orgChart, access } = await reviewedBy(person, deps)
   const waitingUnder = reviewKeysOf(access)
   if (waitingUnder.length === 0) return { items: [] }
   const read = (from: string | undefined, count: number) =>
@@ -93,17 +89,22 @@ export async function requestsAwaiting(
   return described(await filteredPage(read, isDue, after, size), joinables, orgChart, deps)
 }
 
+/** What the person reviews: the joinable collections, and where the person decides. */
+async function reviewedBy(person: Person, deps: RequestListDependencies) {
+  const [orgChart, joinables] = await Promise.all([
+    freshOrgChart(person.tenantId, deps),
+    deps.collections.list(person.tenantId, 'joinable'),
+  ])
+  return { orgChart, joinables, access: await reviewAccess(person, joinables, orgChart, deps) }
+}
+
 /** Requests that are read together to be counted. */
 const COUNTED_TOGETHER_COUNT = 500
 
 /** The number of requests that await the person's decision. */
 export async function countAwaiting(person: Person, deps: RequestListDependencies): Promise<number> {
   const { tenantId } = person
-  const [orgChart, joinables] = await Promise.all([
-    freshOrgChart(tenantId, deps),
-    deps.collections.list(tenantId, 'joinable'),
-  ])
-  const access = await reviewAccess(person, joinables, orgChart, deps)
+  const { access } = await reviewedBy(person, deps)
   const waitingUnder = reviewKeysOf(access)
   let count = 0
   let after: string | undefined
@@ -172,12 +173,7 @@ async function described(
 
 /** Lists the joinable collections with requests that await the person's decision, by name. */
 export async function collectionsToReview(person: Person, deps: RequestListDependencies): Promise<Collection[]> {
-  const { tenantId } = person
-  const [orgChart, joinables] = await Promise.all([
-    freshOrgChart(tenantId, deps),
-    deps.collections.list(tenantId, 'joinable'),
-  ])
-  const access = await reviewAccess(person, joinables, orgChart, deps)
+  const { joinables, access } = await reviewedBy(person, deps)
   const found = await Promise.all(access.accesses.map((reviewer) => keysWithRequests(reviewer, access, person, deps)))
   const [collectionIds, awaitedKeys] = [
     new Set(found.flatMap((result) => [...result.collectionIds])),
@@ -188,7 +184,7 @@ export async function collectionsToReview(person: Person, deps: RequestListDepen
     if (collectionIds.has(collection.id) || keys.some((key) => awaitedKeys.has(key))) return true
     const asFallback = keys.filter((key) => access.accesses.some(({ fallbacks }) => fallbacks.has(key)))
     if (asFallback.length === 0) return false
-    const waiting = await deps.requests.waitingIn(tenantId, collection.id, asFallback)
+    const waiting = await deps.requests.waitingIn(person.tenantId, collection.id, asFallback)
     return waiting.some((request) => awaitsDecision(request, access))
   }
   const due = await Promise.all(joinables.map(isDue))

@@ -5,9 +5,10 @@ import { enqueueEventSweeps } from '../../../shared/domain/events/sweep-events.t
 import type { MembershipRequest } from '../../../shared/domain/membership-requests/membership-request.ts'
 import { dispatcher } from '../../../shared/http/dispatch.ts'
 import { approvedBy, joinableWorld, OPEN, type Person } from '../api/joinable-world.ts'
-import { localAccount } from '../contract/local-database.ts'
+import { type LocalAccount, startLocalAccount } from '../contract/local-database.ts'
 import { isTrouble, Life } from '../jobs/mortal-process.ts'
-import { type Received, receiver, SUBSCRIPTIONS } from './event-world.ts'
+import type { Received } from './described-events.ts'
+import { receiver, SUBSCRIPTIONS } from './event-world.ts'
 import { mortalContainers } from './mortal-containers.ts'
 
 const PERSON_COUNT = 3
@@ -60,8 +61,9 @@ type Steps = readonly { action: Action; killAfterCount: number | null; statuses:
 
 async function runOf(steps: Steps): Promise<void> {
   let life = new Life()
+  let account: LocalAccount | undefined
   const world = await joinableWorld(dispatcher, undefined, async (nowMs) => {
-    const account = await localAccount(nowMs)
+    account = await startLocalAccount(nowMs)
     return { ...account, container: mortalContainers(account.container, () => life) }
   })
   const { sent, tenantId } = world
@@ -152,6 +154,8 @@ async function runOf(steps: Steps): Promise<void> {
   await settle()
   await assertTold()
   hook.close()
+  // Thousands of runs in one process would not fit into its memory.
+  await account?.cosmos.close()
 
   /** The sweep finds what is left, and every retry comes. */
   async function settle(): Promise<void> {

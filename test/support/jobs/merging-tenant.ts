@@ -19,6 +19,7 @@ import { contributionsOf, newSourceTenant, recordsOf, type SourceTenant } from '
 import { guardedGroup } from './guarded-group.ts'
 import type { MergeServers } from './merge-servers.ts'
 import { isTrouble, Life } from './mortal-process.ts'
+import type { PeopleOutcome } from './people-outcome.ts'
 import {
   APPROVED,
   COLLECTION_TYPES,
@@ -29,7 +30,6 @@ import {
   type PeopleSettings,
   type Start,
 } from './people-steps.ts'
-import type { PeopleWorld } from './people-world.ts'
 
 /** An evaluation lease of a killed process has expired after this time. */
 const LEASE_EXPIRED_MS = 200_000
@@ -296,14 +296,14 @@ export class MergingTenant {
     return [...members, ...others]
   }
 
-  /** The world, of several, in which the connectors have said the same. @throws Error unless people are the same in it. */
-  async worldAmong(worlds: readonly PeopleWorld[]): Promise<PeopleWorld> {
+  /** The outcome, of several, in which the connectors have said the same. @throws Error unless people are the same in it. */
+  async outcomeAmong(outcomes: readonly PeopleOutcome[]): Promise<PeopleOutcome> {
     const identities = await this.#identities()
     const people = this.#peopleOf(identities)
     const said = inTexts(identities.map(({ id, data }) => [id, data]))
-    const likely = worlds.filter((world) => isDeepStrictEqual(inTexts([...world.said()]), said))
+    const likely = outcomes.filter((outcome) => isDeepStrictEqual(inTexts([...outcome.said()]), said))
     assert.ok(likely.length > 0, 'The connectors have said something else')
-    const found = likely.find((world) => isDeepStrictEqual(inSets(world.people()), people))
+    const found = likely.find((outcome) => isDeepStrictEqual(inSets(outcome.people()), people))
     assert.deepEqual(people, inSets((found ?? likely[0])?.people() ?? []), 'who is who')
     return found ?? assert.fail()
   }

@@ -20,6 +20,34 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   tokens: ['shared/auth/token-verifier.ts', 'shared/auth/caller-admission.ts'],
   cursors: ['shared/http/paging.ts', 'shared/http/signed-texts.ts'],
   idempotency: ['shared/domain/idempotency/run-once.ts'],
+  events: [
+    'shared/domain/events/change-events.ts',
+    'shared/domain/events/member-events.ts',
+    'shared/domain/events/event-types.ts',
+    'shared/domain/events/delivery.ts',
+    'shared/domain/events/subscription.ts',
+  ],
+  'connector-health': ['shared/domain/connectors/connector-health.ts', 'shared/domain/events/connector-events.ts'],
+  receivers: ['shared/webhooks/event-targets.ts', 'shared/webhooks/public-addresses.ts'],
+  mails: [
+    'shared/domain/mail/mailbox.ts',
+    'shared/domain/mail/request-letters.ts',
+    'shared/domain/mail/operator-letters.ts',
+    'shared/domain/mail/letter-address.ts',
+    'shared/domain/mail/render-mail.ts',
+  ],
+  pauses: ['shared/domain/group-links/removal-pause.ts', 'shared/domain/group-links/former-link.ts'],
+  ends: [
+    'shared/domain/membership-requests/ends.ts',
+    'shared/domain/membership-requests/extension.ts',
+    'shared/domain/membership-requests/reminders.ts',
+  ],
+  proofs: [
+    'shared/domain/criteria/proofs/prove-condition.ts',
+    'shared/domain/criteria/proofs/possible-results.ts',
+    'shared/domain/criteria/proofs/text-results.ts',
+    'shared/domain/criteria/proofs/equivalent-conditions.ts',
+  ],
 }
 
 /** Mutants that behave like the original, with the reason. */

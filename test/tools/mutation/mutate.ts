@@ -29,7 +29,7 @@ const TIMEOUT_AT_LEAST_MS = 20_000
 const PURE_TESTS_MS = 15_000
 
 const RUN_TESTS = `import fc from 'fast-check'
-import { PROPERTY_SETTINGS } from './test/mutation/property-settings.ts'
+import { PROPERTY_SETTINGS } from './test/tools/mutation/property-settings.ts'
 fc.configureGlobal(PROPERTY_SETTINGS)
 for (const file of process.argv.slice(2)) await import('./' + file)
 `
