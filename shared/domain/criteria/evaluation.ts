@@ -55,7 +55,8 @@ export class Evaluation {
   readonly #context: EvaluationContext
   readonly #row: RowTest
   readonly #shared: SharedResults | undefined
-  readonly #memberSlots = new Map<CollectionMembers | MembersBySlot, MemberSlots>()
+  /** Undefined until a node tests members: an evaluation of one object takes about as long as to make a map. */
+  #memberSlots: Map<CollectionMembers | MembersBySlot, MemberSlots> | undefined
   #testCount = 0
 
   /** @param shared Results that evaluations of one condition with other members have found. */
@@ -80,12 +81,13 @@ export class Evaluation {
   *hasMatchingRow(root: BoundNode, objectType: ObjectType, slot: number): Task<boolean> {
     if (!this.#snapshot.tables[objectType].isLive(slot)) return false
     if (this.#isStepOver(root)) yield
-    if (objectType === 'relationship') return yield* this.#holdsAtTask(root, objectType, slot)
-    const referrers = this.#snapshot.referrers[objectType]
-    let row = referrers.first(slot)
-    if (row === 0) return yield* this.#holdsAtTask(root, objectType, slot)
     // Without members that are found in steps, a row needs no task of its own.
     const inSteps = this.#row.needsSteps(root)
+    const referrers = objectType === 'relationship' ? undefined : this.#snapshot.referrers[objectType]
+    let row = referrers?.first(slot) ?? 0
+    if (referrers === undefined || row === 0) {
+      return inSteps ? yield* this.#holdsAtTask(root, objectType, slot) : this.#holdsAt(root, objectType, slot)
+    }
     for (; row !== 0; row = referrers.next(row)) {
       const type = 'relationship'
       if (inSteps ? yield* this.#holdsAtTask(root, type, row) : this.#holdsAt(root, type, row)) return true
@@ -227,9 +229,11 @@ export class Evaluation {
   }
 
   *#slotsOf(members: CollectionMembers | MembersBySlot): Task<MemberSlots> {
-    const slots = this.#memberSlots.get(members) ?? (yield* memberSlots(members, this.#snapshot))
-    if (this.#memberSlots.size >= COLLECTIONS_CACHED_COUNT) this.#memberSlots.clear()
-    this.#memberSlots.set(members, slots)
+    const known = this.#memberSlots ?? new Map<CollectionMembers | MembersBySlot, MemberSlots>()
+    this.#memberSlots = known
+    const slots = known.get(members) ?? (yield* memberSlots(members, this.#snapshot))
+    if (known.size >= COLLECTIONS_CACHED_COUNT) known.clear()
+    known.set(members, slots)
     return slots
   }
 

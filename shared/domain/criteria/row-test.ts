@@ -52,7 +52,7 @@ export class RowTest {
   readonly #row: [number, number, number] = [0, 0, 0]
 
   /** By identity: a person with many positions is tested once, not once for each of them. */
-  readonly #ofIdentities = new Map<BoundAnyPosition, Map<number, boolean>>()
+  #ofIdentities: Map<BoundAnyPosition, Map<number, boolean>> | undefined
 
   constructor(snapshot: RowSnapshot, context: EvaluationContext) {
     this.#snapshot = snapshot
@@ -176,6 +176,7 @@ export class RowTest {
   }
 
   #knownOf(node: BoundAnyPosition): Map<number, boolean> {
+    this.#ofIdentities ??= new Map()
     const known = this.#ofIdentities.get(node) ?? new Map<number, boolean>()
     this.#ofIdentities.set(node, known)
     return known
