@@ -1,3 +1,4 @@
+import { copyFileSync, existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { Organisation } from './organisation.ts'
 
@@ -8,7 +9,7 @@ export function compareErased({ erasedNins, model }: Organisation, databaseFile:
   const present = model.people.identities()
   const gone = [...erasedNins].filter((nin) => !present.has(nin))
   if (gone.length === 0) return []
-  const database = new DatabaseSync(databaseFile, { readOnly: true })
+  const database = new DatabaseSync(copied(databaseFile))
   try {
     const search = database.prepare(
       `SELECT containers.id AS container, docs.body AS body FROM docs JOIN containers ON containers.number = docs.container
@@ -22,4 +23,11 @@ export function compareErased({ erasedNins, model }: Organisation, databaseFile:
   } finally {
     database.close()
   }
+}
+
+/** The database keeps its file locked. Its log has what is not in the file yet. */
+function copied(file: string): string {
+  const copy = `${file}.copy`
+  for (const suffix of ['', '-wal']) if (existsSync(file + suffix)) copyFileSync(file + suffix, copy + suffix)
+  return copy
 }
