@@ -113,7 +113,7 @@ export async function readConnectorObject(
   objectType: string,
   externalId: string,
   caller: Caller,
-  deps: WriteDependencies,
+  deps: Pick<WriteDependencies, 'connectors' | 'deriveId' | 'objects'>,
 ): Promise<Versioned<StoredConnectorObject>> {
   await readableConnector(connectorId, caller, deps)
   if (!isObjectType(objectType))
@@ -129,7 +129,7 @@ export async function listConnectorObjects(
   after: string | undefined,
   size: number,
   caller: Caller,
-  deps: WriteDependencies,
+  deps: Pick<WriteDependencies, 'connectors' | 'objects'>,
 ): Promise<Page<ConnectorObjectDto>> {
   await readableConnector(connectorId, caller, deps)
   const page = await deps.objects.page(caller.tenantId, connectorId, objectType, after, size)
@@ -139,7 +139,11 @@ export async function listConnectorObjects(
 /** The connector of the caller, and all of the tenant. */
 type OwnConnector = { readonly own: Connector; readonly all: readonly Connector[] }
 
-async function writableConnector(id: string, caller: Caller, deps: WriteDependencies): Promise<OwnConnector> {
+async function writableConnector(
+  id: string,
+  caller: Caller,
+  deps: Pick<WriteDependencies, 'connectors'>,
+): Promise<OwnConnector> {
   const all = await deps.connectors.list(caller.tenantId)
   const own = all.find((connector) => connector.id === id)
   if (own === undefined) throw connectorNotFound(id)
@@ -148,7 +152,11 @@ async function writableConnector(id: string, caller: Caller, deps: WriteDependen
   return { own, all }
 }
 
-async function readableConnector(id: string, caller: Caller, deps: WriteDependencies): Promise<void> {
+async function readableConnector(
+  id: string,
+  caller: Caller,
+  deps: Pick<WriteDependencies, 'connectors'>,
+): Promise<void> {
   const { value: connector } = await requireConnector(caller.tenantId, id, deps.connectors)
   if (!caller.roles.has('Administrator')) requireOwnApplication(connector, caller)
 }

@@ -18,10 +18,7 @@ export type Candidates = {
   readonly collectionIds: ReadonlySet<string>
 }
 
-export type CandidateDependencies = Pick<
-  CollectionDependencies,
-  'joined' | 'snapshots' | 'scheduler' | 'nowMs' | 'log'
->
+export type CandidateDependencies = Pick<CollectionDependencies, 'joined' | 'snapshots' | 'scheduler' | 'nowMs' | 'log'>
 
 /** Tenants whose list of collections is kept, to see that it is the same. */
 const TENANTS_KEPT_COUNT = 100

@@ -7,7 +7,7 @@ import { CORE_TYPE, type JoinedMembership } from '../criteria/collection-members
 import type { MemberEvent } from '../history/member-history.ts'
 import type { RequestStore } from '../membership-requests/request-dependencies.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
-import { type CandidateDependencies, CandidateCollections, type Candidates } from './candidate-collections.ts'
+import { CandidateCollections, type CandidateDependencies, type Candidates } from './candidate-collections.ts'
 
 /** A stored membership of a person. */
 export type StoredMembership = {
@@ -170,7 +170,6 @@ export class StoredMemberships {
     const others = unknown.length === 0 ? [] : await memberships.membersAmong(tenantId, id, unknown)
     return [...members, ...[...others].map((objectId) => ({ objectId, added: undefined }))]
   }
-
 }
 
 async function firstOf(pages: AsyncIterable<readonly MemberEvent[]>): Promise<MemberEvent | undefined> {

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { ObjectWrite } from '../../../shared/domain/connectors/object-input.ts'
 import { MergeServers } from './merge-servers.ts'
 import { type Member, MergingTenant, type State } from './merging-tenant.ts'
+import { type Continued, PeopleOutcome } from './people-outcome.ts'
 import {
   COLLECTION_TYPES,
   CONNECTORS_COUNT,
@@ -17,7 +18,6 @@ import {
   type Step,
   type WriteStep,
 } from './people-steps.ts'
-import { type Continued, PeopleOutcome } from './people-outcome.ts'
 
 /** A tenant of its own for each run. The file grows. */
 const RUNS_PER_ACCOUNT_COUNT = 500
@@ -123,7 +123,10 @@ const linked = ({ members }: State): readonly Member[] => members.filter(({ coll
 function assertKept(
   before: State,
   after: State,
-  { continued, between = [] }: { readonly continued: Continued; readonly between?: readonly PeopleOutcome[] | undefined },
+  {
+    continued,
+    between = [],
+  }: { readonly continued: Continued; readonly between?: readonly PeopleOutcome[] | undefined },
   lost: readonly string[],
 ): void {
   const present = (person: readonly string[]) =>

@@ -19,6 +19,7 @@ import { contributionsOf, newSourceTenant, recordsOf, type SourceTenant } from '
 import { guardedGroup } from './guarded-group.ts'
 import type { MergeServers } from './merge-servers.ts'
 import { isTrouble, Life } from './mortal-process.ts'
+import type { PeopleOutcome } from './people-outcome.ts'
 import {
   APPROVED,
   COLLECTION_TYPES,
@@ -29,7 +30,6 @@ import {
   type PeopleSettings,
   type Start,
 } from './people-steps.ts'
-import type { PeopleOutcome } from './people-outcome.ts'
 
 /** An evaluation lease of a killed process has expired after this time. */
 const LEASE_EXPIRED_MS = 200_000
