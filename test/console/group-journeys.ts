@@ -223,7 +223,7 @@ async function syncedLink(
 
 const UNSETTLED = ['Pending', 'RemovalsHeld', 'Failed']
 
-/** Waits until the group of a collection is in sync, as far as nobody has to decide. @returns The id of the link. */
+/** Waits until the group of a collection is in sync, or waits for a decision of a person. @returns The id of the link. */
 async function synced(world: ConsoleWorld, collectionId: string): Promise<string> {
   const path = `/group-link/beta/group-links?collectionId=${collectionId}`
   return eventually(`the group of ${collectionId} is in sync`, async () => {

@@ -114,6 +114,9 @@ describe('The address of a subscription', () => {
   ] as const)
     it(`${url} with ${prefix} is ${expected}`, () => assert.equal(targetKind(url, [prefix]), expected))
 
+  it('http://127.0.0.1/ is allowed by one of several prefixes', () =>
+    assert.equal(targetKind('http://127.0.0.1/', ['http://10.0.0.1', 'http://127.0.0.1']), 'allowed'))
+
   for (const [url, prefix] of [
     ['http://10.0.0.1/hooks-of-others', 'http://10.0.0.1/hooks'],
     ['http://10.0.0.1/hooks/../admin', 'http://10.0.0.1/hooks'],

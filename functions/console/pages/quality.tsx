@@ -260,8 +260,8 @@ function UnresolvedSection() {
 }
 
 /**
- * Messages that failed until Service Bus gave them up. The service itself may not read them: whoever runs it lists and
- * replays them with a command.
+ * Messages that failed until Service Bus gave them up. The service itself may not read them: its operators list and
+ * replay them with a command.
  */
 function DeadLettersSection() {
   return (

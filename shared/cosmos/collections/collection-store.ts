@@ -128,7 +128,7 @@ export function cosmosCollectionStore(
     async summaries(tenantId, ids) {
       if (ids !== undefined && ids.length <= FEW_READS_COUNT) {
         const found = await Promise.all(ids.map((id) => find(tenantId, id)))
-        return found.flatMap((each) => (each === undefined ? [] : [each.value]))
+        return found.flatMap((collection) => (collection === undefined ? [] : [collection.value]))
       }
       const query = 'SELECT c.id, c.kind, c.objectType FROM c WHERE IS_DEFINED(c.kind)'
       if (ids === undefined) return queryAll<CollectionSummary>(collections, tenantId, { query })

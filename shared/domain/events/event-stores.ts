@@ -51,7 +51,7 @@ export interface RecordedChanges {
 }
 
 export interface PublishedStore {
-  /** Of these collections, or of all; only those of which anything is published. */
+  /** The published changes of these collections, or of all. Collections without any are left out. */
   find(tenantId: string, collectionIds?: readonly string[]): Promise<ReadonlyMap<string, Versioned<PublishedTo>>>
   /** @returns The new version; undefined when others have written the record. */
   save(

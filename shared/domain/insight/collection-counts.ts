@@ -41,7 +41,7 @@ export async function countMembersAndLinks(
   const links = new Map<string, number>()
   for (const id of linked) links.set(id, (links.get(id) ?? 0) + 1)
   return all.map(({ id, kind }) => {
-    // Without a record of members, nobody has joined.
+    // A joinable collection without a record of members never had one.
     const counted = members.get(id)
     const memberCount = counted === undefined && kind === 'joinable' ? 0 : (counted ?? null)
     return { collectionId: id, memberCount, linkCount: links.get(id) ?? 0 }

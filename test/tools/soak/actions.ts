@@ -1,5 +1,6 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
 import { submitOnBehalf } from './behalf-actions.ts'
+import { changeCard, changeSourceRules } from './card-actions.ts'
 import {
   approveRemovals,
   changeLink,
@@ -9,11 +10,17 @@ import {
   switchGuard,
 } from './collection-actions.ts'
 import { decideOnRequest } from './decision-actions.ts'
+import { applyDefinitions } from './definitions-actions.ts'
+import { changeDeputy } from './deputy-actions.ts'
 import { editGroupByHand } from './directory-actions.ts'
+import { erasePerson } from './erasure-actions.ts'
+import { actOnSubscription } from './event-actions.ts'
+import { changeName } from './name-actions.ts'
 import type { Organisation } from './organisation.ts'
 import { changePayroll, changePeople, changeUnit } from './people-actions.ts'
 import { editPolicy } from './policy-actions.ts'
 import { actOnMembership } from './request-actions.ts'
+import { changeTimeZone } from './zone-actions.ts'
 
 /** What an organisation does, by how often. */
 const ACTIONS = [
@@ -23,6 +30,10 @@ const ACTIONS = [
   { weight: 14, run: submitOnBehalf },
   { weight: 6, run: changePayroll },
   { weight: 2, run: changeUnit },
+  { weight: 8, run: changeName },
+  { weight: 2, run: erasePerson },
+  { weight: 5, run: changeCard },
+  { weight: 2, run: changeSourceRules },
   { weight: 2, run: replaceCriteriaCollection },
   { weight: 1, run: switchGuard },
   { weight: 2, run: approveRemovals },
@@ -31,6 +42,10 @@ const ACTIONS = [
   { weight: 3, run: changeLink },
   { weight: 2, run: createLink },
   { weight: 4, run: editGroupByHand },
+  { weight: 1, run: actOnSubscription },
+  { weight: 1, run: changeTimeZone },
+  { weight: 2, run: changeDeputy },
+  { weight: 1, run: applyDefinitions },
 ]
 
 export function actionsOn(organisation: Organisation) {

@@ -7,6 +7,7 @@ export type SoakReply<Data = unknown> = {
   readonly data: Data
   readonly errors: readonly { readonly code: string; readonly message: string }[]
   readonly nextCursor?: string
+  readonly etag?: string | undefined
   /** Whether an earlier attempt of the same request got no answer or a failure, and may have been applied. */
   readonly isRetry: boolean
 }
@@ -18,9 +19,11 @@ export type CallOptions = {
   readonly body?: unknown
   readonly idempotencyKey?: string
   readonly ifPlan?: string
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
-type Envelope = Pick<SoakReply, 'data' | 'errors' | 'nextCursor'>
+type Envelope = Pick<SoakReply, 'data' | 'errors' | 'nextCursor' | 'etag'>
 
 /**
  * Statuses of failures and of conflicts with concurrent work, after which clients try again. 408: the instance was
@@ -80,7 +83,7 @@ export class ApiCalls {
 
   async #attempt<Data>(
     host: Host,
-    { token, method, path, body, idempotencyKey, ifPlan }: CallOptions,
+    { token, method, path, body, idempotencyKey, ifPlan, headers = {} }: CallOptions,
   ): Promise<(Envelope & { data: Data; status: number }) | undefined> {
     const startMs = performance.now()
     this.requestCount += 1
@@ -88,6 +91,7 @@ export class ApiCalls {
       const response = await fetch(`${host.url}${path}`, {
         method,
         headers: {
+          ...headers,
           authorization: `Bearer ${token}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
@@ -97,7 +101,7 @@ export class ApiCalls {
       })
       const envelope = parsed<Data>(response.status, await response.text())
       this.statusCounts.set(response.status, (this.statusCounts.get(response.status) ?? 0) + 1)
-      return { ...envelope, status: response.status }
+      return { ...envelope, status: response.status, etag: response.headers.get('etag') ?? undefined }
     } catch (error) {
       this.unansweredCount += 1
       // The kill is noted before the signal is sent, the start of the next process before its first request.

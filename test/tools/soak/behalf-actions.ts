@@ -48,6 +48,7 @@ export async function submitOnBehalf(organisation: Organisation, random: Random)
       submission,
       { account, submitterNin: managerNin, body },
       isLed ? results : ['NotManager'],
+      random,
     )
   })
 }

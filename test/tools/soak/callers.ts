@@ -14,6 +14,8 @@ export type Callers = {
   readonly operator: string
   /** A user who changes the settings of links. */
   readonly administrator: string
+  /** A user who erases the data of people. */
+  readonly coreAdministrator: string
   /** A person with an account. */
   person(account: string): Promise<string>
   /** Changes members of groups in the directory by hand. */
@@ -32,7 +34,7 @@ export async function soakCallers(tenant: SoakTenant, directory: DirectoryStarte
       ver: '2.0',
       iat: nowS - DAY_S,
       nbf: nowS - DAY_S,
-      exp: nowS + 30 * DAY_S,
+      exp: nowS + 300 * DAY_S,
     }
     const body = JSON.stringify({ claims: { ...common, ...claims }, key: 'current' })
     const response = await fetch(`${directory.url}/local/tokens`, { method: 'POST', body })
@@ -43,7 +45,7 @@ export async function soakCallers(tenant: SoakTenant, directory: DirectoryStarte
     sign({ idtyp: 'app', oid: clientId, sub: clientId, azp: clientId, roles })
   const user = (account: string, roles: readonly string[]) =>
     sign({ oid: account, sub: `sub-${account}`, scp: 'user_impersonation', roles })
-  const [writer, connector, operator, administrator] = await Promise.all([
+  const [writer, connector, operator, administrator, coreAdministrator] = await Promise.all([
     application(tenant.testerClientId, ['collections-criteria.criteria.readwrite.all']),
     application(tenant.connectorClientId, ['iam-core.connector-data.readwrite.self']),
     application(tenant.testerClientId, [
@@ -51,6 +53,7 @@ export async function soakCallers(tenant: SoakTenant, directory: DirectoryStarte
       'iam-core.synchronization-configuration.readwrite.all',
     ]),
     user(tenant.strangers[0] ?? '', ['collection_criteria_definition-administrator']),
+    user(tenant.strangers[1] ?? '', ['Administrator']),
   ])
   const people = new Map<string, Promise<string>>()
   return {
@@ -58,6 +61,7 @@ export async function soakCallers(tenant: SoakTenant, directory: DirectoryStarte
     connector,
     operator,
     administrator,
+    coreAdministrator,
     person(account) {
       const known = people.get(account) ?? user(account, ['User'])
       people.set(account, known)

@@ -11,6 +11,10 @@ function randomLeaf(random: Random, referable: readonly string[]): SoakLeaf {
   const chance = random.below(100)
   if (chance < 30) return leaf('relationshipTitle', 'Equals', pickOf(random, TITLES))
   if (chance < 45) return leaf('relationshipTitle', 'In', [pickOf(random, TITLES), pickOf(random, TITLES)])
+  if (chance < 52) {
+    const operator = pickOf(random, ['LessThan', 'GreaterThanOrEqual'])
+    return leaf('relationshipStartDate', operator, 'Today()')
+  }
   if (chance < 60) return leaf('orgUnitType', 'Equals', pickOf(random, UNIT_TYPES))
   if (chance < 70) return leaf('orgUnitDisplayName', 'StartsWith', pickOf(random, UNIT_TYPES))
   if (chance < 80) return leaf('identityCountryCode', 'NotEquals', pickOf(random, COUNTRIES))
@@ -19,7 +23,7 @@ function randomLeaf(random: Random, referable: readonly string[]): SoakLeaf {
 }
 
 /** @param referable collections that the condition can refer to */
-function randomCondition(random: Random, referable: readonly string[], depth = 0): SoakCondition {
+export function randomCondition(random: Random, referable: readonly string[], depth = 0): SoakCondition {
   if (depth > 0 && random.percent(depth === 1 ? 60 : 100)) return randomLeaf(random, referable)
   const groupOperator = pickOf(random, ['AND', 'AND', 'OR', 'OR', 'NOT', 'XOR'])
   const count = 1 + random.below(3)
@@ -105,7 +109,7 @@ export async function replaceCriteriaCollection(organisation: Organisation, rand
       ...[...links.values()].map(({ collectionId }) => collectionId),
       ...[...criteria.values()].flatMap(({ condition }) => referencesOf(condition)),
       ...[...joinable.values()].flatMap(({ policy: { approvalGates, joinableBy } }) => [
-        ...approvalGates.flatMap(({ approvers }) => approvers),
+        ...approvalGates.flatMap(({ approvers, fallback }) => [...approvers, ...(fallback?.approvers ?? [])]),
         ...joinableBy,
       ]),
     ])
@@ -115,6 +119,7 @@ export async function replaceCriteriaCollection(organisation: Organisation, rand
     const options = { token: organisation.callers.writer, method: 'DELETE', path: `${CRITERIA_PATH}/${id}` }
     const reply = await expectStatus(organisation, options, 200, 404)
     if (reply.status === 404 && !reply.isRetry) throw new Error(`Collection ${id} is not there`)
+    organisation.formerCollectionIds.add(id)
     apply(organisation, () => criteria.delete(id))
   })
   await createCriteriaCollection(organisation, random)

@@ -2,7 +2,7 @@ import type { Clocks } from './clocks.ts'
 import type { CoreNames } from './compare-people.ts'
 import type { Organisation } from './organisation.ts'
 
-type HistoryRecord = { readonly objectId: string; readonly change: 'Added' | 'Removed'; readonly at: string }
+export type HistoryRecord = { readonly objectId: string; readonly change: 'Added' | 'Removed'; readonly at: string }
 type MembersThen = { readonly at: string; readonly memberIds: ReadonlySet<string> }
 
 /** The members of each collection at the last quiet point. */
@@ -19,13 +19,15 @@ export async function compareHistory(
   { ninOf }: CoreNames,
   former: FormerMembers,
   { clocks, clocksApartMs }: { readonly clocks: Clocks; readonly clocksApartMs: number },
-): Promise<string[]> {
+): Promise<{ readonly faults: string[]; readonly histories: ReadonlyMap<string, readonly HistoryRecord[]> }> {
   const { model, api, callers } = organisation
   const faults: string[] = []
+  const histories = new Map<string, readonly HistoryRecord[]>()
   for (const collectionId of [...model.criteria.keys(), ...model.joinable.keys()]) {
     const members = await membersOf(organisation, collectionId)
     const path = `${COLLECTIONS_PATH}/${collectionId}/history`
     const newestFirst = await api.list<HistoryRecord>(callers.writer, path)
+    histories.set(collectionId, newestFirst)
     faults.push(...replayed(collectionId, newestFirst.toReversed(), members))
     const then = former.get(collectionId)
     if (then !== undefined) {
@@ -39,7 +41,7 @@ export async function compareHistory(
     former.set(collectionId, { at, memberIds: members })
   }
   clocks.advance(2 * clocksApartMs + 1000)
-  return faults
+  return { faults, histories }
 }
 
 async function membersOf({ api, callers }: Organisation, id: string, asOf?: string): Promise<Set<string>> {

@@ -48,7 +48,12 @@ function listedRequests(model: OrganisationModel): { readonly inbox: IdsOfPeople
       if (request.submitterNin !== undefined) add(submitted, request.submitterNin, request.id)
       const gate = request.status === 'PendingApproval' ? gateOf(policy, request) : undefined
       const approvers = gate === undefined ? [] : approversAt(model, gate, request, members)
-      for (const nin of approvers) if (nin !== request.nin) add(inbox, nin, request.id)
+      for (const nin of approvers) {
+        if (nin === request.nin) continue
+        add(inbox, nin, request.id)
+        const deputy = model.people.identities().has(nin) ? model.deputies.get(nin) : undefined
+        if (deputy !== undefined && deputy !== request.nin) add(inbox, deputy, request.id)
+      }
     }
   }
   return { inbox, submitted }

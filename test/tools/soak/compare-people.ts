@@ -36,7 +36,7 @@ export async function comparePeople(organisation: Organisation): Promise<{ fault
   )) as [CoreRecord[], CoreRecord[], CoreRecord[]]
   const all = [...identities, ...orgUnits, ...relationships]
   const externalIdOf = new Map(all.map(({ id, externalId }) => [id, externalId]))
-  const names = { externalIdOf, ninOf: new Map(identities.map(({ id, nin }) => [id, String(nin)])) }
+  const names = { externalIdOf, ninOf: new Map(identities.map((each) => [each.id, numberOf(each)])) }
   const expectedIdentities = [...model.people.identities().values()].map(
     ({ externalId, attributes }) => [externalId, attributes] as const,
   )
@@ -74,14 +74,20 @@ function readable(records: readonly CoreRecord[], externalIdOf: ReadonlyMap<stri
   )
 }
 
+const numberOf = ({ nin, externalId }: CoreRecord): string => String(nin ?? externalId)
+
 /** An identity keeps its id, also when it is deleted and restored. */
 function compareCoreIds(organisation: Organisation, identities: readonly CoreRecord[]): string[] {
   const { coreIds, formerCoreIds } = organisation
-  return identities.flatMap(({ id, nin }) => {
-    const known = coreIds.get(String(nin))
-    keepCoreId(organisation, String(nin), id)
-    const isKept = known === undefined || known === id || formerCoreIds.get(String(nin))?.includes(id) === true
-    formerCoreIds.delete(String(nin))
+  return identities.flatMap((identity) => {
+    const { id } = identity
+    const nin = numberOf(identity)
+    const known = coreIds.get(nin)
+    keepCoreId(organisation, nin, id)
+    // A card that leaves its holder gets another id.
+    const isOther = identity.nin === undefined || known === undefined
+    const isKept = isOther || known === id || formerCoreIds.get(nin)?.includes(id) === true
+    formerCoreIds.delete(nin)
     return isKept ? [] : [`The identity with the number ${nin} had the id ${known} and has the id ${id}`]
   })
 }

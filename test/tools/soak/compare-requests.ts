@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CoreNames } from './compare-people.ts'
+import { applyEnd, forgetPastEnd, hasRightEnd } from './end-model.ts'
 import { type Organisation, REQUESTS_PATH } from './organisation.ts'
 import type { JoinableModel, ModelMembers, OrganisationModel } from './organisation-model.ts'
 import { approversAt } from './policy-model.ts'
@@ -12,6 +13,7 @@ type RequestRecord = {
   readonly relationshipId: string | null
   readonly status: ModelRequest['status']
   readonly currentGate: GateRecord | null
+  readonly endsAt: string | null
   readonly lifecycle: readonly { readonly status: string; readonly notes?: string }[]
 }
 
@@ -28,7 +30,10 @@ export async function compareRequests(
   organisation: Organisation,
   { ninOf: names, externalIdOf }: CoreNames,
 ): Promise<string[]> {
-  const { model, numbersByCoreId, positionNames } = organisation
+  const { model, numbersByCoreId, positionNames, times } = organisation
+  for (const { policy, requests } of model.joinable.values()) {
+    for (const request of requests) applyEnd(request, policy, times.now())
+  }
   for (const [id, externalId] of externalIdOf) positionNames.set(id, externalId)
   const positionOf = ({ relationshipId }: RequestRecord) =>
     relationshipId === null ? undefined : (positionNames.get(relationshipId) ?? 'unknown')
@@ -39,7 +44,10 @@ export async function compareRequests(
     faults.push(...(await matchRequests(organisation, collectionId, { requesterOf, positionOf }, matched)))
   }
   // Where the order of events decided, the members are known only now.
-  for (const { request, found } of matched) settle(request, found.status, positionOf(found))
+  for (const { request, found } of matched) {
+    settle(request, found.status, positionOf(found))
+    forgetPastEnd(request, times.now())
+  }
   const members = model.members()
   for (const { collectionId, request, found } of matched) {
     const policy = model.joinable.get(collectionId)?.policy as JoinableModel['policy']
@@ -50,7 +58,11 @@ export async function compareRequests(
       positionOf(found) === request.position &&
       found.status === request.status &&
       isDeepStrictEqual(found.currentGate, gate) &&
-      isDeepStrictEqual(decisionNotes(found), request.decisionNotes)
+      hasRightEnd(request, found.endsAt) &&
+      isDeepStrictEqual(
+        decisionNotes(found),
+        request.decisionNotes.map(({ text }) => text),
+      )
     if (!isRight) {
       faults.push(
         `A request of collection ${collectionId}: expected ${JSON.stringify(request)} at gate ${JSON.stringify(gate)}, found ${JSON.stringify(found)}`,

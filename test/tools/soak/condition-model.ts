@@ -16,12 +16,16 @@ export function referencesOf(condition: SoakCondition): string[] {
   return condition.id === 'memberOfCollection' ? [condition.value].flat() : []
 }
 
-/** Whether the row is a member of another collection. */
-export type IsRowMember = (collectionId: string, row: ModelRow) => boolean
+export type ConditionContext = {
+  /** Whether the row is a member of another collection. */
+  isMember(collectionId: string, row: ModelRow): boolean
+  /** The date in the time zone of the tenant. */
+  readonly today: string
+}
 
-export function holds(condition: SoakCondition, row: ModelRow, isMember: IsRowMember): boolean {
-  if (!('groupOperator' in condition)) return leafHolds(condition, row, isMember)
-  const trueCount = condition.conditions.filter((child) => holds(child, row, isMember)).length
+export function holds(condition: SoakCondition, row: ModelRow, context: ConditionContext): boolean {
+  if (!('groupOperator' in condition)) return leafHolds(condition, row, context)
+  const trueCount = condition.conditions.filter((child) => holds(child, row, context)).length
   switch (condition.groupOperator) {
     case 'AND':
       return trueCount === condition.conditions.length
@@ -36,7 +40,7 @@ export function holds(condition: SoakCondition, row: ModelRow, isMember: IsRowMe
   }
 }
 
-function leafHolds({ id, operator, value }: SoakLeaf, row: ModelRow, isMember: IsRowMember): boolean {
+function leafHolds({ id, operator, value }: SoakLeaf, row: ModelRow, { isMember, today }: ConditionContext): boolean {
   const values = typeof value === 'string' ? [value] : value
   if (id === 'memberOfCollection') {
     const isOne = values.some((collectionId) => isMember(collectionId, row))
@@ -53,6 +57,11 @@ function leafHolds({ id, operator, value }: SoakLeaf, row: ModelRow, isMember: I
       return values.some((start) => actual.startsWith(start))
     case 'Contains':
       return values.some((part) => actual.includes(part))
+    // Only of dates.
+    case 'LessThan':
+      return actual < today
+    case 'GreaterThanOrEqual':
+      return actual >= today
     default:
       throw new Error(`Unknown operator ${operator}`)
   }

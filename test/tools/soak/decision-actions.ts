@@ -1,4 +1,5 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
+import type { Span } from './end-model.ts'
 import { approverKeys, membershipKeys } from './gate-dependencies.ts'
 import {
   apply,
@@ -11,7 +12,7 @@ import {
 } from './organisation.ts'
 import type { JoinableModel, OrganisationModel } from './organisation-model.ts'
 import { pickOf } from './picks.ts'
-import { approversAt, isEligible } from './policy-model.ts'
+import { approversAt, isEligible, representedBy } from './policy-model.ts'
 import { approveAt, gateOf, type ModelGate, type ModelRequest } from './request-model.ts'
 import { isLeader, LEADER_COUNT, ninOf } from './source-items.ts'
 
@@ -43,6 +44,7 @@ export async function decideOnRequest(organisation: Organisation, random: Random
     const account = model.people.identities().get(actorNin)?.account
     if (account === undefined || !model.people.identities().has(request.nin)) return
     const refusal = refusalOf(model, picked)
+    if (refusal === 'unknown') return
     // The record keeps the former id of a person who was merged.
     const wasInvolved = refusal?.code === 'NotCurrentApprover'
     if (wasInvolved && !isLeader(actorNin)) return
@@ -60,9 +62,11 @@ export async function decideOnRequest(organisation: Organisation, random: Random
       countOutcome(organisation, `${gate.type} ${refusal.code}`)
       return
     }
+    const began = organisation.times.now()
     const count = await decide(organisation, path, options)
+    const at = organisation.times.since(began)
     apply(organisation, () => {
-      for (let repetition = 0; repetition < count; repetition += 1) applyDecision(model, picked, kind, notes)
+      for (let repetition = 0; repetition < count; repetition += 1) applyDecision(model, picked, { kind, notes, at })
     })
     recentChanges.note(request.nin)
     countOutcome(organisation, `${gate.type} ${kind}: ${request.status}`)
@@ -72,16 +76,16 @@ export async function decideOnRequest(organisation: Organisation, random: Random
 function applyDecision(
   model: OrganisationModel,
   { collection, request, actorNin }: Decision,
-  kind: 'approve' | 'reject',
-  notes: string,
+  { kind, notes, at }: { readonly kind: 'approve' | 'reject'; readonly notes: string; readonly at: Span },
 ): void {
-  request.decisionNotes.push(notes)
+  request.decisionNotes = [...request.decisionNotes, { text: notes, actorNin }]
   request.deciders.add(actorNin)
+  for (const nin of model.deputies.keys()) if (model.deputies.get(nin) === actorNin) request.represented.add(nin)
   if (kind === 'reject') request.status = 'Rejected'
   else {
     const gate = gateOf(collection.policy, request)
     const mayJoin = isEligible(model, collection.policy, request.nin)
-    if (gate !== undefined) approveAt(collection.policy, request, gate, mayJoin)
+    if (gate !== undefined) approveAt(collection.policy, request, gate, { mayJoin, at })
   }
 }
 
@@ -128,18 +132,25 @@ function pickDecision(organisation: Organisation, random: Random): Decision | un
     ninOf(random.below(LEADER_COUNT)),
     ninOf(random.below(personCount)),
   ]
+  const deputies = approvers.flatMap((nin) => model.deputies.get(nin) ?? [])
+  if (deputies.length > 0 && random.percent(40)) return { ...picked, actorNin: pickOf(random, deputies) }
   const isRight = approvers.length > 0 && random.percent(65)
   const actorNin = isRight ? pickSettled(organisation, random, approvers, (nin) => nin) : pickOf(random, others)
   return { ...picked, actorNin }
 }
 
-/** The refusal of a decision, undefined when the actor is an approver. */
+/** The refusal of a decision, undefined when the actor is an approver, or the deputy of one. */
 function refusalOf(
   model: OrganisationModel,
   { request, gate, actorNin }: Decision,
-): { readonly status: number; readonly code: string } | undefined {
+): { readonly status: number; readonly code: string } | 'unknown' | undefined {
   if (actorNin === request.nin) return { status: 403, code: 'SelfApproval' }
-  if (approversAt(model, gate, request).has(actorNin)) return undefined
+  const approvers = approversAt(model, gate, request)
+  if (approvers.has(actorNin)) return undefined
+  const represented = representedBy(model, actorNin, approvers)
+  if (represented.some((nin) => nin !== request.nin)) return undefined
+  // Whether one sees a request who only represents the requester, or was represented there.
+  if (represented.length > 0 || request.represented.has(actorNin)) return 'unknown'
   if (request.deciders.has(actorNin) || request.submitterNin === actorNin)
     return { status: 403, code: 'NotCurrentApprover' }
   return { status: 404, code: 'RequestNotFound' }
@@ -150,6 +161,7 @@ function keysOf(
   model: OrganisationModel,
   { collectionId, collection, request, gate, actorNin }: Decision,
 ): Set<string> {
-  const ofSubject = membershipKeys(model, request.nin, collection.policy.joinableBy)
-  return approverKeys(model, gate, request, actorNin).union(ofSubject).add(collectionId)
+  const keys = membershipKeys(model, request.nin, collection.policy.joinableBy).add(collectionId)
+  const represented = [...model.deputies].flatMap(([nin, deputy]) => (deputy === actorNin ? [nin] : []))
+  return [actorNin, ...represented].reduce((all, nin) => all.union(approverKeys(model, gate, request, nin)), keys)
 }

@@ -15,7 +15,7 @@ export type FaultPlan = {
 
 type InjectedFault = { readonly name: string; readonly weight: number; readonly run: () => Promise<void> }
 
-const QUEUES_WITH_LOSS = ['evaluations', 'membership-changes', 'sync-jobs', 'sweeps']
+const QUEUES_WITH_LOSS = ['evaluations', 'membership-changes', 'sync-jobs', 'sweeps', 'events', 'event-deliveries']
 
 /** Injects random faults, one after another and some at once, until it is paused. */
 export class FaultInjection {

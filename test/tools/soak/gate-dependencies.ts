@@ -13,7 +13,11 @@ export function approverKeys(
   subject: RequestSubject,
   approverNin: string,
 ): Set<string> {
-  const keys = new Set([subject.nin, approverNin])
+  const keys = new Set([subject.nin, approverNin]).union(
+    gate.fallback?.type === 'Collection'
+      ? membershipKeys(model, approverNin, gate.fallback.approvers)
+      : new Set<string>(),
+  )
   switch (gate.type) {
     case 'Identity':
       return keys

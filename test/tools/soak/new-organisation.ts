@@ -1,7 +1,12 @@
 import { seededRandom } from '../../../infra/local/demo/seeded-random.ts'
 import { ApiCalls } from './api-calls.ts'
 import { soakCallers } from './callers.ts'
+import type { Clocks } from './clocks.ts'
 import { createCriteriaCollection, createLink } from './collection-actions.ts'
+import { OPERATORS } from './compare-mails.ts'
+import { dayIn } from './day-model.ts'
+import { subscribe } from './event-actions.ts'
+import type { EventReceiver } from './event-receiver.ts'
 import { GroupWatch } from './group-watch.ts'
 import type { Host } from './hosts.ts'
 import { ActionLocks } from './locks.ts'
@@ -12,19 +17,28 @@ import { createJoinableCollection, replacePolicy } from './policy-actions.ts'
 import { RecentChanges } from './recent-changes.ts'
 import type { RunningServers } from './servers.ts'
 import type { SoakTenant } from './soak-tenant.ts'
+import { SourceNames } from './source-names.ts'
+import { InstanceTimes } from './times.ts'
 
-/** An empty tenant with three connectors, and the model of it. The removal guard is off. */
+/** An empty tenant with four connectors, and the model of it. The removal guard is off. */
 export async function newOrganisation(
-  { seed, personCount }: { readonly seed: number; readonly personCount: number },
+  {
+    seed,
+    personCount,
+    clocksApartMs,
+  }: { readonly seed: number; readonly personCount: number; readonly clocksApartMs: number },
   tenant: SoakTenant,
   servers: RunningServers,
   hosts: readonly Host[],
+  { clocks, receiver }: { readonly clocks: Clocks; readonly receiver: EventReceiver },
 ): Promise<Organisation> {
   const api = new ApiCalls(hosts, seededRandom(seed, 'instances'))
   const callers = await soakCallers(tenant, servers.directory)
   const model = new OrganisationModel()
+  const times = new InstanceTimes(clocks, clocksApartMs)
+  model.today = dayIn(model.timeZone, times.now().latestMs)
   const connector = async (name: string) => {
-    const body = { name, clientId: tenant.connectorClientId }
+    const body = { name, clientId: tenant.connectorClientId, softDeletionDays: 3650 }
     const options = { token: callers.operator, method: 'POST', path: CONNECTORS_PATH, body, idempotencyKey: name }
     return (await expectStatus<string>({ api }, options, 201)).data
   }
@@ -32,8 +46,9 @@ export async function newOrganisation(
     hr: await connector('hr'),
     accounts: await connector('accounts'),
     payroll: await connector('payroll'),
+    cards: await connector('cards'),
   }
-  const guardOff = { removalGuard: { enabled: false } }
+  const guardOff = { removalGuard: { enabled: false }, operators: OPERATORS }
   const settings = { token: callers.administrator, method: 'PATCH', path: `${LINKS_PATH}/settings`, body: guardOff }
   await expectStatus({ api }, settings, 200)
   let lastNumber = 0
@@ -46,14 +61,22 @@ export async function newOrganisation(
     watch: new GroupWatch(model, tenant.serviceClientId),
     locks: new ActionLocks(),
     recentChanges: new RecentChanges(),
+    names: new SourceNames(),
+    times,
     personCount,
     unitCount: Math.max(4, Math.floor(personCount / 15)),
     connectorIds,
     changedNins: new Set(),
+    pendingChanges: new Set(),
     coreIds: new Map(),
     numbersByCoreId: new Map(),
     positionNames: new Map(),
     formerCoreIds: new Map(),
+    erasedNins: new Set(),
+    formerCollectionIds: new Set(),
+    receiver,
+    mails: new Map(),
+    subscriptionId: await subscribe({ api, callers, receiver }),
     outcomeCounts: new Map(),
     unique(kind) {
       lastNumber += 1

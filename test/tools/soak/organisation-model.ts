@@ -25,10 +25,15 @@ export type MembersWithAccounts = {
 /** The whole organisation as its acknowledged requests made it. */
 export class OrganisationModel {
   readonly people = new PeopleModel()
+  timeZone = 'UTC'
+  /** The date in the time zone. */
+  today = '1970-01-01'
   /** In order of creation: a condition refers only to earlier collections. */
   readonly criteria = new Map<string, CriteriaModel>()
   readonly joinable = new Map<string, JoinableModel>()
   readonly links = new Map<string, LinkModel>()
+  /** By the national identity number of those whom they represent. */
+  readonly deputies = new Map<string, string>()
   /** Whether removals are held. */
   isGuarded = false
   /** Links whose removals can still be held, although the guard is off: until their next sync. */
@@ -59,7 +64,7 @@ export class OrganisationModel {
       const found = new Set<string>()
       for (const row of rows) {
         const member = memberOf(row, objectType)
-        if (member !== undefined && holds(condition, row, isMember)) found.add(member)
+        if (member !== undefined && holds(condition, row, { isMember, today: this.today })) found.add(member)
       }
       members.set(id, found)
     }

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
 import type { ApiCalls, CallOptions, SoakReply } from './api-calls.ts'
 import type { Callers } from './callers.ts'
+import type { KnownMails } from './compare-mails.ts'
+import type { EventReceiver } from './event-receiver.ts'
 import type { GroupWatch } from './group-watch.ts'
 import type { ActionLocks } from './locks.ts'
 import type { OrganisationModel } from './organisation-model.ts'
@@ -9,6 +11,8 @@ import type { SourceName } from './people-model.ts'
 import { pickOf } from './picks.ts'
 import type { RecentChanges } from './recent-changes.ts'
 import type { SoakTenant } from './soak-tenant.ts'
+import type { SourceNames } from './source-names.ts'
+import type { InstanceTimes } from './times.ts'
 
 /** What the actions of a run work on. */
 export type Organisation = {
@@ -20,12 +24,16 @@ export type Organisation = {
   readonly watch: GroupWatch
   readonly locks: ActionLocks
   readonly recentChanges: RecentChanges
+  readonly names: SourceNames
+  readonly times: InstanceTimes
   readonly personCount: number
   readonly unitCount: number
   /** Ids of the connectors. */
   readonly connectorIds: Readonly<Record<SourceName, string>>
   /** Identities that were deleted or came back since the last quiet point: their requests follow in the background. */
   readonly changedNins: Set<string>
+  /** What changed since the last quiet point and is applied in the background: rules of sources, the day. */
+  readonly pendingChanges: Set<SourceName | 'day'>
   /** Core ids by national identity number, as they were first read. */
   readonly coreIds: Map<string, string>
   /** National identity numbers by core id, also of identities that were merged into others. */
@@ -34,6 +42,15 @@ export type Organisation = {
   readonly positionNames: Map<string, string>
   /** Of an identity that was merged: the core ids of both. One stays. */
   readonly formerCoreIds: Map<string, readonly string[]>
+  /** People whose data were erased, also those who are back. */
+  readonly erasedNins: Set<string>
+  /** Collections that were deleted. */
+  readonly formerCollectionIds: Set<string>
+  /** Receives all events. */
+  readonly receiver: EventReceiver
+  readonly subscriptionId: string
+  /** The mails that were sent, by their id. */
+  readonly mails: KnownMails
   /** How often the outcomes occurred for which many things must come together. */
   readonly outcomeCounts: Map<string, number>
   /** A text that is unique in the run. */
@@ -103,7 +120,7 @@ export function apply({ model, watch, changedNins }: Organisation, change: () =>
 type PeopleChange = (nin: string, isThere: boolean) => void
 
 /** The first letter of an external id names its source. */
-const SOURCE_OF_LETTER: Readonly<Record<string, SourceName>> = { P: 'hr', A: 'accounts', X: 'payroll' }
+const SOURCE_OF_LETTER: Readonly<Record<string, SourceName>> = { P: 'hr', A: 'accounts', X: 'payroll', C: 'cards' }
 
 /** The core identity of a person, read where it is not known yet. Undefined when the person has none now. */
 export async function coreIdOf(organisation: Organisation, nin: string): Promise<string | undefined> {

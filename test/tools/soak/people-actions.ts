@@ -2,7 +2,7 @@ import type { Random } from '../../../infra/local/demo/seeded-random.ts'
 import { apply, CONNECTORS_PATH, coreIdOf, expectStatus, type Organisation } from './organisation.ts'
 import { type ObjectData, type ObjectKind, referredId, type SourceName } from './people-model.ts'
 import { unitKey } from './recent-changes.ts'
-import { endByDeletion, losePosition, mergeRequests, restoreAfterDeletion } from './request-model.ts'
+import { endByDeletion, losePosition, mergeRequests, renamePosition, restoreAfterDeletion } from './request-model.ts'
 import {
   accountItem,
   deliveredPosition,
@@ -11,6 +11,7 @@ import {
   isBoundByAccounts,
   LEADER_COUNT,
   ninOf,
+  ninOfExternalId,
   payrollItem,
   payrollNinOf,
   type SourceItem,
@@ -20,11 +21,14 @@ import {
 
 type ItemResult = { readonly index: number; readonly status: number; readonly errors?: readonly { code: string }[] }
 
-/**
- * Sends objects to a source, those that were refused for the time being again, until all are acknowledged, and applies
- * them to the model. An item without data deletes.
- */
+/** Sends objects to a source, and applies them to the model one after another. An item without data deletes. */
 export async function importItems(organisation: Organisation, source: SourceName, items: readonly SourceItem[]) {
+  await sendItems(organisation, source, items)
+  for (const item of items) applyItem(organisation, source, item)
+}
+
+/** Sends objects to a source, those that were refused for the time being again, until all are acknowledged. */
+export async function sendItems(organisation: Organisation, source: SourceName, items: readonly SourceItem[]) {
   let left = items.map((item) => ({ op: item.data === undefined ? 'delete' : 'upsert', ...item }))
   let isRetry = false
   while (left.length > 0) {
@@ -42,12 +46,12 @@ export async function importItems(organisation: Organisation, source: SourceName
     isRetry = true
     left = left.filter((item, index) => !isWritten(item.op, reply.data[index], mayBeDone))
   }
-  for (const item of items) applyItem(organisation, source, item)
 }
 
 function applyItem(organisation: Organisation, source: SourceName, item: SourceItem): void {
   const { objectType, externalId, data } = item
   const { people, joinable } = organisation.model
+  applyRename(organisation, source, item)
   const former = people.find(source, objectType, externalId)
   const formerNin = former?.nin
   noteChange(organisation, item, former)
@@ -73,6 +77,21 @@ function applyItem(organisation: Organisation, source: SourceName, item: SourceI
   })
 }
 
+/** What names the object follows. */
+function applyRename(organisation: Organisation, source: SourceName, item: SourceItem): void {
+  const { objectType, externalId, previousExternalId: former } = item
+  if (former === undefined) return
+  const { model, positionNames } = organisation
+  apply(organisation, () => {
+    model.people.rename(source, objectType, former, externalId)
+    if (objectType !== 'relationship') return
+    for (const { requests } of model.joinable.values()) {
+      for (const request of requests) renamePosition(request, former, externalId)
+    }
+    for (const [id, name] of positionNames) if (name === former) positionNames.set(id, externalId)
+  })
+}
+
 /** The requests follow in the background. */
 function losePositions({ model, changedNins }: Organisation, positionId: string): void {
   for (const { requests } of model.joinable.values()) {
@@ -88,7 +107,7 @@ function noteChange(
   for (const each of [former, data]) {
     if (each === undefined) continue
     if (objectType === 'orgUnit') recentChanges.note(unitKey(externalId))
-    else if (objectType === 'identity') recentChanges.note(String(each.nin))
+    else if (objectType === 'identity') recentChanges.note(String(each.nin ?? ninOfExternalId(externalId)))
     else recentChanges.note(String(people.find('hr', 'identity', referredId(each.identity))?.nin))
   }
 }
@@ -106,7 +125,7 @@ function isWritten(operation: string, result: ItemResult | undefined, mayBeDone:
 /** Everyone's first import. */
 export async function importEveryone(organisation: Organisation, random: Random): Promise<void> {
   const people = Array.from({ length: organisation.personCount }, (_, person) => person)
-  const units = Array.from({ length: organisation.unitCount }, (_, unit) => unitItem(unit, random))
+  const units = Array.from({ length: organisation.unitCount }, (_, unit) => unitItem(organisation, unit, random))
   await importItems(organisation, 'hr', [...units, ...people.flatMap((person) => hire(organisation, person, random))])
   const bound = people.filter(isBoundByAccounts)
   await importItems(
@@ -135,18 +154,20 @@ export async function changePeople(organisation: Organisation, random: Random): 
 
 function personChange(organisation: Organisation, person: number, random: Random): SourceItem[] {
   const { people } = organisation.model
+  const nameOf = (letter: 'P' | 'R' | 'S') => organisation.names.of(`${letter}${person}`)
   const isThere = (objectType: ObjectKind, externalId: string) =>
     people.find('hr', objectType, externalId) !== undefined
   const gone = (objectType: ObjectKind, externalId: string) =>
     isThere(objectType, externalId) ? [{ objectType, externalId }] : []
-  if (!isThere('identity', `P${person}`)) return hire(organisation, person, random)
+  if (!isThere('identity', nameOf('P'))) return hire(organisation, person, random)
   const chance = random.below(100)
-  if (chance < 12 && person >= STAFF_COUNT) {
-    const positions = [...gone('relationship', `R${person}`), ...gone('relationship', `S${person}`)]
-    return [...positions, { objectType: 'identity', externalId: `P${person}` }]
+  const isDeletable = person >= STAFF_COUNT && people.find('cards', 'identity', `C${person}`) === undefined
+  if (chance < 12 && isDeletable) {
+    const positions = [...gone('relationship', nameOf('R')), ...gone('relationship', nameOf('S'))]
+    return [...positions, { objectType: 'identity', externalId: nameOf('P') }]
   }
   if (chance < 30) return [identityItem(organisation, person, random)]
-  if (chance < 40) return gone('relationship', `S${person}`)
+  if (chance < 40) return gone('relationship', nameOf('S'))
   if (chance < 55) return deliveredPosition(organisation, person, 'S', random)
   return deliveredPosition(organisation, person, 'R', random)
 }
@@ -177,6 +198,8 @@ export async function changePayroll(organisation: Organisation, random: Random):
 
 /** Renames or moves an org unit, which concerns everyone there. */
 export async function changeUnit(organisation: Organisation, random: Random): Promise<void> {
-  const item = unitItem(random.below(organisation.unitCount), random)
-  await organisation.locks.runAlone(() => importItems(organisation, 'hr', [item]))
+  await organisation.locks.runAlone(async () => {
+    const item = unitItem(organisation, random.below(organisation.unitCount), random)
+    await importItems(organisation, 'hr', [item])
+  })
 }

@@ -15,7 +15,7 @@ import { importItems } from './people-actions.ts'
 import { deliveredPosition, unitItem } from './source-items.ts'
 
 type Definition = { readonly objectType: MemberKind; readonly condition: SoakCondition }
-type PlanAnswer = {
+export type PlanAnswer = {
   readonly planId: string
   readonly collections: readonly { readonly collectionId: string; readonly added: number; readonly removed: number }[]
   readonly links: readonly { readonly linkId: string; readonly toAdd: number; readonly toRemove: number }[]
@@ -23,10 +23,15 @@ type PlanAnswer = {
 }
 
 /**
- * Whether the effect of a condition is known now. What the guard holds, and requests that follow changed people, change
- * in the background.
+ * Whether the effect of a condition is known now. What the guard holds, requests that follow changed people,
+ * identities that are joined again and a new day change in the background.
  */
-export function isEffectKnown({ model, changedNins }: Organisation, id: string, condition: SoakCondition): boolean {
+export function isEffectKnown(
+  { model, changedNins, pendingChanges }: Organisation,
+  id: string,
+  condition: SoakCondition,
+): boolean {
+  if (pendingChanges.size > 0) return false
   const requests = [...model.joinable.values()].flatMap((collection) => collection.requests)
   const isInMotion = requests.some(({ nin }) => changedNins.has(nin))
   const canHold =
@@ -67,11 +72,15 @@ export async function saveAsPlanned(
 }
 
 /** Changes a position or an org unit: the effect of a condition can be another one then. */
-async function changeSomebody(organisation: Organisation, random: Random): Promise<void> {
+export async function changeSomebody(organisation: Organisation, random: Random): Promise<void> {
   const person = random.below(organisation.personCount)
-  const isThere = organisation.model.people.find('hr', 'relationship', `R${person}`) !== undefined
+  const { model, names } = organisation
+  const isThere = model.people.find('hr', 'relationship', names.of(`R${person}`)) !== undefined
   const items = random.percent(50) && isThere ? deliveredPosition(organisation, person, 'R', random) : []
-  await importItems(organisation, 'hr', [...items, unitItem(random.below(organisation.unitCount), random)])
+  await importItems(organisation, 'hr', [
+    ...items,
+    unitItem(organisation, random.below(organisation.unitCount), random),
+  ])
 }
 
 /** After an attempt without an answer, which can have saved it. */
@@ -80,7 +89,7 @@ async function isStored(organisation: Organisation, path: string, condition: Soa
   return isDeepStrictEqual(stored, condition)
 }
 
-function requireCounts({ collections, links, requests }: PlanAnswer, id: string, effect: ModelEffect): void {
+export function requireCounts({ collections, links, requests }: PlanAnswer, id: string, effect: ModelEffect): void {
   const counted = (found: ModelEffect['collections']) =>
     new Map([...found].map(([key, { added, removed }]) => [key, [added.length, removed.length]]))
   const expected = new Map([[id, [0, 0]], ...counted(effect.collections)])

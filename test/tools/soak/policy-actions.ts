@@ -4,7 +4,7 @@ import { apply, coreIdOf, expectStatus, JOINABLE_PATH, type Organisation } from 
 import type { JoinableModel } from './organisation-model.ts'
 import { pickOf } from './picks.ts'
 import { isEligible } from './policy-model.ts'
-import { followPolicy, type ModelGate, type ModelPolicy } from './request-model.ts'
+import { followPolicy, type ModelFallback, type ModelGate, type ModelPolicy } from './request-model.ts'
 import { ninOf, STAFF_COUNT } from './source-items.ts'
 
 /** @param collectionId The collection of the policy, whose own members are not its approvers. */
@@ -15,13 +15,30 @@ function randomPolicy({ model }: Organisation, random: Random, collectionId?: st
   for (let order = 1; order <= gateCount; order += 1) {
     const chance = random.below(100)
     const hasManagerGate = approvalGates.some(({ type }) => type === 'Manager')
-    if (chance < 40 && !hasManagerGate) approvalGates.push({ order, type: 'Manager', approvers: [] })
+    // Whether a gate of collections has no approver is not certain while people change.
+    const fallback = random.percent(30) ? { fallback: randomFallback(random, collectionIds) } : {}
+    if (chance < 40 && !hasManagerGate) approvalGates.push({ order, type: 'Manager', approvers: [], ...fallback })
     else if (chance < 80 && collectionIds.length > 0) {
       const approvers = new Set([pickOf(random, collectionIds), pickOf(random, collectionIds)])
       approvalGates.push({ order, type: 'Collection', approvers: [...approvers] })
-    } else approvalGates.push({ order, type: 'Identity', approvers: randomStaff(random) })
+    } else approvalGates.push({ order, type: 'Identity', approvers: randomStaff(random), ...fallback })
   }
-  return { approvalRequired: gateCount > 0, approvalGates, joinableBy: randomJoinableBy(random, collectionIds) }
+  return {
+    approvalRequired: gateCount > 0,
+    approvalGates,
+    joinableBy: randomJoinableBy(random, collectionIds),
+    ...(random.percent(30) ? { maxDays: pickOf(random, [1, 10]) } : {}),
+    ...(random.percent(30) ? { requestDays: pickOf(random, [1, 5]) } : {}),
+  }
+}
+
+function randomFallback(random: Random, collectionIds: readonly string[]): ModelFallback {
+  const isOfCollection = collectionIds.length > 0 && random.percent(50)
+  return {
+    afterDays: 365,
+    type: isOfCollection ? 'Collection' : 'Identity',
+    approvers: isOfCollection ? [pickOf(random, collectionIds)] : randomStaff(random),
+  }
 }
 
 function randomJoinableBy(random: Random, collectionIds: readonly string[]): string[] {
@@ -36,13 +53,22 @@ function randomStaff(random: Random): string[] {
 
 /** The policy as the API takes it, with core ids. */
 export async function policyBody(organisation: Organisation, policy: ModelPolicy) {
-  const { approvalRequired, approvalGates, joinableBy } = policy
-  const gates = approvalGates.map(async ({ approvers, ...gate }) => {
-    if (gate.type !== 'Identity') return { ...gate, approvers }
-    const ids = await Promise.all(approvers.map((nin) => coreIdOf(organisation, nin)))
-    return { ...gate, approvers: ids.filter((id) => id !== undefined) }
-  })
-  return { approvalRequired, approvalGates: await Promise.all(gates), joinableBy: { collectionIds: joinableBy } }
+  const { approvalRequired, approvalGates, joinableBy, ...days } = policy
+  const withIds = async <Named extends Pick<ModelGate, 'type' | 'approvers'>>(named: Named) => {
+    if (named.type !== 'Identity') return named
+    const ids = await Promise.all(named.approvers.map((nin) => coreIdOf(organisation, nin)))
+    return { ...named, approvers: ids.filter((id) => id !== undefined) }
+  }
+  const gates = approvalGates.map(async ({ fallback, ...gate }) => ({
+    ...(await withIds(gate)),
+    ...(fallback === undefined ? {} : { fallback: await withIds(fallback) }),
+  }))
+  return {
+    approvalRequired,
+    approvalGates: await Promise.all(gates),
+    joinableBy: { collectionIds: joinableBy },
+    ...days,
+  }
 }
 
 export async function createJoinableCollection(organisation: Organisation, random: Random): Promise<void> {

@@ -10,6 +10,25 @@ export function approversAt(
   subject: RequestSubject,
   members: ModelMembers = model.members(),
 ): Set<string> {
+  const own = ownApproversAt(model, gate, subject, members)
+  const { fallback } = gate
+  const isNobody = own.difference(new Set([subject.nin])).size === 0
+  return fallback !== undefined && isNobody ? own.union(ownApproversAt(model, fallback, subject, members)) : own
+}
+
+/** Those whom an approver among these represents as a deputy. */
+export function representedBy({ deputies }: OrganisationModel, nin: string, approvers: ReadonlySet<string>): string[] {
+  return [...deputies].flatMap(([represented, deputy]) =>
+    deputy === nin && approvers.has(represented) ? [represented] : [],
+  )
+}
+
+function ownApproversAt(
+  model: OrganisationModel,
+  gate: Pick<ModelGate, 'type' | 'approvers'>,
+  subject: RequestSubject,
+  members: ModelMembers,
+): Set<string> {
   switch (gate.type) {
     case 'Identity':
       return new Set(gate.approvers)

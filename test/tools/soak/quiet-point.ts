@@ -2,19 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { MembershipChange } from '../../../infra/local/directory/membership-changes.ts'
 import type { Clocks } from './clocks.ts'
 import { compareCollections } from './compare-collections.ts'
+import { compareErased } from './compare-erased.ts'
+import { compareEvents } from './compare-events.ts'
 import { compareGroups, openJobs } from './compare-groups.ts'
 import { compareHistory, type FormerMembers } from './compare-history.ts'
+import { compareMails } from './compare-mails.ts'
 import { comparePeople } from './compare-people.ts'
+import { dayIn, daysFrom } from './day-model.ts'
 import type { Host } from './hosts.ts'
 import type { Organisation } from './organisation.ts'
 import type { WaitingMessages } from './server-process.ts'
 import type { RunningServers } from './servers.ts'
+import { DAY_LASTS_MS } from './zone-actions.ts'
 
 const POLL_MS = 100
 /** Time without any progress after which the clocks are advanced: what is left waits for a lease, a lock or a delay. */
 const IDLE_MS = 300
 const LOCKED_IDLE_MS = 1500
-const LONGEST_ADVANCE_MS = 60_000
+/** Memberships end up to a day later. */
+const LONGEST_ADVANCE_MS = 7_200_000
 const OPEN_JOB_TRIES = 3
 const DRAINED_WITHIN_MS = 180_000
 /**
@@ -41,21 +47,39 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   const { organisation, servers } = deps
   await drain(deps)
   deps.clocks.advance(READS_TRUSTED_AFTER_MS)
-  await sweep(deps)
-  await drain(deps)
+  await sweepOfToday(deps)
   const { faults, names } = await comparePeople(organisation)
   faults.push(...(await compareCollections(organisation, names)))
-  faults.push(...(await compareHistory(organisation, names, deps.formerMembers, deps)))
+  const history = await compareHistory(organisation, names, deps.formerMembers, deps)
+  faults.push(...history.faults, ...(await compareEvents(organisation, history.histories)))
   const writes = await newWrites(deps)
   faults.push(...(await compareGroups(organisation, writes)), ...organisation.watch.check(writes))
-  faults.push(...(await jobsThatStayOpen(deps)))
+  faults.push(...(await compareMails(organisation)))
+  faults.push(...compareErased(organisation, servers.databaseFile), ...(await jobsThatStayOpen(deps)))
   const { deadLettered } = await servers.command('queue')<WaitingMessages>('counts')
   if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)
   faults.push(...organisation.api.lostAnswers.splice(0))
   organisation.changedNins.clear()
+  organisation.pendingChanges.clear()
   organisation.model.releaseHolds()
   organisation.watch.restart()
   return faults
+}
+
+/** Sweeps until the members are those of a day that lasts for some time. */
+async function sweepOfToday(deps: QuietPointDependencies): Promise<void> {
+  const { model, times, watch } = deps.organisation
+  const soon = () => dayIn(model.timeZone, times.now().latestMs + DAY_LASTS_MS)
+  do {
+    while (dayIn(model.timeZone, times.now().earliestMs) !== soon()) deps.clocks.advance(DAY_LASTS_MS)
+    // Members can have been evaluated on any of the days.
+    for (const day of daysFrom(model.today, soon())) {
+      model.today = day
+      watch.observe()
+    }
+    await sweep(deps)
+    await drain(deps)
+  } while (soon() !== model.today)
 }
 
 /** @throws Error when messages are left after three minutes */

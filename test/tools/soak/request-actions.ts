@@ -1,9 +1,12 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
+import { exactly, grantMembership, laterEnd } from './end-model.ts'
+import { membershipKeys } from './gate-dependencies.ts'
 import { positionsOf } from './manager-model.ts'
 import {
   apply,
   coreIdOf,
   corePositionIdOf,
+  countOutcome,
   expectStatus,
   JOINABLE_PATH,
   type Organisation,
@@ -13,14 +16,18 @@ import {
 } from './organisation.ts'
 import type { JoinableModel } from './organisation-model.ts'
 import { pickOf } from './picks.ts'
+import { isEligible } from './policy-model.ts'
 import { isOpenOrJoined, type ModelRequest } from './request-model.ts'
 import { isStaff, ninOf, payrollNinOf, STAFF_COUNT } from './source-items.ts'
 import {
+  askedEnd,
+  endBody,
   newModelRequest,
   newSubmission,
   possibleResults,
   type SoakSubmission,
   sendSubmission,
+  shortTime,
   submissionKeys,
   usualSubject,
 } from './submissions.ts'
@@ -46,12 +53,13 @@ export async function actOnMembership(organisation: Organisation, random: Random
     const action: MembershipAction = { organisation, collectionId, collection, nin }
     const open = collection.requests.find((request) => request.nin === nin && isOpenOrJoined(request))
     if (open === undefined) {
-      if (identity.account === undefined || random.percent(25)) await addDirectly(action)
-      else await submit(action, identity.account, submission, keys, named)
+      if (identity.account === undefined || random.percent(25)) await addDirectly(action, random)
+      else await submit(action, identity.account, submission, keys, named, random)
       return
     }
     if (random.percent(15)) await removeDirectly(action, open)
     else if (open.id === undefined) await removeDirectly(action, open)
+    else if (open.status === 'Joined' && random.percent(50)) await extend(action, open, random)
     else if (open.status === 'Joined') await withdraw(action, open, 'leave', identity.account)
     else if (random.percent(20)) await withdraw(action, open, 'cancel', cancellingAccount(action, open, random))
   })
@@ -79,21 +87,27 @@ async function submit(
   submission: SoakSubmission,
   keys: ReadonlySet<string>,
   named: string | undefined,
+  random: Random,
 ) {
   const results = possibleResults(organisation, submission, keys)
   if (results === undefined) return
   const body = named === undefined ? {} : { relationshipId: await corePositionIdOf(organisation, named) }
-  await sendSubmission(organisation, submission, { account, submitterNin: undefined, body }, results)
+  await sendSubmission(organisation, submission, { account, submitterNin: undefined, body }, results, random)
 }
 
 /** Where the positions of the person changed lately, it is not certain yet for which one the membership is. */
-async function addDirectly({ organisation, collectionId, collection, nin }: MembershipAction) {
+async function addDirectly({ organisation, collectionId, collection, nin }: MembershipAction, random: Random) {
   if (!organisation.recentChanges.isSettled([nin])) return
   const coreId = await coreIdOf(organisation, nin)
-  const body = { coreIdentityIds: [coreId] }
+  const { times } = organisation
+  const began = times.now()
+  const askedEndMs = askedEnd(organisation, random)
+  const body = { coreIdentityIds: [coreId], ...endBody(askedEndMs) }
   const path = `${JOINABLE_PATH}/${collectionId}/results/members`
   await expectStatus(organisation, { token: organisation.callers.writer, method: 'POST', path, body }, 200)
-  const request = newModelRequest(undefined, usualSubject(organisation.model, nin))
+  const created = times.since(began)
+  const request = newModelRequest(undefined, usualSubject(organisation.model, nin), { created, askedEndMs })
+  grantMembership(request, collection.policy, created)
   apply(organisation, () => collection.requests.push(request))
   organisation.recentChanges.note(nin)
 }
@@ -108,6 +122,31 @@ async function removeDirectly({ organisation, collectionId, nin }: MembershipAct
     if (request.status === 'Joined') request.status = 'Left'
   })
   organisation.recentChanges.note(nin)
+}
+
+/** Asks for a later end of a membership that has one and no gates. */
+async function extend(
+  { organisation, collectionId, collection: { policy }, nin }: MembershipAction,
+  request: ModelRequest,
+  random: Random,
+): Promise<void> {
+  const { model, times, recentChanges, callers } = organisation
+  const endMs = laterEnd(request, policy, times.now(), shortTime(random))
+  const isCertain = !request.isEndUncertain && recentChanges.isSettled(membershipKeys(model, nin, policy.joinableBy))
+  if (endMs === undefined || !isCertain || policy.approvalRequired || !isEligible(model, policy, nin)) return
+  const path = `${REQUESTS_PATH}/${collectionId}/${request.id}`
+  const body = { endsAt: new Date(endMs).toISOString() }
+  const options = { token: callers.writer, method: 'POST', path: `${path}/extend`, body }
+  const reply = await expectStatus(organisation, options, 200, 400, 409)
+  const { endsAt } = await readWritten<{ endsAt: string | null }>(organisation, path)
+  const isDone = Date.parse(endsAt ?? '') === endMs
+  if (!isDone || (reply.status !== 200 && !reply.isRetry)) {
+    throw new Error(
+      `${path}/extend until ${body.endsAt}: ${reply.status} ${JSON.stringify(reply.errors)}, it is ${endsAt}`,
+    )
+  }
+  request.end = exactly(endMs)
+  countOutcome(organisation, 'extended')
 }
 
 /** Of the subject, or of a member of staff who submitted the request. */

@@ -1,3 +1,5 @@
+import { grantMembership, type Span } from './end-model.ts'
+
 /** Membership requests. Independent of the service: it shares no code with it. */
 
 export type ModelGate = {
@@ -5,12 +7,23 @@ export type ModelGate = {
   readonly type: 'Identity' | 'Collection' | 'Manager'
   /** National identity numbers, ids of collections, or none. */
   readonly approvers: readonly string[]
+  /** Decides as well while the gate has no approver but the requester. */
+  readonly fallback?: ModelFallback
+}
+export type ModelFallback = {
+  readonly afterDays: number
+  readonly type: 'Identity' | 'Collection'
+  readonly approvers: readonly string[]
 }
 export type ModelPolicy = {
   readonly approvalRequired: boolean
   readonly approvalGates: readonly ModelGate[]
   /** Ids of collections whose members may ask to join; everyone may when there are none. */
   readonly joinableBy: readonly string[]
+  /** Days for which a membership lasts; no limit without. */
+  readonly maxDays?: number
+  /** Days within which a request is to be decided; no limit without. */
+  readonly requestDays?: number
 }
 
 export type ModelStatus = 'PendingApproval' | 'Joined' | 'Rejected' | 'Cancelled' | 'Left'
@@ -34,14 +47,24 @@ export type ModelRequest = {
   readonly approvedGates: string[]
   /** Who approved or rejected it, by national identity number. */
   readonly deciders: Set<string>
-  /** Notes of the acknowledged decisions: each is unique in a run. */
-  readonly decisionNotes: string[]
+  /** On whose behalf deputies did. */
+  readonly represented: Set<string>
+  /** Notes of the acknowledged decisions, with who made them: each is unique in a run. */
+  decisionNotes: readonly { readonly text: string; readonly actorNin: string }[]
   /** Statuses of a request that the deletion of the identity has cancelled, until the service notices the deletion. */
   unnoticed: ModelStatus[]
   /** Whether it was one of two of a person when two identities were merged, until the service notices the merge. */
   isMergeUnnoticed: boolean
   /** Whether the membership ended by the deletion of the identity, and comes back with it. */
   endedByDeletion: boolean
+  /** When it was made. */
+  readonly created: Span
+  /** The end that was asked for, in milliseconds. */
+  readonly askedEndMs: number | undefined
+  /** When the membership ends by itself. */
+  end: Span | undefined
+  /** Whether it is not known when it was granted, or which of two memberships stays, until the next quiet point. */
+  isEndUncertain: boolean
 }
 
 /** The person and the position that a request is for. */
@@ -71,9 +94,15 @@ export function gateOf(policy: ModelPolicy, request: ModelRequest): ModelGate | 
 }
 
 /** @param mayJoin Whether the requester is still eligible. */
-export function approveAt(policy: ModelPolicy, request: ModelRequest, gate: ModelGate, mayJoin: boolean): void {
+export function approveAt(
+  policy: ModelPolicy,
+  request: ModelRequest,
+  gate: ModelGate,
+  { mayJoin, at }: { readonly mayJoin: boolean; readonly at: Span },
+): void {
   request.approvedGates.push(gateKey(gate))
   request.status = mayJoin ? statusUnder(policy, request) : 'Cancelled'
+  if (request.status === 'Joined') grantMembership(request, policy, at)
 }
 
 /** The status of a new request, or of a waiting one after a change of the policy. */
@@ -93,8 +122,10 @@ export const mayBeJoined = ({ status, alternatives, unnoticed }: ModelRequest): 
  * @param mayJoin Whether the requester is eligible under the changed policy.
  */
 export function followPolicy(policy: ModelPolicy, former: ModelPolicy, request: ModelRequest, mayJoin: boolean): void {
+  const wasJoined = request.status === 'Joined'
   if (request.status === 'PendingApproval') moveWaiting(policy, former, request, mayJoin)
   const joins = statusUnder(policy, request) === 'Joined'
+  if (joins && !wasJoined) request.isEndUncertain = true
   if (request.isMergeUnnoticed && (joins || request.status === 'Joined')) request.alternatives.push('Joined', 'Left')
   if (!joins) return
   if (request.alternatives.includes('PendingApproval')) request.alternatives.push('Joined')
@@ -111,6 +142,19 @@ function moveWaiting(policy: ModelPolicy, former: ModelPolicy, request: ModelReq
   else if (!isAtSamePlace) request.status = 'Cancelled'
   // The gate has other approvers: it is the same one, or another.
   else if (gateKey(from) !== gateKey(to)) request.alternatives.push('Cancelled')
+}
+
+/** The notes on the requests of a person are erased, and the person's own notes. */
+export function eraseNotesOf(nin: string, requests: readonly ModelRequest[]): void {
+  for (const request of requests) {
+    request.decisionNotes = request.nin === nin ? [] : request.decisionNotes.filter(({ actorNin }) => actorNin !== nin)
+  }
+}
+
+/** A position gets another external id. */
+export function renamePosition(request: ModelRequest, former: string, name: string): void {
+  if (request.position === former) request.position = name
+  if (request.lostPosition === former) request.lostPosition = name
 }
 
 /** A position is gone: what is for it stays, for no position. @returns Whether there is such a request. */
@@ -175,6 +219,7 @@ export function mergeRequests(requests: readonly ModelRequest[], formerNin: stri
     request.nin = nin
     request.formerNin = formerNin
     if (kept === undefined || !isOpenOrJoined(request)) continue
+    for (const either of [kept, request]) either.isEndUncertain = true
     if (kept.status === 'PendingApproval' || request.status === 'PendingApproval') {
       for (const either of [kept, request]) either.isMergeUnnoticed = true
     }

@@ -4,6 +4,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { seededRandom } from '../../../infra/local/demo/seeded-random.ts'
 import { actionsOn } from './actions.ts'
 import { Clocks } from './clocks.ts'
+import { EventReceiver } from './event-receiver.ts'
 import { FaultInjection } from './fault-injection.ts'
 import { type Host, startHosts } from './hosts.ts'
 import { buildOrganisation, newOrganisation } from './new-organisation.ts'
@@ -54,6 +55,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const clocks = new Clocks()
   const tenant = soakTenant(options.seed, options.personCount, options.collectionCount)
   const servers = await startServers(options.folder, tenant.seed, clocks)
+  const receiver = await EventReceiver.start(seededRandom(options.seed, 'receiver'))
   let hosts: readonly Host[] = []
   try {
     setDefaultCACertificates([...getCACertificates('default'), servers.directory.caPem])
@@ -68,7 +70,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
       clocks,
       clocksApartMs: options.clocksApartMs,
     })
-    const organisation = await newOrganisation(options, tenant, servers, hosts)
+    const organisation = await newOrganisation(options, tenant, servers, hosts, { clocks, receiver })
     return await runPhases(options, {
       organisation,
       servers,
@@ -79,6 +81,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     })
   } finally {
     await Promise.all(hosts.map((host) => host.close()))
+    receiver.close()
     await servers.close()
   }
 }
@@ -87,6 +90,8 @@ const HOST_SETTINGS = {
   API_SCOPE: 'user_impersonation',
   REQUESTS_PER_CALLER_PER_MINUTE: '0',
   LOG_LEVEL: 'info',
+  EVENT_TARGETS: 'http://127.0.0.1',
+  PUBLIC_URL: 'https://collections.soak.example',
   EVALUATION_DELAY_MS: '200',
   SYNC_RETRY_DELAYS_S: '2,5,10',
   SYNC_BATCH_S: '20',
@@ -142,6 +147,8 @@ async function runPhases(options: SoakOptions, parts: QuietPointDependencies): P
   say(`Outcomes: ${JSON.stringify(Object.fromEntries([...organisation.outcomeCounts].sort()))}`)
   say(`Requests by status: ${JSON.stringify(Object.fromEntries(organisation.api.statusCounts))}`)
   say(`Faults injected: ${JSON.stringify(Object.fromEntries(faultInjection.counts))}`)
+  const { receiver, mails } = organisation
+  say(`Events: ${receiver.events.size} in ${receiver.deliveryCount} deliveries; mails: ${mails.size}`)
   for (const line of resources.report()) say(line)
   for (const fault of faults.slice(0, FAULTS_SHOWN)) say(`FAULT ${fault}`)
   return { faults, quietPointCount, killCount: faultInjection.killCount }

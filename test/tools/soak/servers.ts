@@ -12,6 +12,7 @@ export type ServerName = (typeof SERVER_NAMES)[number]
 export type RunningServers = {
   readonly portOf: Readonly<Record<ServerName, number>>
   readonly directory: DirectoryStarted
+  readonly databaseFile: string
   /** Connection settings of the hosts. */
   readonly settings: Readonly<Record<string, string>>
   command: (server: ServerName) => SendCommand
@@ -62,6 +63,7 @@ export async function startServers(folder: string, seed: DirectorySeed, clocks: 
   return {
     portOf,
     directory,
+    databaseFile: database.file,
     settings: {
       AUTHORITY_URL: directory.url,
       GRAPH_URL: directory.url,

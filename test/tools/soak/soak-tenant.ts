@@ -25,8 +25,8 @@ export function soakTenant(seed: number, personCount: number, groupCount: number
   const guids = (kind: string, count: number) => Array.from({ length: count }, (_, index) => guid(kind, index))
   const [tenantId, serviceClientId, publicClientId] = [guid('tenant'), guid('service'), guid('public')]
   const [connectorClientId, testerClientId] = [guid('connector'), guid('tester')]
-  // One account for each person, and one that a person can get by a merge.
-  const accounts = guids('account', 2 * personCount)
+  // One account for each person, and two that a person can get by a merge.
+  const accounts = guids('account', 3 * personCount)
   const strangers = guids('stranger', STRANGER_COUNT)
   const groupIds = guids('group', groupCount)
   const clientSecret = derivedSecret('soak', seed, 'service')
@@ -68,7 +68,11 @@ export function soakTenant(seed: number, personCount: number, groupCount: number
           tenantId,
           domain: 'soak.example',
           applications: [
-            application('service', serviceClientId, clientSecret, ['GroupMember.ReadWrite.All', 'Directory.Read.All']),
+            application('service', serviceClientId, clientSecret, [
+              'GroupMember.ReadWrite.All',
+              'Directory.Read.All',
+              'Mail.Send',
+            ]),
             application('tester', testerClientId, testerSecret, ['Group.ReadWrite.All', 'GroupMember.ReadWrite.All']),
           ],
           people: [],
@@ -82,6 +86,7 @@ export function soakTenant(seed: number, personCount: number, groupCount: number
       HOME_TENANT_ID: tenantId,
       GRAPH_CLIENT_SECRET: clientSecret,
       CONSOLE_CLIENT_ID: publicClientId,
+      MAIL_SENDER: `user${users.length - 1}@soak.example`,
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
+import { daysLater } from './day-model.ts'
 import type { Organisation } from './organisation.ts'
 import type { ObjectData, ObjectKind } from './people-model.ts'
 import { pickOf } from './picks.ts'
@@ -19,48 +20,66 @@ export const isStaff = (nin: string): boolean => Number(nin) < Number(ninOf(STAF
 /** Leaders are never merged with others. */
 export const isLeader = (nin: string): boolean => Number(nin) < Number(ninOf(LEADER_COUNT))
 /** @param externalId Of a person in the HR system. */
-export const ninOfExternalId = (externalId: string): string => ninOf(Number(externalId.slice(1)))
+export const ninOfExternalId = (externalId: string): string => ninOf(Number.parseInt(externalId.slice(1), 10))
 /** Every third person gets the account from the source of accounts, the others from the HR system. */
 export const isBoundByAccounts = (person: number): boolean => person >= LEADER_COUNT && person % 3 === 0
 
-export type SourceItem = { readonly objectType: ObjectKind; readonly externalId: string; readonly data?: ObjectData }
+/** People of the HR system who can have a card, which has no national identity number. They have no other account. */
+export const hasCard = (person: number): boolean =>
+  person >= LEADER_COUNT && person < LEADER_COUNT + 40 && person % 3 === 1
 
-export const unitItem = (unit: number, random: Random): SourceItem => ({
+export type SourceItem = {
+  readonly objectType: ObjectKind
+  readonly externalId: string
+  /** The name that the object has had so far. */
+  readonly previousExternalId?: string
+  readonly data?: ObjectData
+}
+
+export const unitItem = ({ names }: Organisation, unit: number, random: Random): SourceItem => ({
   objectType: 'orgUnit',
-  externalId: `U${unit}`,
+  externalId: names.of(`U${unit}`),
   data: {
     displayName: `${pickOf(random, UNIT_TYPES)} ${unit}`,
     type: pickOf(random, UNIT_TYPES),
     // A parent has a lower number, so that there is no cycle.
-    ...(unit > 0 ? { parent: { externalId: `U${random.below(unit)}` } } : {}),
-    ...(random.percent(60) ? { manager: { externalId: `P${random.below(LEADER_COUNT)}` } } : {}),
+    ...(unit > 0 ? { parent: { externalId: names.of(`U${random.below(unit)}`) } } : {}),
+    ...(random.percent(60) ? { manager: { externalId: names.of(`P${random.below(LEADER_COUNT)}`) } } : {}),
   },
 })
 
-export function identityItem({ tenant }: Organisation, person: number, random: Random): SourceItem {
+export function identityItem({ tenant, names }: Organisation, person: number, random: Random): SourceItem {
   return {
     objectType: 'identity',
-    externalId: `P${person}`,
+    externalId: names.of(`P${person}`),
     data: {
       displayName: `${pickOf(random, NAMES)} ${person}`,
       nin: ninOf(person),
       countryCode: pickOf(random, COUNTRIES),
+      ...(isStaff(ninOf(person)) ? { email: `user${person}@soak.example` } : {}),
+      ...(hasCard(person) ? cardKeys(String(person), random) : {}),
       ...(isBoundByAccounts(person) ? {} : { directoryObjectId: tenant.accounts[person] }),
     },
   }
 }
 
-function positionItem({ unitCount }: Organisation, person: number, letter: 'R' | 'S', random: Random): SourceItem {
+function positionItem(
+  { unitCount, names, model }: Organisation,
+  person: number,
+  letter: 'R' | 'S',
+  random: Random,
+): SourceItem {
   const leader = random.below(LEADER_COUNT)
   return {
     objectType: 'relationship',
-    externalId: `${letter}${person}`,
+    externalId: names.of(`${letter}${person}`),
     data: {
       title: pickOf(random, TITLES),
       employeeId: `${letter}${person}`,
-      identity: { externalId: `P${person}` },
-      orgUnit: { externalId: `U${random.below(unitCount)}` },
-      ...(random.percent(40) && leader !== person ? { manager: { externalId: `P${leader}` } } : {}),
+      identity: { externalId: names.of(`P${person}`) },
+      orgUnit: { externalId: names.of(`U${random.below(unitCount)}`) },
+      startDate: daysLater(model.today, random.below(6) - 2),
+      ...(random.percent(40) && leader !== person ? { manager: { externalId: names.of(`P${leader}`) } } : {}),
     },
   }
 }
@@ -88,10 +107,30 @@ export const hire = (organisation: Organisation, person: number, random: Random)
   ...(random.percent(60) ? deliveredPosition(organisation, person, 'S', random) : []),
 ]
 
-export function accountItem({ tenant }: Organisation, person: number): SourceItem {
+/** What a card and its holder have in common. Texts are compared without case. */
+const cardKeys = (number: string, random: Random): ObjectData => ({
+  employeeNumber: `e${number}`,
+  ...(random.percent(70) ? { email: `user${number}@soak.example` } : {}),
+  ...(random.percent(70) ? { 'custom/badge': `Badge ${number}` } : {}),
+})
+
+export function cardItem({ tenant, personCount }: Organisation, person: number, random: Random): SourceItem {
+  const keys = Object.entries(cardKeys(String(person), random)).map(([key, value]) => [
+    key,
+    String(value).toUpperCase(),
+  ])
+  const account = tenant.accounts[2 * personCount + person]
   return {
     objectType: 'identity',
-    externalId: `A${person}`,
+    externalId: `C${person}`,
+    data: { displayName: `Card ${person}`, directoryObjectId: account, ...Object.fromEntries(keys) },
+  }
+}
+
+export function accountItem({ tenant, names }: Organisation, person: number): SourceItem {
+  return {
+    objectType: 'identity',
+    externalId: names.of(`A${person}`),
     data: {
       nin: ninOf(person),
       directoryObjectId: tenant.accounts[person],

@@ -1,4 +1,5 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
+import { grantMembership, type Span } from './end-model.ts'
 import { approverKeys, membershipKeys } from './gate-dependencies.ts'
 import { positionsOf } from './manager-model.ts'
 import { apply, countOutcome, expectStatus, type Organisation, pickSettled, REQUESTS_PATH } from './organisation.ts'
@@ -25,10 +26,17 @@ type SentSubmission = {
 type RequestAnswer = { readonly id: string; readonly relationshipId: string | null }
 type SubmissionResult = 'accepted' | 'RequestAlreadyOpen' | 'AlreadyMember' | 'NotEligible' | 'NoApprover'
 
+/** What a submission says besides its subject. */
+export type RequestOrigin = {
+  readonly created: Span
+  readonly askedEndMs: number | undefined
+  readonly submitterNin?: string | undefined
+}
+
 export const newModelRequest = (
   id: string | undefined,
   subject: RequestSubject,
-  submitterNin?: string,
+  { created, askedEndMs, submitterNin }: RequestOrigin,
 ): ModelRequest => ({
   id,
   nin: subject.nin,
@@ -42,8 +50,13 @@ export const newModelRequest = (
   isMergeUnnoticed: false,
   approvedGates: [],
   deciders: new Set(),
+  represented: new Set(),
   decisionNotes: [],
   endedByDeletion: false,
+  created,
+  askedEndMs,
+  end: undefined,
+  isEndUncertain: false,
 })
 
 /** A person with exactly one position requests it, others request none. */
@@ -111,17 +124,20 @@ export async function sendSubmission(
   { collectionId, collection, subject }: SoakSubmission,
   { account, submitterNin, body }: SentSubmission,
   possible: readonly string[],
+  random: Random,
 ): Promise<void> {
   const way = submitterNin === undefined ? 'submit' : 'submit-on-behalf'
   const path = `${REQUESTS_PATH}/${collectionId}/${way}`
   const idempotencyKey = organisation.unique('submission')
+  const began = organisation.times.now()
+  const askedEndMs = askedEnd(organisation, random)
   const reply = await expectStatus<RequestAnswer>(
     organisation,
     {
       token: await organisation.callers.person(account),
       method: 'POST',
       path,
-      body: { ...body, notes: idempotencyKey },
+      body: { ...body, notes: idempotencyKey, ...endBody(askedEndMs) },
       idempotencyKey,
     },
     201,
@@ -136,11 +152,27 @@ export async function sendSubmission(
   }
   countOutcome(organisation, `${way}: ${result}`)
   if (result !== 'accepted') return
-  const request = newModelRequest(reply.data.id, subject, submitterNin)
+  const created = organisation.times.since(began)
+  const request = newModelRequest(reply.data.id, subject, { created, askedEndMs, submitterNin })
   request.status = statusUnder(collection.policy, request)
+  if (request.status === 'Joined') grantMembership(request, collection.policy, created)
   apply(organisation, () => collection.requests.push(request))
   organisation.recentChanges.note(subject.nin)
   if (reply.data.relationshipId !== null && subject.position !== undefined) {
     organisation.positionNames.set(reply.data.relationshipId, subject.position)
   }
 }
+
+/** Later than the next quiet point begins, and earlier than it ends. */
+const ASKED_END_MS = { least: 6 * 60_000, range: 3 * 60_000 }
+
+/** The end that some memberships are asked to have. */
+export function askedEnd({ times }: Organisation, random: Random): number | undefined {
+  if (!random.percent(20)) return undefined
+  return times.now().latestMs + shortTime(random)
+}
+
+export const shortTime = (random: Random): number => ASKED_END_MS.least + random.below(ASKED_END_MS.range)
+
+export const endBody = (askedEndMs: number | undefined) =>
+  askedEndMs === undefined ? {} : { endsAt: new Date(askedEndMs).toISOString() }

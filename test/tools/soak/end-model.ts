@@ -1,0 +1,82 @@
+/** When memberships and waiting requests end by themselves. Independent of the service: it shares no code with it. */
+import type { ModelPolicy, ModelRequest, ModelStatus } from './request-model.ts'
+
+/** A time, as far as it is known: the clocks of the instances are apart. */
+export type Span = { readonly earliestMs: number; readonly latestMs: number }
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** An end that is past has had its effect after this time. */
+const ENDED_WITHIN_MS = 60_000
+/** The message for an end that is more than a day ahead comes from a look that can be late by this time. */
+const LOOK_LATE_MS = 3 * 60 * 60 * 1000
+
+/** The request is granted: the membership ends when it was asked to, or after the days of the policy. */
+export function grantMembership(request: ModelRequest, { maxDays }: ModelPolicy, granted: Span): void {
+  if (request.askedEndMs !== undefined) request.end = exactly(request.askedEndMs)
+  else request.end = maxDays === undefined ? undefined : after(granted, maxDays)
+}
+
+/** @param now The time at a quiet point. */
+export function applyEnd(request: ModelRequest, policy: ModelPolicy, now: Span): void {
+  const due = dueOf(request, policy)
+  const isFar = due !== undefined && due.latestMs - request.created.earliestMs > DAY_MS
+  const endedWithinMs = isFar ? LOOK_LATE_MS : ENDED_WITHIN_MS
+  const isPast = due !== undefined && due.latestMs + endedWithinMs < now.earliestMs
+  const mayBePast = request.isEndUncertain || (due !== undefined && due.earliestMs <= now.latestMs)
+  if (!mayBePast) return
+  const others = [...request.alternatives, ...request.unnoticed]
+  const isCertain = isPast && !request.isEndUncertain && others.length === 0
+  if (isCertain) request.status = ENDED_FROM[request.status] ?? request.status
+  else request.alternatives.push(...[request.status, ...others].flatMap((status) => ENDED_FROM[status] ?? []))
+}
+
+/** A membership whose end is past does not come back with its person. @param now The time at a quiet point. */
+export function forgetPastEnd(request: ModelRequest, now: Span): void {
+  if (request.end !== undefined && request.end.latestMs < now.earliestMs) request.endedByDeletion = false
+}
+
+const ENDED_FROM: Readonly<Partial<Record<ModelStatus, ModelStatus>>> = {
+  Joined: 'Left',
+  PendingApproval: 'Cancelled',
+}
+
+function dueOf({ status, end, askedEndMs, created }: ModelRequest, { requestDays }: ModelPolicy): Span | undefined {
+  if (status !== 'PendingApproval') return end
+  const asked = askedEndMs === undefined ? [] : [exactly(askedEndMs)]
+  const deadline = requestDays === undefined ? [] : [after(created, requestDays)]
+  return [...asked, ...deadline].sort((one, other) => one.earliestMs - other.earliestMs)[0]
+}
+
+/** Whether a membership that is found has an end as it must be. What was not known is known afterwards. */
+export function hasRightEnd(request: ModelRequest, endsAt: string | null): boolean {
+  const { status, askedEndMs, end, isEndUncertain } = request
+  request.isEndUncertain = false
+  if (status !== 'PendingApproval' && status !== 'Joined') return true
+  const found = endsAt === null ? undefined : exactly(Date.parse(endsAt))
+  const asked = askedEndMs === undefined ? undefined : exactly(askedEndMs)
+  if (status === 'PendingApproval') return isWithin(asked, found)
+  request.end = found
+  return isEndUncertain || isWithin(end, found)
+}
+
+function isWithin(expected: Span | undefined, found: Span | undefined): boolean {
+  if (expected === undefined || found === undefined) return expected === found
+  return found.earliestMs >= expected.earliestMs && found.latestMs <= expected.latestMs
+}
+
+/** The end that a membership gets that is extended now; undefined when the present one is as late. */
+export function laterEnd(
+  { end }: ModelRequest,
+  { maxDays }: ModelPolicy,
+  now: Span,
+  shortMs: number,
+): number | undefined {
+  const askedMs = maxDays === undefined ? now.latestMs + shortMs : now.earliestMs + maxDays * DAY_MS - ENDED_WITHIN_MS
+  return end === undefined || end.latestMs >= askedMs ? undefined : askedMs
+}
+
+export const exactly = (atMs: number): Span => ({ earliestMs: atMs, latestMs: atMs })
+
+function after({ earliestMs, latestMs }: Span, days: number): Span {
+  return { earliestMs: earliestMs + days * DAY_MS, latestMs: latestMs + days * DAY_MS }
+}
