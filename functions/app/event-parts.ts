@@ -7,7 +7,7 @@ import {
 import { cosmosOutbox, cosmosOutboxStore, type Outbox } from '../../shared/cosmos/events/outbox.ts'
 import { cosmosRecordedChanges } from '../../shared/cosmos/events/recorded-changes.ts'
 import { cosmosSubscriptionStore } from '../../shared/cosmos/events/subscription-store.ts'
-import type { CollectionLists, CollectionStore } from '../../shared/domain/collections/collection-dependencies.ts'
+import type { CollectionLists } from '../../shared/domain/collections/collection-dependencies.ts'
 import { deliverEvents } from '../../shared/domain/events/deliver-events.ts'
 import type { TellByMail } from '../../shared/domain/events/event-stores.ts'
 import { EVENT_SOURCES, type EventDependencies } from '../../shared/domain/events/event-stores.ts'
@@ -42,7 +42,7 @@ export function eventParts(
   { historyDays, eventTargets, clockDifferenceS }: Settings,
   { container, messageQueue, log, metrics, deriveId, newId, nowMs, elapsedMs, sleep }: Parts,
   subscriptions: EventDependencies['subscriptions'],
-  collections: Pick<CollectionStore, 'find'> & Pick<CollectionLists, 'summaries'>,
+  collections: Pick<CollectionLists, 'summaries'>,
   tellByMail: TellByMail | undefined,
 ): EventDependencies {
   return {
@@ -53,10 +53,7 @@ export function eventParts(
     deliveries: cosmosDeliveryStore(container('events')),
     lanes: cosmosLaneStore(container('events')),
     sender: webhookSender({ targets: eventTargets, nowMs, elapsedMs }),
-    collections: {
-      find: async (tenantId, id) => (await collections.find(tenantId, id))?.value,
-      all: collections.summaries,
-    },
+    collections,
     backlogLimitCount: BACKLOG_LIMIT_COUNT,
     clockDifferenceMs: clockDifferenceS * 1000,
     tellByMail,
@@ -76,7 +73,7 @@ export function eventMessages(deps: EventDependencies) {
   })
   const outbox = coalesce((key) => {
     const [tenantId, [name]] = split(key)
-    const source = EVENT_SOURCES.find((each) => each === name)
+    const source = EVENT_SOURCES.find((source) => source === name)
     return source === undefined ? Promise.resolve() : publishOutbox(tenantId, source, deps)
   })
   return {

@@ -9,7 +9,7 @@ import type { Service } from './service.ts'
 export function servedRoutes(service: Service): (prefix: string) => Respond {
   const groups = [...allRoutes(service), { prefix: '', routes: [] }]
   return (prefix) => {
-    const group = groups.find((each) => each.prefix === prefix)
+    const group = groups.find((candidate) => candidate.prefix === prefix)
     if (group === undefined) throw new Error(`No routes have the prefix ${prefix}`)
     const respond = dispatcher(group, service.dispatch)
     return prefix === '' ? withStartPage(respond) : respond

@@ -4,10 +4,12 @@ import { cosmosCoreObjectReferences } from '../../shared/cosmos/core/core-object
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
 import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { cosmosLateConnectorStore } from '../../shared/cosmos/events/late-connector-store.ts'
-import { cosmosLinkSettingsStore, cosmosLinkStore } from '../../shared/cosmos/links/link-store.ts'
+import { cosmosLinkSettingsStore } from '../../shared/cosmos/links/link-settings-store.ts'
+import { cosmosLinkStore } from '../../shared/cosmos/links/link-store.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/links/removal-plan-store.ts'
 import { cosmosDeputyStore } from '../../shared/cosmos/requests/deputy-store.ts'
 import { cosmosRequestStore } from '../../shared/cosmos/requests/request-store.ts'
+import { cosmosMemberCounts } from '../../shared/cosmos/stored-member-counts.ts'
 import { cosmosDerivedState } from '../../shared/cosmos/tenants/derived-state.ts'
 import { cosmosEvaluationInputs } from '../../shared/cosmos/tenants/evaluation-inputs.ts'
 import { cosmosTenantStore } from '../../shared/cosmos/tenants/tenant-store.ts'
@@ -24,6 +26,7 @@ import { collectionLinks, linkedAccounts } from '../../shared/domain/group-links
 import { withRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
 import type { AuditTrail } from '../../shared/domain/history/audit.ts'
 import type { AttentionDependencies } from '../../shared/domain/insight/attention.ts'
+import type { CollectionCountDependencies } from '../../shared/domain/insight/collection-counts.ts'
 import type { ExplainDependencies } from '../../shared/domain/insight/explain-membership.ts'
 import type { ListMembershipsDependencies } from '../../shared/domain/insight/list-memberships.ts'
 import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
@@ -37,6 +40,7 @@ import { ObjectAccessResolver, ownIdentity } from '../../shared/domain/object-ac
 import type { ColdTenantAccess } from '../../shared/domain/object-access/visible-by-references.ts'
 import { enqueueDailyWork, enqueueSweeps, minutesSince } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
+import type { RowSettingsSource } from '../../shared/domain/tenant-index/row-settings.ts'
 import type { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import { readinessCheck } from '../../shared/http/probes.ts'
@@ -112,9 +116,16 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     AttentionDependencies &
     ReconciliationDependencies &
     PlanDependencies &
-    typeof coreData & { readonly auditTrail: AuditTrail; readonly linkStore: LinkLists } = {
+    CollectionCountDependencies &
+    typeof coreData & {
+      readonly auditTrail: AuditTrail
+      readonly linkStore: LinkLists
+      readonly rowSettings: RowSettingsSource
+    } = {
     auditTrail,
     linkStore,
+    rowSettings,
+    memberCounts: cosmosMemberCounts(container('members'), container('requests')),
     directory: parts.directory,
     connectorFigures: (tenantId) => connectorFigures(tenantId, connectors),
     countDuplicates: async (tenantId) => (await listDuplicates(tenantId, connectors)).length,
@@ -174,8 +185,8 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const lateConnectors = cosmosLateConnectorStore(container('events'), outbox)
   const tellHealth = (tenantId: string) => tellConnectorHealth(tenantId, { ...connectors, lateConnectors, nowMs })
   const stores = mailStores(parts)
-  const told = tellByMail(parts, stores)
-  const events = eventParts(settings, parts, subscriptions, collections.collections, told)
+  const notifyByMail = tellByMail(parts, stores)
+  const events = eventParts(settings, parts, subscriptions, collections.collections, notifyByMail)
   const { membershipResolver, deputies } = requests
   const mail = mailParts(settings, parts, stores, {
     ...{ requests: requestStore, collections: collections.collections, links: linkStore, subscriptions },

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import { cosmosCollectionStore } from '../../shared/cosmos/collections/collection-store.ts'
 import { cosmosConnectorAuditTrail } from '../../shared/cosmos/connectors/connector-audit-trail.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connectors/connector-object-store.ts'
 import { cosmosSpaceCounts } from '../../shared/cosmos/connectors/connector-spaces.ts'

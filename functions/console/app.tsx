@@ -8,6 +8,7 @@ import { lazy } from './components/lazy.tsx'
 import { Page } from './components/page.tsx'
 import type { Target } from './components/palette.tsx'
 import { UndoNotice } from './components/undo-notice.tsx'
+import { hasSameClock, ownTimeZone, shownTimeZone } from './language/shown-time-zone.ts'
 import { chooseLanguage, languageCode, numberOf, t } from './language/texts.ts'
 import { hrefOf, matched, navigate, outcome, viewPath } from './router.ts'
 import { ConsoleContext } from './session.ts'
@@ -18,6 +19,7 @@ const Palette = lazy(async () => (await import('./components/palette.tsx')).Pale
 
 type AppProps = { readonly api: Api; readonly me: CallerDto; readonly username: string }
 
+/** The console of a person who is signed in: the head with search and menu, and the current view. */
 export function App({ api, me, username }: AppProps) {
   const path = viewPath.value
   const allowed = useMemo(() => VIEWS.filter(({ isFor }) => isFor(me)), [me])
@@ -64,6 +66,7 @@ export function App({ api, me, username }: AppProps) {
           <UndoNotice />
           <CurrentView path={path} views={allowed} />
         </main>
+        <TimeZoneNote />
       </div>
       {isSearching && <Palette views={targetsOf(allowed)} onClose={() => setSearching(false)} />}
     </ConsoleContext.Provider>
@@ -140,6 +143,13 @@ function CurrentView({ path, views }: { readonly path: string; readonly views: r
   const isForOthers = VIEWS.some(({ pattern }) => matched(pattern, path) !== undefined)
   if (isForOthers) return <Page title={t('forbiddenTitle')}>{t('forbidden')}</Page>
   return <Page title={t('notFoundTitle')}>{t('notFound')}</Page>
+}
+
+/** Says in which time zone times are, where the clock of the person shows others. */
+function TimeZoneNote() {
+  const [zone, own] = [shownTimeZone.value ?? ownTimeZone(), ownTimeZone()]
+  if (hasSameClock(zone, own, new Date().getFullYear())) return null
+  return <p class="zone hint">{t('timesInZone', { zone, own })}</p>
 }
 
 function LanguageButton() {

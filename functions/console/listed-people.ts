@@ -25,7 +25,7 @@ const PEOPLE_PER_PAGE = 500
 
 type PeopleIds = { readonly identityIds?: readonly string[]; readonly accounts?: readonly string[] }
 
-/** What tells people apart, by their ids or accounts: at most 1,000. */
+/** What distinguishes people, by their ids or accounts: at most 1,000. */
 export async function readPeople(api: Api, ids: PeopleIds, signal: AbortSignal): Promise<readonly PersonDto[]> {
   if ((ids.identityIds ?? []).length + (ids.accounts ?? []).length === 0) return []
   return (await api.send<PersonDto[]>('POST', '/collections/beta/people', { body: ids, signal })).data
@@ -72,7 +72,9 @@ export function peopleMatching(
         .then(({ data }) => data[list])
       return sliced(await matching, path, async (page) => {
         const identityIds = question.preview.objectType === 'Identity' ? page.map(({ objectId }) => objectId) : []
-        const people = new Map((await readPeople(api, { identityIds }, signal)).map((one) => [one.identityId, one]))
+        const people = new Map(
+          (await readPeople(api, { identityIds }, signal)).map((person) => [person.identityId, person]),
+        )
         return page.map(({ objectId, displayName }) => {
           const person = people.get(objectId)
           const named = { key: objectId, name: displayName, title: null, unit: null, account: null }
@@ -140,7 +142,7 @@ async function withPeople(api: Api, rows: readonly AccountRow[], signal: AbortSi
   })
 }
 
-/** Members with what tells people apart. Positions have their own title and unit. */
+/** Members with what distinguishes people. Positions have their own title and unit. */
 async function listedMembers(api: Api, members: readonly MemberDto[], signal: AbortSignal): Promise<ListedPerson[]> {
   const identityIds = members.filter(({ relationshipId }) => relationshipId === null).map(({ objectId }) => objectId)
   const people = await readPeople(api, { identityIds }, signal)

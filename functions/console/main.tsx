@@ -2,6 +2,7 @@ import { render } from 'preact'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import { apiOf } from './api.ts'
 import { App, SignInView } from './app.tsx'
+import { shownTimeZone } from './language/shown-time-zone.ts'
 import { preferredLanguage, showLanguage } from './language/texts.ts'
 import { followLinks, readAddress } from './router.ts'
 import { signIn } from './sign-in.ts'
@@ -22,6 +23,7 @@ async function start(): Promise<void> {
   readAddress()
   const api = apiOf(session)
   const { data: me } = await api.send<CallerDto>('GET', '/collections/beta/me')
+  shownTimeZone.value = me.timeZone
   followLinks()
   render(<App api={api} me={me} username={session.username} />, root)
 }

@@ -1,3 +1,4 @@
+import type { PersonDto } from '../../shared/domain/collections/list-people.ts'
 import type { FoundPerson } from '../../shared/domain/insight/find-people.ts'
 import type { Api } from './api.ts'
 import type { PickedItem } from './components/item-picker.tsx'
@@ -44,7 +45,7 @@ export async function findObjects(
   return previewed(api, objectType, leaves, MAX_FOUND, signal)
 }
 
-/** People whose name or address contains a text, in any case, with what tells people of one name apart. */
+/** People whose name or address contains a text, in any case, with what distinguishes people of one name. */
 export async function searchPeople(api: Api, text: string, signal: AbortSignal): Promise<readonly PickedItem[]> {
   const path = `/collections/beta/people?text=${encodeURIComponent(text)}`
   const { data } = await api.send<FoundPerson[]>('GET', path, { signal })
@@ -78,6 +79,25 @@ export function collectionsNamed<Item extends PickedItem>(collections: readonly 
   return collections
     .filter(({ id, name }) => id === wanted || name.toLowerCase().includes(wanted))
     .slice(0, MAX_COLLECTIONS_FOUND)
+}
+
+/**
+ * The names of those who did something, by what records name them with: the id of an identity, or that of an account.
+ */
+export async function actorNames(
+  api: Api,
+  actorIds: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(actorIds)].filter((id) => GUID.test(id)).slice(0, MAX_IDS)
+  if (ids.length === 0) return new Map()
+  const body = { identityIds: ids, accounts: ids }
+  const { data } = await api.send<PersonDto[]>('POST', '/collections/beta/people', { body, signal })
+  return new Map(
+    data.flatMap(({ identityId, directoryObjectId, displayName }) =>
+      displayName === null ? [] : [identityId, directoryObjectId ?? identityId].map((id) => [id, displayName] as const),
+    ),
+  )
 }
 
 /** The name of who did something. Applications, and people without a core identity, have none here. */

@@ -26,6 +26,11 @@ export function navigate(path: string, done = ''): void {
   show(done)
 }
 
+/** Shows the view of a path that the person has chosen, unless they stay with what is not saved. */
+export function leaveFor(path: string): void {
+  if (unsavedQuestion === undefined || confirm(unsavedQuestion)) navigate(path)
+}
+
 /** Shows the view of the address. */
 function show(done: string): void {
   outcome.value = done
@@ -67,8 +72,7 @@ export function followLinks(): void {
     const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
     if (link === null || !isPlain || link.origin !== location.origin || !link.pathname.startsWith(BASE)) return
     event.preventDefault()
-    if (unsavedQuestion !== undefined && !confirm(unsavedQuestion)) return
-    navigate(viewPathOf(link.pathname) + link.search)
+    leaveFor(viewPathOf(link.pathname) + link.search)
   })
 }
 
@@ -79,11 +83,11 @@ function viewPathOf(pathname: string): string {
 
 /** The parameters of a path if it has the form of the pattern: `/links/:id`. */
 export function matched(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
-  const [wanted, given] = [pattern.split('/'), path.split('/')]
-  if (wanted.length !== given.length) return undefined
+  const [wanted, actual] = [pattern.split('/'), path.split('/')]
+  if (wanted.length !== actual.length) return undefined
   const parameters: Record<string, string> = {}
   for (const [index, segment] of wanted.entries()) {
-    const value = given[index] ?? ''
+    const value = actual[index] ?? ''
     if (!segment.startsWith(':')) {
       if (segment !== value) return undefined
       continue

@@ -1,7 +1,6 @@
-import type { PlanDependencies } from '../../shared/domain/insight/plan-input.ts'
 import type { RouteGroup } from '../../shared/http/route.ts'
 import { type CollectionRouteDependencies, collectionRoutes } from './collections.ts'
-import { criteriaRoutes } from './collections-criteria.ts'
+import { type CriteriaRouteDependencies, criteriaRoutes } from './collections-criteria.ts'
 import { joinableRoutes } from './collections-joinable.ts'
 import type { ConnectorDataDependencies } from './connector-data.ts'
 import { connectorReadRoutes, connectorRoutes } from './connectors.ts'
@@ -13,7 +12,7 @@ import { type NotificationRouteDependencies, notificationRoutes } from './notifi
 
 export type AllRouteDependencies = {
   readonly events: EventRouteDependencies & NotificationRouteDependencies
-  readonly requests: CollectionRouteDependencies & PlanDependencies
+  readonly requests: CollectionRouteDependencies & CriteriaRouteDependencies
   readonly links: LinkRouteDependencies
   readonly connectors: Parameters<typeof connectorRoutes>[0] & ConnectorDataDependencies
   readonly coreObjects: CoreObjectRouteDependencies

@@ -1,16 +1,23 @@
 import { type Static, Type } from 'typebox'
+import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import type { RequestName, Viewer } from '../../shared/domain/membership-requests/act-on-request.ts'
 import type { Actor } from '../../shared/domain/membership-requests/decide-request.ts'
 import { ELIGIBILITY_READERS } from '../../shared/domain/membership-requests/eligible-collections.ts'
 import { REQUEST_STATUSES } from '../../shared/domain/membership-requests/membership-request.ts'
-import type { Person, RequestListDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import type {
+  JoinDependencies,
+  Person,
+  RequestListDependencies,
+} from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { type OpenCursors, PageQuery } from '../../shared/http/paging.ts'
 import { actingIdentity, type RouteInput } from '../../shared/http/route.ts'
 import { type Caller, type Role, USER_ROLES } from '../../shared/kernel/caller.ts'
 import { Described, Guid, OneOf } from '../../shared/kernel/schema.ts'
 
 /** What the routes of joinable collections and requests work with. */
-export type RequestRouteDependencies = RequestListDependencies & { readonly cursors: OpenCursors }
+export type RequestRouteDependencies = CollectionDependencies &
+  RequestListDependencies &
+  JoinDependencies & { readonly cursors: OpenCursors }
 
 /** The query of paged lists of requests. */
 export const StatusQuery = Type.Object({
@@ -26,6 +33,9 @@ export const COLLECTION_READERS: readonly Role[] = [
   'collections-criteria.criteria.read.all',
   'collections-criteria.criteria.readwrite.all',
 ]
+
+/** Can ask why a person is a member. A `User` can ask about themselves. */
+export const EXPLANATION_READERS: readonly Role[] = ['User', ...COLLECTION_READERS]
 
 /** Can create, change and delete collections. */
 export const COLLECTION_WRITERS: readonly Role[] = [

@@ -6,6 +6,7 @@ import {
   NewCriteriaCollection,
   toCriteriaCollectionDto,
 } from '../../shared/domain/collections/collection.ts'
+import type { CollectionDependencies } from '../../shared/domain/collections/collection-dependencies.ts'
 import { TenantSchemas, tenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { ConditionWarning, warningsOf } from '../../shared/domain/collections/condition-warnings.ts'
 import { deleteCollection } from '../../shared/domain/collections/delete-collection.ts'
@@ -85,8 +86,10 @@ const FrequentValuesQuery = Type.Object({
 
 const dtoFor = (caller: Caller) => toCriteriaCollectionDto({ showsSensitive: hasFullAccess(caller) })
 
+export type CriteriaRouteDependencies = CollectionDependencies & PlanDependencies & { readonly cursors: OpenCursors }
+
 /** Manages criteria collections. */
-export const criteriaRoutes = (deps: PlanDependencies & { readonly cursors: OpenCursors }): RouteGroup => ({
+export const criteriaRoutes = (deps: CriteriaRouteDependencies): RouteGroup => ({
   prefix: PREFIXES.criteria,
   routes: [
     route('GET', '/', {
@@ -181,9 +184,9 @@ export const criteriaRoutes = (deps: PlanDependencies & { readonly cursors: Open
       run: ({ path: { id }, body, query, ifMatch, caller }) => {
         const { collectionId, linkId, change, ...update } = body
         const binding = [caller.tenantId, 'planned-people', id, JSON.stringify(body)]
-        const asked = { collectionId, linkId, change }
+        const selection = { collectionId, linkId, change }
         return pagedResult(query, binding, deps.cursors, (after, size) =>
-          listPlannedPeople({ id, body: update, ifMatch, caller }, asked, { after, size }, deps),
+          listPlannedPeople({ id, body: update, ifMatch, caller }, selection, { after, size }, deps),
         )
       },
     }),

@@ -16,62 +16,42 @@ import {
   searchCollections,
   searchFilter,
 } from '../../shared/domain/collections/read-collections.ts'
-import type { AccountClaimReader } from '../../shared/domain/connectors/account-claims.ts'
-import type { CoreObjectReader } from '../../shared/domain/core/core-object-store.ts'
-import { type AttentionDependencies, AttentionDto, readAttention } from '../../shared/domain/insight/attention.ts'
+import {
+  type CollectionCountDependencies,
+  CollectionCounts,
+  countMembersAndLinks,
+} from '../../shared/domain/insight/collection-counts.ts'
 import {
   type ExplainDependencies,
   Explanation,
   explainMembership,
   MAX_ROWS_COUNT,
 } from '../../shared/domain/insight/explain-membership.ts'
-import { FoundPerson, findPeople } from '../../shared/domain/insight/find-people.ts'
-import {
-  type ListMembershipsDependencies,
-  listMemberships,
-  MembershipDto,
-} from '../../shared/domain/insight/list-memberships.ts'
 import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
-import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
-import { FULL_ACCESS_ROLES, hasFullAccess } from '../../shared/domain/object-access/object-access.ts'
-import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
 import { PageQuery, pagedRecord, pagedResult } from '../../shared/http/paging.ts'
 import { ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'
-import type { Role } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import {
   COLLECTION_READERS,
+  EXPLANATION_READERS,
   FilterMembersRequest,
   MemberIds,
-  PERSON_ROLES,
-  personOf,
-  type RequestRouteDependencies,
   SearchQuery,
 } from './collection-contract.ts'
 import { type HistoryRouteDependencies, historyRoutes } from './collection-history.ts'
-import { CONNECTOR_READERS } from './connectors.ts'
+import { type PeopleRouteDependencies, peopleRoutes } from './people.ts'
 import { PREFIXES } from './prefixes.ts'
 
-export type CollectionRouteDependencies = RequestRouteDependencies &
+export type CollectionRouteDependencies = PeopleRouteDependencies &
   ExplainDependencies &
-  ListMembershipsDependencies &
-  Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates' | 'linkStore'> & {
-    readonly coreObjects: CoreObjectReader & AccountClaimReader
-  } & Pick<HistoryRouteDependencies, 'auditTrail'>
-
-/** A `User` can ask about themselves. */
-const EXPLANATION_READERS: readonly Role[] = ['User', ...COLLECTION_READERS]
-
-/** A `User` can find those whose name or address they know. */
-const PEOPLE_FINDERS: readonly Role[] = [...new Set([...EXPLANATION_READERS, ...FULL_ACCESS_ROLES])]
+  CollectionCountDependencies &
+  Pick<HistoryRouteDependencies, 'auditTrail'>
 
 /** Reads collections of both kinds. */
 export const collectionRoutes = (deps: CollectionRouteDependencies): RouteGroup => ({
   prefix: PREFIXES.collections,
-  routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...historyRoutes(deps), ...callerRoutes(deps)],
+  routes: [...definitionRoutes(deps), ...memberRoutes(deps), ...historyRoutes(deps), ...peopleRoutes(deps)],
 })
-
-const MembershipQuery = Type.Object({ identityId: Guid })
 
 const MemberPageQuery = Type.Object({
   text: Type.Optional(
@@ -92,85 +72,6 @@ const ResultsQuery = Type.Object({
     }),
   ),
 })
-
-/** What concerns the caller, of any kind or role. */
-const callerRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
-  route('GET', '/me', {
-    operationId: 'getCaller',
-    summary: 'Get the caller',
-    description: 'Returns who the caller is for this service, with the roles that count.',
-    roles: 'any',
-    identity: 'optional',
-    reply: { status: 200, schema: CallerDto },
-    run: async ({ caller, identityId }) => ok(await readCaller(caller, identityId, deps)),
-  }),
-  route('GET', '/attention', {
-    operationId: 'getAttention',
-    summary: 'Get what needs attention',
-    description:
-      'Returns how many things need the attention of the caller, as far as the roles of the caller go. The lists behind ' +
-      'the numbers: the group links with `needsAttention=true`, the account conflicts, the inbox of membership requests, ' +
-      'and the memberships of the caller.',
-    roles: 'any',
-    identity: 'optional',
-    reply: { status: 200, schema: AttentionDto },
-    run: async ({ caller, identityId }) =>
-      ok(
-        await readAttention(
-          { caller, identityId, linkReaders: COLLECTION_READERS, connectorReaders: CONNECTOR_READERS },
-          deps,
-        ),
-      ),
-  }),
-  route('GET', '/member-of', {
-    operationId: 'listOwnCollectionsOfBothKinds',
-    summary: 'List my collections of both kinds',
-    description:
-      'Returns the collections that the caller is a member of, as an identity or by a position, ordered by name. ' +
-      'Conditions are evaluated on the current data, so a collection can appear here some seconds before its results ' +
-      'contain the caller.',
-    roles: PERSON_ROLES,
-    identity: { exempt: [] },
-    reply: { status: 200, schema: Type.Array(CollectionDto) },
-    run: async (input) => ok((await ownCollections(personOf(input), deps)).map(toCollectionDto)),
-  }),
-  route('GET', '/people', {
-    operationId: 'findPeople',
-    summary: 'Find people by name or address',
-    description:
-      'Returns at most 100 people whose name, email or user name contains the text, ordered by name, with what tells ' +
-      'people of one name apart. Case does not matter. A caller with the role `User` finds the people whose whole ' +
-      'name, email or user name is given, for example to name a deputy.',
-    roles: PEOPLE_FINDERS,
-    identity: 'optional',
-    query: Type.Object({ text: Type.String({ description: '1 to 200 characters.' }) }),
-    reply: { status: 200, schema: Type.Array(FoundPerson) },
-    refusals: ['InvalidLength'],
-    run: async ({ query, caller }) => {
-      const seesAll = hasFullAccess(caller) || COLLECTION_READERS.some((role) => caller.roles.has(role))
-      return ok(await findPeople(query.text, { caller, seesAll }, deps))
-    },
-  }),
-  route('GET', '/memberships', {
-    operationId: 'listMemberships',
-    summary: 'List the memberships of a person',
-    description:
-      'Returns all memberships of an identity and its positions in the collections of both kinds, by name of the ' +
-      'collection, with when and why each began and where it stands in linked groups. Of criteria collections, the ' +
-      'members of the last evaluation. A member whose condition has just stopped to hold may be left out for the ' +
-      'seconds until the next one. A caller with the role `User` can ask for themselves and for the people whom they ' +
-      'manage; for all others the answer is 403 `NotManager`.',
-    roles: EXPLANATION_READERS,
-    identity: { exempt: COLLECTION_READERS },
-    query: MembershipQuery,
-    reply: { status: 200, schema: Type.Array(MembershipDto) },
-    refusals: ['NotManager', 'IdentityNotFound'],
-    run: async ({ query, caller, identityId }) => {
-      const seesAll = COLLECTION_READERS.some((role) => caller.roles.has(role))
-      return ok(await listMemberships(query.identityId, { caller, identityId, seesAll }, deps))
-    },
-  }),
-]
 
 const ExplainQuery = Type.Object({
   objectId: Guid,
@@ -199,6 +100,18 @@ const definitionRoutes = (deps: CollectionRouteDependencies): readonly Route[] =
         ),
       ),
   }),
+  route('GET', '/counts', {
+    operationId: 'countMembersAndLinks',
+    summary: 'Count the members and links of collections',
+    description:
+      'Returns how many members and group links each collection has, or the collection that is asked for; in any order. ' +
+      'Reads no members: the numbers are those that are stored beside them.',
+    roles: COLLECTION_READERS,
+    query: Type.Object({ collectionId: Type.Optional(Guid) }),
+    reply: { status: 200, schema: Type.Array(CollectionCounts) },
+    run: async ({ query: { collectionId }, caller }) =>
+      ok(await countMembersAndLinks(caller.tenantId, collectionId, deps)),
+  }),
   route('GET', '/search', {
     operationId: 'searchCollections',
     summary: 'Search collections',
@@ -225,7 +138,7 @@ const memberRoutes = (deps: CollectionRouteDependencies): readonly Route[] => [
     operationId: 'listPeople',
     summary: 'List people by id or account',
     description:
-      'Returns what tells people of one name apart: title and unit of their position, and their account. First the ' +
+      'Returns what distinguishes people of one name: title and unit of their position, and their account. First the ' +
       'identities with the given ids, then those with the given accounts, in the order of the request; each once. ' +
       'Identities that do not exist, and accounts that no identity has, are left out.',
     roles: COLLECTION_READERS,

@@ -27,7 +27,7 @@ export const CONNECTOR_READERS: readonly Role[] = [...MANAGERS, 'iam-core.connec
 
 /** The read routes at a second path, without the version segment, for clients that use that one. */
 export function connectorReadRoutes(deps: ConnectorDependencies): RouteGroup {
-  const routes = readingRoutes(deps).map((each) => ({ ...each, operationId: `${each.operationId}Unversioned` }))
+  const routes = readingRoutes(deps).map((route) => ({ ...route, operationId: `${route.operationId}Unversioned` }))
   return { prefix: PREFIXES.connectorsReading, routes }
 }
 

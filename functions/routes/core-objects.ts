@@ -4,6 +4,7 @@ import {
   AccountConflict,
   accountConflicts,
 } from '../../shared/domain/connectors/account-claims.ts'
+import type { ConnectorObjectLists } from '../../shared/domain/connectors/connector-object.ts'
 import { Duplicate, listDuplicates } from '../../shared/domain/connectors/duplicates.ts'
 import { erasePersonalData, type PersonalDataStore } from '../../shared/domain/connectors/erase-personal-data.ts'
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'
@@ -36,6 +37,7 @@ import { PREFIXES } from './prefixes.ts'
 export type CoreObjectRouteDependencies = CoreObjectDependencies &
   SourceDependencies & {
     readonly coreObjects: AccountClaimReader & Pick<CoreObjectWriter, 'mergedOfIds'>
+    readonly objects: Pick<ConnectorObjectLists, 'conflicting'>
     readonly personalData: PersonalDataStore
     readonly cursors: OpenCursors
   }
@@ -110,7 +112,7 @@ const accountConflictsRoute = ({ coreObjects }: Pick<CoreObjectRouteDependencies
     summary: 'List the directory accounts that several identities claim',
     description:
       'The identity that claimed the account first holds it, for signing in and in groups: `holderId`. The identities ' +
-      '`claimantIds` have no `directoryObjectId` until it lets go; then the one with the oldest claim takes over.',
+      '`claimantIds` have no `directoryObjectId` until it releases the account; then the one with the oldest claim takes over.',
     roles: FULL_ACCESS_ROLES,
     reply: { status: 200, schema: Type.Array(AccountConflict) },
     refusals: [],

@@ -10,8 +10,8 @@ import {
   SyncOutcome,
 } from '../../shared/domain/group-links/group-link.ts'
 import { JobChangeDto } from '../../shared/domain/group-links/job-changes.ts'
-import { getLink } from '../../shared/domain/group-links/lease.ts'
 import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
+import { getLink } from '../../shared/domain/group-links/link-lease.ts'
 import { listJobChanges } from '../../shared/domain/group-links/list-job-changes.ts'
 import {
   deleteLink,

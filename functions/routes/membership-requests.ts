@@ -157,8 +157,8 @@ const actionRoutes = (deps: RequestRouteDependencies): readonly Route[] => {
       refusals: [...ACTION_REFUSALS, ...refusals],
       run: async (input) => {
         const actor = { identityId: actingIdentity(input), seesAll: viewerOf(input).seesAll }
-        const given = input.body as Static<typeof RequestDecision>
-        const request = await actOnRequest(requestNameOf(input), kind, given, actor, input.ifMatch, deps)
+        const decision = input.body as Static<typeof RequestDecision>
+        const request = await actOnRequest(requestNameOf(input), kind, decision, actor, input.ifMatch, deps)
         return okRequest(request)
       },
     })

@@ -45,6 +45,7 @@ import { LinkableGroup } from '../../shared/domain/group-links/search-groups.ts'
 import { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import { AttentionDto } from '../../shared/domain/insight/attention.ts'
 import { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
+import { CollectionCounts } from '../../shared/domain/insight/collection-counts.ts'
 import { CollectionVersion } from '../../shared/domain/insight/collection-versions.ts'
 import { ExplainedCondition, Explanation } from '../../shared/domain/insight/explain-membership.ts'
 import { FoundPerson } from '../../shared/domain/insight/find-people.ts'
@@ -201,6 +202,7 @@ const NAMED_SCHEMAS: NamedSchemas = {
   PeopleQuery,
   Person: PersonDto,
   Attention: AttentionDto,
+  CollectionCounts,
   CollectionVersion,
   FoundPerson,
   Membership: MembershipDto,

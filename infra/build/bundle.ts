@@ -1,7 +1,7 @@
 import { globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
-import { buildConsole } from './console.ts'
+import { buildConsole } from './build-console.ts'
 
 /**
  * Packages that are shipped unbundled. Two copies of the Functions library would register into different models. The

@@ -114,8 +114,8 @@ async function currentEffect(
   return planned
 }
 
-const hasEqualEffect = (one: ChangePlan, other: ChangePlan): boolean =>
-  EFFECT_MEMBERS.every((name) => isEqual(one[name] as Json, other[name] as Json))
+const hasEqualEffect = (left: ChangePlan, right: ChangePlan): boolean =>
+  EFFECT_MEMBERS.every((name) => isEqual(left[name] as Json, right[name] as Json))
 
 const EFFECT_MEMBERS = ['collections', 'links', 'requests'] as const
 

@@ -27,7 +27,7 @@ export function orderCollections(
   collections: readonly OrderedCollection[],
   unchanged: readonly OrderedCollection[] = [],
 ): CollectionOrder {
-  const sorted = collections.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const sorted = collections.toSorted((left, right) => (left.name < right.name ? -1 : 1))
   const added = sorted.filter(({ isNew }) => isNew)
   const byId = new Map(added.map((collection) => [collection.id, collection]))
   const incomplete = added.filter(({ id, kind }) => kind === 'joinable' && reaches(id, byId)).map(({ id }) => id)

@@ -58,7 +58,7 @@ export async function exportDefinitions(
   const groupNames = await namesOfGroups(tenant.links, call)
   const groupIds = await findGroups(files.flatMap(groupOf), call)
   const existing = new Map(files.map((file) => [keyOf(file, groupIds), file]))
-  const known = new Map(wantedCollections(files, tenant).collections.map((one) => [one.name, one]))
+  const known = new Map(wantedCollections(files, tenant).collections.map((collection) => [collection.name, collection]))
   const exported = exportedOf(tenant, groupNames)
   const [written, unchanged]: [string[], string[]] = [[], []]
   const schema = join(folder, SCHEMA_FILE)
@@ -156,12 +156,12 @@ function collectionValue(record: CollectionRecord, nameOf: ReadonlyMap<string, s
   const tags = metadata.tags.length > 0 ? { tags: metadata.tags } : {}
   const names = Object.keys(metadata.attributes).sort()
   const attributes = Object.fromEntries(names.map((key) => [key, metadata.attributes[key] ?? '']))
-  const given = { ...tags, ...(names.length > 0 ? { attributes } : {}) }
+  const members = { ...tags, ...(names.length > 0 ? { attributes } : {}) }
   return {
     name,
     objectType,
     ...(description ? { description } : {}),
-    ...(Object.keys(given).length > 0 ? { metadata: given } : {}),
+    ...(Object.keys(members).length > 0 ? { metadata: members } : {}),
     [DEFINITION_MEMBER[kind]]: replaceReferences(definition, (id) => {
       const collection = nameOf.get(String(id))
       return collection === undefined ? id : { collection }
@@ -234,7 +234,7 @@ function withFileNames(values: readonly (Omit<Exported, 'fileName'> & { readonly
       const isPossible = unique.has(slug) && slug !== '' && !RESERVED.test(slug)
       return { ...value, fileName: `${isPossible ? slug : hashed(slug, value.key)}.yaml` }
     })
-    .sort((one, other) => (one.fileName < other.fileName ? -1 : 1))
+    .sort((left, right) => (left.fileName < right.fileName ? -1 : 1))
 }
 
 function hashed(slug: string, key: string): string {

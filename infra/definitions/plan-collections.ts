@@ -17,9 +17,15 @@ export async function planCollections(
   tenant: Tenant,
   call: ApiCall,
 ): Promise<Planned> {
-  const changed = wanted.filter((one) => one.record === undefined || changedFields(one, one.record, tenant).length > 0)
+  const changed = wanted.filter(
+    (collection) => collection.record === undefined || changedFields(collection, collection.record, tenant).length > 0,
+  )
   const { order, incomplete, circle } = orderCollections(
-    changed.map((one) => ({ ...one, isNew: one.record === undefined, refersTo: referredIds(one) })),
+    changed.map((collection) => ({
+      ...collection,
+      isNew: collection.record === undefined,
+      refersTo: referredIds(collection),
+    })),
     unchangedIn(tenant, changed),
   )
   const inCircle = changed.find(({ name }) => circle?.includes(name))
@@ -29,16 +35,16 @@ export async function planCollections(
   }
   const groupOf = connectedGroups([
     ...tenant.collections.map(({ id, definition }) => [id, referredIds({ definition })] as const),
-    ...wanted.map((one) => [one.id, referredIds(one)] as const),
+    ...wanted.map((collection) => [collection.id, referredIds(collection)] as const),
   ])
   const newIds = new Set(changed.filter(({ record }) => record === undefined).map(({ id }) => id))
   const planned = new Map<string, Planned>()
-  await forEachConcurrent(changed, CALLS_AT_ONCE_COUNT, async (one) => {
-    const refersToNew = referredIds(one).some((id) => newIds.has(id))
-    const plan = await (one.record === undefined
-      ? planCreation(one, { refersToNew, isIncomplete: incomplete.has(one.id), groupOf }, call)
-      : planUpdate(one, one.record, { refersToNew, groupOf }, tenant, call))
-    planned.set(one.id, plan)
+  await forEachConcurrent(changed, CALLS_AT_ONCE_COUNT, async (collection) => {
+    const refersToNew = referredIds(collection).some((id) => newIds.has(id))
+    const plan = await (collection.record === undefined
+      ? planCreation(collection, { refersToNew, isIncomplete: incomplete.has(collection.id), groupOf }, call)
+      : planUpdate(collection, collection.record, { refersToNew, groupOf }, tenant, call))
+    planned.set(collection.id, plan)
   })
   const inOrder = [...order, ...incomplete].map((id, index) => {
     const plan = planned.get(id)

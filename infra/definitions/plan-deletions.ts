@@ -17,10 +17,12 @@ export async function planDeletions(
 ): Promise<Planned> {
   const kept = new Set(wanted.map(({ id }) => id))
   const surplus = new Map(tenant.collections.filter(({ id }) => !kept.has(id)).map((record) => [record.id, record]))
-  const faults = wanted.flatMap((one): FileFault[] =>
-    referredIds(one)
+  const faults = wanted.flatMap((collection): FileFault[] =>
+    referredIds(collection)
       .flatMap((id) => surplus.get(id) ?? [])
-      .map(({ name }) => one.file.fault('/name', `The collection refers to ${name}, which --prune would delete`)),
+      .map(({ name }) =>
+        collection.file.fault('/name', `The collection refers to ${name}, which --prune would delete`),
+      ),
   )
   if (faults.length > 0) return { steps: [], faults }
   const { order, incomplete } = orderCollections(

@@ -63,7 +63,7 @@ export async function planLinks(
       deletions.push({ ...step, method: 'DELETE', path, etag })
     })
   }
-  const byName = (one: Step, other: Step) => (one.name < other.name ? -1 : 1)
+  const byName = (left: Step, right: Step) => (left.name < right.name ? -1 : 1)
   return { steps: [...deletions.sort(byName), ...links.flatMap(({ groupId }) => steps.get(groupId) ?? [])], faults }
 }
 
@@ -80,7 +80,7 @@ async function wantedLinks(
   const names = ofLinks.map((file) => linkOf(file).group).filter((group) => !isGuid(group))
   const groups = await findGroups(names, call)
   const byName = uniqueNames(tenant.collections, ({ name }) => name)
-  const wantedByName = new Map(collections.map((one) => [one.name, one]))
+  const wantedByName = new Map(collections.map((collection) => [collection.name, collection]))
   const links = new Map<string, WantedLink>()
   for (const file of ofLinks) {
     const { collection: name, group, state = 'Enabled' } = linkOf(file)

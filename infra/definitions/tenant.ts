@@ -121,14 +121,14 @@ export function uniqueNames<Value>(
 }
 
 /** Whether two JSON values are equal. The order of members does not matter. */
-export function isEqual(one: Json | undefined, other: Json | undefined): boolean {
-  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
+export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
+  return JSON.stringify(sorted(left)) === JSON.stringify(sorted(right))
 }
 
 function sorted(value: Json | undefined): Json | undefined {
   if (Array.isArray(value)) return value.map((item: Json) => sorted(item) as Json)
   if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))
   return Object.fromEntries(members.map(([name, member]) => [name, sorted(member) as Json]))
 }
 

@@ -44,7 +44,7 @@ export function cosmosAuditTrail(containers: readonly Container[]): AuditTrail {
       const pages = await Promise.all(
         containers.map((container) => readPageByCreation<AuditDocument>(container, tenantId, query)),
       )
-      const all = pages.flatMap(({ items }) => items).sort((one, other) => compareCreation(other, one))
+      const all = pages.flatMap(({ items }) => items).sort((left, right) => compareCreation(right, left))
       const documents = all.slice(0, size)
       const items = documents.map(recordOf)
       const last = documents.at(-1)

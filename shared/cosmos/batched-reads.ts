@@ -30,7 +30,7 @@ export async function readDocuments<T extends ItemDefinition>(
   return together ?? readEach<T>(container, partition, ids)
 }
 
-/** So many point reads cost less than a query, which costs more than three. */
+/** Point reads that cost less than a query, which costs more than three of them. */
 export const FEW_READS_COUNT = 3
 
 /** The documents of a few ids; undefined for more ids, which a query reads at less cost. */

@@ -14,7 +14,7 @@ export const SECONDS_PER_DAY = 24 * 60 * 60
 export const CHANGE_TYPE = 'change'
 export const PART_TYPE = 'changePart'
 
-/** Up to so many ids are stored as lists, which are indexed: a query finds the changes of one object. */
+/** Up to this many ids are stored as lists, which are indexed: a query finds the changes of one object. */
 const MAX_LISTED_IDS = 100
 
 /** A change of more ids is stored in parts. */

@@ -24,7 +24,7 @@ export type ContainerDefinition = {
 
 export const DATABASE_ID = 'collections'
 
-/** Every container there is: architecture, "Data". Stores, local database and templates read this list. */
+/** All containers of the database. Stores and the local database read this list; a test compares the templates with it. */
 export const CONTAINERS = [
   {
     id: 'coreObjects',

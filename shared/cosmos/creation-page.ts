@@ -41,8 +41,8 @@ export function creationPosition({ createdAt, id }: Created): string {
 }
 
 /** Compares by creation, then id; the oldest first. */
-export function compareCreation(one: Created, other: Created): number {
-  const [first, second] = [creationPosition(one), creationPosition(other)]
+export function compareCreation(left: Created, right: Created): number {
+  const [first, second] = [creationPosition(left), creationPosition(right)]
   return first < second ? -1 : Number(first > second)
 }
 
@@ -74,7 +74,7 @@ function finder<T extends Created>(
       const rest = at === undefined ? '' : `AND c.createdAt ${after} @at`
       // One more shows whether all documents of the last time are among them: those of one time come in any order.
       const found = await first(rest, 'c.createdAt', count + 1, at === undefined ? {} : { at })
-      found.sort((one, other) => (newestFirst ? compareCreation(other, one) : compareCreation(one, other)))
+      found.sort((left, right) => (newestFirst ? compareCreation(right, left) : compareCreation(left, right)))
       const last = found[count - 1]
       if (last === undefined || found[count]?.createdAt !== last.createdAt) return found.slice(0, count)
       const earlier = found.filter(({ createdAt }) => createdAt !== last.createdAt)
@@ -88,9 +88,9 @@ export function matching<Filter extends object>(
   filter: Filter,
   conditions: Readonly<Record<keyof Filter, string>>,
 ): { readonly conditions: readonly string[]; readonly parameters: QueryParameters } {
-  const given = Object.entries(filter).filter(([, value]) => value !== undefined)
+  const equalities = Object.entries(filter).filter(([, value]) => value !== undefined)
   return {
-    conditions: given.map(([member]) => conditions[member as keyof Filter]),
-    parameters: Object.fromEntries(given),
+    conditions: equalities.map(([member]) => conditions[member as keyof Filter]),
+    parameters: Object.fromEntries(equalities),
   }
 }

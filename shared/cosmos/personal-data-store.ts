@@ -69,9 +69,9 @@ export function cosmosPersonalDataStore(
     async deleteSavedRows(tenantId) {
       const [members, partition] = [container('members'), savedRowsPartition(tenantId)]
       const ids = await queryAll<string>(members, partition, { query: 'SELECT VALUE c.id FROM c' })
-      for (const some of chunk(ids, OPERATIONS_PER_BATCH_COUNT)) {
+      for (const batch of chunk(ids, OPERATIONS_PER_BATCH_COUNT)) {
         // One that another instance has deleted or replaced meanwhile is gone as well.
-        await Promise.all(some.map((id) => members.item(id, partition).delete().catch(ignoreMissing)))
+        await Promise.all(batch.map((id) => members.item(id, partition).delete().catch(ignoreMissing)))
       }
     },
     async eraseConnectorObjects(tenantId, identityId) {

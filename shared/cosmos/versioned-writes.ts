@@ -99,9 +99,9 @@ function* inTransactions<Write extends VersionedWrite>(
   atMostCount: number,
 ): Generator<Write[]> {
   const limits = { atMostCount, atMostBytes: TRANSACTION_LIMIT_BYTES }
-  for (const some of chunksWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))) {
-    if (some.length + some.filter(({ companion }) => companion).length <= atMostCount) yield some
-    else yield* chunk(some, Math.floor(atMostCount / 2))
+  for (const batch of chunksWithin(writes, limits, ({ document }) => Buffer.byteLength(JSON.stringify(document)))) {
+    if (batch.length + batch.filter(({ companion }) => companion).length <= atMostCount) yield batch
+    else yield* chunk(batch, Math.floor(atMostCount / 2))
   }
 }
 

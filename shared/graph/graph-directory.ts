@@ -74,12 +74,12 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       if (groupIds.length === 0) return new Set()
       const servicePrincipalId = await options.servicePrincipalOf(tenantId)
       const owned = new Set<string>()
-      for (const some of chunk(groupIds, CALLS_PER_BATCH_COUNT)) {
-        const reads = some.map((id): GraphCall => ({ method: 'GET', path: ownerPath(id, servicePrincipalId) }))
+      for (const batch of chunk(groupIds, CALLS_PER_BATCH_COUNT)) {
+        const reads = batch.map((id): GraphCall => ({ method: 'GET', path: ownerPath(id, servicePrincipalId) }))
         for (const [index, { reply }] of (await calls.sendAll(tenantId, reads)).entries()) {
           // The index of groups can show one that was deleted a short time ago.
           const isMissing = reply.status === 404 && reply.isJson
-          if (!isMissing && listsOwner(reply, servicePrincipalId)) owned.add(some[index] ?? '')
+          if (!isMissing && listsOwner(reply, servicePrincipalId)) owned.add(batch[index] ?? '')
         }
       }
       return owned
@@ -87,8 +87,8 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
     async usersAmong(tenantId, accounts) {
       const unknown = known.unknownAmong(tenantId, accounts)
       const users = new Set(accounts).difference(new Set(unknown))
-      for (const some of chunk(unknown, USERS_PER_CALL_COUNT)) {
-        const [result] = await calls.sendAll(tenantId, [usersCall(some)])
+      for (const batch of chunk(unknown, USERS_PER_CALL_COUNT)) {
+        const [result] = await calls.sendAll(tenantId, [usersCall(batch)])
         for (const user of remembered(tenantId, membersIn(replyOf(result)).users)) users.add(user)
       }
       return users
@@ -129,8 +129,8 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
     },
     async readGroupsWithMembers(tenantId, groupIds) {
       const found = new Map<string, GroupWithMembers>()
-      for (const some of chunk(groupIds, CALLS_PER_BATCH_COUNT / CALLS_PER_GROUP_COUNT)) {
-        const paths = some.flatMap((id) => [propertiesPath(id), membersPath(id)])
+      for (const batch of chunk(groupIds, CALLS_PER_BATCH_COUNT / CALLS_PER_GROUP_COUNT)) {
+        const paths = batch.flatMap((id) => [propertiesPath(id), membersPath(id)])
         const results = await calls.sendAll(
           tenantId,
           paths.map((path): GraphCall => ({ method: 'GET', path })),
@@ -140,7 +140,7 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
           CALLS_PER_GROUP_COUNT,
         )
         for (const [index, [properties, members]] of replies.entries()) {
-          const id = some[index]
+          const id = batch[index]
           if (id === undefined || properties === undefined || members === undefined)
             throw new Error('A call has no result.')
           const group = groupIn(properties, id)

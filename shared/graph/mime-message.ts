@@ -51,5 +51,5 @@ function encodedText(text: string): string {
     word += character
   }
   words.push(word)
-  return words.map((each) => `=?utf-8?B?${Buffer.from(each).toString('base64')}?=`).join('\r\n ')
+  return words.map((encodable) => `=?utf-8?B?${Buffer.from(encodable).toString('base64')}?=`).join('\r\n ')
 }

@@ -21,7 +21,7 @@ export function observedCalls(send: SendCall, metrics: Metrics): SendCall {
     return inSpan(operationName(call), { kind: SpanKind.CLIENT, attributes }, async (span) => {
       const reply = await send(tenantId, call)
       const throttled = reply.status === THROTTLED_STATUS ? [call] : throttledItems(items ?? [], reply)
-      for (const one of throttled) metrics.record('directory.throttled', 1, { operation: operationName(one) })
+      for (const call of throttled) metrics.record('directory.throttled', 1, { operation: operationName(call) })
       if (throttled.length > 0) span.setAttribute('graph.throttled_count', throttled.length)
       span.setAttribute('http.response.status_code', reply.status)
       if (reply.status === NO_RESPONSE || reply.status >= 400) span.setStatus({ code: SpanStatusCode.ERROR })

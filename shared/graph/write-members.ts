@@ -58,7 +58,7 @@ const emptyTally = (): Tally => ({ written: [], unchanged: [], missing: [], refu
 export async function addMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
   const tally = emptyTally()
   let patches = chunk([...new Set(accounts)], MEMBERS_PER_PATCH_COUNT).map(
-    (some): Patch => ({ accounts: some, droppedCount: 0, mayHaveSucceededBefore: false }),
+    (accounts): Patch => ({ accounts: accounts, droppedCount: 0, mayHaveSucceededBefore: false }),
   )
   while (patches.length > 0 && tally.fault === undefined) {
     const batch = patches.slice(0, PATCHES_PER_BATCH_COUNT)
@@ -145,17 +145,17 @@ function tallyOne(
 /** Removes accounts, twenty to a call. An account that is not a member counts as done, in each wording of Graph. */
 export async function removeMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
   const tally = emptyTally()
-  for (const some of chunk([...new Set(accounts)], CALLS_PER_BATCH_COUNT)) {
+  for (const ids of chunk([...new Set(accounts)], CALLS_PER_BATCH_COUNT)) {
     if (tally.fault !== undefined) {
-      tally.refused.push(...some)
+      tally.refused.push(...ids)
       continue
     }
     const results = await sendAll(
       writes,
-      some.map((account) => removeCall(writes.groupId, account)),
+      ids.map((account) => removeCall(writes.groupId, account)),
       tally,
     )
-    for (const [index, account] of some.entries()) tallyRemoval(account, results[index], tally)
+    for (const [index, account] of ids.entries()) tallyRemoval(account, results[index], tally)
   }
   return tally
 }

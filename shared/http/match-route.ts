@@ -47,9 +47,9 @@ function orderedShapes(routes: readonly Route[]): Shape[] {
   return [...shapes.values()].sort(literalFirst)
 }
 
-function literalFirst(one: Shape, other: Shape): number {
-  for (const [index, segment] of one.segments.entries()) {
-    const difference = Number(isParameter(segment)) - Number(isParameter(other.segments[index] ?? ''))
+function literalFirst(left: Shape, right: Shape): number {
+  for (const [index, segment] of left.segments.entries()) {
+    const difference = Number(isParameter(segment)) - Number(isParameter(right.segments[index] ?? ''))
     if (difference !== 0) return difference
   }
   return 0

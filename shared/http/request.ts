@@ -106,8 +106,8 @@ const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The request id that the caller sent, if it is valid; otherwise a new one. */
 export function requestIdOf(request: Pick<HttpRequest, 'header'>, newId: () => string): string {
-  const given = request.header('x-request-id') ?? ''
-  return VALID_REQUEST_ID.test(given) ? given : newId()
+  const requestId = request.header('x-request-id') ?? ''
+  return VALID_REQUEST_ID.test(requestId) ? requestId : newId()
 }
 
 /** Whether `If-None-Match` of a GET or HEAD names this version: RFC 9110, section 13.1.2, weak comparison. */

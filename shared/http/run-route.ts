@@ -42,5 +42,5 @@ function fingerprintOf({ operationId }: Route, { path, query, body }: Omit<Route
 }
 
 function inOrder(members: object): object {
-  return Object.fromEntries(Object.entries(members).sort(([one], [other]) => (one < other ? -1 : 1)))
+  return Object.fromEntries(Object.entries(members).sort(([left], [right]) => (left < right ? -1 : 1)))
 }

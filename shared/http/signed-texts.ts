@@ -30,8 +30,9 @@ export function signedTexts(prefix: string, keys: readonly string[]): SignedText
       const payload = bytes.subarray(MAC_BYTES)
       // Decoding ignores invalid characters, so the text is compared too.
       const isExact = signed === `${prefix}${bytes.toString('base64url')}` && bytes.length > MAC_BYTES
-      const given = bytes.subarray(0, MAC_BYTES)
-      const isValid = isExact && [signing, ...others].some((key) => timingSafeEqual(given, mac(key, payload, binding)))
+      const signature = bytes.subarray(0, MAC_BYTES)
+      const isValid =
+        isExact && [signing, ...others].some((key) => timingSafeEqual(signature, mac(key, payload, binding)))
       return isValid ? payload.toString() : undefined
     },
   }

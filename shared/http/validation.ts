@@ -65,12 +65,12 @@ export function withoutOptionalNulls(schema: TSchema, body: unknown): unknown {
     return hasMembers ? body.map((item) => withoutOptionalNulls(items, item)) : body
   }
   if (properties === undefined || typeof body !== 'object' || body === null) return body
-  const given = Object.entries(body).filter(
+  const parameters = Object.entries(body).filter(
     ([name, value]) =>
       value !== null || required.includes(name) || !Object.hasOwn(properties, name) || isSetByNull(properties[name]),
   )
   return Object.fromEntries(
-    given.map(([name, value]) => {
+    parameters.map(([name, value]) => {
       const property = Object.hasOwn(properties, name) ? properties[name] : undefined
       return [name, property === undefined ? value : withoutOptionalNulls(property, value)]
     }),

@@ -15,7 +15,7 @@ export function chunkWithin<T>(all: Iterable<T>, limits: ChunkLimits, sizeBytesO
   return [...chunksWithin(all, limits, sizeBytesOf)]
 }
 
-/** The same, one chunk after the other. Reads an entry ahead at most. */
+/** Chunks within the limits, one after the other. Reads at most one entry ahead. */
 export function* chunksWithin<T>(
   all: Iterable<T>,
   { atMostCount, atMostBytes }: ChunkLimits,

@@ -92,7 +92,7 @@ function removeFirst<T>(waiting: Waiting<T>, maxCount: number): Waiting<T> {
 export async function forEachConcurrent<T>(
   all: Iterable<T>,
   lanesCount: number,
-  work: (one: T) => Promise<void>,
+  work: (item: T) => Promise<void>,
 ): Promise<void> {
   const next = Iterator.from(all)
   const lane = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** A notification that something has changed. It names the thing and carries no state: architecture, principle 1. */
+/** A notification that something has changed. It names a record to read and carries no state, so that order is irrelevant. */
 export type Message =
   | { readonly queue: 'evaluations'; readonly message: { readonly tenantId: string } }
   | {

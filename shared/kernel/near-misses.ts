@@ -15,13 +15,13 @@ export function nearMiss(name: string, known: readonly string[]): string | undef
 }
 
 /** Whether the Levenshtein distance of two texts is at most this. Long texts of different lengths cost nothing. */
-function isWithin(distance: number, one: string, other: string): boolean {
-  if (Math.abs(one.length - other.length) > distance) return false
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let at = 1; at <= one.length; at += 1) {
+function isWithin(distance: number, left: string, right: string): boolean {
+  if (Math.abs(left.length - right.length) > distance) return false
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let at = 1; at <= left.length; at += 1) {
     const next = [at]
-    for (let index = 1; index <= other.length; index += 1) {
-      const substituted = (row[index - 1] as number) + (one[at - 1] === other[index - 1] ? 0 : 1)
+    for (let index = 1; index <= right.length; index += 1) {
+      const substituted = (row[index - 1] as number) + (left[at - 1] === right[index - 1] ? 0 : 1)
       next.push(Math.min(substituted, (row[index] as number) + 1, (next[index - 1] as number) + 1))
     }
     if (Math.min(...next) > distance) return false

@@ -6,7 +6,7 @@ export function normalisedText(text: string): string {
   return PLAIN.test(text) ? text : text.normalize('NFC').trim()
 }
 
-/** The same of a value of a condition. One of blanks only stays: without them, every text would contain it. */
+/** A value of a condition in normalised form. One of blanks only stays: without them, every text would contain it. */
 export function normalisedOperand(text: string): string {
   const normalised = normalisedText(text)
   return normalised === '' ? text : normalised

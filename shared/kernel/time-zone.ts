@@ -122,7 +122,7 @@ class IntlZone implements TimeZone {
   #instantsAt(localMs: number): number[] {
     const offsets = [this.#offsetAt(localMs - DAY_MS), this.#offsetAt(localMs + DAY_MS)]
     const instants = [...new Set(offsets)].map((offset) => localMs - offset)
-    return instants.filter((at) => at + this.#offsetAt(at) === localMs).sort((one, other) => one - other)
+    return instants.filter((at) => at + this.#offsetAt(at) === localMs).sort((left, right) => left - right)
   }
 
   /** Milliseconds by which local time is ahead of UTC. */

@@ -132,7 +132,7 @@ ${table(
 function operators(): string {
   const types = Object.entries(OPERATORS_OF)
   const rows = Object.entries(OPERATOR_MEANINGS).map(([operator, meaning]) => {
-    const allowed = types.filter(([, some]) => some.includes(operator as Operator)).map(([type]) => type)
+    const allowed = types.filter(([, operators]) => operators.includes(operator as Operator)).map(([type]) => type)
     return [`<code>${operator}</code>`, meaning, allowed.join(', ')]
   })
   return `<h2>Operators</h2>\n${table(['Operator', 'Holds when', 'Types'], rows)}`
@@ -201,7 +201,7 @@ function shown(examples: readonly Example[]): string {
 }
 
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const head = heads.map((each) => `<th scope="col">${each}</th>`).join('')
+  const head = heads.map((title) => `<th scope="col">${title}</th>`).join('')
   const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('\n')
   return `<div class="wide"><table><thead><tr>${head}</tr></thead>\n<tbody>${body}</tbody></table></div>`
 }

@@ -81,7 +81,7 @@ describe('two identities with one account', () => {
     assert.deepEqual(await signedInAs(ACCOUNT), ['victim', 'victim'])
   })
 
-  it('pass it on when the holder lets go, is deleted or merges: the oldest claim takes over', async () => {
+  it('pass it on when the holder releases it, is deleted or merges: the oldest claim takes over', async () => {
     const { hr, directory, accounts, conflicts, signedInAs } = await hrAndDirectory()
     const person = (nin: string, directoryObjectId?: string) => ({
       nin,

@@ -4,6 +4,8 @@ import { describe, it } from 'node:test'
 import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { MemberDto } from '../../shared/domain/collections/list-members.ts'
 import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
+import { newLink } from '../../shared/domain/group-links/group-link.ts'
+import type { CollectionCounts } from '../../shared/domain/insight/collection-counts.ts'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import { chunk } from '../../shared/kernel/chunk.ts'
 import { equals, type JoinableWorld, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
@@ -17,8 +19,8 @@ const isPresent = (id: string) => ({ groupOperator: 'NOT', conditions: [{ id, fi
 /** Writes identities in as few operations as possible. Returns their ids. */
 async function manyPeople({ tenantId, container }: JoinableWorld, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID())
-  for (const some of chunk(ids, 100)) {
-    const operations = some.map((id, index) => {
+  for (const batch of chunk(ids, 100)) {
+    const operations = batch.map((id, index) => {
       const attributes = { displayName: `Person ${index}` }
       const resourceBody = { id, tenantId, objectType: 'identity', externalId: id, attributes, contributors: [] }
       return { operationType: 'Create' as const, resourceBody: { ...resourceBody, deleted: false } }
@@ -41,6 +43,7 @@ describe('who the caller is', () => {
       identityId,
       displayName: 'Kari Nordmann',
       roles: ['Administrator', 'User'],
+      timeZone: 'UTC',
     })
   })
 
@@ -67,6 +70,66 @@ describe('who the caller is', () => {
     const { token } = await world.person()
     await world.call(token, 'GET', `${COLLECTIONS}/me`)
     assert.equal(world.deps.snapshots.holds(world.tenantId), false)
+  })
+})
+
+describe('the counts of collections', () => {
+  const countsOf = async ({ call, admin }: JoinableWorld, query = '') => {
+    const { data } = await call<CollectionCounts[]>(admin, 'GET', `${COLLECTIONS}/counts${query}`)
+    return new Map(data.map(({ collectionId, ...counts }) => [collectionId, counts]))
+  }
+
+  it('are those of members and links, of all collections or of one', async () => {
+    const world = await joinableWorld()
+    const people = [await world.person(), await world.person(), await world.person()]
+    const everybody = await world.criteria('Identity', isPresent('identityId'))
+    await world.evaluator.evaluate(world.tenantId)
+    const notEvaluated = await world.criteria('Identity', isPresent('identityId'))
+    const [choir, empty] = [await world.joinable(OPEN), await world.joinable(OPEN)]
+    for (const person of people) {
+      const { data } = await world.submit(person, choir)
+      if (person === people[0]) await world.act(person.token, data, 'leave')
+    }
+    for (const collectionId of [everybody, everybody, choir]) {
+      const ids = { id: randomUUID(), tenantId: world.tenantId, collectionId, directoryGroupId: randomUUID() }
+      await world.deps.linkStore.add(newLink({ ...ids, directoryGroupDisplayName: null }, world.nowMs()))
+    }
+    const counts = await countsOf(world)
+    assert.deepEqual(
+      [everybody, notEvaluated, choir, empty].map((id) => counts.get(id)),
+      [
+        { memberCount: 3, linkCount: 2 },
+        { memberCount: null, linkCount: 0 },
+        { memberCount: 2, linkCount: 1 },
+        { memberCount: 0, linkCount: 0 },
+      ],
+    )
+    assert.equal(counts.size, 4)
+    for (const [id, expected] of counts) {
+      assert.deepEqual([...(await countsOf(world, `?collectionId=${id}`))], [[id, expected]])
+    }
+    assert.deepEqual(await countsOf(world, `?collectionId=${randomUUID()}`), new Map())
+  })
+
+  it('are read with as many queries for many collections as for one', async () => {
+    const world = await joinableWorld()
+    await world.joinable(OPEN)
+    const few = await operationsDuring(world, () => countsOf(world))
+    for (let made = 0; made < 20; made++) await world.joinable(OPEN)
+    assert.deepEqual(await operationsDuring(world, () => countsOf(world)), few)
+  })
+
+  it('of members who joined under a former version of the service are known after the next change', async () => {
+    const world = await joinableWorld()
+    const choir = await world.joinable(OPEN)
+    for (let joined = 0; joined < 3; joined++) await world.submit(await world.person(), choir)
+    const head = world.container('requests').item(`head:${choir}`, world.tenantId)
+    const { memberCount, ...former } = (await head.read()).resource
+    assert.equal(memberCount, 3)
+    await head.replace(former)
+    assert.equal((await countsOf(world)).get(choir)?.memberCount, null)
+    await world.submit(await world.person(), choir)
+    assert.equal((await countsOf(world)).get(choir)?.memberCount, 4)
   })
 })
 
@@ -169,21 +232,21 @@ describe('the named members of a collection', () => {
   it('have cursors that are valid for the same collection and text only', async () => {
     const world = await joinableWorld()
     for (const displayName of ['Ada', 'Adam']) await world.put('identity', { displayName })
-    const [one, other] = [
+    const [first, second] = [
       await world.criteria('Identity', isPresent('identityId')),
       await world.criteria('Identity', isNull('relationshipId')),
     ]
     await world.evaluator.evaluate(world.tenantId)
-    const page = await world.call(world.admin, 'GET', `${COLLECTIONS}/${one}/members?pageSize=1&text=ada`)
+    const page = await world.call(world.admin, 'GET', `${COLLECTIONS}/${first}/members?pageSize=1&text=ada`)
     const next = async (id: string, text: string) => {
       const path = `${COLLECTIONS}/${id}/members?nextCursor=${page.nextCursor}${text}`
       return (await world.call(world.admin, 'GET', path)).codes
     }
-    assert.deepEqual(await next(one, '&text=ada'), [])
+    assert.deepEqual(await next(first, '&text=ada'), [])
     for (const [id, text] of [
-      [one, ''],
-      [one, '&text=adam'],
-      [other, '&text=ada'],
+      [first, ''],
+      [first, '&text=adam'],
+      [second, '&text=ada'],
     ] as const) {
       assert.deepEqual(await next(id, text), ['InvalidCursor'])
     }
@@ -204,7 +267,7 @@ describe('the named members of a collection', () => {
       // The first call also reads the keys of cursors.
       assert.equal((await list()).data.length, 2000)
       const operations = await operationsDuring(world, list)
-      const count = Object.values(operations).reduce((sum, each) => sum + each, 0)
+      const count = Object.values(operations).reduce((sum, count) => sum + count, 0)
       assert.ok(count <= 4, JSON.stringify(operations))
     }
   })
@@ -246,7 +309,7 @@ describe("the caller's collections of both kinds", () => {
         ['Staff', 'Relationship'],
       ].sort(),
     )
-    assert.ok(collections.every((each) => !('condition' in each || 'joinPolicy' in each)))
+    assert.ok(collections.every((collection) => !('condition' in collection || 'joinPolicy' in collection)))
     assert.deepEqual((await listed(other.token)).length, 1)
   })
 

@@ -138,9 +138,12 @@ describe('a batch of connector data', () => {
     const [hr, payroll] = [await tenant.addConnector('HR'), await tenant.addConnector('Payroll')]
     await hr.batch(upsert('identity', 'p1', { nin: '  ' }))
     await payroll.batch(upsert('identity', 'p2', { nin: '  ' }))
-    const [one, other] = [await tenant.byExternalId('identities', 'p1'), await tenant.byExternalId('identities', 'p2')]
-    assert.notEqual(one.id, other.id)
-    assert.equal('nin' in one, false)
+    const [first, second] = [
+      await tenant.byExternalId('identities', 'p1'),
+      await tenant.byExternalId('identities', 'p2'),
+    ]
+    assert.notEqual(first.id, second.id)
+    assert.equal('nin' in first, false)
   })
 
   it('can have up to 1000 items', async () => {

@@ -77,7 +77,7 @@ const keyOf = ({ connector, objectType, externalId }: Omit<Final, 'data'>): stri
   `${connector} ${objectType} ${externalId}`
 
 function finalState(steps: readonly Step[]): Final[] {
-  const last = new Map(steps.map((each) => [keyOf(each), each]))
+  const last = new Map(steps.map((step) => [keyOf(step), step]))
   return [...last.values()].flatMap((each) =>
     each.data === undefined
       ? []
@@ -97,7 +97,7 @@ function together(steps: readonly Step[], idOf: (object: Omit<Final, 'data'>) =>
   }
   const others = [...byId.values()].filter(({ objectType }) => objectType !== 'identity')
   const people = model.people().map((person) => person.map((id) => byId.get(id) ?? assert.fail()))
-  const older = (one: Final, other: Final) => one.connector - other.connector || (idOf(one) < idOf(other) ? -1 : 1)
+  const older = (left: Final, right: Final) => left.connector - right.connector || (idOf(left) < idOf(right) ? -1 : 1)
   return [...people.map((person) => person.sort(older)), ...others.map((other) => [other])]
 }
 
@@ -184,11 +184,11 @@ async function sendAll(connectors: Connectors, steps: readonly Step[]): Promise<
     assert.ok(results?.every(({ status }) => [200, 201, 404].includes(status)))
     pending = []
   }
-  for (const each of steps) {
+  for (const step of steps) {
     const [first] = pending
-    const isAnother = first !== undefined && first.connector !== each.connector
-    if (isAnother || pending.some((other) => keyOf(other) === keyOf(each))) await send()
-    pending.push(each)
+    const isAnother = first !== undefined && first.connector !== step.connector
+    if (isAnother || pending.some((other) => keyOf(other) === keyOf(step))) await send()
+    pending.push(step)
   }
   await send()
 }
@@ -197,7 +197,7 @@ async function actual(tenant: Awaited<ReturnType<typeof newTenant>>, objects: re
   const contributors = Map.groupBy(objects, ({ coreObjectId }) => coreObjectId)
   const whoIs = (coreObjectId: string): string =>
     (contributors.get(coreObjectId) ?? [])
-      .toSorted((one, other) => one.connector - other.connector || (one.id < other.id ? -1 : 1))
+      .toSorted((left, right) => left.connector - right.connector || (left.id < right.id ? -1 : 1))
       .map(keyOf)
       .join()
   const named = (value: Body): unknown => {
@@ -221,4 +221,4 @@ async function actual(tenant: Awaited<ReturnType<typeof newTenant>>, objects: re
 }
 
 const byWho = (records: readonly unknown[]) =>
-  records.toSorted((one, other) => ((one as { who: string }).who < (other as { who: string }).who ? -1 : 1))
+  records.toSorted((left, right) => ((left as { who: string }).who < (right as { who: string }).who ? -1 : 1))

@@ -163,8 +163,8 @@ describe('Creating and previewing group links', () => {
     const directoryGroupId = await api.newGroup()
     const collectionId = api.collections.make(users(0, 3))
     const verified = api.collections.find
-    api.collections.find = async (...asked) => {
-      const found = await verified(...asked)
+    api.collections.find = async (...args) => {
+      const found = await verified(...args)
       api.collections.remove(collectionId)
       return found
     }

@@ -113,7 +113,7 @@ describe('preview', () => {
     const shown = [
       { objectId: ann, displayName: 'Ann' },
       { objectId: nameless, displayName: null },
-    ].sort((one, other) => (one.objectId < other.objectId ? -1 : 1))
+    ].sort((left, right) => (left.objectId < right.objectId ? -1 : 1))
     assert.deepEqual(body.data, {
       preview: shown,
       added: shown,

@@ -154,7 +154,7 @@ for (const areRowsInMemory of [false, true]) {
 describe('the cost of the object access of a manager', () => {
   it('is a few queries for a manager of few, for any size of the tenant, and no rows are loaded', async () => {
     const { hr, send } = await shopOf(randomUUID())
-    const operationCount = () => Object.values(service.cosmos.operations()).reduce((sum, each) => sum + each, 0)
+    const operationCount = () => Object.values(service.cosmos.operations()).reduce((sum, count) => sum + count, 0)
     const costOf = async (path: string): Promise<number> => {
       const before = operationCount()
       await send('GET', `${CORE}/${path}`)
@@ -196,7 +196,7 @@ describe('the cost of the object access of a manager', () => {
     // What was written just now is read again by each look, for the store counts whole seconds.
     passedMs += 60_000
     for (const each of [send, few]) await each('GET', `${CORE}/identities?pageSize=50`)
-    const operationCount = () => Object.values(service.cosmos.operations()).reduce((sum, each) => sum + each, 0)
+    const operationCount = () => Object.values(service.cosmos.operations()).reduce((sum, count) => sum + count, 0)
     for (const each of [send, few]) {
       const before = operationCount()
       await each('GET', `${CORE}/identities?pageSize=50`)

@@ -81,7 +81,7 @@ describe('the explanation of a criteria collection', () => {
       ['relationshipOrgUnit', true, ward, true],
     ])
     assert.deepEqual(
-      row?.condition.conditions.map((each) => each.holds),
+      row?.condition.conditions.map((condition) => condition.holds),
       [true, true, true, true],
     )
   })

@@ -154,7 +154,7 @@ describe('Held removals', () => {
     api.sentMessages.length = 0
   })
 
-  /** A link whose group keeps 30 members of whom 20 are held. */
+  /** A link whose group keeps 30 members, 20 of them held. */
   async function held() {
     const [collectionId, groupId] = [api.collections.make(users(0, 30)), await api.newGroup()]
     const id = await api.create(collectionId, groupId)
@@ -238,7 +238,7 @@ describe('Held removals', () => {
     const listed = (await api.call('GET', '/group-links?held=true')).body.data as { id: string }[]
     assert.ok(listed.some((one) => one.id === id))
     const others = (await api.call('GET', '/group-links?held=false')).body.data as { id: string }[]
-    assert.ok(others.every((one) => one.id !== id))
+    assert.ok(others.every((other) => other.id !== id))
     const figures = { reason: 'TooMany', count: 20, limit: 10, removedInWindow: 0, groupSize: 30 }
     const undecided = { cause: null, rejectedBy: null, rejectedAt: null }
     assert.deepEqual(link.heldRemovals, { planId, ...figures, createdAt: link.heldRemovals?.createdAt, ...undecided })
@@ -257,10 +257,10 @@ describe('Held removals', () => {
   })
 
   it('have cursors that are valid for one link only', async () => {
-    const [one, other] = [await held(), await held()]
-    const { nextCursor } = (await api.call('GET', `${one.plan}?pageSize=8`)).body as unknown as { nextCursor: string }
-    assert.equal((await api.call('GET', `${one.plan}?nextCursor=${nextCursor}`)).status, 200)
-    assert.deepEqual(codes(await api.call('GET', `${other.plan}?nextCursor=${nextCursor}`)), [400, 'InvalidCursor'])
+    const [first, second] = [await held(), await held()]
+    const { nextCursor } = (await api.call('GET', `${first.plan}?pageSize=8`)).body as unknown as { nextCursor: string }
+    assert.equal((await api.call('GET', `${first.plan}?nextCursor=${nextCursor}`)).status, 200)
+    assert.deepEqual(codes(await api.call('GET', `${second.plan}?nextCursor=${nextCursor}`)), [400, 'InvalidCursor'])
   })
 
   it('have the identities that hold the accounts, with their names', async () => {

@@ -55,11 +55,11 @@ for (const operation of OPERATIONS) {
     })
 
     it('refuses the key for another body', async () => {
-      const [one, other] = [await creating.fresh(), await creating.fresh()]
+      const [first, second] = [await creating.fresh(), await creating.fresh()]
       const headers = key()
-      assert.equal((await creating.post(one.body, headers)).status, 201)
-      const { status, codes } = await creating.post(other.body, headers)
-      assert.deepEqual([status, codes, await other.count()], [422, ['IdempotencyKeyReused'], 0])
+      assert.equal((await creating.post(first.body, headers)).status, 201)
+      const { status, codes } = await creating.post(second.body, headers)
+      assert.deepEqual([status, codes, await second.count()], [422, ['IdempotencyKeyReused'], 0])
     })
 
     it(`creates once when ${AT_ONCE_COUNT} are sent at once, and returns the same response to all`, async () => {

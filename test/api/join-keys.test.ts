@@ -42,7 +42,7 @@ async function hrAndDirectory(joinOn?: readonly string[]) {
 const NOTHING = { merged: 0, split: 0, losingAccount: 0, gainingAccount: 0, added: 0, removed: 0 }
 
 describe('Join keys', () => {
-  for (const [key, one, other] of [
+  for (const [key, first, second] of [
     ['email', 'Ada@Example.ORG', 'ada@example.org'],
     ['employeeNumber', 'E-7', 'e-7'],
     ['directoryUserPrincipalName', 'İpek@example.org', 'ipek@example.org'],
@@ -51,11 +51,11 @@ describe('Join keys', () => {
     ['nin', 'aB12', 'Ab12'],
   ] as const) {
     for (const isListedFirst of [true, false]) {
-      it(`join by ${key} (${one}), without case, whichever connector lists it and is first: ${isListedFirst}`, async () => {
+      it(`join by ${key} (${first}), without case, whichever connector lists it and is first: ${isListedFirst}`, async () => {
         const { hr, directory, people, tenant } = await hrAndDirectory([key])
         const writes = [
-          () => hr.batch(upsert('identity', 'h', { [key]: one })),
-          () => directory.batch(upsert('identity', 'd', { [key]: other, directoryObjectId: ACCOUNT })),
+          () => hr.batch(upsert('identity', 'h', { [key]: first })),
+          () => directory.batch(upsert('identity', 'd', { [key]: second, directoryObjectId: ACCOUNT })),
         ]
         for (const write of isListedFirst ? writes : writes.toReversed()) await write()
         assert.deepEqual(await people(), ['d+h'])

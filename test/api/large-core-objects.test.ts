@@ -58,7 +58,7 @@ describe('A person who would have more than 1 MB', () => {
       )
       .fetchAll()
     const coreObjectId = resources[0].coreObjectId
-    for (const each of resources) await objects.items.upsert({ ...each, coreObjectId })
+    for (const resource of resources) await objects.items.upsert({ ...resource, coreObjectId })
     await connectors[0]?.batch(upsert('identity', 'other', { nin: '9' }))
     await tenant.admin('PUT', `/iamcore/beta/sync/connectors/${connectors[0]?.id}`, { bindsAccounts: false })
     await service.audit()

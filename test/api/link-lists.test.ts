@@ -109,7 +109,7 @@ describe('The sync jobs of a tenant', () => {
       stored.push({ ...job, status: count % 10 === 0 ? 'Failed' : 'Succeeded' })
     }
     for (const job of stored) await api.deps.jobs.add(job)
-    stored.sort((one, other) => (`${one.createdAt} ${one.id}` < `${other.createdAt} ${other.id}` ? 1 : -1))
+    stored.sort((left, right) => (`${left.createdAt} ${left.id}` < `${right.createdAt} ${right.id}` ? 1 : -1))
   })
   after(() => api.close())
 
@@ -151,7 +151,7 @@ describe('The sync jobs of a tenant', () => {
   })
 
   it('cost operations for a page, not for the list', async () => {
-    const count = () => Object.values(api.cosmos.operations()).reduce((sum, each) => sum + each, 0)
+    const count = () => Object.values(api.cosmos.operations()).reduce((sum, count) => sum + count, 0)
     const path = '/sync-jobs?limit=5&status=Succeeded'
     const { body } = (await api.call('GET', path)) as Paged<SyncJobDto>
     const before = count()

@@ -65,7 +65,7 @@ describe('a changed join policy', () => {
   it('admits all waiting requests when approval is no longer required', async () => {
     const people = await Promise.all(Array.from({ length: 90 }, () => person()))
     const collectionId = await joinable(await world.approvedBySomebody())
-    for (const one of people) await submit(one, collectionId)
+    for (const person of people) await submit(person, collectionId)
     world.enqueued.length = 0
     await change(collectionId, OPEN)
     assert.equal((await results(collectionId)).length, 90)
@@ -80,7 +80,7 @@ describe('a changed join policy', () => {
       const collectionId = await joinable(policy([approver.identityId], 1))
       const [, ...submitted] = await Promise.all([
         change(collectionId, policy([other.identityId], 2)),
-        ...people.map((one) => submit(one, collectionId)),
+        ...people.map((person) => submit(person, collectionId)),
       ])
       for (const { status } of submitted) assert.equal(status, 201)
       const { data } = await call<MembershipRequestDto[]>(
@@ -98,10 +98,10 @@ describe('a changed join policy', () => {
       gates({ order, type: 'Identity', approvers: [approver.identityId] })
     const collectionId = await joinable(policy(first, 1))
     const { data: request } = await submit(employee, collectionId)
-    let isOvertaken = false
+    let hasConflict = false
     const save: typeof world.deps.requests.save = async (changes) => {
-      if (!isOvertaken) {
-        isOvertaken = true
+      if (!hasConflict) {
+        hasConflict = true
         assert.equal((await change(collectionId, policy(third, 3))).status, 200)
       }
       return world.deps.requests.save(changes)

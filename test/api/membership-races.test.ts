@@ -55,7 +55,7 @@ describe('fifty concurrent calls', () => {
   it('to join one collection all succeed, and its version counts each', async () => {
     const people = await times(() => person())
     const collectionId = await joinable(OPEN)
-    const answers = await Promise.all(people.map((one) => submit(one, collectionId)))
+    const answers = await Promise.all(people.map((person) => submit(person, collectionId)))
     assert.deepEqual(counted(answers.map(({ codes }) => codes)), { done: AT_ONCE })
     assert.equal((await results(collectionId)).length, AT_ONCE)
     const changes = await world.deps.joined.changesAfter(world.tenantId, collectionId, 0)
@@ -71,7 +71,7 @@ describe('fifty concurrent calls', () => {
     const adds = Array.from({ length: 5 }, () => call<{ added: number }>(admin, 'POST', path, { coreIdentityIds }))
     const [added, submitted] = await Promise.all([
       Promise.all(adds),
-      Promise.all(people.map((one) => submit(one, collectionId))),
+      Promise.all(people.map((person) => submit(person, collectionId))),
     ])
     assert.deepEqual(
       (await results(collectionId)).map(({ objectId }) => objectId),

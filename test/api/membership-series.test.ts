@@ -39,7 +39,7 @@ describe('any series of actions by any callers', () => {
   it('follows the table of transitions, keeps all lifecycle entries, and has the joined as members', async () => {
     const people = [await person(), await person(), await person(), await person()]
     const [manager, approver] = people
-    for (const one of people) await position(one, { manager: { objectId: manager?.identityId ?? '' } })
+    for (const person of people) await position(person, { manager: { objectId: manager?.identityId ?? '' } })
     await fc.assert(
       fc.asyncProperty(steps, async (series) => {
         const collectionId = await joinable({
@@ -77,7 +77,7 @@ describe('any series of actions by any callers', () => {
           const joined = now.filter(({ status }) => status === 'Joined')
           const results = await world.results(collectionId)
           assert.deepEqual(
-            new Set(results.map((one) => JSON.stringify(one))),
+            new Set(results.map((result) => JSON.stringify(result))),
             new Set(
               joined.map(({ requesterId: objectId, relationshipId }) => JSON.stringify({ objectId, relationshipId })),
             ),

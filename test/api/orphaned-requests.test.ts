@@ -3,10 +3,7 @@ import { after, describe, it } from 'node:test'
 import { endRequests } from '../../shared/domain/membership-requests/apply-policy.ts'
 import { addMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import type {
-  RequestChange,
-  RequestDependencies,
-} from '../../shared/domain/membership-requests/request-dependencies.ts'
+import type { JoinDependencies, RequestChange } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
 import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
 
@@ -17,9 +14,9 @@ const ACTOR = { id: 'somebody', identityId: undefined }
 after(() => assert.deepEqual(faults, []))
 
 /** The service with a function that runs just before a write. */
-function withBeforeSave(meanwhile: (changes: readonly RequestChange[]) => Promise<unknown>): RequestDependencies {
+function withBeforeSave(meanwhile: (changes: readonly RequestChange[]) => Promise<unknown>): JoinDependencies {
   let isDone = false
-  const save: RequestDependencies['requests']['save'] = async (changes) => {
+  const save: JoinDependencies['requests']['save'] = async (changes) => {
     if (!isDone) {
       isDone = true
       await meanwhile(changes)
@@ -77,7 +74,7 @@ describe('no request stays open or joined when its subject, position or collecti
       await call(admin, 'DELETE', `/collections-joinable/beta/${collectionId}`)
     })
     let saves = 0
-    const save: RequestDependencies['requests']['save'] = async (changes) => {
+    const save: JoinDependencies['requests']['save'] = async (changes) => {
       saves += 1
       if (saves === 2) throw new Error('The database is away')
       return deps.requests.save(changes)
@@ -96,8 +93,8 @@ describe('no request stays open or joined when its subject, position or collecti
       await world.remove('relationship', relationshipId)
       await world.evaluator.evaluate(tenantId)
     })
-    const asked = { tenantId, identityId: employee.identityId }
-    assert.equal((await submitRequest(collectionId, { relationshipId }, asked, deps)).value.status, 'Left')
+    const requester = { tenantId, identityId: employee.identityId }
+    assert.equal((await submitRequest(collectionId, { relationshipId }, requester, deps)).value.status, 'Left')
   })
 })
 
@@ -106,8 +103,8 @@ describe('requests with long histories', () => {
     const approver = await person()
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
     const people = await Promise.all(Array.from({ length: 40 }, () => person()))
-    for (const one of people) {
-      const { data } = await submit(one, collectionId)
+    for (const person of people) {
+      const { data } = await submit(person, collectionId)
       const before = await world.deps.requests.find(tenantId, data.id)
       assert.ok(before)
       const entry = {
@@ -142,7 +139,7 @@ describe('messages for linked groups are enqueued for members', () => {
     const collectionId = await joinable(OPEN)
     world.linked.add(collectionId)
     let saves = 0
-    const save: RequestDependencies['requests']['save'] = async (changes) => {
+    const save: JoinDependencies['requests']['save'] = async (changes) => {
       saves += 1
       if (saves === 2) throw new Error('The database is away')
       return world.deps.requests.save(changes)

@@ -232,7 +232,7 @@ describe('the plan of an update', () => {
     const requestsOf = async (condition: object) => (await planned(world, id, { condition })).data.requests
     assert.deepEqual(await requestsOf(named('Ola')), { becomeEligible: 2, loseEligibility: 1 })
     assert.deepEqual(await requestsOf(named('Kari', 'Ola')), { becomeEligible: 2, loseEligibility: 0 })
-    // Somebody who stays eligible by another collection neither gains nor loses.
+    // A person who stays eligible by another collection neither gains nor loses.
     const other = await world.criteria('Identity', named('Kari', 'Ola'))
     const joinPolicy = { ...approved, joinableBy: { collectionIds: [id, other] } }
     for (const path of [choir, club]) {

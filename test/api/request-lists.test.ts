@@ -149,29 +149,29 @@ describe('the requests that await the caller', () => {
 
   it('have cursors that are valid for one person, list and filter only', async () => {
     const world = await joinableWorld()
-    const [one, other] = [await world.person(), await world.person()]
+    const [first, second] = [await world.person(), await world.person()]
     for (let count = 0; count < 2; count += 1) {
       const collectionId = await world.joinable(OPEN)
-      for (const person of [one, other]) await world.submit(person, collectionId)
+      for (const person of [first, second]) await world.submit(person, collectionId)
     }
-    const { nextCursor } = await world.call(one.token, 'GET', `${world.requests}/mine?pageSize=1`)
+    const { nextCursor } = await world.call(first.token, 'GET', `${world.requests}/mine?pageSize=1`)
     const next = (token: string, path: string) =>
       world.call(token, 'GET', `${world.requests}/${path}nextCursor=${nextCursor}`)
-    assert.equal((await next(one.token, 'mine?')).status, 200)
+    assert.equal((await next(first.token, 'mine?')).status, 200)
     for (const [token, path] of [
-      [other.token, 'mine?'],
-      [one.token, 'inbox?'],
-      [one.token, 'mine?status=Joined&'],
+      [second.token, 'mine?'],
+      [first.token, 'inbox?'],
+      [first.token, 'mine?status=Joined&'],
     ] as const) {
       assert.deepEqual((await next(token, path)).codes, ['InvalidCursor'], path)
     }
-    const approvers = [one.identityId, other.identityId]
+    const approvers = [first.identityId, second.identityId]
     const toApprove = await world.joinable(approvedBy({ type: 'Identity', approvers }))
     for (let count = 0; count < 2; count += 1) await world.submit(await world.person(), toApprove)
-    const inbox = await world.call(one.token, 'GET', `${world.requests}/inbox?pageSize=1`)
+    const inbox = await world.call(first.token, 'GET', `${world.requests}/inbox?pageSize=1`)
     const after = (token: string) => world.call(token, 'GET', `${world.requests}/inbox?nextCursor=${inbox.nextCursor}`)
-    assert.equal((await after(one.token)).status, 200)
-    assert.deepEqual((await after(other.token)).codes, ['InvalidCursor'])
+    assert.equal((await after(first.token)).status, 200)
+    assert.deepEqual((await after(second.token)).codes, ['InvalidCursor'])
   })
 })
 
@@ -188,7 +188,7 @@ describe('the requests for a collection', () => {
       await world.position(person, { manager: { objectId: approver.identityId } })
       submitted.unshift((await world.submit(person, collectionId)).data)
     }
-    submitted.sort((one, other) => (`${one.createdAt} ${one.id}` < `${other.createdAt} ${other.id}` ? 1 : -1))
+    submitted.sort((left, right) => (`${left.createdAt} ${left.id}` < `${right.createdAt} ${right.id}` ? 1 : -1))
     const [first, second] = submitted as [MembershipRequestDto, MembershipRequestDto]
     await world.act(approver.token, first, 'reject')
     await world.act(approver.token, second, 'approve')
@@ -257,7 +257,7 @@ describe('the requests for a collection', () => {
     await world.deps.snapshots.fresh(world.tenantId)
     for (const pageSize of [10, 110, 120]) {
       const operations = await operationsDuring(world, list(pageSize))
-      const count = Object.values(operations).reduce((sum, each) => sum + each, 0)
+      const count = Object.values(operations).reduce((sum, count) => sum + count, 0)
       // All requests are of one time, so the end of the page takes a query of its own.
       assert.ok(count <= 5, `${pageSize}: ${JSON.stringify(operations)}`)
     }

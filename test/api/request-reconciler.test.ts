@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
-import type { RequestDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import type { JoinDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
 import type { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
@@ -16,8 +16,8 @@ after(() => assert.deepEqual(faults, []))
 const liveOf = async (identityId: string) => (await world.deps.requests.liveOf(tenantId, identityId)).length
 
 /** The service in a process that ends right after a write. */
-function dyingOnceSaved(beforeSave: () => Promise<unknown>): RequestDependencies {
-  const save: RequestDependencies['requests']['save'] = async (changes) => {
+function dyingOnceSaved(beforeSave: () => Promise<unknown>): JoinDependencies {
+  const save: JoinDependencies['requests']['save'] = async (changes) => {
     await beforeSave()
     await world.deps.requests.save(changes)
     throw new Error('The process died')
@@ -34,8 +34,8 @@ describe('what an interrupted process leaves', () => {
       await world.remove('identity', employee.identityId)
       await world.evaluator.evaluate(tenantId)
     })
-    const asked = { tenantId, identityId: employee.identityId }
-    await assert.rejects(submitRequest(collectionId, {}, asked, deps), /died/)
+    const requester = { tenantId, identityId: employee.identityId }
+    await assert.rejects(submitRequest(collectionId, {}, requester, deps), /died/)
     assert.equal(await liveOf(employee.identityId), 1)
     world.pass(24 * 60 * 60)
     await world.evaluator.evaluate(tenantId)
@@ -47,11 +47,11 @@ describe('what an interrupted process leaves', () => {
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
     const path = `/collections-joinable/beta/${collectionId}`
     const deps = dyingOnceSaved(() => call(admin, 'PUT', path, { objectType: 'Identity', joinPolicy: OPEN }))
-    const asked = { tenantId, identityId: employee.identityId }
+    const requester = { tenantId, identityId: employee.identityId }
     const id = world.deps.newId()
     const creation = { newId: () => id, isRetry: true }
-    await assert.rejects(submitRequest(collectionId, {}, asked, deps, creation), /died/)
-    const { value } = await submitRequest(collectionId, {}, asked, world.deps, creation)
+    await assert.rejects(submitRequest(collectionId, {}, requester, deps, creation), /died/)
+    const { value } = await submitRequest(collectionId, {}, requester, world.deps, creation)
     assert.deepEqual([value.id, value.status], [id, 'Joined'])
   })
 })

@@ -88,7 +88,7 @@ describe('submit', () => {
 
   it('uses the only active position, and requires relationshipId when there are several', async () => {
     const colleague = await person()
-    const [one, other] = [await position(colleague), await position(colleague, { endDate: '2030-06-01' })]
+    const [first, second] = [await position(colleague), await position(colleague, { endDate: '2030-06-01' })]
     await position(colleague, { endDate: '2030-05-31' })
     const identities = await joinable(OPEN)
     const positions = await joinable(OPEN, { objectType: 'Relationship' })
@@ -97,13 +97,16 @@ describe('submit', () => {
       [unnamed.status, unnamed.codes, unnamed.targets],
       [400, ['RelationshipRequired'], ['/relationshipId']],
     )
-    assert.equal((await submit(colleague, positions, { relationshipId: other })).data.relationshipId, other)
-    assert.equal((await submit(colleague, positions, { relationshipId: one.toUpperCase() })).data.relationshipId, one)
-    assert.equal((await submit(colleague, positions, { relationshipId: one })).status, 409)
-    const members = [one, other].sort().map((relationshipId) => ({ objectId: colleague.identityId, relationshipId }))
+    assert.equal((await submit(colleague, positions, { relationshipId: second })).data.relationshipId, second)
+    assert.equal(
+      (await submit(colleague, positions, { relationshipId: first.toUpperCase() })).data.relationshipId,
+      first,
+    )
+    assert.equal((await submit(colleague, positions, { relationshipId: first })).status, 409)
+    const members = [first, second].sort().map((relationshipId) => ({ objectId: colleague.identityId, relationshipId }))
     assert.deepEqual(await results(positions), members)
     assert.equal((await submit(colleague, identities)).data.relationshipId, null)
-    assert.equal((await submit(colleague, identities, { relationshipId: one })).status, 409)
+    assert.equal((await submit(colleague, identities, { relationshipId: first })).status, 409)
   })
 
   it('refuses an ended position, and in the same way one that is unknown or held by another identity', async () => {

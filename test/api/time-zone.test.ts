@@ -122,15 +122,15 @@ describe('The settings by which an instance reads rows', () => {
   it('are those that it has changed itself at once, and those of others after 20 seconds', async () => {
     const { tenant } = await populated()
     let elapsedMs = 1_000
-    const [one, other] = [0, 1].map(() => withRowSettings(process.linkSettings, () => elapsedMs))
+    const [first, second] = [0, 1].map(() => withRowSettings(process.linkSettings, () => elapsedMs))
     const zones = async () =>
-      [await one?.rowSettings.of(tenant.tenantId), await other?.rowSettings.of(tenant.tenantId)].map(
+      [await first?.rowSettings.of(tenant.tenantId), await second?.rowSettings.of(tenant.tenantId)].map(
         (each) => each?.zone.name,
       )
     assert.deepEqual(await zones(), ['UTC', 'UTC'])
     await process.linkSettings.register(tenant.tenantId)
     const { value, version } = await process.linkSettings.find(tenant.tenantId)
-    await one?.store.replace(tenant.tenantId, { ...value, timeZone: 'Europe/Oslo' }, version, undefined)
+    await first?.store.replace(tenant.tenantId, { ...value, timeZone: 'Europe/Oslo' }, version, undefined)
     assert.deepEqual(await zones(), ['Europe/Oslo', 'UTC'])
     elapsedMs = 21_001
     assert.deepEqual(await zones(), ['Europe/Oslo', 'Europe/Oslo'])

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
 import { packageApp, shippedPackages } from '../../infra/build/package.ts'
 import { billOfMaterials } from '../../infra/build/sbom.ts'
-import { APP_SETTINGS } from '../support/architecture/app-settings.ts'
+import { APP_SETTINGS } from '../support/architecture/settings-to-load.ts'
 import { asApplication, eventually, groupMembers } from '../support/journeys/demo-clients.ts'
 import { newDataFolder, startedEnvironment } from '../support/journeys/started-environment.ts'
 

@@ -7,9 +7,6 @@ import ts from 'typescript'
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 const MAX_METHOD_COUNT = 10
 
-/** Larger, until its readers have ports of their own. */
-const LARGER_PORTS: readonly string[] = ['ConnectorObjectStore']
-
 const files = globSync('shared/domain/**/*.ts', { cwd: PROJECT_FOLDER })
 const textOf = (file: string): string => readFileSync(join(PROJECT_FOLDER, file), 'utf8')
 
@@ -27,13 +24,23 @@ describe('The ports of the domain', () => {
     assert.ok(ports.length > 30, `${ports.length} ports`)
     assert.deepEqual(
       ports.filter(([, methodCount]) => methodCount > MAX_METHOD_COUNT).map(([name]) => name),
-      LARGER_PORTS,
+      [],
     )
+  })
+
+  it('are composed with each other, and asked for one by one by the use cases', () => {
+    const composed = /: (?:Collection|Evaluated)Dependencies\b/
+    const takers = files.filter((file) =>
+      textOf(file)
+        .split('\n')
+        .some((line) => composed.test(line)),
+    )
+    assert.deepEqual(takers, [])
   })
 
   it('leave it to one module to build messages and their ids', () => {
     const sources = globSync('{shared,functions}/**/*.ts', { cwd: PROJECT_FOLDER })
     const senders = sources.filter((file) => textOf(file).includes('messageQueue.enqueue('))
-    assert.deepEqual(senders.sort(), ['shared/kernel/notifications.ts', 'shared/messaging/redelivery.ts'])
+    assert.deepEqual(senders.sort(), ['shared/kernel/enqueue-messages.ts', 'shared/messaging/redelivery.ts'])
   })
 })

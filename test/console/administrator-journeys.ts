@@ -12,6 +12,7 @@ import {
   menu,
   reviewAndSave,
 } from '../support/console/console-steps.ts'
+import { eventually } from '../support/journeys/demo-clients.ts'
 import type { StartedEnvironment } from '../support/journeys/started-environment.ts'
 
 /** Journeys of an administrator of collections and links. */
@@ -114,24 +115,24 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     const id = await criteriaCollection(world(), 'Changing', title('Teacher'))
     const page = await world().openAs('admin', `/collections/${id}`)
     await page.getByText(/^[1-9]\d* members$/).waitFor()
-    // The field has whole seconds: the first one after the members were evaluated.
-    const before = await page.evaluate(
-      'new Date(Date.now() + 1000 - new Date().getTimezoneOffset() * 60000).toISOString().slice(0, 19)',
-    )
+    // The field has whole seconds, in the time zone of the tenant: the first one after the members were evaluated.
+    const before = new Date(Date.now() + 1000).toISOString().slice(0, 19)
     await sleep(1000)
     const condition = { groupOperator: 'AND', conditions: title('Archivist') }
     const body = { objectType: 'Relationship', condition }
     await world().call('admin', 'PUT', `/collections-criteria/beta/${id}`, body)
     const removed = page.getByRole('row', { name: /Teacher .* Removed Definition changed Ada Åsheim/ }).first()
+    await eventually('the change is evaluated', async () => {
+      const path = `/collections/beta/${id}/history`
+      const entries = await world().call<{ change: string }[]>('admin', 'GET', path)
+      return entries.some((entry) => entry.change === 'Removed') || undefined
+    })
     await page.getByRole('link', { name: 'History' }).click()
-    while ((await removed.count()) === 0) {
-      await page.reload()
-      await page.getByRole('row', { name: /Added/ }).first().waitFor()
-    }
+    await removed.waitFor()
     await page.getByRole('row', { name: /Kolbjørn Dåvik, Archivist .* Added/ }).waitFor()
     await page.getByRole('img', { name: 'Number of members over time' }).waitFor()
     await assertSound(page)
-    await page.getByLabel('Time', { exact: true }).fill(String(before))
+    await page.getByLabel('Time', { exact: true }).fill(before)
     await page
       .getByRole('listitem')
       .filter({ hasText: /Teacher$/ })
@@ -216,13 +217,14 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     const id = await criteriaCollection(world(), 'Failing', [leaf('relationshipTitle', 'Equals', 'Nurse')])
     await makeDynamic(world().environment, await linkTo(world(), id, 'Demo security-5'))
     await world().call('admin', 'POST', `/group-link/beta/group-links/${id}/sync`)
+    await eventually('the sync has failed', async () => {
+      const path = `/group-link/beta/group-links?collectionId=${id}`
+      const [link] = await world().call<{ syncState: string }[]>('admin', 'GET', path)
+      return link?.syncState === 'Failed' || undefined
+    })
     const page = await world().openAs('admin')
     await menu(page, 'Linked groups').click()
     const failed = page.getByRole('row', { name: /Demo security-5 Failing Failed Failed/ })
-    while ((await failed.count()) === 0) {
-      await page.reload()
-      await page.getByRole('row', { name: /Demo security-5/ }).waitFor()
-    }
     await page.getByLabel('State').selectOption('Needs attention')
     await failed.getByRole('link', { name: 'Demo security-5' }).click()
     await page.getByText('The last sync failed after 1 attempt.').waitFor()

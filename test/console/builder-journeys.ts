@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ConsoleWorld } from '../support/console/console-browser.ts'
 import {
   assertSound,
+  countedSteps,
   criteriaCollection,
   heading,
   journey,
@@ -15,11 +16,7 @@ type Condition = { readonly condition: { readonly conditions: readonly object[] 
 export function builderJourneys(world: () => ConsoleWorld): void {
   journey(world, 'builds a title in a unit and below since a day in at most 12 steps', async (world) => {
     const page = await world().openAs('admin', '/collections')
-    let steps = 0
-    const step = async (act: Promise<unknown>): Promise<void> => {
-      steps += 1
-      await act
-    }
+    const { step, count } = countedSteps()
     await step(page.getByRole('link', { name: 'New collection by condition' }).click())
     await step(page.getByLabel('Name', { exact: true }).fill('Advisers since 2020'))
     await step(page.getByLabel('Attribute').fill('position: title'))
@@ -32,7 +29,7 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     await step(page.getByLabel('Attribute').last().fill('position: start date'))
     await step(page.getByLabel('Operator').last().selectOption('is at or after'))
     await step(page.getByLabel('Value').last().fill('2020-01-01'))
-    assert.ok(steps <= 12, `${steps} steps`)
+    assert.ok(count() <= 12, `${count()} steps`)
     await page
       .getByText(
         'Position: title is Adviser and Unit or below is Digital Services and Position: start date is at or after',

@@ -68,11 +68,11 @@ describe('The value that was probably meant', () => {
   it('is found by a distance that is symmetric, and zero for equal texts only', () => {
     const text = fc.string({ maxLength: 12 })
     fc.assert(
-      fc.property(text, text, (one, other) => {
-        const distance = editDistance(one, other, 100)
-        assert.equal(distance, editDistance(other, one, 100))
-        assert.equal(distance === 0, one === other)
-        assert.ok(distance <= Math.max([...one].length, [...other].length))
+      fc.property(text, text, (left, right) => {
+        const distance = editDistance(left, right, 100)
+        assert.equal(distance, editDistance(right, left, 100))
+        assert.equal(distance === 0, left === right)
+        assert.ok(distance <= Math.max([...left].length, [...right].length))
       }),
     )
   })

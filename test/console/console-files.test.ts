@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { consoleFiles } from '../../functions/app/console-files.ts'
-import { buildConsole } from '../../infra/build/console.ts'
+import { buildConsole } from '../../infra/build/build-console.ts'
 import { fileResponder } from '../../shared/http/public-files.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
-import { APP_SETTINGS } from '../support/architecture/app-settings.ts'
+import { APP_SETTINGS } from '../support/architecture/settings-to-load.ts'
 
 const CLIENT_ID = '11111111-2222-4333-8444-555555555555'
 

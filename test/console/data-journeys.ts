@@ -17,6 +17,7 @@ export function dataJourneys(world: () => ConsoleWorld): void {
       await page.getByText('No two people share a key.').waitFor()
       await page.getByText('Each account belongs to one person.').waitFor()
       await page.getByText('All references lead to an object.').waitFor()
+      await page.getByText('npm run dead-letters -- list').waitFor()
       await assertSound(page)
       await menu(page, 'Sources').click()
       await page.getByRole('link', { name: 'Add a source' }).click()
@@ -116,6 +117,27 @@ export function dataJourneys(world: () => ConsoleWorld): void {
     await page.keyboard.press('Enter')
     await heading(page, 'Needle in a haystack').waitFor()
     assert.equal(new URL(page.url()).pathname, `/console/collections/${id}`)
+  })
+
+  journey(world, 'asks before something that was found takes the place of what is not saved', async (world) => {
+    const page = await world().openAs('collectionsAdmin', '/collections/new')
+    const questions: string[] = []
+    page.on('dialog', (question) => {
+      questions.push(question.message())
+      return questions.length === 1 ? question.dismiss() : question.accept()
+    })
+    await page.getByLabel('Name', { exact: true }).fill('Not saved')
+    const open = async () => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'People, collections' }).fill('linked gr')
+      await page.getByRole('option', { name: /^Linked groups/ }).waitFor()
+      await page.keyboard.press('Enter')
+    }
+    await open()
+    assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Not saved')
+    await open()
+    await heading(page, 'Linked groups').waitFor()
+    assert.deepEqual(questions, Array(2).fill('Leave the page? Your changes are not saved.'))
   })
 
   journey(

@@ -3,13 +3,17 @@ import { readFileSync } from 'node:fs'
 import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
 import {
   assertSound,
+  countedSteps,
   criteriaCollection,
   heading,
   journey,
   leaf,
   linkTo,
+  linkToNew,
+  press,
   reviewAndSave,
 } from '../support/console/console-steps.ts'
+import { eventually } from '../support/journeys/demo-clients.ts'
 
 const WITH_ACCOUNT = { groupOperator: 'NOT', conditions: [leaf('identityDirectoryObjectId', 'IsNull')] }
 const NOBODY = leaf('relationshipTitle', 'Equals', 'No such title')
@@ -29,8 +33,10 @@ export function groupJourneys(world: () => ConsoleWorld): void {
       await page.getByRole('searchbox').fill('emil')
       await page.getByRole('row', { name: /Emil Øvrebø Adviser/ }).waitFor()
       await assertSound(page)
-      await page.getByRole('link', { name: 'Undo the change that caused this' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+      const { step, count } = countedSteps()
+      await step(page.getByRole('link', { name: 'Undo the change that caused this' }).click())
+      await step(page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click())
+      assert.equal(count(), 2)
       await heading(page, 'Everybody').waitFor()
       await page.getByText('Everybody is saved.').waitFor()
       const link = await world().openAs('admin', `/links/${linkId}`)
@@ -38,6 +44,45 @@ export function groupJourneys(world: () => ConsoleWorld): void {
       assert.equal(await link.getByText(/removals are held/).count(), 0)
     },
   )
+
+  journey(world, 'rejects held removals, undoes their cause, and approves others by keyboard', async (world) => {
+    const collectionId = await criteriaCollection(world(), 'Typed', [WITH_ACCOUNT])
+    const linkId = await linkToNew(world(), collectionId, 'Without a mouse, held')
+    await synced(world(), collectionId)
+    await change(world(), collectionId, [NOBODY])
+    const page = await world().openAs('admin', `/links/${linkId}`)
+    await page.getByText(/removals are held: more than/).waitFor()
+    await press(page, 'Reject these removals')
+    await page.getByRole('dialog').waitFor()
+    await press(page, 'Reject these removals')
+    await page.getByText(/^Rejected by Ada Åsheim/).waitFor()
+    await assertSound(page)
+    await press(page, 'Undo the change that caused this')
+    await page
+      .getByRole('dialog')
+      .getByText('No member and no group changes.')
+      .or(page.getByRole('row'))
+      .first()
+      .waitFor()
+    await press(page, 'Save')
+    await heading(page, 'Typed').waitFor()
+    await synced(world(), collectionId)
+    await change(world(), collectionId, [NOBODY])
+    const again = await world().openAs('admin', `/links/${linkId}`)
+    await again.getByText(/removals are held: more than/).waitFor()
+    await press(again, 'Approve these removals')
+    await again.getByRole('dialog').waitFor()
+    await press(again, 'Approve these removals')
+    await again.getByText('accounts were removed from the group.').waitFor()
+    await assertSound(again)
+    await again
+      .getByRole('row', { name: /Started by hand Succeeded/ })
+      .getByRole('link')
+      .first()
+      .click()
+    const approver = again.locator('dl > div').filter({ hasText: 'Removals approved by' })
+    await approver.getByText('Ada Åsheim').waitFor()
+  })
 
   journey(
     world,
@@ -173,11 +218,18 @@ async function syncedLink(
 ): Promise<{ readonly collectionId: string; readonly linkId: string }> {
   const collectionId = await criteriaCollection(world, name, conditions)
   await linkTo(world, collectionId, groupName)
+  return { collectionId, linkId: await synced(world, collectionId) }
+}
+
+const UNSETTLED = ['Pending', 'RemovalsHeld', 'Failed']
+
+/** Waits until the group of a collection is in sync, or waits for a decision of a person. @returns The id of the link. */
+async function synced(world: ConsoleWorld, collectionId: string): Promise<string> {
   const path = `/group-link/beta/group-links?collectionId=${collectionId}`
-  for (;;) {
-    const [link] = await world.call<{ id: string; lastSyncOutcome: string | null }[]>('admin', 'GET', path)
-    if (link?.lastSyncOutcome === 'Succeeded') return { collectionId, linkId: link.id }
-  }
+  return eventually(`the group of ${collectionId} is in sync`, async () => {
+    const [link] = await world.call<{ id: string; syncState: string }[]>('admin', 'GET', path)
+    return link === undefined || UNSETTLED.includes(link.syncState) ? undefined : link.id
+  })
 }
 
 async function change(world: ConsoleWorld, id: string, conditions: readonly object[]): Promise<void> {

@@ -1,12 +1,46 @@
 import assert from 'node:assert/strict'
-import type { Response } from 'playwright-core'
+import type { Locator, Response } from 'playwright-core'
 import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
-import { criteriaCollection, journey, leaf } from '../support/console/console-steps.ts'
+import {
+  assertNarrow,
+  assertSound,
+  criteriaCollection,
+  journey,
+  leaf,
+  linkToNew,
+  showView,
+} from '../support/console/console-steps.ts'
+import { eventually } from '../support/journeys/demo-clients.ts'
 
 const ROWS_PER_PAGE_COUNT = 20
 
-/** Journeys through a list of several pages. */
+/** Journeys through lists: of collections and links, and of several pages. */
 export function listJourneys(world: () => ConsoleWorld): void {
+  journey(world, 'lists collections and links with their numbers, as cards on a phone', async (world) => {
+    const id = await criteriaCollection(world(), 'Numbered', [leaf('relationshipTitle', 'Equals', 'Adviser')])
+    await linkToNew(world(), id, 'Numbered group')
+    const count = await eventually('the collection is evaluated', async () => {
+      const path = `/collections/beta/counts?collectionId=${id}`
+      const [counts] = await world().call<{ memberCount: number | null }[]>('admin', 'GET', path)
+      return counts?.memberCount ?? undefined
+    })
+    const page = await world().openAs('admin', '/collections?text=numbered')
+    await page.getByRole('row', { name: new RegExp(`^Numbered None By condition Positions ${count} 1 `) }).waitFor()
+    const options = { viewport: { width: PHONE_WIDTH, height: 740 }, locale: 'nb-NO', colorScheme: 'dark' } as const
+    const phone = await world().openAs('admin', '/collections?text=numbered', options)
+    const card = phone.getByRole('row', { name: new RegExp(`Numbered .*Medlemmer ${count} Grupper 1 `) })
+    await card.waitFor()
+    assert.equal(await isInWindow(card), true)
+    await assertNarrow(phone, PHONE_WIDTH)
+    await assertSound(phone)
+    await showView(phone, '/links?text=numbered')
+    const link = phone.getByRole('row', { name: /Numbered group .*Numbered/ })
+    await link.waitFor()
+    assert.equal(await isInWindow(link), true)
+    await assertNarrow(phone, PHONE_WIDTH)
+    await assertSound(phone)
+  })
+
   journey(world, 'has 40 rows of a long list in the document, and all of them by scrolling', async (world) => {
     const { page, count } = await openLongList(world())
     await page.getByRole('button', { name: 'Why?' }).first().focus()
@@ -21,6 +55,15 @@ export function listJourneys(world: () => ConsoleWorld): void {
     assert.equal(seen.size, count)
     // The button with the focus belongs to another row now.
     assert.equal(await page.evaluate('document.activeElement.className'), 'scroll long')
+  })
+
+  journey(world, 'says how many members there are before all of them are loaded', async (world) => {
+    const isAtEnd = Promise.withResolvers<void>()
+    const delay = (query: URLSearchParams) => (query.has('nextCursor') ? isAtEnd.promise : undefined)
+    const { page, count } = await openLongList(world(), { delay })
+    assert.equal(await page.locator('.long tbody tr[aria-rowindex]').count(), ROWS_PER_PAGE_COUNT)
+    assert.ok(count > ROWS_PER_PAGE_COUNT, `${count} members`)
+    isAtEnd.resolve()
   })
 
   journey(world, 'keeps the place in a long list when the list is loaded again', async (world) => {
@@ -57,6 +100,16 @@ export function listJourneys(world: () => ConsoleWorld): void {
     await page.locator('.long').evaluate(scrollByPage)
     assert.equal(await last.getByRole('button', { name: 'Why?' }).evaluate(isFocused), true)
   })
+}
+
+/** As narrow as a phone. */
+const PHONE_WIDTH = 360
+
+/** Whether all of a row, its links and buttons are in the window. */
+async function isInWindow(row: Locator): Promise<boolean> {
+  const parts = [row, ...(await row.getByRole('cell').all())]
+  const boxes = await Promise.all(parts.map((part) => part.boundingBox()))
+  return boxes.every((box) => box === null || (box.x >= 0 && box.x + box.width <= PHONE_WIDTH))
 }
 
 type LongListOptions = {

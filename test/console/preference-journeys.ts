@@ -34,7 +34,11 @@ export function preferenceJourneys(world: () => ConsoleWorld): void {
   })
 
   journey(world, 'changes the time zone, the operators and the language of mails', async (world) => {
-    const page = await world().openAs('admin', '/settings', { viewport: { width: 360, height: 740 } })
+    const page = await world().openAs('admin', '/settings', {
+      viewport: { width: 360, height: 740 },
+      timezoneId: 'America/New_York',
+    })
+    await page.getByText('Times are those of UTC, where your organisation is.').waitFor()
     const zone = page.getByLabel('Time zone')
     await zone.waitFor()
     await zone.fill('Europe/Nowhere')
@@ -53,6 +57,16 @@ export function preferenceJourneys(world: () => ConsoleWorld): void {
       { timeZone, operators, language },
       { timeZone: 'Europe/Oslo', operators: ['ops@example.org', 'night@example.org'], language: 'no' },
     )
+    const note = 'Times are those of Europe/Oslo, where your organisation is. Your browser is in America/New_York.'
+    await page.getByText(note).waitFor()
+    const { updatedAt } = await world().call<{ updatedAt: string }>('admin', 'GET', '/group-link/beta/settings')
+    const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'Europe/Oslo' } as const
+    await page.getByText(`Changed ${new Intl.DateTimeFormat('en-GB', format).format(new Date(updatedAt))}`).waitFor()
+    await assertNarrow(page, 360)
+    await assertSound(page)
+    const there = await world().openAs('admin', '/settings', { timezoneId: 'Europe/Berlin' })
+    await there.getByLabel('Time zone').waitFor()
+    assert.equal(await there.getByText(/^Times are those of/).count(), 0)
     await world().call('admin', 'PATCH', '/group-link/beta/settings', {
       timeZone: 'UTC',
       operators: [],

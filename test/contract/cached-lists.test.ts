@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cachedLists } from '../../shared/cosmos/cached-lists.ts'
-import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import { cosmosCollectionStore } from '../../shared/cosmos/collections/collection-store.ts'
 import type { CollectionKind } from '../../shared/domain/collections/collection.ts'
 import { localAccount, operationsDuring } from '../support/contract/local-database.ts'
 
@@ -25,29 +25,29 @@ const COLLECTION = {
 describe('A cached list', () => {
   it('is read again only after a write, by whichever instance, and by one point read otherwise', async () => {
     const tenantId = randomUUID()
-    const [one, other] = [newStore(), newStore()]
+    const [first, second] = [newStore(), newStore()]
     const nurses = { ...COLLECTION, kind: 'criteria', name: 'Nurses', id: randomUUID(), tenantId } as const
-    const { version } = await one.add(nurses, undefined)
-    const names = async () => (await one.list(tenantId)).map(({ name }) => name)
+    const { version } = await first.add(nurses, undefined)
+    const names = async () => (await first.list(tenantId)).map(({ name }) => name)
     assert.deepEqual(await names(), ['Nurses'])
     const operations = await operationsDuring({ cosmos }, async () => assert.deepEqual(await names(), ['Nurses']))
     assert.deepEqual(operations, { read: 1 })
-    const replaced = await other.replace({ ...nurses, name: 'Doctors' }, version, undefined)
+    const replaced = await second.replace({ ...nurses, name: 'Doctors' }, version, undefined)
     assert.deepEqual(await names(), ['Doctors'])
-    await other.remove(tenantId, nurses.id, replaced.version, await other.referenceVersion(tenantId))
+    await second.remove(tenantId, nurses.id, replaced.version, await second.referenceVersion(tenantId))
     assert.deepEqual(await names(), [])
   })
 
   it('has the collections of one kind or of both, those just created by another instance included', async () => {
     const tenantId = randomUUID()
-    const [one, other] = [newStore(), newStore()]
-    const names = async (kind?: CollectionKind) => (await one.list(tenantId, kind)).map(({ name }) => name)
+    const [first, second] = [newStore(), newStore()]
+    const names = async (kind?: CollectionKind) => (await first.list(tenantId, kind)).map(({ name }) => name)
     for (const [kind, name] of [
       ['criteria', 'Nurses'],
       ['joinable', 'Book club'],
     ] as const) {
       assert.deepEqual(await names(kind), [])
-      await other.add({ ...COLLECTION, id: randomUUID(), tenantId, kind, name }, undefined)
+      await second.add({ ...COLLECTION, id: randomUUID(), tenantId, kind, name }, undefined)
       assert.deepEqual(await names(kind), [name])
     }
     assert.deepEqual(await names(), ['Book club', 'Nurses'])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { cosmosCollectionStore } from '../../shared/cosmos/collection-store.ts'
+import { cosmosCollectionStore } from '../../shared/cosmos/collections/collection-store.ts'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
 import { localDatabase } from '../support/contract/local-database.ts'
 
@@ -80,8 +80,8 @@ describe('CollectionStore on the local database', () => {
   it('accepts one of two changes of references that read the same state, and writes nothing of the other', async () => {
     const tenantId = randomUUID()
     const guard = await store.referenceVersion(tenantId)
-    const [one, other] = [collectionWith({ tenantId }), collectionWith({ tenantId })]
-    const outcomes = await Promise.allSettled([store.add(one, guard), store.add(other, guard)])
+    const [first, second] = [collectionWith({ tenantId }), collectionWith({ tenantId })]
+    const outcomes = await Promise.allSettled([store.add(first, guard), store.add(second, guard)])
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
     assert.equal((await store.list(tenantId)).length, 1)
     await assert.rejects(store.add(collectionWith({ tenantId }), guard), { code: 'StaleVersion' })

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core/core-object-store.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
-import type { ItemOutcome } from '../../shared/domain/connectors/decide-writes.ts'
 import { deleteConnector } from '../../shared/domain/connectors/manage-connectors.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
+import type { ItemOutcome } from '../../shared/domain/connectors/write-decision.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
 import { interruptedWrites, writeDependencies } from '../support/contract/connector-writes.ts'
@@ -27,7 +27,7 @@ async function newPlace() {
   const connector = newConnector({ name: 'HR', clientId: randomUUID() }, creation)
   await deps.connectors.add(tenantId, connector)
   const codesOf = (outcomes: readonly ItemOutcome[]) =>
-    outcomes.map((each) => (each.outcome === 'refused' ? each.errors[0]?.code : each.outcome))
+    outcomes.map((outcome) => (outcome.outcome === 'refused' ? outcome.errors[0]?.code : outcome.outcome))
   return {
     write: async (writes: readonly ObjectWrite[], using = deps) =>
       codesOf(await writeObjects(tenantId, connector, writes, using)),

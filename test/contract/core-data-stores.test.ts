@@ -96,13 +96,13 @@ describe('ConnectorObjectStore', () => {
 
   it('finds identities by their join keys, soft-deleted ones included', async () => {
     const tenantId = randomUUID()
-    const [one, other] = [object({ data: { nin: '1' } }), object({ data: { nin: '2', directoryObjectId: 'a' } })]
+    const [first, second] = [object({ data: { nin: '1' } }), object({ data: { nin: '2', directoryObjectId: 'a' } })]
     const deleted = object({ data: { nin: '1' }, deletedAtMs: 1 })
-    await write(tenantId, [one, other, deleted].map(asNew))
+    await write(tenantId, [first, second, deleted].map(asNew))
     const ids = async (keys: Record<string, string[]>) =>
       (await objects.identitiesByKeys(tenantId, new Map(Object.entries(keys)))).map(({ value }) => value.id)
-    assert.deepEqual((await ids({ nin: ['1'] })).sort(), [one.id, deleted.id].sort())
-    assert.deepEqual(await ids({ nin: ['2'], directoryObjectId: ['a'] }), [other.id])
+    assert.deepEqual((await ids({ nin: ['1'] })).sort(), [first.id, deleted.id].sort())
+    assert.deepEqual(await ids({ nin: ['2'], directoryObjectId: ['a'] }), [second.id])
     assert.deepEqual(await ids({}), [])
   })
 

@@ -56,7 +56,7 @@ async function newTenant(peopleCount: number, nowMs: () => number = Date.now) {
     stored,
     messages,
     find: async (externalId: string) => {
-      const found = (await stored()).find((one) => one.externalId === externalId)
+      const found = (await stored()).find((candidate) => candidate.externalId === externalId)
       assert.ok(found !== undefined, externalId)
       return found
     },

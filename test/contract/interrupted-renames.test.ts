@@ -60,7 +60,7 @@ it('A renaming that is interrupted anywhere loses no core object and no referenc
     const attributes = async () =>
       (await deps.coreObjects.mergedOfIds(tenantId, await coreIds()))
         .map(({ value }) => ({ id: value.id, attributes: value.attributes }))
-        .sort((one, other) => (one.id < other.id ? -1 : 1))
+        .sort((left, right) => (left.id < right.id ? -1 : 1))
     const before = await attributes()
     const renames = [
       upsert('identity', 'a 2', { nin: '1' }, 'a'),

@@ -151,9 +151,9 @@ describe('an account that an interrupted write takes from its holder', () => {
         const tenant = await newTenant()
         for (const name of ['p1', 'p2']) await tenant.first([person(name, { directoryObjectId: ACCOUNT })])
         let calls = 0
-        const write: WriteDependencies['coreObjects']['write'] = async (...given) => {
+        const write: WriteDependencies['coreObjects']['write'] = async (...args) => {
           if (calls++ === atCall) throw new Error('The process died')
-          return deps.coreObjects.write(...given)
+          return deps.coreObjects.write(...args)
         }
         const dying = { ...deps, coreObjects: { ...deps.coreObjects, write } }
         const isDone = await tenant.first([letGo], dying).then(

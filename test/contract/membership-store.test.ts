@@ -77,10 +77,10 @@ it('The versions of members are those of the collections that were evaluated, in
   assert.deepEqual(await store.versionsWrittenSince('another tenant', 0), new Map())
 })
 
-/** The same container, to which something else happens before the first page of each query is fetched. */
+/** A container to which something else happens before the first page of each query is fetched. */
 function queriedAfter(members: Container, happens: () => Promise<void>): Container {
-  const query = (...asked: Parameters<Container['items']['query']>) => {
-    const pages = members.items.query(...asked)
+  const query = (...args: Parameters<Container['items']['query']>) => {
+    const pages = members.items.query(...args)
     return {
       hasMoreResults: () => pages.hasMoreResults(),
       async fetchNext() {
@@ -92,16 +92,16 @@ function queriedAfter(members: Container, happens: () => Promise<void>): Contain
   return { item: members.item.bind(members), items: { query } } as unknown as Container
 }
 
-/** The same container, which fails after a number of transactions, as in a crash of the process. */
+/** A container that fails after a number of transactions, as in a crash of the process. */
 function crashingAfter(members: Container, transactionCount: number): Container {
   let leftCount = transactionCount
-  const batch: Container['items']['batch'] = async (...asked) => {
+  const batch: Container['items']['batch'] = async (...args) => {
     leftCount -= 1
     if (leftCount < 0) throw new Error('The process has crashed.')
-    return members.items.batch(...asked)
+    return members.items.batch(...args)
   }
-  const query: Container['items']['query'] = (...asked: Parameters<Container['items']['query']>) =>
-    members.items.query(...asked)
+  const query: Container['items']['query'] = (...args: Parameters<Container['items']['query']>) =>
+    members.items.query(...args)
   return { item: members.item.bind(members), items: { batch, query } } as unknown as Container
 }
 
@@ -127,16 +127,16 @@ describe('MembershipStore on the local database', () => {
     const read: unknown[] = []
     const item: Container['item'] = (id, partition) => members.item(id, partition)
     // The cloud promises no order.
-    const query = (...asked: Parameters<Container['items']['query']>) => {
-      const pages = members.items.query(...asked)
+    const query = (...args: Parameters<Container['items']['query']>) => {
+      const pages = members.items.query(...args)
       return {
         hasMoreResults: () => pages.hasMoreResults(),
         fetchNext: async () => ({ resources: (await pages.fetchNext()).resources.toReversed() }),
       }
     }
-    const batch: typeof members.items.batch = async (...asked) => {
-      const response = await members.items.batch(...asked)
-      if (asked[0].some(({ operationType }) => operationType === 'Delete')) {
+    const batch: typeof members.items.batch = async (...args) => {
+      const response = await members.items.batch(...args)
+      if (args[0].some(({ operationType }) => operationType === 'Delete')) {
         read.push(await store.members(TENANT, collection))
       }
       return response
@@ -415,7 +415,7 @@ describe('MembershipStore on the local database', () => {
     const positions = found.map(({ membershipVersion, index }) => membershipVersion * 1e6 + index)
     assert.deepEqual(
       positions,
-      positions.toSorted((one, other) => other - one),
+      positions.toSorted((left, right) => right - left),
     )
     const rest: MemberEvent[] = []
     const middle = found[found.length - 4_000]

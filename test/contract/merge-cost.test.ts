@@ -55,7 +55,7 @@ it('a merge of two identities with 200 memberships and 20 gates costs operations
     await evaluator.evaluate(tenantId)
   })
   const durationMs = performance.now() - startMs
-  const count = Object.values(operations).reduce((sum, each) => sum + each, 0)
+  const count = Object.values(operations).reduce((sum, count) => sum + count, 0)
   test.diagnostic(`${durationMs.toFixed(0)} ms (limit 2,000), ${count} operations: ${JSON.stringify(operations)}`)
   assert.ok(count <= 220 * OPERATIONS_PER_ITEM, `${count} operations`)
   const live = await requests.requests.liveOf(tenantId, remaining)

@@ -23,7 +23,7 @@ async function newPlace() {
   }
 }
 
-/** The same stores, with contributions that change after the merge has read them. */
+/** The stores, with contributions that change after the merge has read them. */
 function changedDuring(change: () => Promise<unknown>): typeof deps {
   let hasChanged = false
   return {
@@ -41,14 +41,14 @@ function changedDuring(change: () => Promise<unknown>): typeof deps {
   }
 }
 
-/** The same stores, with a core object that is merged by another call before the first write. */
-function overtakenBeforeWrite(overtake: () => Promise<unknown>): typeof deps {
-  let isOvertaken = false
+/** The stores, with a core object that is merged by another call before the first write. */
+function changedBeforeWrite(change: () => Promise<unknown>): typeof deps {
+  let hasChanged = false
   const { coreObjects } = deps
   const write: typeof coreObjects.write = async (...writes) => {
-    if (!isOvertaken) {
-      isOvertaken = true
-      await overtake()
+    if (!hasChanged) {
+      hasChanged = true
+      await change()
     }
     return coreObjects.write(...writes)
   }
@@ -87,7 +87,7 @@ it('a write that takes back another one determines the core object, also when it
   await write(unit('first'))
   await write(
     unit('second'),
-    overtakenBeforeWrite(() => write(unit('first'))),
+    changedBeforeWrite(() => write(unit('first'))),
   )
   assert.deepEqual(
     (await orgUnits()).map(({ attributes }) => attributes.displayName),
@@ -107,7 +107,7 @@ it('an object that was deleted and restored is referred to again, also when the 
   const deletion: ObjectWrite = { operation: 'delete', objectType: 'orgUnit', externalId: 'o1' }
   await write(
     deletion,
-    overtakenBeforeWrite(() => write(unit('parent'))),
+    changedBeforeWrite(() => write(unit('parent'))),
   )
   const found = await orgUnits()
   const parentId = found.find(({ externalId }) => externalId === 'o1')?.id

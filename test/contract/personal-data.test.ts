@@ -67,7 +67,7 @@ async function tenantWithDeleted() {
   const [other = assert.fail()] = (await deps.coreObjects.page(tenantId, 'identity', undefined, 10)).items
   await write(person('erasable', data))
   const all = (await deps.coreObjects.page(tenantId, 'identity', undefined, 10)).items
-  const { id = assert.fail() } = all.find((each) => each.id !== other.id) ?? {}
+  const { id = assert.fail() } = all.find((candidate) => candidate.id !== other.id) ?? {}
   await write({ operation: 'delete', objectType: 'identity', externalId: 'erasable' })
   const collection = { tenantId, id: randomUUID(), objectType: 'Identity' } as Collection
   const requested = (requesterId: string, submittedBy: string, notes: string): MembershipRequest => {

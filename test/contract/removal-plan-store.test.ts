@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import type { LocalCosmos } from '../../infra/local/cosmos/server.ts'
+import type { LocalCosmos } from '../../infra/local/cosmos/cosmos-server.ts'
 import { cosmosRemovalPlanStore } from '../../shared/cosmos/links/removal-plan-store.ts'
 import type { RemovalPlanStore } from '../../shared/domain/group-links/removal-plan.ts'
 import { startLocalAccount } from '../support/contract/local-database.ts'
@@ -39,11 +39,11 @@ describe('The store of removal plans', () => {
   })
 
   it('keeps plans and tenants apart, and has no accounts for an unknown plan', async () => {
-    const [one, other] = [newPlan(), newPlan()]
-    await store.save(one, users(0, 2))
-    await store.save(other, users(5, 2))
-    assert.deepEqual(await store.accountsOf(one), new Set(users(0, 2)))
-    const foreign = { ...one, tenantId: other.tenantId }
+    const [first, second] = [newPlan(), newPlan()]
+    await store.save(first, users(0, 2))
+    await store.save(second, users(5, 2))
+    assert.deepEqual(await store.accountsOf(first), new Set(users(0, 2)))
+    const foreign = { ...first, tenantId: second.tenantId }
     assert.deepEqual(await store.page(foreign, undefined, 10), { items: [] })
     assert.deepEqual(await store.accountsOf(foreign), new Set())
   })

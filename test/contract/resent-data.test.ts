@@ -36,7 +36,7 @@ const batch: fc.Arbitrary<Batch> = fc.record({
 
 class Died extends Error {}
 
-/** The same stores for a process that ends at a call. Calls sent before are completed. */
+/** The stores of a process that ends at a call. Calls sent before are completed. */
 function mortal({ method: last, ordinal, when }: Death) {
   let callsCount = 0
   let isDead = false
@@ -78,8 +78,8 @@ async function send({ tenantId, connectors }: SourceTenant, { connector, writes,
 }
 
 /**
- * Whether two identities of a connector have one value of a join key. Such a value joins nobody new, but those who were
- * joined by it before stay together: what was sent before matters.
+ * Whether two identities of a connector have one value of a join key. Such a value joins no more identities, but
+ * those it has joined before stay together: what was sent before matters.
  */
 function shareJoinValues(writes: readonly ObjectWrite[]): boolean {
   const values = writes.flatMap((write) => {
@@ -102,9 +102,9 @@ describe('all data sent again after any writes, some of them interrupted', () =>
       async (batches, isYoungerFirst) => {
         const ids = [randomUUID(), randomUUID()]
         const [tenant, fresh] = await Promise.all([newSourceTenant(ids, deps), newSourceTenant(ids, deps)])
-        for (const each of batches) if (!(await send(tenant, each))) deathsCount += 1
+        for (const batch of batches) if (!(await send(tenant, batch))) deathsCount += 1
         for (const connector of isYoungerFirst ? [1, 0] : [0, 1]) {
-          const own = batches.filter((each) => each.connector === connector).flatMap(({ writes }) => writes)
+          const own = batches.filter((batch) => batch.connector === connector).flatMap(({ writes }) => writes)
           const writes = [...new Map(own.map((each) => [nameOf(each), each])).values()]
           if (writes.length === 0) continue
           if (shareJoinValues(writes)) return

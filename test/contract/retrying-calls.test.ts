@@ -6,9 +6,7 @@ import { retryingCalls } from '../../shared/graph/retrying-calls.ts'
 type Item = { readonly id: string; readonly method: string; readonly url: string }
 type ItemReply = { readonly status: number; readonly retryAfterS?: number }
 
-/**
- * A directory with a list of replies for each path, of which the last is repeated. Records its calls with their time.
- */
+/** A directory with a list of replies for each path. It repeats the last one, and records its calls with their time. */
 function scripted(
   replies: Readonly<Record<string, readonly ItemReply[]>>,
   { suspendedMs = 0, deadlineMs = Number.POSITIVE_INFINITY } = {},

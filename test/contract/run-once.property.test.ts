@@ -103,17 +103,17 @@ describe('requests with an idempotency key', () => {
       const { send, made, clock } = newService()
       const known = new Map<string, Expected | undefined>()
       const ids = new Map<string, string>()
-      for (const each of requests) {
-        const [outcome, next] = expectation(known.get(each.key), each, clock.nowMs)
-        known.set(each.key, next)
-        const [word = '', id] = (await send(each)).split(' ')
+      for (const request of requests) {
+        const [outcome, next] = expectation(known.get(request.key), request, clock.nowMs)
+        known.set(request.key, next)
+        const [word = '', id] = (await send(request)).split(' ')
         assert.equal(word, outcome)
         if (id !== undefined) {
-          assert.equal(made.get(id), each.body)
-          assert.equal(ids.get(each.key) ?? id, id)
-          ids.set(each.key, id)
+          assert.equal(made.get(id), request.body)
+          assert.equal(ids.get(request.key) ?? id, id)
+          ids.set(request.key, id)
         }
-        clock.nowMs += each.pauseMs
+        clock.nowMs += request.pauseMs
       }
       assert.equal(made.size, [...known.values()].filter((expected) => expected?.isMade).length)
     })

@@ -132,7 +132,7 @@ async function openRun() {
     await writeObjects(writer('coreObjects'), tenantId, written)
   }
 
-  /** Saves in some instances at the same time, of which each can end early. */
+  /** Saves in some instances at the same time. Each can end early. */
   async function save({ instances: some, at, interruption: how }: Step & { kind: 'save' }): Promise<void> {
     const act = async () => {
       if (how === 'killed') throw new Killed()

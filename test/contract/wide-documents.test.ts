@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { it } from 'node:test'
-import type { LocalCosmos } from '../../infra/local/cosmos/server.ts'
+import type { LocalCosmos } from '../../infra/local/cosmos/cosmos-server.ts'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { builtService } from '../support/api/built-service.ts'

@@ -100,7 +100,7 @@ describe('batched reads', () => {
         const read = batchReads(
           async (_, keys) => {
             // What is there now is what is answered, some turns later.
-            const found = new Map(keys.map((one) => [one, versions.get(one) ?? 0]))
+            const found = new Map(keys.map((key) => [key, versions.get(key) ?? 0]))
             for (let turns = delays[readCount++ % delays.length] ?? 0; turns > 0; turns -= 1) await turn()
             return found
           },

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { acquiredLease, isHeld } from '../../shared/domain/evaluation/evaluation-lease.ts'
 import type { Lease } from '../../shared/domain/group-links/group-link.ts'
-import { linkLeaseDecision } from '../../shared/domain/group-links/lease.ts'
+import { linkLeaseDecision } from '../../shared/domain/group-links/link-lease.ts'
 import { decideOnRecord, inProgressRecord } from '../../shared/domain/idempotency/idempotency-record.ts'
 import { isRenewalDue, leaseDecision, retryDelayMs } from '../../shared/kernel/lease.ts'
 

@@ -65,12 +65,12 @@ describe('A quota of a tenant', () => {
     const { newInstance } = records(10, 0)
     const { add } = newInstance()
     const taken = await Promise.all(Array.from({ length: 30 }, () => add(1)))
-    const sum = taken.reduce((before, one) => before + one)
+    const sum = taken.reduce((before, count) => before + count)
     assert.equal(sum, 10)
     const { quota } = records(10, 0).newInstance()
     const adding = Array.from({ length: 30 }, () => quota.adding('tenant', async () => 1).catch(() => 0))
     assert.equal(
-      (await Promise.all(adding)).reduce((before, one) => before + one),
+      (await Promise.all(adding)).reduce((before, count) => before + count),
       10,
     )
   })

@@ -247,6 +247,21 @@ describe('A subscription', () => {
     assert.deepEqual(await refused({ url: 'nothing', types: ['x'] }), [400, '/types', '/url'])
   })
 
+  it('leaves nothing to sweep once the last one of a tenant is deleted, and can be made again', async () => {
+    const world = await eventWorld()
+    const { id } = await world.subscribe('https://example.com')
+    const queuesOfSweep = async () => {
+      await world.service.sweeps.since(undefined)
+      return world.sent.splice(0).map(({ message }) => message.queue)
+    }
+    assert.ok((await queuesOfSweep()).includes('events'))
+    const { status } = await world.call(world.admin, 'DELETE', `${SUBSCRIPTIONS}/${id}`)
+    assert.equal(status, 200)
+    assert.ok(!(await queuesOfSweep()).includes('events'))
+    await world.subscribe('https://example.com')
+    assert.ok((await queuesOfSweep()).includes('events'))
+  })
+
   it('is one of at most 20', async () => {
     const world = await eventWorld()
     for (let count = 0; count < 20; count += 1) await world.subscribe('https://example.com')

@@ -3,8 +3,6 @@ import type { lookup } from 'node:dns'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, describe, it } from 'node:test'
-import { targetKind } from '../../shared/webhooks/event-targets.ts'
-import { isPublicAddress } from '../../shared/webhooks/public-addresses.ts'
 import { webhookSender } from '../../shared/webhooks/webhook-sender.ts'
 import { signaturesOf } from '../../shared/webhooks/webhook-signature.ts'
 
@@ -43,87 +41,6 @@ const attempt = async (url: string, targets: readonly string[] = [], names?: typ
   return [status, error]
 }
 
-describe('An address', () => {
-  for (const address of [
-    '0.0.0.0',
-    '10.1.2.3',
-    '100.64.0.1',
-    '127.0.0.1',
-    '127.255.255.254',
-    '168.63.129.16',
-    '169.254.169.254',
-    '172.16.0.1',
-    '172.31.255.255',
-    '192.168.1.1',
-    '198.18.0.1',
-    '224.0.0.1',
-    '255.255.255.255',
-    '::',
-    '::1',
-    '::ffff:127.0.0.1',
-    '::ffff:8.8.8.8',
-    '::127.0.0.1',
-    '64:ff9b::7f00:1',
-    '64:ff9b:1::1',
-    'fc00::1',
-    'fd00:ec2::254',
-    'fe80::1',
-    'fe80::1%eth0',
-    'ff02::1',
-    '2001::1',
-    '2001:db8::1',
-    '2002:7f00:1::',
-    '3fff::1',
-    '5f00::1',
-    'localhost',
-    '',
-  ])
-    it(`${address} is not public`, () => assert.equal(isPublicAddress(address), false))
-
-  for (const address of ['8.8.8.8', '172.15.255.255', '172.32.0.1', '2606:4700::1111', '2a01:111::1'])
-    it(`${address} is public`, () => assert.equal(isPublicAddress(address), true))
-})
-
-describe('The address of a subscription', () => {
-  for (const url of [
-    'https://127.0.0.1/',
-    'https://127.1/',
-    'https://0x7f.0.0.1/',
-    'https://2130706433/',
-    'https://0177.0.0.1/',
-    'https://127。0。0。1/',
-    'https://[::1]/',
-    'https://[::ffff:127.0.0.1]/',
-    'https://[::ffff:7f00:1]/',
-    'https://169.254.169.254/metadata',
-    'http://example.com/',
-    'http://127.0.0.1.example.com/',
-    'https://user@example.com/',
-    'file:///etc/passwd',
-    'nothing',
-  ])
-    it(`${url} is refused`, () => assert.equal(typeof targetKind(url, ['http://127.0.0.1']), 'object'))
-
-  for (const [url, prefix, expected] of [
-    ['http://127.0.0.1:81/a', 'http://127.0.0.1', 'allowed'],
-    ['http://10.0.0.1/hooks/a', 'http://10.0.0.1/hooks', 'allowed'],
-    ['http://10.0.0.1/hooks', 'http://10.0.0.1/hooks', 'allowed'],
-    ['https://10.0.0.1:8443/', 'https://10.0.0.1:8443', 'allowed'],
-    ['https://example.com/', 'http://127.0.0.1', 'public'],
-  ] as const)
-    it(`${url} with ${prefix} is ${expected}`, () => assert.equal(targetKind(url, [prefix]), expected))
-
-  for (const [url, prefix] of [
-    ['http://10.0.0.1/hooks-of-others', 'http://10.0.0.1/hooks'],
-    ['http://10.0.0.1/hooks/../admin', 'http://10.0.0.1/hooks'],
-    ['https://10.0.0.1:8444/', 'https://10.0.0.1:8443'],
-    ['https://10.0.0.1/', 'http://10.0.0.1'],
-    ['http://a:b@127.0.0.1/', 'http://127.0.0.1'],
-  ] as const)
-    it(`${url} is refused although ${prefix} is allowed`, () =>
-      assert.equal(typeof targetKind(url, [prefix]), 'object'))
-})
-
 describe('A delivery', () => {
   it('is not sent where any address of a name is not public', async () => {
     const before = requests.length
@@ -137,9 +54,9 @@ describe('A delivery', () => {
   it('goes to the address that was checked: a name is resolved once for a connection', async () => {
     let count = 0
     const names = namesAt(['192.0.2.1'], ['127.0.0.1'])
-    const counted = ((...given: Parameters<typeof names>) => {
+    const counted = ((...args: Parameters<typeof names>) => {
       count += 1
-      return names(...given)
+      return names(...args)
     }) as typeof lookup
     assert.deepEqual(await attempt(`https://receiver.example:${port}/`, [], counted), [null, 'TargetNotAllowed'])
     assert.equal(count, 1)

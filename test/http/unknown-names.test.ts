@@ -49,7 +49,7 @@ function siblings(schema: TSchema, place: Place): string[] {
 
 describe('A misspelt name', () => {
   let memberCount = 0
-  for (const route of routes.filter((each): each is Route & { body: TSchema } => each.body !== undefined)) {
+  for (const route of routes.filter((route): route is Route & { body: TSchema } => route.body !== undefined)) {
     const places = placesIn(route.body).filter((place) => place.at(-1) !== 0)
     memberCount += places.length
     it(`of the body of ${route.operationId} is refused and told`, () => {
@@ -68,7 +68,7 @@ describe('A misspelt name', () => {
   }
 
   let parameterCount = 0
-  for (const route of routes.filter((each): each is Route & { query: TObject } => each.query !== undefined)) {
+  for (const route of routes.filter((route): route is Route & { query: TObject } => route.query !== undefined)) {
     const known = Object.keys(route.query.properties)
     parameterCount += known.length
     it(`of the query of ${route.operationId} is refused and told`, () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { loadApp } from '../../infra/local/host/loader.ts'
-import { APP_SETTINGS } from '../support/architecture/app-settings.ts'
+import { APP_SETTINGS } from '../support/architecture/settings-to-load.ts'
 import { describeFault } from '../support/infra/bicep/fault.ts'
 import { parseTemplates, readTemplateTexts } from '../support/infra/bicep/template.ts'
 import { checkProject, MAIN } from '../support/infra/check-project.ts'

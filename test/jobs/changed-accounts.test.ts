@@ -19,9 +19,7 @@ after(() => world.close())
 
 let accountCount = 0
 
-/**
- * Accounts that nobody else has, in ascending order: whoever has no `nin` is taken for the one with the same account.
- */
+/** Unused accounts, in ascending order: two people without a `nin` and with one account would be joined. */
 function newAccounts(count: number): string[] {
   accountCount += count
   return users(accountCount - count, count)
@@ -69,7 +67,7 @@ describe('A group whose members change accounts, in a process that has just star
       await place.write(place.person('Ann', getsOne ? second : undefined))
       await world.followed()
       if (!getsOne) {
-        // Nobody is removed while a member has no account.
+        // No account is removed while a member has none.
         assert.deepEqual(await membersOf(groupId), [first, ofBo])
         await place.write(place.person('Ann', third))
         await world.followed()

@@ -27,8 +27,8 @@ function afterHistory(call: () => Promise<void>): JoinedMembers {
   let wasCalled = false
   return {
     ...joined,
-    async changesAfter(...asked) {
-      const changes = await joined.changesAfter(...asked)
+    async changesAfter(...args) {
+      const changes = await joined.changesAfter(...args)
       if (!wasCalled) {
         wasCalled = true
         await call()

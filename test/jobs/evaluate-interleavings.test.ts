@@ -45,9 +45,7 @@ const pausesMs = fc.array(fc.nat(3), { minLength: 1, maxLength: 5 })
 
 const service = await startCriteriaService({ databaseSharesClock: true })
 
-/**
- * Three processes, of which one that was killed is started anew, and what it was asked for is asked of the next one.
- */
+/** Three processes. A killed one is started anew, and its work is given to the next one. */
 class Processes {
   readonly #pausesMs: readonly number[]
   readonly #running: { life: Life; process: CriteriaProcess }[]

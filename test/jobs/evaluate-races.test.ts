@@ -108,13 +108,13 @@ describe('two evaluators of one tenant', () => {
     const referring = await tenant.create(memberOf(base))
     const { memberships } = service.process
     const written: (readonly string[])[] = []
-    let isOvertaken = false
+    let hasConflict = false
     const watched: MembershipStore = {
       ...memberships,
       async replace(tenantId, id, previous, evaluation, ...rest) {
         if (id === referring) written.push(evaluation.ids)
-        if (id === base && isOvertaken) {
-          isOvertaken = false
+        if (id === base && hasConflict) {
+          hasConflict = false
           await service.process.evaluator.evaluate(tenantId)
         }
         return memberships.replace(tenantId, id, previous, evaluation, ...rest)
@@ -125,7 +125,7 @@ describe('two evaluators of one tenant', () => {
     const anders = await tenant.person('Anders')
     // Another row of hers: she is looked at again wherever she could be.
     await tenant.position(ann, undefined)
-    isOvertaken = true
+    hasConflict = true
     await evaluator.evaluate(tenant.tenantId)
     assert.deepEqual(written[0], [ann])
     const both = [ann, anders].sort()
@@ -149,15 +149,15 @@ describe('two evaluators of one tenant', () => {
         if (id === outside) written.push(evaluation.ids)
         else if (written.length === 0) {
           await tenant.person('Anders')
-          await overtaken.snapshots.fresh(tenantId)
+          await outdated.snapshots.fresh(tenantId)
         }
         return memberships.replace(tenantId, id, previous, evaluation, ...rest)
       },
     }
-    const overtaken = service.newProcess({ memberships: watched })
-    await overtaken.evaluator.evaluate(tenant.tenantId)
+    const outdated = service.newProcess({ memberships: watched })
+    await outdated.evaluator.evaluate(tenant.tenantId)
     assert.deepEqual(written, [[]])
-    await overtaken.evaluator.evaluate(tenant.tenantId)
+    await outdated.evaluator.evaluate(tenant.tenantId)
     assert.equal((await tenant.members(base)).length, 2)
     assert.deepEqual(await tenant.members(outside), [])
   })

@@ -110,9 +110,9 @@ describe('An evaluation that takes longer than an invocation may', () => {
     const { tenantId, ann, members } = await tenantWithChains()
     // A collection whose members are stored is compared in no time.
     const { memberships } = service.process
-    const replace: CollectionDependencies['memberships']['replace'] = async (...given) => {
-      if (given[2] === undefined) service.clock.nowMs += COLLECTION_TAKES_MS
-      return memberships.replace(...given)
+    const replace: CollectionDependencies['memberships']['replace'] = async (...args) => {
+      if (args[2] === undefined) service.clock.nowMs += COLLECTION_TAKES_MS
+      return memberships.replace(...args)
     }
     const durationsMs = await handled(tenantId, () => service.newProcess({ memberships: { ...memberships, replace } }))
     assert.deepEqual(await members(), same([ann]))

@@ -113,18 +113,18 @@ describe('Concurrent incremental syncs, jobs and sweeps', () => {
       return blocks
     }
     let blocks: readonly number[] = [0, 1]
-    for (const each of happenings) {
-      if (each.kind === 'change') blocks = await change(each.blocks, each.withoutAccountCount)
-      if (each.kind === 'worker') begin(each, turns)
-      if (each.kind === 'turns') for (const picked of each.picks) await turns.next(picked)
-      if (each.kind === 'time') await world.clock.sleep(each.delayMs)
-      if (each.kind === 'sync') await requestSync(TENANT, collectionId, world.deps).catch(() => undefined)
-      if (each.kind === 'sweep') await sweepTenant(TENANT, world.deps)
-      if (each.kind === 'disable') {
+    for (const happening of happenings) {
+      if (happening.kind === 'change') blocks = await change(happening.blocks, happening.withoutAccountCount)
+      if (happening.kind === 'worker') begin(happening, turns)
+      if (happening.kind === 'turns') for (const picked of happening.picks) await turns.next(picked)
+      if (happening.kind === 'time') await world.clock.sleep(happening.delayMs)
+      if (happening.kind === 'sync') await requestSync(TENANT, collectionId, world.deps).catch(() => undefined)
+      if (happening.kind === 'sweep') await sweepTenant(TENANT, world.deps)
+      if (happening.kind === 'disable') {
         wasDisabled = true
         await setState('Disabled')
       }
-      if (each.kind === 'enable') await setState('Enabled')
+      if (happening.kind === 'enable') await setState('Enabled')
     }
     await turns.end()
     if (wasDisabled) await setState('Enabled')

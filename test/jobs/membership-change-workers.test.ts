@@ -21,11 +21,11 @@ describe('An incremental sync with concurrent workers', () => {
     const { collectionId, groupId } = await world.linked(users(0, 5))
     const directory = {
       ...world.deps.directory,
-      listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
+      listMembers: async (...args: Parameters<typeof world.directory.listMembers>) => {
         world.collections.change(collectionId, users(0, 6))
         await notifyOfMembershipChange(world, collectionId)
         await world.deliverNext()
-        return world.directory.listMembers(...asked)
+        return world.directory.listMembers(...args)
       },
     }
     await world.deliverNext({ ...world.deps, directory })
@@ -43,8 +43,8 @@ describe('An incremental sync with concurrent workers', () => {
       const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 5))
       world.collections.change(collectionId, users(1, 5))
       const death = Promise.withResolvers<void>()
-      const addMembers = async (...asked: Parameters<typeof world.directory.addMembers>) => {
-        if (hasWritten) await world.directory.addMembers(...asked)
+      const addMembers = async (...args: Parameters<typeof world.directory.addMembers>) => {
+        if (hasWritten) await world.directory.addMembers(...args)
         death.resolve()
         return new Promise<never>(() => undefined)
       }
@@ -86,8 +86,8 @@ describe('An incremental sync with concurrent workers', () => {
     const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 50))
     world.collections.change(collectionId, users(0, 10))
     let isFirst = true
-    const removeMembers = async (...asked: Parameters<typeof world.directory.removeMembers>) => {
-      const outcome = await world.directory.removeMembers(...asked)
+    const removeMembers = async (...args: Parameters<typeof world.directory.removeMembers>) => {
+      const outcome = await world.directory.removeMembers(...args)
       if (!isFirst) return outcome
       isFirst = false
       await world.clock.sleep(world.deps.leaseMs + world.deps.clockDifferenceMs)
@@ -107,10 +107,10 @@ describe('An incremental sync with concurrent workers', () => {
     const { collectionId, linkId } = await syncedLink(world, users(0, 5))
     world.collections.change(collectionId, users(0, 6))
     let hasLease = false
-    const replace = async (...asked: Parameters<typeof world.deps.links.replace>) => {
+    const replace = async (...args: Parameters<typeof world.deps.links.replace>) => {
       if (hasLease) throw new Refusal('StaleVersion')
       hasLease = true
-      return world.deps.links.replace(...asked)
+      return world.deps.links.replace(...args)
     }
     const crowded = { ...world.deps, links: { ...world.deps.links, replace } }
     await syncIncrementally({ tenantId: TENANT, collectionId }, crowded)
@@ -122,9 +122,9 @@ describe('An incremental sync with concurrent workers', () => {
   it('renews its lease while it writes', async () => {
     const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 100))
     world.collections.change(collectionId, users(0, 10))
-    const removeMembers = async (...asked: Parameters<typeof world.directory.removeMembers>) => {
+    const removeMembers = async (...args: Parameters<typeof world.directory.removeMembers>) => {
       await world.clock.sleep(world.deps.leaseMs / 2)
-      return world.directory.removeMembers(...asked)
+      return world.directory.removeMembers(...args)
     }
     const slow = { ...world.deps, directory: { ...world.deps.directory, removeMembers } }
     await syncIncrementally({ tenantId: TENANT, collectionId }, slow)
@@ -135,9 +135,9 @@ describe('An incremental sync with concurrent workers', () => {
   it('stops at its next step when the link is disabled, and queues no job', async () => {
     const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 50))
     world.collections.change(collectionId, users(0, 10))
-    const removeMembers = async (...asked: Parameters<typeof world.directory.removeMembers>) => {
+    const removeMembers = async (...args: Parameters<typeof world.directory.removeMembers>) => {
       await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, world.deps)
-      return world.directory.removeMembers(...asked)
+      return world.directory.removeMembers(...args)
     }
     const watched = { ...world.deps, directory: { ...world.deps.directory, removeMembers } }
     await syncIncrementally({ tenantId: TENANT, collectionId }, watched)
@@ -152,7 +152,7 @@ describe('An incremental sync with concurrent workers', () => {
     let hasWaited = false
     const directory = {
       ...world.deps.directory,
-      listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
+      listMembers: async (...args: Parameters<typeof world.directory.listMembers>) => {
         world.collections.change(collectionId, users(0, 6))
         await notifyOfMembershipChange(world, collectionId)
         world.sentMessages.splice(
@@ -162,7 +162,7 @@ describe('An incremental sync with concurrent workers', () => {
         )
         await world.deliverNext()
         hasWaited = (await world.membersOf(groupId)).size === 5
-        return world.directory.listMembers(...asked)
+        return world.directory.listMembers(...args)
       },
     }
     await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, { ...world.deps, directory })

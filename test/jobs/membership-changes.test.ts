@@ -167,14 +167,14 @@ describe('An incremental sync', () => {
     await requestSync(TENANT, collectionId, world.deps)
     const directory = {
       ...world.deps.directory,
-      listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
+      listMembers: async (...args: Parameters<typeof world.directory.listMembers>) => {
         world.collections.exchange(collectionId, [...users(0, 4), user(20)])
         await collectionLinks(world.deps.links, world.clock.nowMs).accountsChanged(
           TENANT,
           new Map([[collectionId, world.clock.nowMs()]]),
         )
         await enqueue(collectionId)
-        return world.directory.listMembers(...asked)
+        return world.directory.listMembers(...args)
       },
     }
     await world.deliverNext({ ...world.deps, directory })

@@ -243,8 +243,8 @@ describe('The removal guard', () => {
     })
     const crashing = {
       ...directory,
-      removeMembers: async (...given: Parameters<typeof directory.removeMembers>) => {
-        await directory.removeMembers(...given)
+      removeMembers: async (...args: Parameters<typeof directory.removeMembers>) => {
+        await directory.removeMembers(...args)
         hasRemoved()
         return new Promise<never>(() => undefined)
       },

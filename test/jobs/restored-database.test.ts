@@ -31,7 +31,9 @@ async function restored(world: AccountWorld, documentsOfContainer: (id: Containe
   let atMs: number | undefined = 0
   const account = await startDirectAccount(() => atMs ?? world.clock.nowMs())
   const all = IDS.flatMap((id) => (documentsOfContainer(id).get(id) ?? []).map((document) => ({ id, document })))
-  for (const { id, document } of all.toSorted((one, other) => Number(one.document._ts) - Number(other.document._ts))) {
+  for (const { id, document } of all.toSorted(
+    (left, right) => Number(left.document._ts) - Number(right.document._ts),
+  )) {
     atMs = Number(document._ts) * 1000
     await account.container(id).items.create(document)
   }
@@ -43,7 +45,7 @@ async function restored(world: AccountWorld, documentsOfContainer: (id: Containe
 async function drain(world: AccountWorld, service: Service): Promise<void> {
   for (let count = 0; world.sentMessages.length > 0; count += 1) {
     assert.ok(count < 300, 'The messages never end')
-    const [next] = world.sentMessages.sort((one, other) => one.dueMs - other.dueMs).splice(0, 1)
+    const [next] = world.sentMessages.sort((left, right) => left.dueMs - right.dueMs).splice(0, 1)
     if (next === undefined) return
     const waitMs = next.dueMs - world.clock.nowMs()
     if (waitMs > 0) await world.clock.sleep(waitMs)

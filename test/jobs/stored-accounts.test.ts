@@ -197,16 +197,16 @@ it('A group has the accounts of the members after any changes of people and acco
   fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
       const place = await newPlace()
-      for (const one of steps) {
-        if (one.kind === 'person') {
-          const { account } = one
+      for (const step of steps) {
+        if (step.kind === 'person') {
+          const { account } = step
           const data = account === undefined ? {} : { directoryObjectId: place.account(account) }
-          const displayName = one.isMember ? {} : { displayName: 'Elsewhere' }
-          await place.write(place.person(one.person, { ...displayName, ...data }))
-        } else if (one.kind === 'gone') await place.write(place.goneFrom('identity', one.person))
-        else if (one.kind === 'evaluate') await evaluating.evaluator.evaluate(TENANT)
-        else if (one.kind === 'deliver') await world.deliverNext(world.newService().links)
-        else if (one.kind === 'pass') await world.clock.sleep(one.minutes * MINUTE_MS)
+          const displayName = step.isMember ? {} : { displayName: 'Elsewhere' }
+          await place.write(place.person(step.person, { ...displayName, ...data }))
+        } else if (step.kind === 'gone') await place.write(place.goneFrom('identity', step.person))
+        else if (step.kind === 'evaluate') await evaluating.evaluator.evaluate(TENANT)
+        else if (step.kind === 'deliver') await world.deliverNext(world.newService().links)
+        else if (step.kind === 'pass') await world.clock.sleep(step.minutes * MINUTE_MS)
         else await follow()
       }
       await follow()

@@ -149,8 +149,8 @@ describe('A sync job with directory faults', () => {
       const { collectionId, groupId } = await world.linked(accounts, members)
       const directory = {
         ...world.deps.directory,
-        listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
-          const page = await world.directory.listMembers(...asked)
+        listMembers: async (...args: Parameters<typeof world.directory.listMembers>) => {
+          const page = await world.directory.listMembers(...args)
           await world.asTester({ method: 'DELETE', path: `/groups/${groupId}` })
           return page
         },
@@ -168,8 +168,8 @@ describe('A sync job with directory faults', () => {
     const { collectionId, groupId } = await world.linked(users(0, 5))
     const directory = {
       ...world.deps.directory,
-      listMembers: async (...asked: Parameters<typeof world.directory.listMembers>) => {
-        const page = await world.directory.listMembers(...asked)
+      listMembers: async (...args: Parameters<typeof world.directory.listMembers>) => {
+        const page = await world.directory.listMembers(...args)
         const body = { groupTypes: ['DynamicMembership'], membershipRule: 'user.city -eq "Oslo"' }
         const changed = await world.asTester({ method: 'PATCH', path: `/groups/${groupId}`, body })
         assert.equal(changed.status, 204)

@@ -13,8 +13,8 @@ describe('A link that is disabled during a sync request', () => {
     const { collectionId, linkId } = await syncedLink(world, users(0, 2))
     const links: typeof world.deps.links = {
       ...world.deps.links,
-      async ofCollection(...asked) {
-        const found = await world.deps.links.ofCollection(...asked)
+      async ofCollection(...args) {
+        const found = await world.deps.links.ofCollection(...args)
         await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, world.deps)
         return found
       },
@@ -51,12 +51,12 @@ describe('A link creation that is retried while the first attempt is running', (
     }
     const input = { collectionId: world.collections.make(users(0, 2)), directoryGroupId: await world.newGroup() }
     let isFirst = true
-    const readGroup: typeof world.directory.readGroup = async (...asked) => {
+    const readGroup: typeof world.directory.readGroup = async (...args) => {
       if (isFirst) {
         isFirst = false
         assert.equal(await createLink(TENANT, input, world.deps, creationOf(false)), linkId)
       }
-      return world.directory.readGroup(...asked)
+      return world.directory.readGroup(...args)
     }
     const deps = { ...world.deps, directory: { ...world.deps.directory, readGroup } }
     assert.equal(await createLink(TENANT, input, deps, creationOf(true)), linkId)

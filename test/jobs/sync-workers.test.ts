@@ -67,7 +67,7 @@ describe('Workers of sync jobs', () => {
         get(object, name, receiver) {
           const member: unknown = Reflect.get(object, name, receiver)
           if (typeof member !== 'function') return member
-          return (...given: unknown[]) => mortally(async () => member.apply(object, given))
+          return (...args: unknown[]) => mortally(async () => member.apply(object, args))
         },
       })
     const deps: SyncDependencies = {
@@ -89,8 +89,8 @@ describe('Workers of sync jobs', () => {
     const [job] = await world.jobsOf(collectionId)
     for (let run = 1; run <= 4; run += 1) {
       const death = Promise.withResolvers<void>()
-      const addMembers = async (...asked: Parameters<typeof world.directory.addMembers>) => {
-        await world.directory.addMembers(...asked)
+      const addMembers = async (...args: Parameters<typeof world.directory.addMembers>) => {
+        await world.directory.addMembers(...args)
         death.resolve()
         return new Promise<never>(() => undefined)
       }
@@ -153,8 +153,8 @@ describe('Workers of sync jobs', () => {
     let stepCount = 0
     const directory = {
       ...world.deps.directory,
-      addMembers: async (...asked: Parameters<typeof world.directory.addMembers>) => {
-        const outcome = await world.directory.addMembers(...asked)
+      addMembers: async (...args: Parameters<typeof world.directory.addMembers>) => {
+        const outcome = await world.directory.addMembers(...args)
         stepCount += 1
         if (stepCount === 2) {
           await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, world.deps)
@@ -175,8 +175,8 @@ describe('Workers of sync jobs', () => {
     const { collectionId, linkId, groupId } = await world.linked(users(0, 350))
     const directory = {
       ...world.deps.directory,
-      addMembers: async (...asked: Parameters<typeof world.directory.addMembers>) => {
-        const outcome = await world.directory.addMembers(...asked)
+      addMembers: async (...args: Parameters<typeof world.directory.addMembers>) => {
+        const outcome = await world.directory.addMembers(...args)
         await deleteLink({ tenantId: TENANT, linkId, ifMatch: undefined }, world.deps)
         return outcome
       },
@@ -191,8 +191,8 @@ describe('Workers of sync jobs', () => {
     const { collectionId, linkId } = await world.linked(users(0, 350))
     const directory = {
       ...world.deps.directory,
-      addMembers: async (...asked: Parameters<typeof world.directory.addMembers>) => {
-        const outcome = await world.directory.addMembers(...asked)
+      addMembers: async (...args: Parameters<typeof world.directory.addMembers>) => {
+        const outcome = await world.directory.addMembers(...args)
         const found = await world.deps.links.find(TENANT, linkId)
         if (found !== undefined) {
           const lease = { owner: 'another', expiresAtMs: world.clock.nowMs() + 1_000, token: found.value.lastToken + 1 }

@@ -24,9 +24,9 @@ describe('Source data that name something other than a user as an account', () =
   const recordingAdditions = () => {
     const { directory } = world.deps
     const added: string[] = []
-    const addMembers = (...given: Parameters<typeof directory.addMembers>) => {
-      added.push(...given[2])
-      return directory.addMembers(...given)
+    const addMembers = (...args: Parameters<typeof directory.addMembers>) => {
+      added.push(...args[2])
+      return directory.addMembers(...args)
     }
     return { deps: { ...world.deps, directory: { ...directory, addMembers } }, added }
   }

@@ -42,7 +42,7 @@ it('A vacant position is nobody: it is a member, and does not stop removals; one
     return (await previewLink(TENANT, { collectionId, groupId: group }, sync)).membersWithoutEntraAccount
   }
   assert.equal(await missing(), 0)
-  // A person who is not known yet may have an account: nobody is removed.
+  // A person who is not known yet may have an account, so no account is removed.
   await world.write(hr, position('late', 'later', { title }), position('p1', 'one', { title: 'Clerk' }))
   await world.followed()
   assert.deepEqual(await inGroup(), all)

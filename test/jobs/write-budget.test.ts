@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { LeaseLost } from '../../shared/domain/group-links/lease.ts'
+import { LeaseLost } from '../../shared/domain/group-links/link-lease.ts'
 import type { SyncStep } from '../../shared/domain/sync/plan-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
@@ -163,8 +163,8 @@ describe('The write budget', () => {
     const sizes: number[] = []
     const directory = {
       ...world.deps.directory,
-      addMembers: async (...asked: Parameters<typeof world.directory.addMembers>) => {
-        const outcome = await world.directory.addMembers(...asked)
+      addMembers: async (...args: Parameters<typeof world.directory.addMembers>) => {
+        const outcome = await world.directory.addMembers(...args)
         await world.clock.sleep(9_000)
         const { value, version } = (await world.deps.links.find(TENANT, linkId)) ?? assert.fail()
         if (sizes.push(1) === 1) await world.deps.links.replace({ ...value, changesPending: true }, version)

@@ -37,7 +37,7 @@ const CONDITION = {
   ],
 }
 
-/** The same said in plain code over what the core object routes answer. */
+/** The members that the condition stands for, found in plain code among the core objects that the routes return. */
 async function expectedMembers(reader: ApiClient): Promise<{ relationshipIds: string[]; accounts: string[] }> {
   const identities = await everyCoreObject(reader, 'identities')
   const relationships = await everyCoreObject(reader, 'relationships')

@@ -167,17 +167,17 @@ describe('membership requests of the people of the demo', () => {
   })
 
   it('can be for one of two positions only', async () => {
-    const [one, other] = positionsOfColleague
+    const [first, second] = positionsOfColleague
     assert.equal(positionsOfColleague.length, 2)
     const collectionId = await newCollection('Duty', OPEN, 'Relationship')
     assert.deepEqual(refusal(await submit('colleague', collectionId)), [400, 'RelationshipRequired'])
-    const joined = await submit('colleague', collectionId, { relationshipId: one })
+    const joined = await submit('colleague', collectionId, { relationshipId: first })
     assert.equal(joined.json.data.status, 'Joined')
-    assert.deepEqual(await members(collectionId), [{ objectId: identityIds.colleague, relationshipId: one }])
+    assert.deepEqual(await members(collectionId), [{ objectId: identityIds.colleague, relationshipId: first }])
     const filter = (ids: unknown[]) => as.admin('POST', `/collections/beta/${collectionId}/filter-members`, { ids })
-    assert.deepEqual((await filter([one, other])).json.data, [one])
-    assert.equal((await submit('colleague', collectionId, { relationshipId: other })).json.data.status, 'Joined')
-    assert.deepEqual(refusal(await submit('employee', collectionId, { relationshipId: one })), [
+    assert.deepEqual((await filter([first, second])).json.data, [first])
+    assert.equal((await submit('colleague', collectionId, { relationshipId: second })).json.data.status, 'Joined')
+    assert.deepEqual(refusal(await submit('employee', collectionId, { relationshipId: first })), [
       400,
       'RelationshipNotYours',
     ])

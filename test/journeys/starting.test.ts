@@ -45,7 +45,7 @@ describe('npm start', () => {
       TENANTS: second?.tenantId ?? '',
     })
     const listed = async (tenantId = '') => {
-      const tenant = environment.demo.tenants.find((each) => each.tenantId === tenantId)
+      const tenant = environment.demo.tenants.find((tenant) => tenant.tenantId === tenantId)
       const operator = tenant?.apps.find(({ name }) => name === 'operator')
       const { json } = await environment.directory('POST', `/${tenantId}/oauth2/v2.0/token`, {
         form: {

@@ -58,10 +58,10 @@ describe('HTTP over the host', () => {
   it('a creation that is repeated with its idempotency key returns the same response', async () => {
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'first choir' }
     const made = JSON.stringify({ objectType: 'Identity', name: 'Choir', joinPolicy: { approvalRequired: false } })
-    const [one, other] = await Promise.all([send('POST', PATH, headers, made), send('POST', PATH, headers, made)])
+    const [first, second] = await Promise.all([send('POST', PATH, headers, made), send('POST', PATH, headers, made)])
     const again = await send('POST', PATH, headers, made)
-    for (const { status, body, headers: answered } of [one, other, again]) {
-      assert.deepEqual([status, body, answered.location], [201, one.body, one.headers.location])
+    for (const { status, body, headers: answered } of [first, second, again]) {
+      assert.deepEqual([status, body, answered.location], [201, first.body, first.headers.location])
     }
     assert.equal(again.headers['idempotency-replayed'], 'true')
     const reused = await send('POST', PATH, headers, made.replace('Choir', 'Band'))

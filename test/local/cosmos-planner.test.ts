@@ -145,7 +145,7 @@ describe('The planner of the local database', () => {
     return stored
       .filter(({ pk }) => partition === undefined || pk === partition)
       .filter((row) => evaluate(row) === true)
-      .sort((one, other) => compareText(one.pk, other.pk) || compareText(one.id, other.id))
+      .sort((left, right) => compareText(left.pk, right.pk) || compareText(left.id, right.id))
       .map(({ id }) => id)
   }
 

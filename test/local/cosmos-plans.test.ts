@@ -86,6 +86,18 @@ describe('Plans of the local database', () => {
     })
   })
 
+  describe('the charge of a page in the order of a property', () => {
+    it('is for the rows from the start of the page to its end, those that do not match included', () => {
+      const charge = (text: string, values: Record<string, Json>) =>
+        explained(text, values, { rowCount: 50, after: undefined }).page.chargedCount
+      assert.equal(charge('SELECT TOP 50 c.id FROM c ORDER BY c.key', {}), 50)
+      assert.equal(charge('SELECT TOP 50 c.id FROM c WHERE c.key > @after ORDER BY c.key', { after: 'k5' }), 50)
+      const others = "SELECT TOP 50 c.id FROM c WHERE NOT STARTSWITH(c.key, 'k1') ORDER BY c.key"
+      // Three documents have each key: k0, then 1,111 keys that begin with k1.
+      assert.equal(charge(others, {}), 50 + 3 * 1111)
+    })
+  })
+
   describe('the plan of a search for many values', () => {
     it('is a seek for each value, even if several documents have it', () => {
       const keys = Array.from({ length: 1000 }, (_, index) => `k${index}`)

@@ -5,7 +5,7 @@ import { Agent, get, request } from 'node:http'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { CosmosClient } from '@azure/cosmos'
-import { startCosmos } from '../../infra/local/cosmos/server.ts'
+import { startCosmos } from '../../infra/local/cosmos/cosmos-server.ts'
 import { clientOf, docsOf, KEY, openAccount, send, temporaryFolder } from '../support/local/cosmos-account.ts'
 
 it('keeps all data over a restart, and the session number never decreases', async (t) => {

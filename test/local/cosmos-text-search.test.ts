@@ -59,7 +59,7 @@ function searched(text: string): string[] {
 const expected = (items: readonly Item[], text: string): string[] =>
   items
     .filter((item) => typeof item.text === 'string' && item.text.includes(text) && typeof item.name === 'string')
-    .sort((one, other) => compareText(String(one.name), String(other.name)) || compareText(one.id, other.id))
+    .sort((left, right) => compareText(String(left.name), String(right.name)) || compareText(left.id, right.id))
     .map(({ id }) => id)
 
 for (const [indexed, policy] of Object.entries(POLICIES)) {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Client } from '@microsoft/microsoft-graph-client'
 import fc from 'fast-check'
+import type { LocalDirectory } from '../../infra/local/directory/directory-server.ts'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
-import type { LocalDirectory } from '../../infra/local/directory/server.ts'
 import {
   binding,
   GROUPS,
@@ -167,20 +167,20 @@ describe('Delta queries over groups in the local directory', () => {
           const { groups, deltaLink } = await roundOf(service, url)
           url = deltaLink
           for (const { id, 'members@delta': members = [] } of groups) {
-            for (const each of members) {
-              if (each['@removed'] === undefined) seen.get(id)?.add(each.id)
-              else seen.get(id)?.delete(each.id)
+            for (const member of members) {
+              if (member['@removed'] === undefined) seen.get(id)?.add(member.id)
+              else seen.get(id)?.delete(member.id)
             }
           }
         }
-        for (const each of steps) {
+        for (const step of steps) {
           nowMs += 10_000
-          if (each.kind === 'round') {
-            directory.setFaults(each.fault === undefined ? [] : [each.fault])
+          if (step.kind === 'round') {
+            directory.setFaults(step.fault === undefined ? [] : [step.fault])
             await run()
             directory.setFaults([])
-          } else if ((await memberIds(service, each.group)).includes(each.id)) await remove(each.group, each.id)
-          else await add(each.group, each.id)
+          } else if ((await memberIds(service, step.group)).includes(step.id)) await remove(step.group, step.id)
+          else await add(step.group, step.id)
         }
         await run()
         for (const id of groupIds) assert.deepEqual([...(seen.get(id) ?? [])].sort(), await memberIds(service, id))

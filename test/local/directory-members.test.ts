@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Client } from '@microsoft/microsoft-graph-client'
 import fc from 'fast-check'
-import type { LocalDirectory } from '../../infra/local/directory/server.ts'
+import type { LocalDirectory } from '../../infra/local/directory/directory-server.ts'
 import {
   binding,
   GROUPS,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
-import type { LocalDirectory } from '../../infra/local/directory/server.ts'
+import type { LocalDirectory } from '../../infra/local/directory/directory-server.ts'
 import { openDirectory, PERSON, PUBLIC_CLIENT, SERVICE, TENANT } from '../support/local/directory-fixture.ts'
 import { peopleOn, postedForm } from '../support/local/signing-in-browser.ts'
 

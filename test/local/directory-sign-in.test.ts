@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose'
-import type { LocalDirectory } from '../../infra/local/directory/server.ts'
+import type { LocalDirectory } from '../../infra/local/directory/directory-server.ts'
 import {
   OTHER_TENANT,
   openDirectory,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { LocalDirectory } from '../../infra/local/directory/server.ts'
+import type { LocalDirectory } from '../../infra/local/directory/directory-server.ts'
 import { binding, GROUPS, graphToken, openDirectory, SEED, send, user } from '../support/local/directory-fixture.ts'
 import { processorClock } from '../support/timing/processor-clock.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { serverCertificate } from '../../infra/local/directory/certificates.ts'
-import { startDirectory } from '../../infra/local/directory/server.ts'
+import { startDirectory } from '../../infra/local/directory/directory-server.ts'
 import {
   binding,
   GROUPS,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { UsernamePasswordCredential } from '@azure/identity'
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
-import type { LocalDirectory } from '../../infra/local/directory/server.ts'
+import type { LocalDirectory } from '../../infra/local/directory/directory-server.ts'
 import {
   credential,
   GRAPH_SCOPE,

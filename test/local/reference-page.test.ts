@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { routeTables } from '../../functions/routes/all-routes.ts'
 import { type LocalHost, startHost } from '../../infra/local/host/host.ts'
-import { APP_SETTINGS } from '../support/architecture/app-settings.ts'
+import { APP_SETTINGS } from '../support/architecture/settings-to-load.ts'
 import { findChromium, openPage, type SeenPage } from '../support/local/headless-browser.ts'
 
 const chromium = findChromium()

@@ -177,7 +177,7 @@ describe('a queue', () => {
       fc.assert(
         fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (steps) => {
           const pair = new Pair({ ...SETTINGS, deadLettersExpired })
-          for (const one of steps) pair.run(one)
+          for (const step of steps) pair.run(step)
         }),
         { numRuns: 400 },
       )

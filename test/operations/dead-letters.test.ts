@@ -47,10 +47,10 @@ afterEach(async () => {
 async function deadLetter(queue: string, messages: ServiceBusMessage[]): Promise<void> {
   await client.createSender(queue).sendMessages(messages)
   const receiver = client.createReceiver(queue)
-  for (let buriedCount = 0; buriedCount < messages.length; ) {
-    const received = await receiver.receiveMessages(messages.length - buriedCount, { maxWaitTimeInMs: 2_000 })
+  for (let deadCount = 0; deadCount < messages.length; ) {
+    const received = await receiver.receiveMessages(messages.length - deadCount, { maxWaitTimeInMs: 2_000 })
     for (const message of received) await receiver.abandonMessage(message)
-    buriedCount += received.length
+    deadCount += received.length
   }
   await receiver.close()
 }

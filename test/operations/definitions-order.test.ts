@@ -55,8 +55,8 @@ describe('the order of changed collections', () => {
       .tuple(fc.shuffledSubarray(names, { minLength: names.length }), fc.array(fc.tuple(fc.nat(5), fc.nat(5))))
       .map(([turned, pairs]) => {
         const references = new Map<string, Set<string>>(names.map((name) => [name, new Set()]))
-        for (const [one, other] of pairs) {
-          const [low, high] = [turned[Math.min(one, other)] ?? '', turned[Math.max(one, other)] ?? '']
+        for (const [first, second] of pairs) {
+          const [low, high] = [turned[Math.min(first, second)] ?? '', turned[Math.max(first, second)] ?? '']
           if (low !== high) references.get(high)?.add(low)
         }
         return references

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { APP_SETTINGS } from '../support/architecture/app-settings.ts'
+import { APP_SETTINGS } from '../support/architecture/settings-to-load.ts'
 
 type Loaded = {
   readonly byCode: readonly string[]

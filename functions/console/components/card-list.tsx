@@ -5,7 +5,7 @@ import type { Column } from './list.tsx'
 import { Empty } from './loaded.tsx'
 import { Head, useSorted } from './sorted.tsx'
 
-type CardListProps<Item> = {
+export type CardListProps<Item> = {
   readonly label: string
   readonly items: readonly Item[]
   readonly keyOf: (item: Item) => string

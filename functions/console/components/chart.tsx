@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 export const CHART_WIDTH = 720
 export const CHART_HEIGHT = 150
 /** Room for the labels beside and below the picture. */
-export const CHART_LEFT = 44
+export const CHART_LEFT = 60
 export const CHART_BOTTOM = 20
 
 type ChartProps = {

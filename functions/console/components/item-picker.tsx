@@ -6,7 +6,7 @@ import { ErrorNotice } from './loaded.tsx'
 export type PickedItem = {
   readonly id: string
   readonly name: string
-  /** What tells items of one name apart. */
+  /** What distinguishes items of one name. */
   readonly detail?: string
 }
 

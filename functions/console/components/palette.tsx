@@ -6,7 +6,7 @@ import type { Api } from '../api.ts'
 import type { MessageKey } from '../language/english.ts'
 import { compareByLocale, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
-import { navigate } from '../router.ts'
+import { leaveFor } from '../router.ts'
 import { isCollectionsAdministrator, isCoreAdministrator, useConsole } from '../session.ts'
 import { Dialog } from './actions.tsx'
 import { pause } from './item-picker.tsx'
@@ -50,7 +50,7 @@ export function Palette({ views, onClose }: PaletteProps) {
   const open = (target: Target | undefined) => {
     if (target === undefined) return
     onClose()
-    navigate(target.path)
+    leaveFor(target.path)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -136,7 +136,7 @@ async function readRecords(api: Api): Promise<readonly Target[]> {
       kind: 'group' as const,
     })),
   ]
-  return targets.sort((one, other) => compareByLocale(one.name, other.name))
+  return targets.sort((left, right) => compareByLocale(left.name, right.name))
 }
 
 async function readPeople(text: string, api: Api, signal: AbortSignal): Promise<readonly Target[]> {

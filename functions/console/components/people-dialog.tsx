@@ -26,7 +26,7 @@ export function PeopleNumber({ count, text = numberOf(count), title, source }: P
       <button type="button" class="link" aria-label={`${text}: ${title}`} onClick={() => setOpen(true)}>
         {text}
       </button>
-      {isOpen && <PeopleDialog title={title} source={source} onClose={() => setOpen(false)} />}
+      {isOpen && <PeopleDialog title={title} count={count} source={source} onClose={() => setOpen(false)} />}
     </>
   )
 }
@@ -36,20 +36,28 @@ const DOWNLOADED_WITHIN_MS = 600_000
 
 type PeopleDialogProps = {
   readonly title: string
+  readonly count: number
   readonly source: PeopleSource
   readonly onClose: () => void
 }
 
-function PeopleDialog({ title, source, onClose }: PeopleDialogProps) {
+function PeopleDialog({ title, count, source, onClose }: PeopleDialogProps) {
   return (
     <Dialog title={title} hasClose isWide onClose={onClose}>
-      <PeopleList label={title} source={source} />
+      <PeopleList label={title} count={count} source={source} />
     </Dialog>
   )
 }
 
+type PeopleListProps = {
+  readonly label: string
+  /** How many people the list has, as it is known before all of them are loaded. */
+  readonly count: number
+  readonly source: PeopleSource
+}
+
 /** A searchable list of people, loaded page by page. A search and a file need all pages. */
-export function PeopleList({ label, source }: { readonly label: string; readonly source: PeopleSource }) {
+export function PeopleList({ label, count, source }: PeopleListProps) {
   const [text, setText] = useState('')
   const [isWanted, setWanted] = useState(false)
   const people = usePages(source.path, source.read)
@@ -72,7 +80,7 @@ export function PeopleList({ label, source }: { readonly label: string; readonly
             <div class="between">
               <SearchField label={t('peopleSearch')} value={text} onInput={setText} />
               <p class="faint" role="status">
-                {countText(shown.length, people)}
+                {countText(shown.length, people, count)}
               </p>
               <button type="button" aria-busy={isWanted} disabled={isWanted} onClick={() => setWanted(true)}>
                 {t('saveCsv')}
@@ -95,9 +103,9 @@ export function PeopleList({ label, source }: { readonly label: string; readonly
   )
 }
 
-function countText(shownCount: number, { isComplete, value }: Pages<ListedPerson>): string {
-  if (!isComplete) return t('firstObjects', { count: value?.length ?? 0 })
-  return t('countOf', { shown: shownCount, count: value?.length ?? 0 })
+/** All loaded people are known better than the number that opened the list. */
+function countText(shown: number, { isComplete, value = [] }: Pages<ListedPerson>, count: number): string {
+  return t('countOf', { shown, count: isComplete ? value.length : Math.max(count, value.length) })
 }
 
 function hasText({ name, title, unit, account }: ListedPerson, wanted: string): boolean {

@@ -21,7 +21,7 @@ type RequestTableProps = {
   readonly requests: readonly MembershipRequestDto[]
   readonly loadMore?: (() => void) | undefined
   readonly empty: string
-  /** What tells the requests of this list apart. */
+  /** What distinguishes the requests of this list. */
   readonly parts: readonly (keyof typeof PARTS)[]
   /** What can be done with a request, beside looking at it. */
   readonly action?: (request: MembershipRequestDto) => ComponentChildren

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { compareByLocale, t } from '../language/texts.ts'
 import { queryValue, setQueryValue } from '../router.ts'
 
-/** What a column is ordered by. Records without a value come last. */
+/** What a column of a table or card list is ordered by. Records without a value come last. */
 type SortValue = string | number | null | undefined
 
 export type SortedColumn<Item> = {
@@ -33,18 +33,18 @@ export function useSorted<Item>(
   const sorted = useMemo(() => {
     if (order === 0 || sortBy === undefined) return items
     const direction = order < 0 ? -1 : 1
-    return items.toSorted((one, other) => compareValues(sortBy(one), sortBy(other), direction))
+    return items.toSorted((left, right) => compareValues(sortBy(left), sortBy(right), direction))
   }, [items, order])
   const onSort = (next: number) =>
     parameter === undefined ? setOwn(next) : setQueryValue(parameter, next === 0 ? '' : String(next))
   return { sorted, order, onSort: isComplete ? onSort : undefined }
 }
 
-function compareValues(one: SortValue, other: SortValue, direction: 1 | -1): number {
-  const [lacksOne, lacksOther] = [one ?? '', other ?? ''].map((value) => value === '') as [boolean, boolean]
+function compareValues(left: SortValue, right: SortValue, direction: 1 | -1): number {
+  const [lacksOne, lacksOther] = [left ?? '', right ?? ''].map((value) => value === '') as [boolean, boolean]
   if (lacksOne || lacksOther) return Number(lacksOne) - Number(lacksOther)
-  if (typeof one === 'number' && typeof other === 'number') return direction * (one - other)
-  return direction * compareByLocale(String(one), String(other))
+  if (typeof left === 'number' && typeof right === 'number') return direction * (left - right)
+  return direction * compareByLocale(String(left), String(right))
 }
 
 type HeadProps<Item> = SortOrder & { readonly columns: readonly SortedColumn<Item>[] }

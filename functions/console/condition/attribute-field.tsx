@@ -156,7 +156,7 @@ function useOptions(types: Types, text: string): readonly Option[] {
           const [object, rest] = attributeParts(name)
           return { name, object, text: rest, shown: `${object} ${rest}`.toLowerCase() }
         })
-        .sort((one, other) => objectOrder(one) - objectOrder(other)),
+        .sort((left, right) => objectOrder(left) - objectOrder(right)),
     [types, language],
   )
   const words = text.toLowerCase().split(/[\s:]+/)

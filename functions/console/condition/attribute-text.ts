@@ -72,8 +72,10 @@ export function valueText(value: string, names: ReadonlyMap<string, string>): st
 }
 
 /** Technical attributes come last in lists. */
-export function compareAttributes(one: string, other: string): number {
-  return Number(isTechnical(one)) - Number(isTechnical(other)) || attributeText(one).localeCompare(attributeText(other))
+export function compareAttributes(left: string, right: string): number {
+  return (
+    Number(isTechnical(left)) - Number(isTechnical(right)) || attributeText(left).localeCompare(attributeText(right))
+  )
 }
 
 const isTechnical = (name: string): boolean => /(Anchor\d|JoinScope|ExternalId|OnPremises\w+)$/.test(name)

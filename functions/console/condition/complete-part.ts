@@ -1,7 +1,7 @@
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import { conditionOf, type EditedGroup, type EditedNode, isComplete } from './condition-tree.ts'
 
-/** The part of a tree that can be evaluated. */
+/** The part of an edited tree that can be evaluated, for previews while lines are still being written. */
 export type CompletePart = {
   /** Undefined when nothing is complete. */
   readonly condition: WireGroup | undefined

@@ -35,4 +35,4 @@ function isLeaf(value: unknown): value is WireLeaf {
   return typeof id === 'string' && typeof field === 'string' && isOneOf(OPERATORS, operator)
 }
 
-const isOneOf = (allowed: readonly string[], value: unknown): boolean => allowed.some((one) => one === value)
+const isOneOf = (allowed: readonly string[], value: unknown): boolean => allowed.some((option) => option === value)

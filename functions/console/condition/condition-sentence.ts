@@ -45,7 +45,7 @@ function leafSentence({ id, field, operator, value }: EditedLeaf, names: NamesBy
   if (operator === 'IsNull') return start
   if (value === undefined) return `${start} …`
   if (isOperand(value)) return `${start} ${value.attribute === '' ? '…' : fieldText(value.attribute, value.attribute)}`
-  const values = [value].flat().map((one) => valueText(String(one), names) || '“”')
+  const values = [value].flat().map((item) => valueText(String(item), names) || '“”')
   const more = values.length > VALUES_NAMED ? ` ${t('andMore', { count: values.length - VALUES_NAMED })}` : ''
   return `${start} ${values.slice(0, VALUES_NAMED).join(` ${t('sentenceOr')} `)}${more}`
 }

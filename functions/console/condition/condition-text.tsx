@@ -46,10 +46,10 @@ export function LeafText({ leaf: { id, field, operator, value }, names }: LeafTe
   return (
     <span>
       <strong title={field}>{fieldText(field, id)}</strong> {operatorText(operator, id)}{' '}
-      {shown.map((one, index) => (
-        <span key={one}>
+      {shown.map((item, index) => (
+        <span key={item}>
           {index > 0 && ', '}
-          <code>{valueText(one, names)}</code>
+          <code>{valueText(item, names)}</code>
         </span>
       ))}
       {values.length > shown.length && ` ${t('andMore', { count: values.length - shown.length })}`}

@@ -19,7 +19,7 @@ export function withAttribute(leaf: EditedLeaf, next: string, types: ConditionCh
   const kept = allowed.includes(operator) ? operator : (allowed[0] ?? operator)
   const isFitting =
     value === undefined ||
-    (isOperand(value) ? type === types[id] : [value].flat().every((one) => isOfType(String(one), type)))
+    (isOperand(value) ? type === types[id] : [value].flat().every((item) => isOfType(String(item), type)))
   return {
     id: next,
     field: formsOf(type).includes(form) ? renamed.field : next,

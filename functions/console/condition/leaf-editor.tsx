@@ -146,5 +146,5 @@ function faultsOf(leaf: EditedLeaf, type: string | undefined, faults: readonly A
 /** The operators of the attribute's type, and the current one. */
 function operatorsOf({ id, operator }: EditedLeaf, type: string | undefined): readonly Operator[] {
   const allowed = allowedOperators(id, type)
-  return OPERATORS.filter((one) => one === operator || allowed.includes(one))
+  return OPERATORS.filter((candidate) => candidate === operator || allowed.includes(candidate))
 }

@@ -23,8 +23,8 @@ export function nearestExample(text: string, examples: readonly Example[]): Exam
 const folded = (text: string): string => text.normalize('NFC').trim().toLowerCase()
 
 /** Levenshtein's distance of two texts; `enough` or more where it is not less. */
-export function editDistance(one: string, other: string, enough: number): number {
-  const [from, to] = [[...one], [...other]]
+export function editDistance(left: string, right: string, enough: number): number {
+  const [from, to] = [[...left], [...right]]
   if (Math.abs(from.length - to.length) >= enough) return enough
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [index, character] of from.entries()) {

@@ -33,7 +33,7 @@ export function ObjectField({ type, value, isList, choices: { names, collections
   const [isTree, setTree] = useState(false)
   const pick = ({ id, name }: PickedItem) => {
     names.set(id, name)
-    change(isList ? [...ids.filter((one) => one !== id), id] : [id])
+    change(isList ? [...ids.filter((kept) => kept !== id), id] : [id])
   }
   return (
     <div class="picked">

@@ -219,5 +219,5 @@ function Warnings({ warnings, collectionNames }: WarningsProps) {
 }
 
 function isFirstOfHolds({ code }: PlanWarning, index: number, all: readonly PlanWarning[]): boolean {
-  return code !== 'WouldHold' || all.findIndex((one) => one.code === code) === index
+  return code !== 'WouldHold' || all.findIndex((warning) => warning.code === code) === index
 }

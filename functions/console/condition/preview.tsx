@@ -25,19 +25,19 @@ type PreviewResult = {
 export function usePreview({ condition }: CompletePart, objectType: string, currentId: string | undefined) {
   const { api } = useConsole()
   const wanted = condition === undefined ? '' : JSON.stringify([objectType, condition])
-  const [asked, setAsked] = useState(wanted)
+  const [previewed, setAsked] = useState(wanted)
   useEffect(() => {
     const timer = setTimeout(() => setAsked(wanted), PREVIEWED_AFTER_MS)
     return () => clearTimeout(timer)
   }, [wanted])
-  const resource = useResource(asked, async (signal): Promise<PreviewResult | undefined> => {
-    if (asked === '') return undefined
-    const [type, condition] = JSON.parse(asked)
+  const resource = useResource(previewed, async (signal): Promise<PreviewResult | undefined> => {
+    if (previewed === '') return undefined
+    const [type, condition] = JSON.parse(previewed)
     const current = currentId === undefined ? {} : { currentId }
     const body = { ...current, preview: { objectType: type, condition }, limit: NAMES_SHOWN }
     return (await api.send<PreviewResult>('POST', '/collections-criteria/beta/preview', { body, signal })).data
   })
-  return { ...resource, isLoading: resource.isLoading || asked !== wanted }
+  return { ...resource, isLoading: resource.isLoading || previewed !== wanted }
 }
 
 type PreviewProps = {

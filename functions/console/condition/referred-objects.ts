@@ -25,7 +25,7 @@ export function referredIds(condition: WireGroup): ReadonlyMap<ReferredType, rea
   for (const { id, value } of leavesOf(condition)) {
     const type = referredType(id)
     if (type === undefined || value === undefined || isOperand(value)) continue
-    ids.set(type, [...(ids.get(type) ?? []), ...[value].flat().map((one) => String(one).toLowerCase())])
+    ids.set(type, [...(ids.get(type) ?? []), ...[value].flat().map((item) => String(item).toLowerCase())])
   }
   return ids
 }

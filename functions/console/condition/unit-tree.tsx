@@ -79,5 +79,5 @@ async function readUnits(parentId: string | undefined, api: Api, signal: AbortSi
   const { data } = await api.send<Previewed>('POST', path, { body, signal })
   return data.preview
     .map(({ objectId, displayName }) => ({ id: objectId, name: displayName ?? objectId }))
-    .sort((one, other) => one.name.localeCompare(other.name))
+    .sort((left, right) => left.name.localeCompare(right.name))
 }

@@ -22,7 +22,7 @@ export function ValueField({ leaf, type, choices, onInput }: ValueFieldProps) {
   const { id, operator, value } = leaf
   if (isOperand(value)) {
     const allowed = operandTypes({ ...leaf, field: id }, type)
-    const types = Object.entries(choices.types).filter(([name, one]) => name !== id && allowed.includes(one))
+    const types = Object.entries(choices.types).filter(([name, type]) => name !== id && allowed.includes(type))
     return (
       <AttributeField
         label={t('otherAttribute')}

@@ -15,6 +15,10 @@ export const englishData = {
   clientHint: 'Client id of the application that sends the data',
   copied: 'Copied.',
   copy: 'Copy',
+  deadLetters: 'Messages that could not be processed',
+  deadLettersAlert: 'An alert tells operators when a message has failed for about 90 minutes.',
+  deadLettersHint:
+    'No data is lost: a message only names what has to be done, and the hourly sweep repeats most of it. Whoever runs the service lists these messages from its folder, and processes them again when the cause is gone.',
   deleteSubscription: 'Delete subscription',
   deleteSubscriptionConfirm: 'Delete the subscription of {url}? Its deliveries are deleted as well.',
   deliveries: 'Deliveries of the last 30 days',

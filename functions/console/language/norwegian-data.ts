@@ -15,6 +15,10 @@ export const norwegianData = {
   clientHint: 'Klient-id for applikasjonen som sender data',
   copied: 'Kopiert.',
   copy: 'Kopier',
+  deadLetters: 'Meldinger som ikke kunne behandles',
+  deadLettersAlert: 'Et varsel forteller driften når en melding har feilet i omtrent 90 minutter.',
+  deadLettersHint:
+    'Ingen data går tapt: en melding sier bare hva som skal gjøres, og den timevise gjennomgangen gjentar det meste. De som drifter tjenesten, viser meldingene fra mappen til tjenesten og behandler dem på nytt når årsaken er borte.',
   deleteSubscription: 'Slett abonnement',
   deleteSubscriptionConfirm: 'Slette abonnementet til {url}? Leveringene slettes også.',
   deliveries: 'Leveringer de siste 30 dagene',

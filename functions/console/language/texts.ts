@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { english, type MessageKey, type Messages } from './english.ts'
 import { englishRefusals } from './refusals-english.ts'
+import { shownTimeZone } from './shown-time-zone.ts'
 
 export type LanguageCode = 'en' | 'nb'
 
@@ -65,21 +66,30 @@ export const refusalSentence = (code: string): string | undefined => refusals.va
 
 const locale = (): string => (languageCode.value === 'nb' ? 'nb-NO' : 'en-GB')
 
-/** Makes one formatter for each language: making one takes longer than hundreds of uses. */
-function perLanguage<Format>(make: (locale: string) => Format): () => Format {
+/** Makes one formatter for each language and time zone: making one takes longer than hundreds of uses. */
+function perLanguage<Format>(make: (locale: string, timeZone: string | undefined) => Format): () => Format {
   const made = new Map<string, Format>()
   return () => {
-    const format = made.get(locale()) ?? make(locale())
-    made.set(locale(), format)
+    const key = `${locale()} ${shownTimeZone.value}`
+    const format = made.get(key) ?? make(locale(), shownTimeZone.value)
+    made.set(key, format)
     return format
   }
 }
 
+const inZone = (zone: string | undefined): { readonly timeZone?: string } =>
+  zone === undefined ? {} : { timeZone: zone }
+
 const numberFormat = perLanguage((language) => new Intl.NumberFormat(language))
 const timeFormat = perLanguage(
-  (language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
+  (language, zone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', ...inZone(zone) }),
 )
-const dayFormat = perLanguage((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }))
+const dayFormat = perLanguage(
+  (language, zone) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', ...inZone(zone) }),
+)
+const dateFormat = perLanguage(
+  (language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }),
+)
 const agoFormat = perLanguage((language) => new Intl.RelativeTimeFormat(language, { style: 'short' }))
 const nowFormat = perLanguage((language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }))
 const secondsFormat = perLanguage(
@@ -89,18 +99,20 @@ const secondsFormat = perLanguage(
 const collator = perLanguage((language) => new Intl.Collator(language, { numeric: true }))
 
 /** The alphabetical order of the person's language. */
-export const compareByLocale = (one: string, other: string): number => collator().compare(one, other)
+export const compareByLocale = (left: string, right: string): number => collator().compare(left, right)
 
 export const numberOf = (value: number): string => numberFormat().format(value)
 
-/** Date and time in the time zone of the browser. */
+/** Date and time in the time zone of the organisation. */
 export function timeOf(timestamp: string): string {
   return timeFormat().format(new Date(timestamp))
 }
 
-/** A date in the time zone of the browser. */
+const DATE = /^\d{4}-\d\d-\d\d$/
+
+/** The day of a timestamp in the time zone of the organisation, or a date, which is the same day everywhere. */
 export function dayText(timestamp: string): string {
-  return dayFormat().format(new Date(timestamp))
+  return (DATE.test(timestamp) ? dateFormat() : dayFormat()).format(new Date(timestamp))
 }
 
 const UNITS_MS = [

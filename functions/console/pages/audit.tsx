@@ -6,13 +6,13 @@ import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { Api, PageOf } from '../api.ts'
 import { restorePath } from '../collection-versions.ts'
 import { Dialog } from '../components/actions.tsx'
-import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { NamedCondition } from '../condition/named-condition.tsx'
 import type { MessageKey } from '../language/english.ts'
 import { t, timeOf } from '../language/texts.ts'
-import { actorName, namesOf } from '../object-names.ts'
+import { actorName, actorNames } from '../object-names.ts'
 import { usePages } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -40,7 +40,7 @@ export function AuditSection({ path, collectionId }: AuditSectionProps) {
     <Section title={t('audit')}>
       <Loaded resource={entries}>
         {(items) => (
-          <LongList
+          <RecordList
             label={t('audit')}
             items={items}
             loadMore={entries.loadMore}
@@ -189,6 +189,6 @@ async function withActors(
   signal: AbortSignal,
 ): Promise<PageOf<NamedEntry>> {
   const actorIds = items.map(({ actorId }) => actorId)
-  const names = await namesOf(api, 'Identity', actorIds, signal)
+  const names = await actorNames(api, actorIds, signal)
   return { items: items.map((entry) => ({ ...entry, actorName: actorName(entry.actorId, names) })), nextCursor }
 }

@@ -259,7 +259,7 @@ async function readStart(
     stored,
     choices: {
       types: schemas.data.identitySchema,
-      collections: collections.filter((one) => one.id !== id),
+      collections: collections.filter((candidate) => candidate.id !== id),
       names: new Map(names),
     },
   }

@@ -33,7 +33,7 @@ export function CollectionView({ parameters: { id = '', tab = '' } }: Collection
       {(shown) => {
         const tabs = tabsOf(shown.collection)
         const path = `/collections/${id}`
-        const current = tabs.find((one) => one.path === tab) ?? tabs[0]
+        const current = tabs.find((candidate) => candidate.path === tab) ?? tabs[0]
         return (
           <Page
             title={shown.collection.name}
@@ -44,7 +44,7 @@ export function CollectionView({ parameters: { id = '', tab = '' } }: Collection
             {shown.collection.description && <p>{shown.collection.description}</p>}
             <Tabs
               label={shown.collection.name}
-              tabs={tabs.map((one) => ({ path: one.path === '' ? path : `${path}/${one.path}`, text: one.text }))}
+              tabs={tabs.map((item) => ({ path: item.path === '' ? path : `${path}/${item.path}`, text: item.text }))}
             />
             {current?.view()}
           </Page>

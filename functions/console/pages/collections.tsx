@@ -1,18 +1,18 @@
 import type { CriteriaCollectionDto } from '../../../shared/domain/collections/collection.ts'
-import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { Api } from '../api.ts'
 import { Choice, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
-import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { compareByLocale, dayText, numberOf, t } from '../language/texts.ts'
+import { readCounts } from '../read-counts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
 
-/** `linkCount`: the groups that the collection is linked to. */
-type AnyCollection = { readonly linkCount: number } & (
+/** `memberCount`: null while it is not known. `linkCount`: the groups that the collection is linked to. */
+type AnyCollection = { readonly memberCount: number | null; readonly linkCount: number } & (
   | (CriteriaCollectionDto & { readonly kind: 'criteria' })
   | (JoinableCollectionDto & { readonly kind: 'joinable' })
 )
@@ -24,9 +24,10 @@ export function CollectionsView() {
   const { api } = useConsole()
   const [text, setText] = useAddress('text')
   const [chosenKind, setKind] = useAddress('show')
-  const kind = KINDS.find((one) => one === chosenKind) ?? 'anyKind'
+  const kind = KINDS.find((name) => name === chosenKind) ?? 'anyKind'
   const collections = useResource('collections', () => listCollections(api))
-  const isShown = (one: AnyCollection) => (kind === 'anyKind' || kind === one.kind) && hasText(one, text)
+  const isShown = (collection: AnyCollection) =>
+    (kind === 'anyKind' || kind === collection.kind) && hasText(collection, text)
   return (
     <Page
       title={t('collections')}
@@ -77,7 +78,7 @@ type CollectionTableProps = { readonly collections: readonly AnyCollection[]; re
 
 function CollectionTable({ collections, empty }: CollectionTableProps) {
   return (
-    <LongList
+    <RecordList
       label={t('collections')}
       items={collections}
       keyOf={({ id }) => id}
@@ -97,6 +98,12 @@ function CollectionTable({ collections, empty }: CollectionTableProps) {
           cell: ({ objectType }) => typeName(objectType),
         },
         {
+          head: t('members'),
+          isNumber: true,
+          sortBy: ({ memberCount }) => memberCount,
+          cell: (collection) => <MemberCount collection={collection} />,
+        },
+        {
           head: t('groups'),
           isNumber: true,
           sortBy: ({ linkCount }) => linkCount,
@@ -106,6 +113,11 @@ function CollectionTable({ collections, empty }: CollectionTableProps) {
       ]}
     />
   )
+}
+
+function MemberCount({ collection: { kind, memberCount } }: { readonly collection: AnyCollection }) {
+  if (memberCount !== null) return <>{numberOf(memberCount)}</>
+  return <span class="faint">{t(kind === 'criteria' ? 'previewing' : 'unknown')}</span>
 }
 
 function hasText({ name, description }: AnyCollection, text: string): boolean {
@@ -119,17 +131,26 @@ export function typeName(objectType: string): string {
 }
 
 async function listCollections(api: Api): Promise<AnyCollection[]> {
-  const [criteria, joinable, links] = await Promise.all([
+  const [criteria, joinable, counts] = await Promise.all([
     api.all<CriteriaCollectionDto>('/collections-criteria/beta'),
     api.all<JoinableCollectionDto>('/collections-joinable/beta'),
-    api.all<GroupLinkDto>('/group-link/beta/group-links'),
+    readCounts(api),
   ])
-  const counts = new Map<string, number>()
-  for (const { collectionId } of links) counts.set(collectionId, (counts.get(collectionId) ?? 0) + 1)
-  const linkCountOf = (id: string) => counts.get(id) ?? 0
+  const countsOf = (id: string) => {
+    const { memberCount = null, linkCount = 0 } = counts.get(id) ?? {}
+    return { memberCount, linkCount }
+  }
   const all: AnyCollection[] = [
-    ...criteria.map((one) => ({ ...one, kind: 'criteria' as const, linkCount: linkCountOf(one.id) })),
-    ...joinable.map((one) => ({ ...one, kind: 'joinable' as const, linkCount: linkCountOf(one.id) })),
+    ...criteria.map((collection) => ({
+      ...collection,
+      kind: 'criteria' as const,
+      ...countsOf(collection.id),
+    })),
+    ...joinable.map((collection) => ({
+      ...collection,
+      kind: 'joinable' as const,
+      ...countsOf(collection.id),
+    })),
   ]
-  return all.sort((one, other) => compareByLocale(one.name, other.name))
+  return all.sort((left, right) => compareByLocale(left.name, right.name))
 }

@@ -1,11 +1,12 @@
 import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
+import { CardList } from '../components/card-list.tsx'
 import { DeliveryHelp } from '../components/delivery-help.tsx'
 import { Badge, OptionalText } from '../components/fields.tsx'
 import { FreshnessChart } from '../components/freshness-chart.tsx'
-import { List, LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { agoText, numberOf, t, timeOf } from '../language/texts.ts'
 import { usePages, useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
@@ -37,7 +38,7 @@ export function ConnectorsView() {
                 />
               </Section>
             )}
-            <List
+            <CardList
               label={t('connectors')}
               items={all}
               keyOf={({ id }) => id}
@@ -128,7 +129,7 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
           >
             <Loaded resource={objects}>
               {(items) => (
-                <LongList
+                <RecordList
                   label={t('objects')}
                   items={items}
                   loadMore={objects.loadMore}

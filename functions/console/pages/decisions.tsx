@@ -120,7 +120,7 @@ export function DecisionList({ requests, loadMore, onDecided }: DecisionListProp
 }
 
 const withId = (ids: ReadonlySet<string>, id: string, isIn: boolean): ReadonlySet<string> =>
-  new Set(isIn ? [...ids, id] : [...ids].filter((one) => one !== id))
+  new Set(isIn ? [...ids, id] : [...ids].filter((kept) => kept !== id))
 
 export const needsReason = (collection: JoinableCollectionDto | undefined): boolean =>
   collection?.joinPolicy.rejectionNeedsReason === true
@@ -131,7 +131,7 @@ type RequesterCellProps = {
   readonly onChoose: (isChosen: boolean) => void
 }
 
-/** Who asks, with the position, which tells people of one name apart. */
+/** Who asks, with the position, which distinguishes people of one name. */
 function RequesterCell({ request, isChosen, onChoose }: RequesterCellProps) {
   const { id, collectionId, requesterName, relationshipTitle, orgUnitName } = request
   const name = requesterName ?? t('unknown')

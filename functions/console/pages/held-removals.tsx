@@ -7,7 +7,7 @@ import { Section } from '../components/page.tsx'
 import { PeopleList, PeopleNumber } from '../components/people-dialog.tsx'
 import { numberOf, t, timeOf } from '../language/texts.ts'
 import { peopleOfJob, peopleOfRemovals } from '../listed-people.ts'
-import { actorName, namesOf } from '../object-names.ts'
+import { actorName, actorNames } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -58,7 +58,7 @@ export function HeldRemovalsSection({ linkId, held, onRejected, onApproved }: He
         <p>{t(`held${reason}`, { count, limit, groupSize })}</p>
         <HeldFacts held={held} />
       </div>
-      <PeopleList key={planId} label={t('heldRemovals')} source={peopleOfRemovals(api, path)} />
+      <PeopleList key={planId} label={t('heldRemovals')} count={count} source={peopleOfRemovals(api, path)} />
     </Section>
   )
 }
@@ -67,7 +67,7 @@ export function HeldRemovalsSection({ linkId, held, onRejected, onApproved }: He
 function HeldFacts({ held: { planId, cause, rejectedBy, rejectedAt } }: { readonly held: Held }) {
   const { api } = useConsole()
   const ids = [cause?.actorId, rejectedBy].filter((id) => typeof id === 'string')
-  const names = useResource(`${planId} ${ids.join()}`, (signal) => namesOf(api, 'Identity', ids, signal))
+  const names = useResource(`${planId} ${ids.join()}`, (signal) => actorNames(api, ids, signal))
   const nameOf = (id: string) => actorName(id, names.value ?? new Map())
   return (
     <>

@@ -3,12 +3,14 @@ import type { CollectionDto, CollectionResults } from '../../../shared/domain/co
 import type { HistoryEntry } from '../../../shared/domain/insight/list-history.ts'
 import type { Api, PageOf } from '../api.ts'
 import { Badge } from '../components/fields.tsx'
-import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { type MemberCount, MembersChart } from '../components/members-chart.tsx'
 import { Section } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
+import { instantAt, shownTimeZone } from '../language/shown-time-zone.ts'
 import { t, timeOf } from '../language/texts.ts'
-import { actorName, namesOf } from '../object-names.ts'
+import { actorName, actorNames, namesOf } from '../object-names.ts'
+import { useMemberCount } from '../read-counts.ts'
 import { usePages, useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 
@@ -29,9 +31,7 @@ export function HistorySection({
   const { id } = collection
   // In a joinable collection, an entry names the identity.
   const objectType = isJoinable ? 'Identity' : collection.objectType
-  const current = useResource(id, async () => {
-    return (await api.send<CollectionResults>('GET', `/collections/beta/${id}/results`)).data.memberIds.length
-  })
+  const { value: current = null } = useMemberCount(id)
   const entries = usePages(`/collections/beta/${id}/history?pageSize=${ENTRIES_PER_PAGE}`, async (path, signal) => {
     return withNames(api, objectType, await api.page<HistoryEntry>(path, signal), signal)
   })
@@ -41,7 +41,7 @@ export function HistorySection({
         <Loaded resource={entries}>
           {(items) => (
             <>
-              {current.value !== undefined && <MembersChart counts={countsOf(items, current.value)} now={new Date()} />}
+              {current !== null && <MembersChart counts={countsOf(items, current)} now={new Date()} />}
               <HistoryTable entries={items} loadMore={entries.loadMore} />
             </>
           )}
@@ -56,7 +56,7 @@ type HistoryTableProps = { readonly entries: readonly NamedEntry[]; readonly loa
 
 function HistoryTable({ entries, loadMore }: HistoryTableProps) {
   return (
-    <LongList
+    <RecordList
       label={t('membersOverTime')}
       items={entries}
       loadMore={loadMore}
@@ -105,7 +105,7 @@ async function withNames(
       items.map(({ objectId }) => objectId),
       signal,
     ),
-    namesOf(api, 'Identity', actorIds, signal),
+    actorNames(api, actorIds, signal),
   ])
   const named = items.map((entry) => ({
     ...entry,
@@ -122,10 +122,9 @@ type Earlier = { readonly count: number; readonly names: readonly string[] }
 function EarlierMembers({ collectionId, objectType }: EarlierMembersProps) {
   const { api } = useConsole()
   const [time, setTime] = useState('')
-  const instant = time === '' ? undefined : new Date(time)
-  const isChosen = instant !== undefined && !Number.isNaN(instant.getTime())
-  const earlier = useResource(isChosen ? instant.toISOString() : '', async (signal): Promise<Earlier | null> => {
-    if (!isChosen) return null
+  const instant = instantAt(time, shownTimeZone.value)
+  const earlier = useResource(instant?.toISOString() ?? '', async (signal): Promise<Earlier | null> => {
+    if (instant === undefined) return null
     const path = `/collections/beta/${collectionId}/results?asOf=${encodeURIComponent(instant.toISOString())}`
     const { memberIds } = (await api.send<CollectionResults>('GET', path, { signal })).data
     const ids = memberIds.map((member) => (typeof member === 'string' ? member : member.objectId))

@@ -1,13 +1,13 @@
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
 import { Badge } from '../components/fields.tsx'
-import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
-import { PeopleNumber } from '../components/people-dialog.tsx'
+import { PeopleList, PeopleNumber } from '../components/people-dialog.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { durationOf, numberOf, t, timeOf } from '../language/texts.ts'
-import { peopleOfJob } from '../listed-people.ts'
-import { actorName, namesOf } from '../object-names.ts'
+import { peopleOfAccounts, peopleOfJob } from '../listed-people.ts'
+import { actorName, actorNames } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -41,13 +41,11 @@ export function JobView({ parameters: { id = '' } }: { readonly parameters: { re
           {job.unresolved.length > 0 && (
             <Section title={t('unresolved')}>
               <p>{t('unresolvedHint')}</p>
-              <ul>
-                {job.unresolved.map((account) => (
-                  <li key={account}>
-                    <code>{account}</code>
-                  </li>
-                ))}
-              </ul>
+              <PeopleList
+                label={t('unresolved')}
+                count={job.unresolved.length}
+                source={peopleOfAccounts(api, job.unresolved)}
+              />
             </Section>
           )}
         </Page>
@@ -59,6 +57,9 @@ export function JobView({ parameters: { id = '' } }: { readonly parameters: { re
 function JobFacts({ job }: { readonly job: SyncJobDto }) {
   const { api } = useConsole()
   const { startedAt, completedAt, requestedBy, requestedByName, approvedBy } = job
+  const names = useResource(approvedBy ?? '', (signal) =>
+    actorNames(api, approvedBy === null ? [] : [approvedBy], signal),
+  )
   const facts = [
     [t('jobType'), <JobReason key="reason" job={job} />],
     [t('attempts'), numberOf(job.attempts)],
@@ -82,7 +83,7 @@ function JobFacts({ job }: { readonly job: SyncJobDto }) {
     [t('completed'), completedAt === null ? null : timeOf(completedAt)],
     [t('duration'), startedAt === null || completedAt === null ? null : durationOf(startedAt, completedAt)],
     [t('requestedBy'), requestedByName ?? requestedBy],
-    [t('approvedBy'), approvedBy],
+    [t('approvedBy'), approvedBy && actorName(approvedBy, names.value ?? new Map())],
   ] as const
   return (
     <dl>
@@ -110,7 +111,7 @@ export function JobError({ job: { status, error, attempts } }: { readonly job: S
 function JobReason({ job: { id, type, cause } }: { readonly job: SyncJobDto }) {
   const { api } = useConsole()
   const actorIds = cause === null ? [] : [cause.actorId]
-  const names = useResource(id, (signal) => namesOf(api, 'Identity', actorIds, signal))
+  const names = useResource(id, (signal) => actorNames(api, actorIds, signal))
   if (cause === null) return <>{t(type)}</>
   return (
     <>
@@ -128,7 +129,7 @@ const reasonText = ({ type, cause }: SyncJobDto): string => (cause === null ? t(
 
 export function JobTable({ jobs }: { readonly jobs: readonly SyncJobDto[] }) {
   return (
-    <LongList
+    <RecordList
       label={t('jobs')}
       items={jobs}
       keyOf={({ id }) => id}

@@ -100,7 +100,7 @@ function JoinAction({ collection: { id, name, objectType, joinPolicy }, position
         <Choice
           label={t('position')}
           value={position}
-          options={positions.map((one) => ({ value: one.id, text: one.title }))}
+          options={positions.map((held) => ({ value: held.id, text: held.title }))}
           onChange={setPosition}
         />
       )}

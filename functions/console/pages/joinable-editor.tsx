@@ -169,7 +169,7 @@ async function readStart(
     api.all<CollectionDto>('/collections/beta'),
     id === undefined ? { collection: undefined, etag: undefined, policy: NEW_POLICY } : readStored(id, api, signal),
   ])
-  return { stored, earlier, collections: collections.filter((one) => one.id !== id) }
+  return { stored, earlier, collections: collections.filter((candidate) => candidate.id !== id) }
 }
 
 async function readEarlier(former: CollectionVersion, api: Api, signal: AbortSignal): Promise<Start['earlier']> {

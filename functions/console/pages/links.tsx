@@ -1,9 +1,9 @@
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import { Badge, Choice, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
-import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import type { NamesById } from '../condition/condition-text.tsx'
 import { agoText, compareByLocale, numberOf, t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
@@ -18,7 +18,7 @@ export function LinksView() {
   const { api } = useConsole()
   const [text, setText] = useAddress('text')
   const [chosen, setFilter] = useAddress('show')
-  const filter = FILTERS.find((one) => one === chosen) ?? 'anyLink'
+  const filter = FILTERS.find((name) => name === chosen) ?? 'anyLink'
   const loaded = useResource('links', async () => {
     const [links, collections] = await Promise.all([
       api.all<GroupLinkDto>('/group-link/beta/group-links'),
@@ -64,8 +64,8 @@ export function LinksView() {
   )
 }
 
-function urgentFirst(one: GroupLinkDto, other: GroupLinkDto): number {
-  return Number(isUrgent(other)) - Number(isUrgent(one)) || compareByLocale(groupNameOf(one), groupNameOf(other))
+function urgentFirst(left: GroupLinkDto, right: GroupLinkDto): number {
+  return Number(isUrgent(right)) - Number(isUrgent(left)) || compareByLocale(groupNameOf(left), groupNameOf(right))
 }
 
 const URGENT: readonly GroupLinkDto['syncState'][] = ['Failed', 'RemovalsHeld', 'RemovalsPaused']
@@ -98,7 +98,7 @@ export function LinkTable({ links, empty, names }: LinkTableProps) {
     ),
   }
   return (
-    <LongList
+    <RecordList
       label={t('links')}
       items={links}
       keyOf={({ id }) => id}

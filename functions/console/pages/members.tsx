@@ -1,16 +1,17 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
 import { ConfirmedAction, Done } from '../components/actions.tsx'
 import { ExplanationDialog } from '../components/explanation.tsx'
-import { Badge, OptionalText, SearchField } from '../components/fields.tsx'
+import { Badge, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
 import { ItemPicker, type PickedItem, PickedItems } from '../components/item-picker.tsx'
 import { type Column, LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
 import { searchPeople } from '../object-names.ts'
-import { usePages } from '../resource.ts'
+import { useMemberCount } from '../read-counts.ts'
+import { type Pages, usePages } from '../resource.ts'
 import { useConsole } from '../session.ts'
 
 const MEMBERS_PER_PAGE = 500
@@ -24,7 +25,7 @@ type MembersSectionProps = { readonly collection: CollectionDto; readonly isJoin
 /** The members by name, why each is one, and for joinable collections adding and removing. */
 export function MembersSection({ collection: { id, updatedAt, objectType }, isJoinable }: MembersSectionProps) {
   const { api } = useConsole()
-  const [text, setText] = useState('')
+  const [text, setText] = useAddress('text')
   const [explained, setExplained] = useState<PickedItem | undefined>(undefined)
   const [done, setDone] = useState('')
   const filter = text.trim() === '' ? '' : `&text=${encodeURIComponent(text.trim())}`
@@ -48,7 +49,7 @@ export function MembersSection({ collection: { id, updatedAt, objectType }, isJo
         <div class="between">
           <SearchField label={t('membersFilter')} value={text} onInput={setText} />
           <p class="faint" role="status">
-            {members.value !== undefined && !isComputing && countText(members.value.length, members.isComplete)}
+            {!isComputing && <MemberCount collectionId={id} members={members} isSearch={filter !== ''} />}
           </p>
         </div>
         <Loaded resource={members}>
@@ -111,8 +112,40 @@ export function MembersSection({ collection: { id, updatedAt, objectType }, isJo
   )
 }
 
-const countText = (count: number, isComplete: boolean): string =>
-  isComplete ? t('memberCount', { count }) : t('firstMembers', { count })
+type MemberCountProps = {
+  readonly collectionId: string
+  readonly members: Pages<MemberDto>
+  readonly isSearch: boolean
+}
+
+/** How many members there are, also before all of them are loaded. */
+function MemberCount({ collectionId, members: { value, isComplete, loadedAt }, isSearch }: MemberCountProps) {
+  if (value === undefined) return null
+  const { length: count } = value
+  if (isComplete) return <>{t('memberCount', { count })}</>
+  // How many match a search is known at the end of the list.
+  if (isSearch) return <>{t('moreThan', { count })}</>
+  return <TotalCount collectionId={collectionId} shownCount={count} loadedAt={loadedAt} />
+}
+
+type TotalCountProps = {
+  readonly collectionId: string
+  readonly shownCount: number
+  /** When the list was loaded: the number is read again with it. */
+  readonly loadedAt: Date | undefined
+}
+
+function TotalCount({ collectionId, shownCount, loadedAt }: TotalCountProps) {
+  const total = useMemberCount(collectionId)
+  const readAt = useRef(loadedAt)
+  useEffect(() => {
+    if (readAt.current === loadedAt) return
+    readAt.current = loadedAt
+    total.reload()
+  }, [loadedAt])
+  const count = total.value ?? 0
+  return <>{count > shownCount ? t('memberCount', { count }) : t('moreThan', { count: shownCount })}</>
+}
 
 const MEMBER_COLUMNS = [
   { head: 'name', cell: ({ displayName }) => <OptionalText value={displayName} /> },

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import { ConfirmedAction, useAction } from '../components/actions.tsx'
+import { CardList } from '../components/card-list.tsx'
 import { OptionalText, SearchField } from '../components/fields.tsx'
 import { ItemPicker } from '../components/item-picker.tsx'
-import { List } from '../components/list.tsx'
 import { Empty, ErrorNotice, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { PeopleNumber } from '../components/people-dialog.tsx'
@@ -92,7 +92,7 @@ type GroupListProps = { readonly groups: readonly FoundGroup[]; readonly onChoos
 
 function GroupList({ groups, onChoose }: GroupListProps) {
   return (
-    <List
+    <CardList
       label={t('chooseGroup')}
       items={groups}
       keyOf={({ id }) => id}

@@ -42,9 +42,13 @@ export function OwnMemberships() {
             keyOf={({ collectionId, relationshipId }) => `${collectionId} ${relationshipId}`}
             empty={t('myMembershipsEmpty')}
             columns={[
-              { head: t('name'), sortBy: ({ collectionName }) => collectionName, cell: (one) => one.collectionName },
-              { head: t('reason'), cell: (one) => <CauseText membership={one} /> },
-              { head: t('until'), sortBy: ({ endsAt }) => endsAt, cell: (one) => <EndText {...one} /> },
+              {
+                head: t('name'),
+                sortBy: ({ collectionName }) => collectionName,
+                cell: (membership) => membership.collectionName,
+              },
+              { head: t('reason'), cell: (membership) => <CauseText membership={membership} /> },
+              { head: t('until'), sortBy: ({ endsAt }) => endsAt, cell: (membership) => <EndText {...membership} /> },
               { head: t('groups'), cell: ({ links }) => <GroupStates links={links} isLinked={false} /> },
               {
                 head: t('actions'),
@@ -84,7 +88,7 @@ async function readOwn(identityId: string, isListed: boolean, api: Api): Promise
           (membership.relationshipId === null || relationshipId === membership.relationshipId),
       ),
     }))
-    .sort((one, other) => (one.endsAt ?? LAST).localeCompare(other.endsAt ?? LAST))
+    .sort((left, right) => (left.endsAt ?? LAST).localeCompare(right.endsAt ?? LAST))
 }
 
 /** After all timestamps. */

@@ -1,7 +1,7 @@
 import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
+import { CardList } from '../components/card-list.tsx'
 import { Badge, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
 import { pause } from '../components/item-picker.tsx'
-import { List } from '../components/list.tsx'
 import { Empty, Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
@@ -31,7 +31,7 @@ export function PeopleView() {
       ) : (
         <Loaded resource={found}>
           {(people) => (
-            <List
+            <CardList
               label={t('people')}
               items={people}
               keyOf={({ identityId }) => identityId}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
+import { CardList } from '../components/card-list.tsx'
 import { Badge, OptionalText } from '../components/fields.tsx'
-import { List } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { coreAttributeText } from '../condition/attribute-text.ts'
@@ -13,10 +13,10 @@ import { useConsole } from '../session.ts'
 export function PositionsSection({ positions }: { readonly positions: readonly Position[] }) {
   return (
     <Section title={t('positions')}>
-      <List
+      <CardList
         label={t('positions')}
         items={positions}
-        keyOf={(one) => one.id}
+        keyOf={(row) => row.id}
         empty={t('positionsEmpty')}
         columns={[
           { head: t('title'), sortBy: ({ title }) => title, cell: ({ title }) => <OptionalText value={title} /> },
@@ -65,7 +65,7 @@ export function SourcesSection({ id }: { readonly id: string }) {
 
 function AttributeTable({ rows }: { readonly rows: readonly AttributeRow[] }) {
   return (
-    <List
+    <CardList
       label={t('attributesAndSources')}
       items={rows}
       keyOf={({ name }) => name}
@@ -117,7 +117,7 @@ function AttributeName({ name }: { readonly name: string }) {
 function attributeRows(sources: readonly IdentitySource[]): AttributeRow[] {
   const names = [...new Set(sources.flatMap(({ attributes }) => Object.keys(attributes)))]
   return names
-    .sort((one, other) => compareByLocale(coreAttributeText(one), coreAttributeText(other)))
+    .sort((left, right) => compareByLocale(coreAttributeText(left), coreAttributeText(right)))
     .map((name) => ({
       name,
       sources: sources.flatMap(({ connectorName, attributes, used }) =>

@@ -3,13 +3,13 @@ import type { ConnectorRecord } from '../../../shared/domain/connectors/connecto
 import type { IdentityChange } from '../../../shared/domain/connectors/identity-change.ts'
 import type { ObjectHistoryEntry } from '../../../shared/domain/insight/list-history.ts'
 import type { Api } from '../api.ts'
+import { CardList } from '../components/card-list.tsx'
 import { Badge } from '../components/fields.tsx'
-import { List } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { IDENTITIES } from '../core-objects.ts'
 import { t, timeOf } from '../language/texts.ts'
-import { actorName, namesOf } from '../object-names.ts'
+import { actorName, actorNames } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { isCollectionsAdministrator, isCoreAdministrator, useConsole } from '../session.ts'
@@ -38,13 +38,13 @@ export function TimelineSection({ id, positionIds }: TimelineProps) {
       isCollectionsAdministrator(me) ? membershipChanges([id, ...positionIds], api, signal) : [],
       isCoreAdministrator(me) ? dataChanges(id, api, signal) : [],
     ])
-    return [...memberships, ...data].sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
+    return [...memberships, ...data].sort((left, right) => Date.parse(right.at) - Date.parse(left.at))
   })
   return (
     <Section title={t('timeline')}>
       <Loaded resource={timeline}>
         {(all) => (
-          <List
+          <CardList
             label={t('timeline')}
             items={all}
             keyOf={({ at, change, name, cause }) => `${at} ${change} ${name} ${cause}`}
@@ -81,7 +81,7 @@ async function membershipChanges(
   const entries = pages.flatMap(({ items }) => items)
   const names = new Map(collections.map((collection) => [collection.id, collection.name]))
   const actorIds = entries.map(({ actorId }) => actorId)
-  const actors = await namesOf(api, 'Identity', actorIds, signal)
+  const actors = await actorNames(api, actorIds, signal)
   return entries.map(({ at, change, collectionId, cause, actorId }) => ({
     at,
     change: t(`change${change}`),

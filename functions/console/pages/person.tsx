@@ -12,7 +12,7 @@ import { CauseText, EndText, GroupStates } from '../components/membership-cells.
 import { Page, Section } from '../components/page.tsx'
 import { coreNameOf, IDENTITIES, listPositions, type Position, textOf } from '../core-objects.ts'
 import { t } from '../language/texts.ts'
-import { actorName, collectionsNamed, namesOf } from '../object-names.ts'
+import { actorName, actorNames, collectionsNamed, namesOf } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { isCollectionsAdministrator, isCoreAdministrator, isLeader, useConsole } from '../session.ts'
@@ -74,7 +74,7 @@ async function readPerson(id: string, readsCore: boolean, api: Api, signal: Abor
 
 type PersonFactsProps = { readonly core: CoreObjectDto; readonly positions: readonly Position[] }
 
-/** What tells people of one name apart. */
+/** What distinguishes people of one name. */
 function PersonFacts({ core, positions: [first] }: PersonFactsProps) {
   return (
     <>
@@ -96,7 +96,7 @@ function MembershipsSection({ id, name }: SectionProps) {
   const memberships = useResource(id, async (signal) => {
     const all = await api.all<MembershipDto>(`${MEMBERSHIPS}?identityId=${id}`)
     const actorIds = all.flatMap(({ actorId }) => actorId ?? [])
-    return { all, names: seesAll ? await namesOf(api, 'Identity', actorIds, signal) : undefined }
+    return { all, names: seesAll ? await actorNames(api, actorIds, signal) : undefined }
   })
   return (
     <Section title={t('membershipsNow')}>
@@ -117,25 +117,25 @@ function MembershipsSection({ id, name }: SectionProps) {
               {
                 head: t('reason'),
                 sortBy: ({ since }) => since,
-                cell: (one) => (
+                cell: (row) => (
                   <CauseText
-                    membership={one}
+                    membership={row}
                     actorName={
-                      names === undefined || one.actorId === null || one.actorId === 'system'
+                      names === undefined || row.actorId === null || row.actorId === 'system'
                         ? undefined
-                        : actorName(one.actorId, names)
+                        : actorName(row.actorId, names)
                     }
                   />
                 ),
               },
-              { head: t('until'), sortBy: ({ endsAt }) => endsAt, cell: (one) => <EndText {...one} /> },
+              { head: t('until'), sortBy: ({ endsAt }) => endsAt, cell: (row) => <EndText {...row} /> },
               { head: t('groups'), cell: ({ links }) => <GroupStates links={links} isLinked={seesAll} /> },
               ...(seesAll
                 ? [
                     {
                       head: t('actions'),
-                      cell: (one: MembershipDto) => (
-                        <button type="button" onClick={() => setChosen(one)}>
+                      cell: (row: MembershipDto) => (
+                        <button type="button" onClick={() => setChosen(row)}>
                           {t('why')}
                         </button>
                       ),

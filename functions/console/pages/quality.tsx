@@ -3,10 +3,12 @@ import type { ConnectorRecord } from '../../../shared/domain/connectors/connecto
 import type { Duplicate } from '../../../shared/domain/connectors/duplicates.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { Api } from '../api.ts'
+import { CardList } from '../components/card-list.tsx'
+import { Copyable } from '../components/delivery-help.tsx'
 import { OptionalText } from '../components/fields.tsx'
-import { List, LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { coreAttributeText } from '../condition/attribute-text.ts'
 import { CORE_OBJECTS, coreNameOf, IDENTITIES, objectNames, referenceId, textOf } from '../core-objects.ts'
 import { t } from '../language/texts.ts'
@@ -25,6 +27,7 @@ export function QualityView() {
       <ConflictsSection />
       <DuplicatesSection />
       <UnresolvedSection />
+      <DeadLettersSection />
     </Page>
   )
 }
@@ -37,9 +40,9 @@ function SourcesSection() {
     <Section title={t('lastDeliveries')}>
       <Loaded resource={connectors}>
         {(all) => (
-          <List
+          <CardList
             label={t('lastDeliveries')}
-            items={all.toSorted((one, other) => weightOf(one) - weightOf(other))}
+            items={all.toSorted((left, right) => weightOf(left) - weightOf(right))}
             keyOf={({ id }) => id}
             empty={t('connectorsEmpty')}
             columns={[
@@ -70,7 +73,7 @@ function WithoutAccountSection() {
       <p class="hint">{t('peopleWithoutAccountHint')}</p>
       <Loaded resource={people}>
         {(all) => (
-          <LongList
+          <RecordList
             label={t('peopleWithoutAccount')}
             items={all}
             keyOf={({ id }) => id}
@@ -114,7 +117,7 @@ function VacanciesSection() {
     <Section title={t('positionsWithoutPerson')} actions={<Total resource={positions.value} />}>
       <Loaded resource={positions}>
         {(all) => (
-          <LongList
+          <RecordList
             label={t('positionsWithoutPerson')}
             items={all}
             keyOf={({ position }) => position.id}
@@ -149,7 +152,7 @@ function ConflictsSection() {
     <Section title={t('conflicts')}>
       <Loaded resource={conflicts}>
         {({ all, names }) => (
-          <List
+          <CardList
             label={t('conflicts')}
             items={all}
             keyOf={({ directoryObjectId }) => directoryObjectId}
@@ -178,7 +181,7 @@ function DuplicatesSection() {
       <p class="hint">{t('duplicatesHint')}</p>
       <Loaded resource={duplicates}>
         {({ all, names }) => (
-          <List
+          <CardList
             label={t('duplicates')}
             items={all}
             keyOf={({ key, identityIds }) => `${key} ${identityIds.join()}`}
@@ -229,10 +232,10 @@ function UnresolvedSection() {
     <Section title={t('unresolvedReferences')}>
       <Loaded resource={references}>
         {(all) => (
-          <LongList
+          <RecordList
             label={t('unresolvedReferences')}
             items={all}
-            keyOf={(one) => `${one.connectorId} ${one.objectType} ${one.externalId} ${one.attribute} ${one.reference}`}
+            keyOf={(row) => `${row.connectorId} ${row.objectType} ${row.externalId} ${row.attribute} ${row.reference}`}
             empty={t('unresolvedReferencesEmpty')}
             columns={[
               {
@@ -252,6 +255,21 @@ function UnresolvedSection() {
           />
         )}
       </Loaded>
+    </Section>
+  )
+}
+
+/**
+ * Messages that failed until Service Bus gave them up. The service itself may not read them: its operators list and
+ * replay them with a command.
+ */
+function DeadLettersSection() {
+  return (
+    <Section title={t('deadLetters')}>
+      <p>{t('deadLettersHint')}</p>
+      <Copyable text="npm run dead-letters -- list" />
+      <Copyable text="npm run dead-letters -- replay --dry-run" />
+      <p class="hint">{t('deadLettersAlert')}</p>
     </Section>
   )
 }

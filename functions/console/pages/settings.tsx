@@ -5,6 +5,7 @@ import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
 import { Choice, TextField } from '../components/fields.tsx'
 import { isStale, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
+import { shownTimeZone } from '../language/shown-time-zone.ts'
 import { t, timeOf } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
@@ -78,6 +79,7 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
       setBase(stored)
       setForm(formOf(stored))
       setSaved(true)
+      shownTimeZone.value = stored.data.timeZone
       onSaved()
     } catch (error) {
       if (!isStale(error)) throw error

@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks'
 import type { EventDelivery } from '../../../shared/domain/events/delivery.ts'
 import { ActionButton, ConfirmedAction, Dialog, Done } from '../components/actions.tsx'
 import { Badge } from '../components/fields.tsx'
-import { List, LongList } from '../components/list.tsx'
+import { List } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { numberOf, t, timeOf } from '../language/texts.ts'
 import { usePages, useResource } from '../resource.ts'
 import { navigate } from '../router.ts'
@@ -138,7 +139,7 @@ function Deliveries({ path, items, loadMore, onChange }: DeliveriesProps) {
   const [chosen, setChosen] = useState<EventDelivery | undefined>(undefined)
   return (
     <>
-      <LongList
+      <RecordList
         label={t('deliveries')}
         items={items}
         loadMore={loadMore}

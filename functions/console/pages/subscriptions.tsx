@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import type { Static } from 'typebox'
 import type { EventSubscription, EventSubscriptionWithSecret } from '../../../shared/domain/events/subscription.ts'
 import { ActionButton, Dialog } from '../components/actions.tsx'
+import { CardList } from '../components/card-list.tsx'
 import { Copyable } from '../components/delivery-help.tsx'
 import { Badge, OptionalText, TextField } from '../components/fields.tsx'
-import { List } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { t, timeOf } from '../language/texts.ts'
@@ -32,7 +32,7 @@ export function SubscriptionsView() {
     >
       <Loaded resource={subscriptions}>
         {(all) => (
-          <List
+          <CardList
             label={t('subscriptions')}
             items={all}
             keyOf={({ id }) => id}
@@ -46,7 +46,7 @@ export function SubscriptionsView() {
               },
               { head: t('description'), cell: ({ description }) => <OptionalText value={description} /> },
               { head: t('eventTypes'), cell: ({ types }) => types.join(', ') },
-              { head: t('state'), cell: (one) => <SubscriptionState subscription={one} /> },
+              { head: t('state'), cell: (subscription) => <SubscriptionState subscription={subscription} /> },
               { head: t('created'), sortBy: ({ createdAt }) => createdAt, cell: ({ createdAt }) => timeOf(createdAt) },
             ]}
           />

@@ -5,9 +5,9 @@ import type { MembershipRequestDto } from '../../../shared/domain/membership-req
 import type { Api } from '../api.ts'
 import { ActionButton, Dialog, Done } from '../components/actions.tsx'
 import { Choice, OptionalText, TextField } from '../components/fields.tsx'
-import { LongList } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { RequestTable } from '../components/request-table.tsx'
 import { compareByLocale, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
@@ -42,7 +42,7 @@ export function TeamView() {
       <Section title={t('reports')}>
         <Loaded resource={reports}>
           {(all) => (
-            <LongList
+            <RecordList
               label={t('reports')}
               items={all}
               keyOf={({ relationshipId }) => relationshipId}
@@ -127,7 +127,7 @@ function OnBehalfDialog({ report: { relationshipId, identityId, name }, onClose,
               <Choice
                 label={t('collection')}
                 value={collectionId}
-                options={all.map((one) => ({ value: one.id, text: one.name }))}
+                options={all.map((collection) => ({ value: collection.id, text: collection.name }))}
                 onChange={setCollectionId}
               />
               <TextField label={t('notes')} value={notes} onInput={setNotes} multiline maxLength={2048} />
@@ -162,5 +162,5 @@ async function listReports(ownId: string, api: Api): Promise<Report[]> {
       },
     ]
   })
-  return reports.sort((one, other) => compareByLocale(one.name, other.name))
+  return reports.sort((left, right) => compareByLocale(left.name, right.name))
 }

@@ -13,6 +13,7 @@ import type { PreviewReply, PreviewRequest } from '../../../shared/domain/collec
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { AttentionDto } from '../../../shared/domain/insight/attention.ts'
 import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
+import type { CollectionCounts } from '../../../shared/domain/insight/collection-counts.ts'
 import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
 import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
@@ -212,7 +213,9 @@ const CALLER: CallerDto = {
   identityId: IDENTITY_ID,
   displayName: 'Kari Nordmann',
   roles: ['User'],
+  timeZone: 'Europe/Oslo',
 }
+const COUNTS: CollectionCounts = { collectionId: CRITERIA_COLLECTION_ID, memberCount: 412, linkCount: 1 }
 
 const PREVIEW: PreviewRequest = {
   currentId: CRITERIA_COLLECTION_ID,
@@ -389,6 +392,7 @@ export const COLLECTION_EXAMPLES = {
   PeopleQuery: PEOPLE_QUERY,
   Person: PERSON,
   Attention: ATTENTION,
+  CollectionCounts: COUNTS,
   CollectionVersion: COLLECTION_VERSION,
   FoundPerson: FOUND_PERSON,
   Membership: MEMBERSHIP,

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../shared/kernel/json.ts'
-import { isJsonObject, parseObject, refuseUnknownMembers } from './json.ts'
+import { isJsonObject, parseObject, refuseUnknownMembers } from './json-values.ts'
 import { dropIndexes, makeCompositeIndex, makeValueIndex } from './query/value-indexes.ts'
 import { badRequest, CosmosFailure } from './response.ts'
 import type { Storage } from './storage.ts'

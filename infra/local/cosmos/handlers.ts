@@ -1,14 +1,14 @@
 import type { KeyObject } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonObject } from '../../../shared/kernel/json.ts'
-import { type BatchAnswer, batchBody, parseBatch, runAtomicBatch, runBulk } from './batch.ts'
 import type { Catalog, Container } from './catalog.ts'
 import { type Partition, parsePartition, requireItemSize } from './item-rules.ts'
 import { createItem, deleteItem, type ItemAnswer, readItem, replaceItem, type Target, upsertItem } from './items.ts'
-import { parseObject } from './json.ts'
+import { parseObject } from './json-values.ts'
 import { answerQuery, QUERY_PLAN } from './query-request.ts'
 import { type Answer, badRequest, jsonAnswer } from './response.ts'
 import type { Storage } from './storage.ts'
+import { type BatchAnswer, batchBody, parseBatch, runAtomicBatch, runBulk } from './transactional-batch.ts'
 
 export type Account = {
   readonly storage: Storage

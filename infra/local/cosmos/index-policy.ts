@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../shared/kernel/json.ts'
-import { isJsonObject } from './json.ts'
+import { isJsonObject } from './json-values.ts'
 
 /** Properties that always have an index. */
 const ALWAYS_INDEXED = new Set(['id', '_ts'])

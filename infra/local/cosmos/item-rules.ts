@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../shared/kernel/json.ts'
 import type { Container } from './catalog.ts'
-import { isJsonObject, parseJson, valueAt } from './json.ts'
+import { isJsonObject, parseJson, valueAt } from './json-values.ts'
 import { badRequest, CosmosFailure } from './response.ts'
 import type { Storage } from './storage.ts'
 

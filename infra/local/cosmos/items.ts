@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../shared/kernel/json.ts'
 import type { Container } from './catalog.ts'
 import type { Partition } from './item-rules.ts'
 import { claimValues, requireUnique, type ValidItem, validItem } from './item-rules.ts'
-import { isJsonObject } from './json.ts'
+import { isJsonObject } from './json-values.ts'
 import { badRequest, CosmosFailure, readCharge, writeCharge } from './response.ts'
 import type { Storage } from './storage.ts'
 
@@ -87,7 +87,7 @@ function increment(document: JsonObject, operation: Json): void {
   const names = path.slice(1).split('/')
   const name = names.pop() ?? ''
   const parent = names.reduce<Json | undefined>(
-    (within, each) => (isJsonObject(within) ? within[each] : undefined),
+    (within, member) => (isJsonObject(within) ? within[member] : undefined),
     document,
   )
   if (!isJsonObject(parent)) throw badRequest(`The parent of ${path} is not an object`)

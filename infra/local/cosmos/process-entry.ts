@@ -1,5 +1,5 @@
+import { type LocalCosmos, startCosmos } from './cosmos-server.ts'
 import type { CosmosProcessCommand, CosmosProcessMessage, CosmosProcessOptions, CosmosWork } from './process.ts'
-import { type LocalCosmos, startCosmos } from './server.ts'
 
 let cosmos: LocalCosmos | undefined
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { LocalCosmos, LocalCosmosOptions } from './server.ts'
+import type { LocalCosmos, LocalCosmosOptions } from './cosmos-server.ts'
 
 /** Options that can be sent to another process. */
 export type CosmosProcessOptions = Omit<LocalCosmosOptions, 'nowMs'>

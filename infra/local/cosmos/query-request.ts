@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Json } from '../../../shared/kernel/json.ts'
 import { isIndexed } from './index-policy.ts'
-import { isJsonObject, parseObject, refuseUnknownMembers } from './json.ts'
+import { isJsonObject, parseObject, refuseUnknownMembers } from './json-values.ts'
 import type { Scan } from './query/access.ts'
 import { decodeToken, encodeToken } from './query/continuation.ts'
 import type { Parameters } from './query/evaluator.ts'
@@ -64,7 +64,7 @@ export function answerQuery(
     body: `{"_rid":"${place.container.rid}","Documents":[${page.results.join(',')}],"_count":${page.results.length}}`,
     headers: {
       'x-ms-item-count': page.results.length,
-      'x-ms-request-charge': queryCharge(page.lookedAtCount),
+      'x-ms-request-charge': queryCharge(page.chargedCount ?? page.lookedAtCount),
       ...(page.end === undefined ? {} : { 'x-ms-continuation': encodeToken(page.end, scope) }),
     },
   }

@@ -27,7 +27,7 @@ function entityOf(source: string): Entity | undefined {
   const [head = '', ...rest] = source.split(/\r?\n\r?\n/)
   const unfolded = head.replaceAll(/\r?\n[ \t]+/g, ' ')
   const headers = new Map<string, string>()
-  for (const line of unfolded.split(/\r?\n/).filter((each) => each !== '')) {
+  for (const line of unfolded.split(/\r?\n/).filter((unfoldedLine) => unfoldedLine !== '')) {
     const match = /^([!-9;-~]+):[ \t]*(.*)$/.exec(line)
     if (match === null) return undefined
     headers.set((match[1] ?? '').toLowerCase(), match[2] ?? '')

@@ -10,7 +10,7 @@ const partitionOf = (tenantId: string): string => `${tenantId}:audit`
 export function cosmosConnectorAuditTrail(connectors: Container): ConnectorAuditTrail {
   const trail = cosmosAuditTrail([connectors])
   return {
-    page: (tenantId, ...asked) => trail.page(partitionOf(tenantId), ...asked),
+    page: (tenantId, ...range) => trail.page(partitionOf(tenantId), ...range),
     async keep(record) {
       const document = { ...auditDocument(record), tenantId: partitionOf(record.tenantId) }
       await connectors.items.create(document).catch((error: unknown) => {

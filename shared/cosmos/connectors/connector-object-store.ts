@@ -1,13 +1,9 @@
 import type { Container, SqlParameter } from '@azure/cosmos'
-import { Type } from 'typebox'
 import {
   type ConflictingIdentity,
-  type ConnectorObject,
   type ConnectorObjectStore,
   type ConnectorObjectWrite,
-  ObjectTypeName,
   REFERENCES,
-  type ReferenceTarget,
   type StoredConnectorObject,
 } from '../../domain/connectors/connector-object.ts'
 import { KEYS_AS_SENT } from '../../domain/connectors/join-keys.ts'
@@ -15,65 +11,23 @@ import { parentIn } from '../../domain/connectors/org-tree.ts'
 import type { ObjectType } from '../../domain/core/core-object.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { readFew } from '../batched-reads.ts'
-import { documentParser, StoredAttributes } from '../document-parser.ts'
 import { queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from '../documents.ts'
 import { readPage, readValues } from '../keyset-page.ts'
 import { type Companions, type VersionedWrite, writeInChain, writeVersioned } from '../versioned-writes.ts'
+import {
+  type ConnectorObjectDocument,
+  documentWrite,
+  joinKeyProperties,
+  parseTargetRow,
+  type ReferenceTargetRow,
+  referenceTarget,
+  storedForms,
+  storedObject,
+  versionedObject,
+} from './connector-object-document.ts'
 import { changeCounts, connectorSpaces, requireOpen, treeGuard } from './connector-spaces.ts'
 
-type Document = ConnectorObject & {
-  readonly tenantId: string
-  readonly ttl?: number
-  /** Set in one with `conflictKeys`. */
-  readonly hasConflicts?: true
-}
-
-const DAY_S = 24 * 60 * 60
 const LIVE = 'NOT IS_DEFINED(c.deletedAtMs)'
-
-const Strings = Type.Array(Type.String())
-
-const parse = documentParser<ConnectorObject>(
-  'connector object',
-  Type.Object({
-    id: Type.String(),
-    connectorId: Type.String(),
-    objectType: ObjectTypeName,
-    externalId: Type.String(),
-    data: StoredAttributes,
-    coreObjectId: Type.String(),
-    formerCoreObjectIds: Type.Optional(Strings),
-    movedIdentities: Type.Optional(Type.Array(Type.Object({ id: Type.String(), coreObjectIds: Strings }))),
-    references: Type.Record(Type.String(), Type.Union([Type.String(), Strings])),
-    continuedIn: Type.Optional(Type.String()),
-    foldedKeys: Type.Optional(Type.Record(Type.String(), Type.String())),
-    conflictKeys: Type.Optional(Strings),
-    supplements: Type.Optional(Type.Literal(true)),
-    formerIds: Type.Optional(Strings),
-    renamedTo: Type.Optional(Type.String()),
-    createdAtMs: Type.Optional(Type.Number()),
-    deletedAtMs: Type.Optional(Type.Number()),
-  }),
-)
-
-type ReferenceTargetRow = {
-  id: string
-  coreObjectId: string
-  deletedAtMs?: number
-  renamedTo?: string
-  parent?: string | undefined
-}
-
-const parseTargetRow = documentParser<ReferenceTargetRow>(
-  'reference target',
-  Type.Object({
-    id: Type.String(),
-    coreObjectId: Type.String(),
-    deletedAtMs: Type.Optional(Type.Number()),
-    renamedTo: Type.Optional(Type.String()),
-    parent: Type.Optional(Type.String()),
-  }),
-)
 
 /**
  * Container `connectorObjects`, partition key `/tenantId`. Soft-deleted documents have a `ttl`. Guards share the
@@ -92,24 +46,24 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     const parameters: SqlParameter[] = [{ name: '@values', value: [...values] }]
     const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
     const found: Versioned<StoredConnectorObject>[] = []
-    for await (const documents of queryDocuments<Stored<Document>>(
+    for await (const documents of queryDocuments<Stored<ConnectorObjectDocument>>(
       container,
       tenantId,
       { query, parameters },
       options,
     )) {
-      found.push(...documents.map(versioned))
+      found.push(...documents.map(versionedObject))
     }
     return found
   }
   return {
     ...connectorSpaces(container),
     async ofIds(tenantId, ids) {
-      const few = await readFew<Document>(container, tenantId, ids)
-      return few?.map(versioned) ?? whereIn(tenantId, 'c.id', ids)
+      const few = await readFew<ConnectorObjectDocument>(container, tenantId, ids)
+      return few?.map(versionedObject) ?? whereIn(tenantId, 'c.id', ids)
     },
     async referenceTargets(tenantId, ids) {
-      const few = await readFew<Document>(container, tenantId, ids)
+      const few = await readFew<ConnectorObjectDocument>(container, tenantId, ids)
       if (few !== undefined) {
         return few.map(storedObject).map(({ references, ...target }) => {
           return referenceTarget({ ...target, parent: parentIn(references) })
@@ -123,16 +77,18 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),
     async identitiesByKeys(tenantId, values) {
       const found = await Promise.all(
-        [...values].flatMap(([key, some]) =>
-          joinKeyProperties(key).map((property) => whereIn(tenantId, property, storedForms(key, some))),
+        [...values].flatMap(([key, texts]) =>
+          joinKeyProperties(key).map((property) => whereIn(tenantId, property, storedForms(key, texts))),
         ),
       )
-      return [...new Map(found.flat().map((each) => [each.value.id, each])).values()]
+      return [...new Map(found.flat().map((object) => [object.value.id, object])).values()]
     },
     coreObjectIds: (tenantId, after, size) =>
       readValues(container, tenantId, { property: 'c.coreObjectId', where: LIVE, after, size }),
     async coreObjectsReferringTo(tenantId, objectType, ids) {
-      const names = new Map(REFERENCES.filter(({ to }) => to === objectType).map((each) => [each.name, each.isList]))
+      const names = new Map(
+        REFERENCES.filter(({ to }) => to === objectType).map((reference) => [reference.name, reference.isList]),
+      )
       const found = await Promise.all(
         [...names].map(([name, isList]) => referrers(container, tenantId, name, isList, ids)),
       )
@@ -146,7 +102,12 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       const names = [...new Set([...joinKeys, ...KEYS_AS_SENT])]
       const query = `SELECT * FROM c WHERE c.objectType = 'identity' AND ${LIVE}`
       const options = { maxItemCount: WHOLE_DOCUMENTS_PER_PAGE_COUNT }
-      for await (const documents of queryDocuments<Stored<Document>>(container, tenantId, { query }, options)) {
+      for await (const documents of queryDocuments<Stored<ConnectorObjectDocument>>(
+        container,
+        tenantId,
+        { query },
+        options,
+      )) {
         yield documents.map(({ id, connectorId, coreObjectId, data }) => {
           const keys = names.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]] as const]))
           return { id, connectorId, coreObjectId, data: Object.fromEntries(keys) }
@@ -160,11 +121,11 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
           const property = `c["references"].${name}`
           if (!isList) return whereIn(tenantId, property, ids, [LIVE])
           const wanted = new Set(ids)
-          const some = await whereIn(tenantId, 'c.objectType', [of], [`IS_DEFINED(${property})`, LIVE])
-          return some.filter(({ value }) => [value.references[name] ?? []].flat().some((id) => wanted.has(id)))
+          const objects = await whereIn(tenantId, 'c.objectType', [of], [`IS_DEFINED(${property})`, LIVE])
+          return objects.filter(({ value }) => [value.references[name] ?? []].flat().some((id) => wanted.has(id)))
         }),
       )
-      return [...new Map(found.flat().map((each) => [each.value.id, each])).values()]
+      return [...new Map(found.flat().map((object) => [object.value.id, object])).values()]
     },
     write: ({ tenantId, connectorId, softDeletionDays }, writes) =>
       writeVersioned(
@@ -183,7 +144,7 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       ),
     async page(tenantId, connectorId, objectType, after, size) {
       const ofType = objectType === undefined ? '' : 'AND c.objectType = @objectType'
-      const page = await readPage<Stored<Document>>(container, tenantId, {
+      const page = await readPage<Stored<ConnectorObjectDocument>>(container, tenantId, {
         where: `c.connectorId = @connectorId ${ofType} AND ${LIVE}`,
         parameters: [
           { name: '@connectorId', value: connectorId },
@@ -209,19 +170,6 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
   }
 }
 
-const SENT_KEYS: Readonly<Record<string, readonly string[]>> = {
-  // Folded where it was sent in another form.
-  nin: ['c.data.nin', 'c.foldedKeys.nin'],
-  directoryObjectId: ['c.data.directoryObjectId'],
-}
-
-const joinKeyProperties = (key: string): readonly string[] =>
-  SENT_KEYS[key] ?? [key.includes('/') ? `c.foldedKeys[${JSON.stringify(key)}]` : `c.foldedKeys.${key}`]
-
-/** A `nin` with capitals that a version before folded ones were stored has written. */
-const storedForms = (key: string, values: readonly string[]): string[] =>
-  key === 'nin' ? [...new Set(values.flatMap((value) => [value, value.toUpperCase()]))] : [...values]
-
 /** Returns the core object ids of live objects whose reference `name` contains one of the ids. */
 async function referrers(
   container: Container,
@@ -241,10 +189,6 @@ async function referrers(
   const wanted = new Set(ids)
   const rows = await queryAll<{ coreObjectId: string; ids: string[] }>(container, tenantId, { query })
   return rows.filter((row) => row.ids.some((id) => wanted.has(id))).map(({ coreObjectId }) => coreObjectId)
-}
-
-function referenceTarget({ id, coreObjectId, deletedAtMs, renamedTo, parent }: ReferenceTargetRow): ReferenceTarget {
-  return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent, renamedTo }
 }
 
 type CountedWrite = VersionedWrite & { readonly objectType: ObjectType; readonly liveDifference: number }
@@ -269,29 +213,4 @@ function openAndCounted(tenantId: string, connectorId: string): Companions<Count
       return [requireOpen(tenantId, connectorId), ...changeCounts(connectorId, differences)]
     },
   }
-}
-
-function documentWrite(
-  tenantId: string,
-  { object, version, formerName }: ConnectorObjectWrite,
-  softDeletionDays: number,
-): VersionedWrite {
-  // What is left under a former name stays for as long as the core object that is derived from it can exist.
-  const expires = object.deletedAtMs !== undefined && object.renamedTo === undefined
-  const isConflict = object.conflictKeys !== undefined
-  const marks = { tenantId, ...(isConflict && { hasConflicts: true as const }) }
-  const document: Document = { ...parse(object), ...marks, ...(expires && { ttl: softDeletionDays * DAY_S }) }
-  return {
-    document: document as unknown as VersionedWrite['document'],
-    version,
-    ...(formerName && { companion: documentWrite(tenantId, formerName, softDeletionDays) }),
-  }
-}
-
-function versioned(document: Stored<Document>): Versioned<StoredConnectorObject> {
-  return { value: storedObject(document), version: document._etag }
-}
-
-function storedObject(document: Stored<Document>): StoredConnectorObject {
-  return { ...parse(document), lastUpdatedS: document._ts }
 }

@@ -1,5 +1,5 @@
 import type { Container, OperationInput } from '@azure/cosmos'
-import type { ConnectorObjectStore, SpaceCounts } from '../../domain/connectors/connector-object.ts'
+import type { ConnectorSpaces, SpaceCounts } from '../../domain/connectors/connector-object.ts'
 import { NO_COUNTS, type SpaceCountStore } from '../../domain/connectors/space-counts.ts'
 import { OBJECT_TYPES, type ObjectType } from '../../domain/core/core-object.ts'
 import { Refusal } from '../../kernel/refusals.ts'
@@ -75,11 +75,6 @@ const nonNegative = ({ identity, orgUnit, relationship, unresolved }: SpaceCount
   relationship: Math.max(0, relationship),
   unresolved: Math.max(0, unresolved),
 })
-
-type ConnectorSpaces = Pick<
-  ConnectorObjectStore,
-  'open' | 'version' | 'recordDelivery' | 'deliveries' | 'close' | 'treeVersion'
->
 
 /** The spaces of connectors: whether they are open, their versions and deliveries. Container `connectorObjects`. */
 export function connectorSpaces(container: Container): ConnectorSpaces {

@@ -47,13 +47,13 @@ export function cosmosAccountHolders(coreObjects: Container): AccountHolders {
       const kept = identityIds.flatMap((identityId) => known.get(keyOf(identityId)) ?? [])
       const keptIds = new Set(kept.map(({ identityId }) => identityId))
       const unknown = identityIds.filter((identityId) => !keptIds.has(identityId))
-      const queries = chunk(unknown, ACCOUNTS_PER_QUERY_COUNT).map((some) => findNames(tenantId, some))
+      const queries = chunk(unknown, ACCOUNTS_PER_QUERY_COUNT).map((batch) => findNames(tenantId, batch))
       const found = (await Promise.all(queries)).flat()
       for (const name of found) known.set(keyOf(name.identityId), name)
       return new Map([...kept, ...found].map(({ identityId, displayName = null }) => [identityId, displayName]))
     },
     async ofAccounts(tenantId, accounts) {
-      const queries = chunk(accounts, ACCOUNTS_PER_QUERY_COUNT).map((some) => find(tenantId, some))
+      const queries = chunk(accounts, ACCOUNTS_PER_QUERY_COUNT).map((batch) => find(tenantId, batch))
       const found = (await Promise.all(queries)).flat()
       const holders = new Map<string, AccountHolder>()
       for (const { account, identityId, displayName = null } of found) {

@@ -90,7 +90,7 @@ function latestOf(before: readonly ReadWrite[], read: readonly Stored<object>[])
   for (const { _etag: version, _ts: writtenAtS } of read) {
     if (writtenAtS >= oldestS) latest.set(version, { version, writtenAtS })
   }
-  return [...latest.values()].sort((one, other) => other.writtenAtS - one.writtenAtS).slice(0, MAX_VERSIONS_COUNT + 1)
+  return [...latest.values()].sort((left, right) => right.writtenAtS - left.writtenAtS).slice(0, MAX_VERSIONS_COUNT + 1)
 }
 
 type ChangedDocument = Stored<SnapshotObject & Pick<MergedCoreObject, 'unresolved'>>

@@ -17,7 +17,7 @@ type Searchable = {
   readonly name: string
 }
 
-/** Statement, "Core objects": the searchable attributes. */
+/** The attributes that a search compares with its text: exactly, or parts of them. */
 const SEARCHABLE: Record<ObjectType, Searchable> = {
   identity: {
     exact: ['attributes.nin', 'attributes.directoryOnPremisesSamAccountName'],
@@ -87,7 +87,7 @@ export async function matchingCoreObjects(
   ]
   const matches = among !== undefined && among.count > IDS_PER_QUERY_COUNT ? matchesInLargeScope : firstMatches
   // One query per condition: each uses its own index, and conditions combined with OR would use none.
-  const found = await Promise.all(wanted.map((each) => matches(container, tenantId, { ...search, ...each })))
+  const found = await Promise.all(wanted.map((variant) => matches(container, tenantId, { ...search, ...variant })))
   const byId = new Map(found.flat().map((document) => [document.id, coreObject(document)]))
   return [...byId.values()].sort(byNameThenId(name)).slice(0, limit)
 }
@@ -139,8 +139,8 @@ function fromMatches({ objectType, condition }: Match, more: readonly string[]):
 }
 
 /** Objects without a name come last. */
-const byNameThenId = (name: string) => (one: CoreObject, other: CoreObject) => {
-  const [first, second] = [one.attributes[name], other.attributes[name]]
+const byNameThenId = (name: string) => (left: CoreObject, right: CoreObject) => {
+  const [first, second] = [left.attributes[name], right.attributes[name]]
   if ((first === undefined) !== (second === undefined)) return first === undefined ? 1 : -1
-  return compareNames(String(first), String(second)) || (one.id < other.id ? -1 : 1)
+  return compareNames(String(first), String(second)) || (left.id < right.id ? -1 : 1)
 }

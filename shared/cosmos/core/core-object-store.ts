@@ -37,7 +37,7 @@ export function cosmosCoreObjectStore(
     (await find(...query))
       .filter(({ deleted }) => !deleted)
       .map(coreObject)
-      .sort((one, other) => (one.id < other.id ? -1 : 1))
+      .sort((left, right) => (left.id < right.id ? -1 : 1))
   return {
     liveIds: (tenantId, after, size) =>
       readValues(container, tenantId, { property: 'c.id', where: 'c.deleted = false', after, size }),
@@ -79,7 +79,9 @@ export function cosmosCoreObjectStore(
       const query = `SELECT c.unresolved FROM c WHERE ${UNRESOLVED_OF}`
       const parameters = sqlParameters({ connectorId })
       const rows = await queryAll<Pick<MergedCoreObject, 'unresolved'>>(container, tenantId, { query, parameters })
-      return rows.flatMap(({ unresolved = [] }) => unresolved).filter((each) => each.connectorId === connectorId).length
+      return rows
+        .flatMap(({ unresolved = [] }) => unresolved)
+        .filter((reference) => reference.connectorId === connectorId).length
     },
     async find(tenantId, objectType, id) {
       const document = await read(tenantId, id)

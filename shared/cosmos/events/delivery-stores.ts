@@ -1,17 +1,11 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import { nextDueMs, StoredDelivery } from '../../domain/events/delivery.ts'
-import type {
-  DeliveryBatch,
-  DeliveryStore,
-  Lane,
-  LaneStore,
-  PublishedStore,
-  PublishedTo,
-} from '../../domain/events/event-stores.ts'
+import type { DeliveryBatch, DeliveryStore, Lane, LaneStore, PublishedStore } from '../../domain/events/event-stores.ts'
 import { chunk } from '../../kernel/chunk.ts'
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { Nullable } from '../../kernel/schema.ts'
+import { readFew } from '../batched-reads.ts'
 import { SECONDS_PER_DAY } from '../change-document.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
 import {
@@ -21,6 +15,7 @@ import {
   queryAll,
   queryDocuments,
   readDocument,
+  type Stored,
   savedVersion,
   sqlParameters,
   statusOf,
@@ -118,12 +113,12 @@ export function cosmosDeliveryStore(events: Container): DeliveryStore {
         query: 'SELECT VALUE c.id FROM c WHERE c.subscriptionId = @subscriptionId AND IS_DEFINED(c.position)',
         parameters: sqlParameters({ subscriptionId }),
       })
-      for (const some of chunk(ids, OPERATIONS_PER_BATCH_COUNT)) {
+      for (const ofBatch of chunk(ids, OPERATIONS_PER_BATCH_COUNT)) {
         // What expires or is deleted meanwhile is left for the next time.
         await writeTogether(
           events,
           tenantId,
-          some.map((id) => ({ operationType: 'Delete', id })),
+          ofBatch.map((id) => ({ operationType: 'Delete', id })),
         )
       }
     },
@@ -159,7 +154,7 @@ export function cosmosLaneStore(events: Container): LaneStore {
   }
 }
 
-type PublishedDocument = PublishedTo & { readonly collectionId: string }
+type PublishedDocument = { readonly id: string }
 
 const published = versionedDocumentParser(
   'record of published changes',
@@ -169,21 +164,31 @@ const published = versionedDocumentParser(
 /** Container `events`. @param keptDays as long as the history of members. */
 export function cosmosPublishedStore(events: Container, keptDays: number): PublishedStore {
   const idOf = (collectionId: string) => `published:${collectionId}`
+
+  async function documentsOf(tenantId: string, ids: readonly string[] | undefined) {
+    if (ids === undefined) {
+      const query = 'SELECT * FROM c WHERE IS_DEFINED(c.membershipVersion)'
+      return queryAll<Stored<PublishedDocument>>(events, tenantId, { query })
+    }
+    const few = await readFew<PublishedDocument>(events, tenantId, ids)
+    if (few !== undefined) return few
+    const query = { query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', parameters: sqlParameters({ ids }) }
+    return queryAll<Stored<PublishedDocument>>(events, tenantId, query)
+  }
+
   return {
-    async find(tenantId, collectionId) {
-      const document = await readDocument<object & { id: string }>(events, idOf(collectionId), tenantId)
-      if (document === undefined) return undefined
-      const { value, version } = published.parse(document)
-      return { value: { membershipVersion: value.membershipVersion, atMs: value.atMs }, version }
+    async find(tenantId, collectionIds) {
+      const found = (await documentsOf(tenantId, collectionIds?.map(idOf))).map(published.parse)
+      return new Map(
+        found.map(({ value: { collectionId, membershipVersion, atMs }, version }) => [
+          collectionId,
+          { value: { membershipVersion, atMs }, version },
+        ]),
+      )
     },
-    async save(tenantId, collectionId, to, version) {
+    save(tenantId, collectionId, to, version) {
       const document = { ...to, id: idOf(collectionId), tenantId, collectionId, ttl: keptDays * SECONDS_PER_DAY }
-      return (await savedVersion(events, document, version)) !== undefined
-    },
-    async versions(tenantId) {
-      const query = 'SELECT c.collectionId, c.membershipVersion FROM c WHERE IS_DEFINED(c.membershipVersion)'
-      const found = await queryAll<PublishedDocument>(events, tenantId, { query })
-      return new Map(found.map(({ collectionId, membershipVersion }) => [collectionId, membershipVersion]))
+      return savedVersion(events, document, version)
     },
   }
 }

@@ -15,11 +15,11 @@ export function cosmosLateConnectorStore(events: Container, outbox: Outbox): Lat
       const write: OperationInput = isLate
         ? { operationType: 'Create', resourceBody: { id, tenantId, lateConnectorId: connectorId } }
         : { operationType: 'Delete', id }
-      const told = await outbox.prepare(tenantId, event === undefined ? [] : [event])
-      const failed = await writeTogether(events, tenantId, [write, ...told])
+      const eventWrites = await outbox.prepare(tenantId, event === undefined ? [] : [event])
+      const failed = await writeTogether(events, tenantId, [write, ...eventWrites])
       if (failed !== undefined && isWriteConflict(failed.status)) return
       if (failed !== undefined) throw new Error(`Recording a late connector failed with status ${failed.status}`)
-      await outbox.notify('events', tenantId, told)
+      await outbox.notify('events', tenantId, eventWrites)
     },
   }
 }

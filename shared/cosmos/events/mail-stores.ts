@@ -39,7 +39,7 @@ export function cosmosNoticeStore(events: Container): NoticeStore {
       return found
         .map(notices.parse)
         .map(({ value, version }) => ({ value: value.notice, version }))
-        .sort(({ value: one }, { value: other }) => (one.time < other.time ? -1 : Number(one.time > other.time)))
+        .sort(({ value: left }, { value: right }) => (left.time < right.time ? -1 : Number(left.time > right.time)))
     },
     async claim(tenantId, { value, version }, untilMs) {
       return savedVersion(events, documentOf(tenantId, value, untilMs), version)

@@ -2,12 +2,12 @@ import type { Container, OperationInput } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { EventSource, OutboxStore } from '../../domain/events/event-stores.ts'
 import { type EventDraft, eventOf, type StoredEvent } from '../../domain/events/event-types.ts'
+import { enqueuePublishing } from '../../kernel/enqueue-messages.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
-import { enqueuePublishing } from '../../kernel/notifications.ts'
 import { derivedId } from '../derived-id.ts'
 import { documentParser } from '../document-parser.ts'
-import { queryAll, type Stored, statusOf } from '../documents.ts'
+import { queryAll, type Stored, sqlParameters, statusOf } from '../documents.ts'
 
 /** Stores the events of a change in its transaction, where anybody would receive them. */
 export type Outbox = {
@@ -22,7 +22,7 @@ export type Outbox = {
   ): Promise<void>
 }
 
-/** For stores of which nobody receives events. */
+/** For stores whose changes publish no events. */
 export const NO_OUTBOX: Outbox = { prepare: async () => [], notify: async () => undefined }
 
 type OutboxDependencies = {
@@ -67,21 +67,32 @@ const parse = documentParser<{ readonly id: string; readonly entry: string }>(
   Type.Object({ id: Type.String(), entry: Type.String() }),
 )
 
-/** Entries that are published at a time. */
+/** Entries that are published at a time, and more if they were written in one second. */
 const ENTRIES_COUNT = 50
 
 /** Reads the entries of several containers with partition key `/tenantId`. */
 export function cosmosOutboxStore(container: (source: EventSource) => Container, nowMs: () => number): OutboxStore {
+  /** Whole seconds, the first ones: the order within a second is that of the events. */
+  async function firstDocuments(source: EventSource, tenantId: string): Promise<Stored<object>[]> {
+    const query = `SELECT TOP ${ENTRIES_COUNT} * FROM c WHERE c.isOutbox = true ORDER BY c._ts`
+    const found = await queryAll<Stored<object>>(container(source), tenantId, { query })
+    const lastS = found.at(-1)?._ts
+    if (found.length < ENTRIES_COUNT || lastS === undefined) return found
+    const ofLastSecond = await queryAll<Stored<object>>(container(source), tenantId, {
+      query: 'SELECT * FROM c WHERE c.isOutbox = true AND c._ts = @lastS',
+      parameters: sqlParameters({ lastS }),
+    })
+    return [...found.filter(({ _ts }) => _ts < lastS), ...ofLastSecond]
+  }
+
   return {
     async first(source, tenantId) {
-      const query = { query: `SELECT TOP ${ENTRIES_COUNT} * FROM c WHERE c.isOutbox = true ORDER BY c._ts` }
-      const found = await queryAll<Stored<object>>(container(source), tenantId, query)
-      const entries = found.map((document) => {
+      const entries = (await firstDocuments(source, tenantId)).map((document) => {
         const { id, entry } = parse(document)
         return { id, atS: document._ts, events: JSON.parse(entry) as StoredEvent[] }
       })
       // Within a second, by the clock of those who wrote.
-      return entries.sort((one, other) => one.atS - other.atS || compareTimes(one.events, other.events))
+      return entries.sort((left, right) => left.atS - right.atS || compareTimes(left.events, right.events))
     },
     async remove(source, tenantId, entries) {
       for (const { id } of entries) {
@@ -107,7 +118,7 @@ export function cosmosOutboxStore(container: (source: EventSource) => Container,
   }
 }
 
-function compareTimes([one]: readonly StoredEvent[], [other]: readonly StoredEvent[]): number {
-  const [first = '', second = ''] = [one?.time, other?.time]
+function compareTimes([left]: readonly StoredEvent[], [right]: readonly StoredEvent[]): number {
+  const [first = '', second = ''] = [left?.time, right?.time]
   return first < second ? -1 : Number(first > second)
 }

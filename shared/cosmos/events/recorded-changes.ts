@@ -66,7 +66,11 @@ export function cosmosRecordedChanges(members: Container, requests: Container): 
         for (const change of page.map(parseChange)) {
           const next = await recorded(change, partition)
           found.push(next)
-          count += Math.min(next.addedCount + next.removedCount, SINGLE_EVENTS_COUNT)
+          // A larger change is one event.
+          count += Math.max(
+            1,
+            next.changes.reduce((sum, { added, removed }) => sum + added.length + removed.length, 0),
+          )
           if (count >= SINGLE_EVENTS_COUNT) return { changes: found, isMore: true }
         }
       }

@@ -5,7 +5,7 @@ import { type DisabledSubscription, Subscription, type SubscriptionStore } from 
 import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { isWriteConflict, readDocument, writeTogether } from '../documents.ts'
+import { deletionOf, isWriteConflict, readDocument, writeTogether } from '../documents.ts'
 import type { Outbox } from './outbox.ts'
 import { outboxOperation } from './outbox.ts'
 
@@ -18,7 +18,7 @@ const parser = versionedDocumentParser(
   Type.Object({ subscriptions: Type.Unsafe<readonly Subscription[]>(Type.Array(Subscription)) }),
 )
 
-/** Container `events`: one document in the partition of each tenant that ever had a subscription. */
+/** Container `events`: one document in the partition of each tenant that has a subscription. */
 export function cosmosSubscriptionStore(events: Container, outbox: Pick<Outbox, 'notify'>): SubscriptionStore {
   return {
     async read(tenantId) {
@@ -28,16 +28,12 @@ export function cosmosSubscriptionStore(events: Container, outbox: Pick<Outbox, 
       return { value: value.subscriptions, version }
     },
     async replace(tenantId, subscriptions, version, disabled) {
-      const resourceBody = { id: SUBSCRIPTIONS_ID, tenantId, subscriptions: [...subscriptions] }
-      const write: OperationInput =
-        version === NOT_STORED
-          ? { operationType: 'Create', resourceBody }
-          : { operationType: 'Replace', id: SUBSCRIPTIONS_ID, resourceBody, ifMatch: version }
-      const told = disabled === undefined ? [] : [outboxOperation(tenantId, [disabledEvent(disabled)])]
-      const failed = await writeTogether(events, tenantId, [write, ...told])
+      const write = operationOf(tenantId, subscriptions, version)
+      const eventWrites = disabled === undefined ? [] : [outboxOperation(tenantId, [disabledEvent(disabled)])]
+      const failed = await writeTogether(events, tenantId, [write, ...eventWrites])
       if (failed !== undefined && isWriteConflict(failed.status)) throw new Refusal('StaleVersion')
       if (failed !== undefined) throw new Error(`Writing subscriptions failed with status ${failed.status}`)
-      if (told.length > 0) await outbox.notify('events', tenantId, told)
+      if (eventWrites.length > 0) await outbox.notify('events', tenantId, eventWrites)
     },
     async *tenants() {
       const query = `SELECT VALUE c.tenantId FROM c WHERE c.id = '${SUBSCRIPTIONS_ID}'`
@@ -45,6 +41,14 @@ export function cosmosSubscriptionStore(events: Container, outbox: Pick<Outbox, 
       while (iterator.hasMoreResults()) yield (await iterator.fetchNext()).resources ?? []
     },
   }
+}
+
+/** Without subscriptions there is no document, so that no sweep looks at the tenant. */
+function operationOf(tenantId: string, subscriptions: readonly Subscription[], version: string): OperationInput {
+  const resourceBody = { id: SUBSCRIPTIONS_ID, tenantId, subscriptions: [...subscriptions] }
+  if (version === NOT_STORED) return { operationType: 'Create', resourceBody }
+  if (subscriptions.length === 0) return deletionOf(SUBSCRIPTIONS_ID, version)
+  return { operationType: 'Replace', id: SUBSCRIPTIONS_ID, resourceBody, ifMatch: version }
 }
 
 function disabledEvent({ subscriptionId, reason, at: time }: DisabledSubscription): EventDraft {

@@ -63,12 +63,15 @@ export function cosmosJobStore(
     async add(job, audit) {
       const creation: OperationInput = { operationType: 'Create', resourceBody: withTtl(job) }
       const { tenantId, linkId: id, collectionId, directoryGroupId } = job
-      const told = await outbox.prepare(tenantId, eventsOfLinkAction({ id, collectionId, directoryGroupId }, audit))
-      const failed = await writeTogether(jobs, job.tenantId, [creation, ...auditOperations(audit), ...told])
+      const eventWrites = await outbox.prepare(
+        tenantId,
+        eventsOfLinkAction({ id, collectionId, directoryGroupId }, audit),
+      )
+      const failed = await writeTogether(jobs, job.tenantId, [creation, ...auditOperations(audit), ...eventWrites])
       if (failed !== undefined && failed.status !== 409) {
         throw new Error(`Storing sync job ${job.id} failed with status ${failed.status}`)
       }
-      await outbox.notify('jobs', tenantId, told)
+      await outbox.notify('jobs', tenantId, eventWrites)
     },
     async replace(job, version, changes) {
       if (changes !== undefined) return replaceWithChanges(jobs, job, version, changes)
@@ -122,7 +125,7 @@ async function replaceWithChanges(
 /** A page of stored jobs with those of sweeps among them, newest first. */
 function merged(stored: Page<SyncJob>, swept: readonly SyncJob[], size: number): Page<SyncJob> {
   if (swept.length === 0) return stored
-  const all = [...stored.items, ...swept].sort((one, other) => compareCreation(other, one))
+  const all = [...stored.items, ...swept].sort((left, right) => compareCreation(right, left))
   const items = all.slice(0, size)
   const last = items.at(-1)
   const isLast = all.length <= size && stored.continueAfter === undefined
@@ -133,6 +136,6 @@ function withTtl(job: SyncJob): SyncJob & { ttl: number } {
   return { ...job, ttl: retentionS(job.type) }
 }
 
-function oldestFirst({ value: one }: Versioned<SyncJob>, { value: other }: Versioned<SyncJob>): number {
-  return one.createdAt < other.createdAt ? -1 : Number(one.createdAt > other.createdAt)
+function oldestFirst({ value: left }: Versioned<SyncJob>, { value: right }: Versioned<SyncJob>): number {
+  return left.createdAt < right.createdAt ? -1 : Number(left.createdAt > right.createdAt)
 }

@@ -64,7 +64,7 @@ export function cosmosSweepRecords(jobs: Container, tenants: Container, nowMs: (
   async function withLinks(registration: Registration, record: SweepRecord): Promise<Registration> {
     const { startMs, endMs, links } = record
     // Two sweeps within a minute are one.
-    const isLogged = loggedSweeps(registration).some((one) => minuteOf(one) === minuteOf(record))
+    const isLogged = loggedSweeps(registration).some((sweep) => minuteOf(sweep) === minuteOf(record))
     if (isLogged || links.length === 0) return registration
     const { key, document } = listOf(record)
     if (!hasList(registration, key, startMs)) await jobs.items.upsert(document)
@@ -99,7 +99,7 @@ export function cosmosSweepRecords(jobs: Container, tenants: Container, nowMs: (
     },
     async findJob(tenantId: string, jobId: string): Promise<SyncJob | undefined> {
       const minute = minuteOfJob(jobId)
-      const sweep = (await keptSweeps(tenantId)).find((one) => minuteOf(one) === minute)
+      const sweep = (await keptSweeps(tenantId)).find((candidate) => minuteOf(candidate) === minute)
       if (sweep === undefined) return undefined
       const link = (await linksOf(tenantId, sweep)).find(({ linkId }) => jobIdOf(sweep, linkId) === jobId)
       return link && sweptJob({ tenantId, ...sweep }, link, jobId)
@@ -139,7 +139,7 @@ function jobsOf(record: SweepRecord, { collectionId, linkId }: JobFilter, after:
     .filter((link) => linkId === undefined || link.linkId === linkId)
     .map((link) => sweptJob(record, link, jobIdOf(record, link.linkId)))
     .filter((job) => after === undefined || creationPosition(job) < after)
-    .sort((one, other) => compareCreation(other, one))
+    .sort((left, right) => compareCreation(right, left))
 }
 
 const minuteOf = ({ startMs }: Pick<SweepRecord, 'startMs'>): number => Math.floor(startMs / MINUTE_MS)
@@ -167,7 +167,7 @@ const listId = (key: string): string => `swept-links-${key}`
 
 /** The same links have the same key. */
 function listOf({ tenantId, links }: SweepRecord): { key: string; document: ListDocument & { ttl: number } } {
-  const sorted = links.toSorted((one, other) => (one.linkId < other.linkId ? -1 : 1))
+  const sorted = links.toSorted((left, right) => (left.linkId < right.linkId ? -1 : 1))
   const packedLinks = packedGuids(sorted.flatMap((link) => [link.linkId, link.collectionId, link.directoryGroupId]))
   const counts = sorted.map(({ skippedCount }) => skippedCount)
   const skippedCounts = counts.some((count) => count > 0) ? counts : []

@@ -1,66 +1,28 @@
-import type { Container, OperationInput, Resource, SqlQuerySpec } from '@azure/cosmos'
-import { Type } from 'typebox'
+import type { Container, OperationInput, SqlQuerySpec } from '@azure/cosmos'
 import { eventsOfLinkAction, eventsOfLinkChange, withPauseTold } from '../../domain/events/change-events.ts'
 import type { EventDraft } from '../../domain/events/event-types.ts'
-import { FORMER_LINK_KEPT_S, FormerLink, formerLinkOf, succeeding } from '../../domain/group-links/former-link.ts'
-import { GroupLink } from '../../domain/group-links/group-link.ts'
+import { formerLinkOf } from '../../domain/group-links/former-link.ts'
+import { GroupLink, NEVER_SYNCED } from '../../domain/group-links/group-link.ts'
 import type { LinkFilter, LinkLists, LinkStore } from '../../domain/group-links/link-dependencies.ts'
-import { DEFAULT_LINK_SETTINGS, LinkSettings, type LinkSettingsStore } from '../../domain/group-links/link-settings.ts'
 import { EMPTY_WINDOW } from '../../domain/group-links/removal-window.ts'
 import { needsAttention, type SyncState, syncStateOf } from '../../domain/group-links/sync-state.ts'
-import type { AuditRecord } from '../../domain/history/audit.ts'
 import { chunk } from '../../kernel/chunk.ts'
 import { filteredPage } from '../../kernel/filtered-page.ts'
-import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import { type Page, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { auditOperations } from '../audit-trail.ts'
 import { batchedDocumentReads, readDocuments } from '../batched-reads.ts'
 import { matching, readPageByCreation } from '../creation-page.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import {
-  deletionOf,
-  ifVersion,
-  queryAll,
-  readDocument,
-  refuse,
-  type Stored,
-  statusOf,
-  versionsTogether,
-} from '../documents.ts'
+import { deletionOf, ifVersion, queryAll, refuse, type Stored, versionsTogether } from '../documents.ts'
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
+import { SETTINGS_ID, settingsOf } from './link-settings-store.ts'
+import { addSucceeding, failedWrite, formerDocument, writeAudited } from './link-writes.ts'
 
-const TAKEN = { 409: 'GroupAlreadyLinked' } as const
 const NOT_CURRENT = { 412: 'StaleVersion', 404: 'LinkNotFound' } as const
 
 const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink, {
-  createdBy: null,
-  heldRemovals: null,
-  removalWindow: EMPTY_WINDOW,
-  hasAdded: false,
-  userCount: null,
-  unseenAdditions: [],
-  unresolved: [],
-  skippedCount: null,
-  collectionKind: null,
-  isSweptUnchanged: false,
-  acceptedWithoutAccount: [],
-  withoutAccount: null,
-  isBehind: false,
-})
-
-const formerParser = versionedDocumentParser('record of a former link', FormerLink)
-
-/** A group that has had no link for a day. */
-const NO_FORMER_LINK: FormerLink = { removalWindow: EMPTY_WINDOW, recentWrites: [], lease: null, lastToken: 0 }
-
-/** Id of the document with the tenant's settings, in the partition of its links: one request reads both. */
-const SETTINGS_ID = 'settings'
-
-const settingsParser = versionedDocumentParser('record of link settings', LinkSettings, {
-  fourEyes: false,
-  timeZone: DEFAULT_LINK_SETTINGS.timeZone,
-  operators: [],
-  language: 'en',
+  ...{ createdBy: null, collectionKind: null },
+  ...NEVER_SYNCED,
 })
 
 /** Members of a link that decide whether it needs attention. */
@@ -75,14 +37,6 @@ const UNDECIDED = {
 
 /** Few enough for the index. */
 const COLLECTIONS_PER_QUERY_COUNT = 1_000
-
-const zonesParser = versionedDocumentParser(
-  'time zone of a tenant',
-  Type.Object({ tenantId: Type.String(), timeZone: Type.String() }),
-)
-
-/** The version of default settings that are not stored. */
-const NOT_STORED = ''
 
 const FILTERS = {
   collectionId: 'c.collectionId = @collectionId',
@@ -123,15 +77,15 @@ export function cosmosLinkStore(
     return found.map(parse).sort(oldestFirst)
   }
 
-  /** Writes with the events that the write tells of. */
-  async function telling<T>(
+  /** Writes a change together with its events. */
+  async function writingEvents<T>(
     tenantId: string,
     events: readonly EventDraft[],
-    write: (told: readonly OperationInput[]) => Promise<T>,
+    write: (eventWrites: readonly OperationInput[]) => Promise<T>,
   ): Promise<T> {
-    const told = await outbox.prepare(tenantId, events)
-    const written = await write(told)
-    await outbox.notify('links', tenantId, told)
+    const eventWrites = await outbox.prepare(tenantId, events)
+    const written = await write(eventWrites)
+    await outbox.notify('links', tenantId, eventWrites)
     return written
   }
 
@@ -182,6 +136,11 @@ export function cosmosLinkStore(
       const [count = 0] = await queryAll<number>(links, tenantId, { query })
       return count
     },
+    linkedCollectionIds(tenantId, collectionId) {
+      const where = collectionId === undefined ? 'IS_DEFINED(c.collectionId)' : 'c.collectionId = @collectionId'
+      const parameters = collectionId === undefined ? [] : [{ name: '@collectionId', value: collectionId }]
+      return queryAll(links, tenantId, { query: `SELECT VALUE c.collectionId FROM c WHERE ${where}`, parameters })
+    },
     async ofGroups(tenantId, directoryGroupIds) {
       if (directoryGroupIds.length === 0) return []
       const found = await inTenant(tenantId, {
@@ -207,29 +166,32 @@ export function cosmosLinkStore(
       return filteredPage(read, passes, after, size)
     },
     add: (link, audit) =>
-      telling(link.tenantId, eventsOfLinkAction(link, audit), (told) =>
-        retryOnConflict(() => addSucceeding(links, link, audit, told)),
+      writingEvents(link.tenantId, eventsOfLinkAction(link, audit), (eventWrites) =>
+        retryOnConflict(() => addSucceeding(links, link, audit, eventWrites)),
       ),
     replace(changed, version, audit, before) {
       const link = before === undefined ? changed : withPauseTold(changed)
       const changes = before === undefined ? [] : eventsOfLinkChange(before, link, nowMs())
-      return telling(link.tenantId, [...eventsOfLinkAction(link, audit), ...changes], async (told) => {
-        if (audit === undefined && told.length === 0) {
+      return writingEvents(link.tenantId, [...eventsOfLinkAction(link, audit), ...changes], async (eventWrites) => {
+        if (audit === undefined && eventWrites.length === 0) {
           const item = links.item(link.id, link.tenantId)
           return parseWritten(await item.replace(link, ifVersion(version)).catch(refuse(NOT_CURRENT)))
         }
         const replacement = { operationType: 'Replace', id: link.id, resourceBody: link, ifMatch: version } as const
-        return { value: link, version: await writeAudited(links, [replacement, ...told], audit, link, NOT_CURRENT) }
+        return {
+          value: link,
+          version: await writeAudited(links, [replacement, ...eventWrites], audit, link, NOT_CURRENT),
+        }
       })
     },
     remove(link, version, audit) {
       const left: OperationInput = { operationType: 'Upsert', resourceBody: formerDocument(link, formerLinkOf(link)) }
-      return telling(link.tenantId, eventsOfLinkAction(link, audit), async (told) => {
+      return writingEvents(link.tenantId, eventsOfLinkAction(link, audit), async (eventWrites) => {
         const outcome = await versionsTogether(links, link.tenantId, [
           deletionOf(link.id, version),
           left,
           ...auditOperations(audit),
-          ...told,
+          ...eventWrites,
         ])
         if ('status' in outcome) throw failedWrite(outcome.status, NOT_CURRENT)
       })
@@ -237,99 +199,8 @@ export function cosmosLinkStore(
   }
 }
 
-/** Container `links`: one document in the partition of each tenant. */
-export function cosmosLinkSettingsStore(links: Container): LinkSettingsStore {
-  const known = new Set<string>()
-  return {
-    async register(tenantId) {
-      if (known.has(tenantId)) return
-      const document = { ...DEFAULT_LINK_SETTINGS, id: SETTINGS_ID, tenantId }
-      await links.items.create(document).catch((error: unknown) => {
-        if (statusOf(error) !== 409) throw error
-      })
-      known.add(tenantId)
-    },
-    async find(tenantId) {
-      return settingsOf(await readDocument<object>(links, SETTINGS_ID, tenantId))
-    },
-    async replace(tenantId, settings, version, audit) {
-      const resourceBody = { ...settings, id: SETTINGS_ID, tenantId }
-      const operation: OperationInput = { operationType: 'Replace', id: SETTINGS_ID, resourceBody, ifMatch: version }
-      const codes = { 412: 'StaleVersion', 404: 'StaleVersion' } as const
-      await writeAudited(links, [operation], audit, { tenantId }, codes)
-      return settings
-    },
-    async timeZones() {
-      const query = 'SELECT c.tenantId, c.timeZone FROM c WHERE c.id = @id AND c.timeZone != @utc'
-      const parameters = [
-        { name: '@id', value: SETTINGS_ID },
-        { name: '@utc', value: DEFAULT_LINK_SETTINGS.timeZone },
-      ]
-      const { resources } = await links.items.query<unknown>({ query, parameters }).fetchAll()
-      return new Map(
-        resources.map((document) => zonesParser.parse(document).value).map((one) => [one.tenantId, one.timeZone]),
-      )
-    },
-  }
-}
-
-/** Writes a document and what belongs to it, with its audit record if there is one. @returns The new version. */
-async function writeAudited(
-  links: Container,
-  operations: readonly OperationInput[],
-  audit: AuditRecord | undefined,
-  { tenantId }: { readonly tenantId: string },
-  codes: Readonly<Record<number, RefusalCode>>,
-): Promise<string> {
-  const outcome = await versionsTogether(links, tenantId, [...operations, ...auditOperations(audit)])
-  if ('versions' in outcome) return outcome.versions[0] ?? ''
-  throw failedWrite(outcome.status, codes)
-}
-
-function failedWrite(status: number, codes: Readonly<Record<number, RefusalCode>>): Error {
-  const code = codes[status]
-  return code === undefined ? new Error(`Writing a link failed with status ${status}`) : new Refusal(code)
-}
-
-/**
- * Creates a link and empties the record of the group's former link in one transaction. A link that was created and
- * deleted after the record was read makes the write of the record fail.
- * @throws Refusal `StaleVersion` then, `GroupAlreadyLinked`.
- */
-async function addSucceeding(
-  links: Container,
-  link: GroupLink,
-  audit: AuditRecord | undefined,
-  told: readonly OperationInput[],
-): Promise<Versioned<GroupLink>> {
-  const { id, ...emptied } = formerDocument(link, NO_FORMER_LINK)
-  const document = await readDocument<FormerLink & Resource>(links, id, link.tenantId)
-  const former = document === undefined ? undefined : formerParser.parse(document)
-  const value = succeeding(link, former?.value)
-  const outcome = await versionsTogether(links, link.tenantId, [
-    { operationType: 'Create', resourceBody: value },
-    former === undefined
-      ? { operationType: 'Create', resourceBody: { id, ...emptied } }
-      : { operationType: 'Replace', id, resourceBody: { id, ...emptied }, ifMatch: former.version },
-    ...auditOperations(audit),
-    ...told,
-  ])
-  if ('versions' in outcome) return { value, version: outcome.versions[0] ?? '' }
-  throw outcome.index === 1 ? new Refusal('StaleVersion') : failedWrite(outcome.status, TAKEN)
-}
-
-/** The unique key of the container allows one document per tenant without a value, which is that of the settings. */
-function formerDocument({ tenantId, directoryGroupId: groupId }: GroupLink, former: FormerLink) {
-  const id = `former:${groupId}`
-  return { ...former, id, tenantId, directoryGroupId: id, ttl: FORMER_LINK_KEPT_S }
-}
-
-function settingsOf(document: object | undefined): Versioned<LinkSettings> {
-  return document === undefined ? { value: DEFAULT_LINK_SETTINGS, version: NOT_STORED } : settingsParser.parse(document)
-}
-
 /** Timestamps of one format sort as text. The id decides between links of the same millisecond. */
-function oldestFirst({ value: one }: Versioned<GroupLink>, { value: other }: Versioned<GroupLink>): number {
-  const [first, second] = [`${one.createdAt} ${one.id}`, `${other.createdAt} ${other.id}`]
+function oldestFirst({ value: left }: Versioned<GroupLink>, { value: right }: Versioned<GroupLink>): number {
+  const [first, second] = [`${left.createdAt} ${left.id}`, `${right.createdAt} ${right.id}`]
   return first < second ? -1 : Number(first > second)
 }

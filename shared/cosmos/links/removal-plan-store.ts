@@ -41,9 +41,9 @@ export function cosmosRemovalPlanStore(plans: Container): RemovalPlanStore {
   return {
     async save(plan, accounts) {
       const partition = partitionOf(plan)
-      const operations = chunk(accounts, ACCOUNTS_PER_DOCUMENT_COUNT).map((some) => upsertOf(partition, some))
-      for (const some of chunk(operations, DOCUMENTS_PER_TRANSACTION_COUNT)) {
-        const failure = await writeTogether(plans, partition, [...some])
+      const operations = chunk(accounts, ACCOUNTS_PER_DOCUMENT_COUNT).map((batch) => upsertOf(partition, batch))
+      for (const batch of chunk(operations, DOCUMENTS_PER_TRANSACTION_COUNT)) {
+        const failure = await writeTogether(plans, partition, [...batch])
         if (failure !== undefined) throw new Error(`Storing a removal plan failed: ${failure.status}`)
       }
     },

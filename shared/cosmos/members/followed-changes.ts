@@ -55,11 +55,11 @@ function accountsSince(
   found: readonly StoredChange[],
 ): AccountsOfChange[] | undefined {
   const accounts = unbroken(version, currentVersion, found)?.map((change) => change.accounts)
-  return accounts?.every((one) => one !== undefined) ? accounts : undefined
+  return accounts?.every((account) => account !== undefined) ? accounts : undefined
 }
 
 function unbroken(version: number, currentVersion: number, found: readonly StoredChange[]): StoredChange[] | undefined {
-  const changes = found.toSorted((one, other) => one.membershipVersion - other.membershipVersion)
+  const changes = found.toSorted((left, right) => left.membershipVersion - right.membershipVersion)
   const isUnbroken = changes.every(({ membershipVersion }, index) => membershipVersion === version + 1 + index)
   return isUnbroken && changes.length >= currentVersion - version ? changes : undefined
 }

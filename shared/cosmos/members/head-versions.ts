@@ -36,12 +36,30 @@ export async function headVersionsWrittenSince(
   tenantId: string,
   sinceS: number,
 ): Promise<Map<string, number>> {
-  const condition = 'c._ts >= @sinceS AND STARTSWITH(c.membersOf, @tenant)'
+  const condition = `c._ts >= @sinceS AND ${OF_TENANT}`
   const tenant = membersPartition(tenantId, '')
   return versionsIn(tenantId, await readHeads(members, VERSION, condition, { sinceS, tenant }))
 }
 
+const HeadCount = Type.Object({ membersOf: Type.String(), count: Type.Integer() })
+const parseCount = documentParser<Static<typeof HeadCount>>('count of members', HeadCount)
+
+/** The numbers of members of collections, by collection. @param collectionIds Undefined for all of the tenant. */
+export async function headCounts(
+  members: Container,
+  tenantId: string,
+  collectionIds: readonly string[] | undefined,
+): Promise<Map<string, number>> {
+  const found =
+    collectionIds === undefined
+      ? await readHeads(members, COUNT, OF_TENANT, { tenant: membersPartition(tenantId, '') })
+      : await readHeadsOf(members, tenantId, collectionIds, COUNT)
+  return new Map(found.map(parseCount).map((head) => [collectionOf(tenantId, head), head.count]))
+}
+
 const VERSION = 'c.membersOf, c.membershipVersion'
+const COUNT = 'c.membersOf, c.count'
+const OF_TENANT = 'STARTSWITH(c.membersOf, @tenant)'
 
 function versionsIn(tenantId: string, found: readonly object[]): Map<string, number> {
   return new Map(found.map(parse).map((head) => [collectionOf(tenantId, head), head.membershipVersion]))
@@ -58,17 +76,15 @@ async function readHeadsOf<T extends object>(
   selected: string,
 ): Promise<T[]> {
   const found: T[] = []
-  for (const some of chunk(collectionIds, HEADS_PER_QUERY_COUNT)) {
-    const partitions = Object.fromEntries(some.map((id, index) => [`p${index}`, membersPartition(tenantId, id)]))
+  for (const batch of chunk(collectionIds, HEADS_PER_QUERY_COUNT)) {
+    const partitions = Object.fromEntries(batch.map((id, index) => [`p${index}`, membersPartition(tenantId, id)]))
     const names = Object.keys(partitions).map((name) => `@${name}`)
     found.push(...(await readHeads<T>(members, selected, `c.membersOf IN (${names.join()})`, partitions)))
   }
   return found
 }
 
-/**
- * Across partitions, each of which holds the members of one collection. A plain filter without order is cheap there.
- */
+/** Across partitions: each holds the members of one collection. A plain filter without order is cheap there. */
 async function readHeads<T extends object>(
   members: Container,
   selected: string,

@@ -181,7 +181,7 @@ function historyIn(
       for (const change of page) {
         const isContinued = change.partsOf !== undefined && change.membershipVersion === after?.membershipVersion
         const more = isContinued ? { ...narrowed, parts: both(narrowed.parts, before(after.index)) } : narrowed
-        for await (const some of eventsIn(place, change, more)) yield some.filter((event) => isBeyond(event, after))
+        for await (const page of eventsIn(place, change, more)) yield page.filter((event) => isBeyond(event, after))
       }
     }
   }
@@ -193,15 +193,15 @@ function historyIn(
       newestFirst(offsetOf(tenantId, collectionId), range, ALL_EVENTS, after),
     async *ofObject(tenantId, collectionId, objectId, range, after) {
       const narrowed = { changes: mayConcern(objectId), parts: around(objectId), objectId }
-      for await (const some of newestFirst(offsetOf(tenantId, collectionId), range, narrowed, after)) {
-        yield some.filter((event) => event.objectId === objectId)
+      for await (const page of newestFirst(offsetOf(tenantId, collectionId), range, narrowed, after)) {
+        yield page.filter((event) => event.objectId === objectId)
       }
     },
   }
 }
 
-function both(one: More, other: More): More {
-  return { and: one.and + other.and, parameters: { ...one.parameters, ...other.parameters } }
+function both(left: More, right: More): More {
+  return { and: left.and + right.and, parameters: { ...left.parameters, ...right.parameters } }
 }
 
 function upTo(after: HistoryPosition | undefined): More {

@@ -30,8 +30,8 @@ export async function writePlan(
   version: string | undefined,
 ): Promise<string> {
   const ahead = [...chunk(plan.ahead, CHUNKS_PER_BATCH_COUNT), ...chunk(plan.parts, PARTS_PER_BATCH_COUNT)]
-  for (const some of ahead) {
-    const failed = await writeTogether(members, partition, some)
+  for (const operations of ahead) {
+    const failed = await writeTogether(members, partition, operations)
     if (failed !== undefined) throw new Error(`Writing ahead of the head of ${partition} failed: ${failed.status}`)
   }
   let current = version
@@ -89,12 +89,12 @@ const DELETIONS_AT_ONCE_COUNT = 4
 
 /** Ignores documents that are deleted already. */
 async function deleteDocuments(members: Container, partition: string, ids: readonly string[]): Promise<void> {
-  await forEachConcurrent(chunk(ids, OPERATIONS_PER_BATCH_COUNT), DELETIONS_AT_ONCE_COUNT, async (some) => {
-    const deletions = some.map((id): OperationInput => ({ operationType: 'Delete', id }))
+  await forEachConcurrent(chunk(ids, OPERATIONS_PER_BATCH_COUNT), DELETIONS_AT_ONCE_COUNT, async (batch) => {
+    const deletions = batch.map((id): OperationInput => ({ operationType: 'Delete', id }))
     const failed = await writeTogether(members, partition, deletions)
     if (failed === undefined) return
     if (failed.status !== 404) throw new Error(`Deleting documents of ${partition} failed with ${failed.status}`)
-    await deleteDocuments(members, partition, some.toSpliced(failed.index, 1))
+    await deleteDocuments(members, partition, batch.toSpliced(failed.index, 1))
   })
 }
 

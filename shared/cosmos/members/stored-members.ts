@@ -20,7 +20,7 @@ const MAX_CHANGES_COUNT = 100
 /** The ids of all memberships in the cache: about 40 MB. */
 const CACHED_IDS_COUNT = 500_000
 
-/** Heads that were read for an evaluation that has not come to them yet, each with so many ids: about 10 MB. */
+/** Heads read for an evaluation that has not come to them yet, with `IDS_PER_HEAD_COUNT` ids each: about 10 MB. */
 const READ_HEADS_COUNT = 20_000
 const IDS_PER_HEAD_COUNT = 10
 
@@ -119,15 +119,15 @@ export class StoredMembers {
     prefixes?: readonly string[],
   ): Promise<readonly string[]> {
     if (ids !== undefined) return ids
-    const some = prefixes === undefined ? '' : ' AND ARRAY_CONTAINS(@prefixes, c.prefix)'
-    const query = `SELECT * FROM c WHERE c.type = 'chunk' AND c.generation = @generation${some}`
+    const ofPrefixes = prefixes === undefined ? '' : ' AND ARRAY_CONTAINS(@prefixes, c.prefix)'
+    const query = `SELECT * FROM c WHERE c.type = 'chunk' AND c.generation = @generation${ofPrefixes}`
     const parameters = [
       { name: '@generation', value: generation },
       ...(prefixes === undefined ? [] : [{ name: '@prefixes', value: [...prefixes] }]),
     ]
     const chunks = (await queryAll<object>(this.#members, partition, { query, parameters })).map(parseChunk)
     // Ascending: chunks in the order of their prefixes, each ascending in itself.
-    return chunks.toSorted((one, other) => (one.prefix < other.prefix ? -1 : 1)).flatMap(({ ids }) => ids)
+    return chunks.toSorted((left, right) => (left.prefix < right.prefix ? -1 : 1)).flatMap(({ ids }) => ids)
   }
 
   async #idsOfChunks(partition: string, head: MembersHead): Promise<readonly string[] | undefined> {

@@ -99,7 +99,7 @@ function membershipOf({ identityId, relationshipId }: JoinedRow): JoinedMembersh
   return { identityId, relationshipId }
 }
 
-function byIdentity(one: JoinedMembership, other: JoinedMembership): number {
-  if (one.identityId !== other.identityId) return one.identityId < other.identityId ? -1 : 1
-  return (one.relationshipId ?? '') < (other.relationshipId ?? '') ? -1 : 1
+function byIdentity(left: JoinedMembership, right: JoinedMembership): number {
+  if (left.identityId !== right.identityId) return left.identityId < right.identityId ? -1 : 1
+  return (left.relationshipId ?? '') < (right.relationshipId ?? '') ? -1 : 1
 }

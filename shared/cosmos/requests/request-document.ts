@@ -68,6 +68,8 @@ export type JoinedHeadDocument = {
   readonly revision?: number
   /** The time of the last change. Absent in documents of earlier versions of the service. */
   readonly changedAtMs?: number
+  /** The memberships. Absent in documents that an earlier version of the service has written. */
+  readonly memberCount?: number
 }
 
 /** One change of a joinable collection's members. The ids are identities. */
@@ -163,7 +165,7 @@ export function versionedRequest(document: Stored<RequestDocument>): Versioned<M
 
 /** Returns the head in a stored document. @throws Error when the document is not a valid head. */
 export const parseJoinedHead = documentParser<
-  Pick<JoinedHeadDocument, 'collectionId' | 'membershipVersion' | 'revision' | 'changedAtMs'>
+  Pick<JoinedHeadDocument, 'collectionId' | 'membershipVersion' | 'revision' | 'changedAtMs' | 'memberCount'>
 >(
   'membership head',
   Type.Object({
@@ -171,6 +173,7 @@ export const parseJoinedHead = documentParser<
     membershipVersion: Type.Integer(),
     revision: Type.Optional(Type.Integer()),
     changedAtMs: Type.Optional(Type.Number()),
+    memberCount: Type.Optional(Type.Integer()),
   }),
 )
 

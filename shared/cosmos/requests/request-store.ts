@@ -60,8 +60,8 @@ export function cosmosRequestStore(
   }
   /** Runs the query for any number of keys, as the parameter `@keys`, in as many queries as the limit requires. */
   const findByKeys = async <T>(tenantId: string, select: string, keys: readonly string[], query: Query) => {
-    const found = chunk(keys, KEYS_PER_QUERY_COUNT).map((some) =>
-      find<T>(tenantId, select, { ...query, parameters: { ...query.parameters, keys: some } }),
+    const found = chunk(keys, KEYS_PER_QUERY_COUNT).map((batch) =>
+      find<T>(tenantId, select, { ...query, parameters: { ...query.parameters, keys: batch } }),
     )
     return (await Promise.all(found)).flat()
   }
@@ -74,13 +74,13 @@ export function cosmosRequestStore(
       const document = await read(tenantId, requestId)
       return document?.type === 'request' ? versionedRequest(document) : undefined
     },
-    async page(tenantId, { newestFirst, ...asked }, after, size) {
-      const keys = asked.waitingUnder ?? asked.reader?.reviewKeys ?? []
+    async page(tenantId, { newestFirst, ...range }, after, size) {
+      const keys = range.waitingUnder ?? range.reader?.reviewKeys ?? []
       const order = { newestFirst, after, size }
       // Without keys there is one query, which no key restricts.
       const pages = await Promise.all(
-        (keys.length === 0 ? [[]] : chunk(keys, KEYS_PER_QUERY_COUNT)).map((some) =>
-          readPageByCreation<RequestDocument>(requests, tenantId, { ...listed(asked, some), ...order }),
+        (keys.length === 0 ? [[]] : chunk(keys, KEYS_PER_QUERY_COUNT)).map((batch) =>
+          readPageByCreation<RequestDocument>(requests, tenantId, { ...listed(range, batch), ...order }),
         ),
       )
       return mergedPage(pages, order)
@@ -171,8 +171,8 @@ function newestFirst(documents: readonly RequestDocument[]): MembershipRequest[]
 }
 
 /** The newest first. */
-function byCreation(one: RequestDocument, other: RequestDocument): number {
-  return compareCreation(other, one)
+function byCreation(left: RequestDocument, right: RequestDocument): number {
+  return compareCreation(right, left)
 }
 
 function listed(
@@ -185,8 +185,8 @@ function listed(
   if (reader !== undefined) where.push(`(${READABLE})`)
   const reports = keys.flatMap((key) => subjectOfKey(key) ?? [])
   const who = reader === undefined ? {} : { identityId: reader.identityId, reports }
-  const given = waitingUnder === undefined && reader === undefined ? {} : { keys }
-  return { where: where.join(' AND '), parameters: { ...parameters, ...who, ...given } }
+  const ofKeys = waitingUnder === undefined && reader === undefined ? {} : { keys }
+  return { where: where.join(' AND '), parameters: { ...parameters, ...who, ...ofKeys } }
 }
 
 const WAITS_UNDER = 'ARRAY_CONTAINS(@keys, c.reviewKey) OR ARRAY_CONTAINS(@keys, c.fallbackKey)'
@@ -207,7 +207,7 @@ function mergedPage(
   { newestFirst, size }: { readonly newestFirst: boolean; readonly size: number },
 ): Page<MembershipRequest> {
   const all = [...new Map(pages.flatMap(({ items }) => items).map((document) => [document.id, document])).values()]
-  all.sort((one, other) => (newestFirst ? compareCreation(other, one) : compareCreation(one, other)))
+  all.sort((left, right) => (newestFirst ? compareCreation(right, left) : compareCreation(left, right)))
   const documents = all.slice(0, size)
   const last = documents.at(-1)
   const items = documents.map(parseRequest)

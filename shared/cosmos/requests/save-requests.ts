@@ -8,7 +8,7 @@ import { chunkWithin } from '../../kernel/chunk.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { CHANGE_TYPE, type HistoryOptions, SECONDS_PER_DAY, storedChange } from '../change-document.ts'
-import { isWriteConflict, readDocument, type Stored } from '../documents.ts'
+import { isWriteConflict, queryAll, readDocument, type Stored, sqlParameters } from '../documents.ts'
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
 import { serialize } from '../serialize.ts'
 import {
@@ -25,7 +25,7 @@ import {
 /** Attempts of a save whose membership version other instances change at the same time. */
 const MAX_ATTEMPTS = 30
 
-/** Changes of one transaction. A change takes up to three operations, and Cosmos accepts 100 in one transaction. */
+/** Changes of one transaction. A change needs at most three operations, and Cosmos accepts 100 in one transaction. */
 const CHANGES_PER_SAVE_COUNT = 32
 /** Bytes of the requests in one transaction. Cosmos accepts 2 MB, including slots and the membership change. */
 const SAVE_LIMIT_BYTES = 1_500_000
@@ -60,20 +60,21 @@ export function requestSaver(
       throw new Error('All requests of one save must belong to one collection')
     }
     const events = changes.flatMap(eventsOfRequest)
-    const told = await outbox.prepare(tenantId, events)
+    const eventWrites = await outbox.prepare(tenantId, events)
     const membershipChanges = membershipChange(changes)
-    const saved = await save({ changes, membershipChanges, told }, first.after)
-    // Identities that become one change members and tell nothing else.
-    const isTold = told.length > 0 || events.length === 0
-    if (isTold) await outbox.notify('requests', tenantId, told, membershipChanges.length > 0 ? collectionId : undefined)
+    const saved = await save({ changes, membershipChanges, eventWrites }, first.after)
+    // Identities that become one change members and have no event.
+    const mustNotify = eventWrites.length > 0 || events.length === 0
+    if (mustNotify)
+      await outbox.notify('requests', tenantId, eventWrites, membershipChanges.length > 0 ? collectionId : undefined)
     return saved
   }
 
   async function save(
-    { changes, membershipChanges, told }: Save,
+    { changes, membershipChanges, eventWrites }: Save,
     { tenantId, collectionId }: MembershipRequest,
   ): Promise<Versioned<MembershipRequest>[]> {
-    const ofEvents = told.map((operation): SavePart => ({ about: 'events', operation }))
+    const ofEvents = eventWrites.map((operation): SavePart => ({ about: 'events', operation }))
     const ofRequests = [...changes.flatMap(requestParts), ...ofEvents]
     if (membershipChanges.length === 0 && !changes.some(changesPosition)) {
       return (await writeParts(requests, tenantId, ofRequests, changes)) ?? throwStaleVersion(collectionId)
@@ -81,7 +82,8 @@ export function requestSaver(
     return serialized(`${tenantId}:${collectionId}`, async () => {
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
         const head = await readDocument<JoinedHeadDocument>(requests, headId(collectionId), tenantId)
-        const changed = { tenantId, collectionId, head, changes: membershipChanges }
+        const countBefore = await memberCountOf(head, tenantId, collectionId)
+        const changed = { tenantId, collectionId, head, countBefore, changes: membershipChanges }
         const parts = [...ofRequests, ...membershipParts(changed, options)]
         const saved = await writeParts(requests, tenantId, parts, changes)
         if (saved !== undefined) return saved
@@ -89,13 +91,29 @@ export function requestSaver(
       return throwStaleVersion(collectionId)
     })
   }
+
+  /** The memberships as of a head. They are counted once where a former version of the service has written it. */
+  async function memberCountOf(
+    head: JoinedHeadDocument | undefined,
+    tenantId: string,
+    collectionId: string,
+  ): Promise<number> {
+    if (head === undefined) return 0
+    const { memberCount } = parseJoinedHead(head)
+    if (memberCount !== undefined) return memberCount
+    // The write is refused when members change meanwhile, because the head does.
+    const query = "SELECT VALUE COUNT(1) FROM c WHERE c.ofCollection = @collectionId AND c.state = 'Joined'"
+    const parameters = sqlParameters({ collectionId })
+    const [count = 0] = await queryAll<number>(requests, tenantId, { query, parameters })
+    return count
+  }
 }
 
 type Save = {
   readonly changes: readonly RequestChange[]
   readonly membershipChanges: readonly AttributedChange[]
-  /** The operations that store what the changes tell. */
-  readonly told: readonly OperationInput[]
+  /** The operations that store the events of the changes. */
+  readonly eventWrites: readonly OperationInput[]
 }
 
 function throwStaleVersion(collectionId: string): never {
@@ -179,11 +197,13 @@ type ChangedMembership = {
   readonly tenantId: string
   readonly collectionId: string
   readonly head: Stored<JoinedHeadDocument> | undefined
+  /** The memberships before the changes. */
+  readonly countBefore: number
   readonly changes: readonly AttributedChange[]
 }
 
 function membershipParts(
-  { tenantId, collectionId, head, changes }: ChangedMembership,
+  { tenantId, collectionId, head, countBefore, changes }: ChangedMembership,
   { nowMs, historyDays }: HistoryOptions,
 ): SavePart[] {
   const former = head === undefined ? undefined : parseJoinedHead(head)
@@ -192,8 +212,9 @@ function membershipParts(
   // Clocks of instances differ. The times of a history rise with its versions.
   const atMs = Math.max(nowMs(), former?.changedAtMs ?? 0)
   const ofCollection = { tenantId, collectionId, membershipVersion }
-  const times = { revision, changedAtMs: atMs }
-  const next: JoinedHeadDocument = { id: headId(collectionId), type: 'head', ...ofCollection, ...times }
+  const memberCount = changes.reduce((count, { added, removed }) => count + added.length - removed.length, countBefore)
+  const summary = { revision, changedAtMs: atMs, memberCount }
+  const next: JoinedHeadDocument = { id: headId(collectionId), type: 'head', ...ofCollection, ...summary }
   const raise: OperationInput =
     head === undefined
       ? { operationType: 'Create', resourceBody: next }

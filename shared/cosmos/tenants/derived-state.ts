@@ -7,7 +7,10 @@ import { AUDIT_ID } from './core-object-audit-store.ts'
 import { LEASE_ID } from './evaluation-lease-store.ts'
 import { newRegistration } from './sweep-log.ts'
 
-/** Containers `tenants` and `members`. */
+/**
+ * Deletes what the service has noted of a tenant, so that it is computed anew after a restore of the database: see
+ * `sweep-after-restore`. Containers `tenants` and `members`.
+ */
 export function cosmosDerivedState(container: (id: ContainerId) => Container): DerivedState {
   const [tenants, members] = [container('tenants'), container('members')]
   return {

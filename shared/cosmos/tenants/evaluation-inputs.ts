@@ -3,7 +3,7 @@ import type { EvaluationInput, EvaluationInputs } from '../../domain/evaluation/
 import type { ContainerId } from '../containers.ts'
 import { queryAll, sqlParameters } from '../documents.ts'
 
-/** Those written most often come first. */
+/** The containers that are written most often come first. */
 const INPUTS = ['coreObjects', 'requests', 'collections'] as const satisfies readonly (ContainerId & EvaluationInput)[]
 
 /** One query for each input, until one finds a further write. */

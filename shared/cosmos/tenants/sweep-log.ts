@@ -91,12 +91,12 @@ export function hasList({ sweepLog }: Registration, key: string, startMs: number
 /** The registration with a further sweep, and without those before `fromMs`. */
 export function withSweep(registration: Registration, sweep: LoggedSweep, fromMs: number): Registration {
   const { startMs, listKey } = sweep
-  const kept = loggedSweeps(registration).filter((one) => one.startMs >= fromMs)
-  const sweeps = [...kept, sweep].sort((one, other) => one.startMs - other.startMs)
-  const keys = [...new Set(sweeps.map((one) => one.listKey))]
+  const kept = loggedSweeps(registration).filter((sweep) => sweep.startMs >= fromMs)
+  const sweeps = [...kept, sweep].sort((left, right) => left.startMs - right.startMs)
+  const keys = [...new Set(sweeps.map((entry) => entry.listKey))]
   const storedAtMs = new Map(registration.sweepLog?.lists.map((list) => [list.key, list.storedAtMs]))
   if (!hasList(registration, listKey, startMs)) storedAtMs.set(listKey, startMs)
   const lists = keys.map((key) => ({ key, storedAtMs: storedAtMs.get(key) ?? 0 }))
-  const packed = sweeps.map((one) => [one.startMs, one.endMs, keys.indexOf(one.listKey)])
+  const packed = sweeps.map((entry) => [entry.startMs, entry.endMs, keys.indexOf(entry.listKey)])
   return { ...registration, sweepLog: { lists, sweeps: packed } }
 }

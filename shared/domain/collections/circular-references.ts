@@ -4,7 +4,7 @@ import { findCycle } from '../criteria/evaluation-order.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 
-type CircleDependencies = Pick<CollectionDependencies, 'collections' | 'links' | 'scheduler'>
+export type CircleDependencies = Pick<CollectionDependencies, 'collections' | 'links' | 'scheduler'>
 
 /** The part of a criteria collection on which its members depend. */
 type Dependent = Pick<Collection, 'id' | 'refersTo' | 'definition'>

@@ -1,8 +1,8 @@
 import type { CooperativeScheduler } from '../../kernel/cooperative-scheduler.ts'
+import { enqueueEvaluation } from '../../kernel/enqueue-messages.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { enqueueEvaluation } from '../../kernel/notifications.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AccountChangeStore } from '../core/core-object-store.ts'
@@ -44,7 +44,10 @@ export interface CollectionStore {
    * @throws Refusal `StaleVersion` when the reference version is no longer current.
    */
   add(collection: Collection, referenceVersion: string | undefined, audit?: AuditRecord): Promise<Versioned<Collection>>
-  /** The same. @throws Refusal `StaleVersion` when either version is no longer current. */
+  /**
+   * @param audit Written in the same transaction.
+   * @throws Refusal `StaleVersion` when either version is no longer current.
+   */
   replace(
     collection: Collection,
     version: string,
@@ -63,10 +66,10 @@ export interface CollectionStore {
 export interface CollectionLists {
   /** The collections of a kind, or of both: by name, then id. */
   list(tenantId: string, kind?: CollectionKind): Promise<Collection[]>
-  /** Those that match, in the same order. */
+  /** The collections that match the filter: by name, then id. */
   search(tenantId: string, filter: CollectionFilter): Promise<Collection[]>
-  /** All of the tenant, without their definitions. */
-  summaries(tenantId: string): Promise<CollectionSummary[]>
+  /** Without their definitions: all of the tenant, or those of some hundreds of ids that exist. */
+  summaries(tenantId: string, ids?: readonly string[]): Promise<CollectionSummary[]>
   /** The collections among these ids that exist. */
   existing(tenantId: string, ids: readonly string[]): Promise<Collection[]>
   /** Bytes of all definitions of the tenant, as stored. */
@@ -108,11 +111,18 @@ interface TenantDirectory {
   register(tenantId: string): Promise<void>
 }
 
-export type CollectionDependencies = {
+/** Collections, the limits on them, and the links that refer to them. */
+type StoredCollections = {
   readonly collections: CollectionStore & CollectionLists
   readonly collectionQuota: TenantQuota
   /** Of the bytes of all definitions of a tenant. */
   readonly definitionQuota: TenantQuota
+  readonly links: CollectionLinks
+  readonly tenants: TenantDirectory
+}
+
+/** Members, and the changes of them. */
+type StoredMembers = {
   /** Members of criteria collections. */
   readonly memberships: MembershipStore
   /** Members of joinable collections. */
@@ -121,18 +131,28 @@ export type CollectionDependencies = {
   readonly history: Readonly<Record<CollectionKind, MemberHistory>>
   /** Days for which changes are kept. */
   readonly historyDays: number
+}
+
+/** The core objects that conditions are evaluated on. */
+type EvaluatedObjects = {
   readonly snapshots: TenantSnapshots
   /** Parses conditions without blocking other requests. */
   readonly scheduler: CooperativeScheduler
   readonly accountChanges: AccountChangeStore
-  readonly links: CollectionLinks
-  readonly tenants: TenantDirectory
+}
+
+type Surroundings = {
   readonly messageQueue: MessageQueue
   readonly log: Log
   readonly metrics: Metrics
   newId(): string
   nowMs(): number
 }
+
+/** All that use cases of collections are composed with. Each declares the members that it uses. */
+export type CollectionDependencies = StoredCollections & StoredMembers & EvaluatedObjects & Surroundings
+
+export type EvaluationNotifier = Pick<CollectionDependencies, 'messageQueue' | 'log' | 'newId'>
 
 /**
  * Enqueues an evaluation of the tenant's collections. Call it after the change is written. A failure to enqueue is
@@ -141,7 +161,7 @@ export type CollectionDependencies = {
  */
 export async function notifyEvaluation(
   tenantId: string,
-  { messageQueue, log, newId }: Pick<CollectionDependencies, 'messageQueue' | 'log' | 'newId'>,
+  { messageQueue, log, newId }: EvaluationNotifier,
   delayMs = 0,
 ): Promise<void> {
   try {

@@ -70,8 +70,8 @@ export type Collection = {
 }
 
 /** The order of lists of collections: by name, then id. */
-export function byName(one: Collection, other: Collection): number {
-  return compareNames(one.name, other.name) || (one.id < other.id ? -1 : 1)
+export function byName(left: Collection, right: Collection): number {
+  return compareNames(left.name, right.name) || (left.id < right.id ? -1 : 1)
 }
 
 /** A collection under `/collections/beta`, without its definition. */
@@ -135,7 +135,7 @@ export const NEW_COLLECTION = {
 export const NewCriteriaCollection = Type.Object({ ...NEW_COLLECTION, condition: Condition })
 export type NewCriteriaCollection = Static<typeof NewCriteriaCollection>
 
-/** Statement, "Collection", rule 1: what is left out keeps its value. */
+/** The body of an update: a member that is left out keeps its value. */
 export const CriteriaCollectionUpdate = Type.Object({
   ...Type.Partial(NewCriteriaCollection).properties,
   objectType: CollectionObjectType,
@@ -162,17 +162,17 @@ export function normalisedTerm(text: string): string {
 }
 
 export type GivenMetadata = {
-  /** In stored form. Members that the body leaves out are absent: statement, "Collection", rule 1. */
+  /** In stored form. Members that the body leaves out are absent, and keep their value. */
   readonly metadata: Partial<CollectionMetadata>
   /** Tags and keys that are too long or duplicate in stored form. */
   readonly faults: readonly RefusalEntry[]
 }
 
 /** The metadata of a body, normalised. */
-export function readMetadata(given: Static<typeof Metadata> = {}): GivenMetadata {
-  const tags = given.tags?.map(normalisedTerm)
+export function readMetadata(input: Static<typeof Metadata> = {}): GivenMetadata {
+  const tags = input.tags?.map(normalisedTerm)
   const attributes =
-    given.attributes && Object.entries(given.attributes).map(([key, value]) => [normalisedTerm(key), value] as const)
+    input.attributes && Object.entries(input.attributes).map(([key, value]) => [normalisedTerm(key), value] as const)
   const metadata = { ...(tags && { tags }), ...(attributes && { attributes: Object.fromEntries(attributes) }) }
   const keys = attributes?.map(([key]) => key) ?? []
   return { metadata, faults: [...tooLong(tags ?? [], keys), ...repetitions(tags ?? [], keys)] }

@@ -53,7 +53,7 @@ export function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
  */
 export async function readCondition(
   caller: Caller,
-  given: unknown,
+  input: unknown,
   pointer: string,
   besides: readonly RefusalEntry[],
   deps: ConditionDependencies,
@@ -61,23 +61,23 @@ export async function readCondition(
   objectType?: CollectionObjectType,
 ): Promise<CheckedCondition> {
   const { tenantId } = caller
-  if (Buffer.byteLength(JSON.stringify(given) ?? '') > CONDITION_BYTES_COUNT) {
+  if (Buffer.byteLength(JSON.stringify(input) ?? '') > CONDITION_BYTES_COUNT) {
     throw Refusal.ofAll([...besides, refusalEntry('ConditionTooLarge', undefined, pointer)])
   }
   const rows = await deps.snapshots.fresh(tenantId)
   const stored = before && (await deps.snapshots.reading(rows, storedCheckTask(before)))
   const storedNames = attributesOf(stored)
   const schema = new Map([...withoutSensitive(storedNames), ...schemaFor(caller, rows)])
-  const check = await deps.snapshots.reading(rows, checkConditionTask(given, schema, 'request', objectType))
+  const check = await deps.snapshots.reading(rows, checkConditionTask(input, schema, 'request', objectType))
   if (stored?.ok && !hasFullAccess(caller) && [...storedNames.keys()].some(isSensitive)) {
-    const restored = withStoredValues(given, stored.condition.wire)
+    const restored = withStoredValues(input, stored.condition.wire)
     const names = new Map([...storedNames, ...schema])
     const kept = await deps.snapshots.reading(rows, checkConditionTask(restored, names, 'stored', objectType))
     if (isSameCondition(kept, stored)) return stored.condition
   }
   if (!check.ok && stored !== undefined) {
     const names = new Map([...withoutSensitive(storedNames), ...schema])
-    const kept = await deps.snapshots.reading(rows, checkConditionTask(given, names, 'stored', objectType))
+    const kept = await deps.snapshots.reading(rows, checkConditionTask(input, names, 'stored', objectType))
     if (kept.ok && isSameCondition(kept, stored)) return kept.condition
   }
   if (!check.ok) {
@@ -105,8 +105,8 @@ function attributesOf(check: ConditionCheck | undefined): ConditionSchema {
 }
 
 /** Whether both are valid and equal. The check orders the members of a condition. */
-function isSameCondition(one: ConditionCheck, other: ConditionCheck): boolean {
-  return one.ok && other.ok && JSON.stringify(one.condition.wire) === JSON.stringify(other.condition.wire)
+function isSameCondition(left: ConditionCheck, right: ConditionCheck): boolean {
+  return left.ok && right.ok && JSON.stringify(left.condition.wire) === JSON.stringify(right.condition.wire)
 }
 
 /**

@@ -35,7 +35,7 @@ export function* conditionWarningsTask({ root }: CheckedCondition, { zone }: Row
   return proofs.map(({ code, pointer }) => ({ code, message: MESSAGES[code], target: pointer }))
 }
 
-/** The same of a stored condition. None for one that is invalid. */
+/** The warnings of a stored condition. None for one that is invalid. */
 export async function warningsOf(
   collection: Collection,
   { scheduler, snapshots, log }: Pick<CollectionDependencies, 'scheduler' | 'snapshots' | 'log'>,

@@ -3,8 +3,10 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { requireIfMatch } from '../../kernel/versioned.ts'
 import { auditOfCollection } from './audit-collection.ts'
 import type { CollectionKind } from './collection.ts'
-import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
+import { type CollectionDependencies, type EvaluationNotifier, notifyEvaluation } from './collection-dependencies.ts'
 import { found, withReferenceGuard } from './write-collection.ts'
+
+type DeletionDependencies = Pick<CollectionDependencies, 'collections' | 'links' | 'memberships' | 'nowMs'>
 
 /**
  * Deletes a collection that nothing refers to, and its members.
@@ -16,7 +18,7 @@ export async function deleteCollection(
   id: string,
   ifMatch: string | undefined,
   caller: KnownCaller,
-  deps: CollectionDependencies,
+  deps: DeletionDependencies & EvaluationNotifier,
 ): Promise<void> {
   await withReferenceGuard(caller.tenantId, deps, async (referenceVersion) => {
     const { value, version } = found(await deps.collections.find(caller.tenantId, id, kind), id)

@@ -157,20 +157,20 @@ function merged(ordered: readonly Candidate[], more: Candidate[], count: number)
   const all: Candidate[] = []
   let [left, right] = [0, 0]
   while (all.length < count && (left < ordered.length || right < more.length)) {
-    const [one, other] = [ordered[left], more[right]]
-    const isLeft = other === undefined || (one !== undefined && inOrder(one, other) < 0)
-    all.push((isLeft ? one : other) as Candidate)
+    const [first, second] = [ordered[left], more[right]]
+    const isLeft = second === undefined || (first !== undefined && inOrder(first, second) < 0)
+    all.push((isLeft ? first : second) as Candidate)
     if (isLeft) left += 1
     else right += 1
   }
   return all
 }
 
-const inOrder = (one: Candidate, other: Candidate): number => comparePositions(one.position, other.position)
+const inOrder = (left: Candidate, right: Candidate): number => comparePositions(left.position, right.position)
 
-function comparePositions(one: Position, other: Position): number {
-  const [name, objectId, relationshipId] = one
-  const [otherName, otherId, otherRelationship] = other
+function comparePositions(left: Position, right: Position): number {
+  const [name, objectId, relationshipId] = left
+  const [otherName, otherId, otherRelationship] = right
   if (name === null || otherName === null) {
     if (name !== otherName) return name === null ? 1 : -1
   } else {

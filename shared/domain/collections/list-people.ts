@@ -17,7 +17,7 @@ export const PeopleQuery = Type.Object({
 })
 export type PeopleQuery = Static<typeof PeopleQuery>
 
-/** What tells people of one name apart. */
+/** What distinguishes people of one name. */
 export const PersonDto = Closed({
   identityId: Guid,
   displayName: Described(Nullable(Type.String()), 'Null when the identity has none.'),

@@ -68,10 +68,10 @@ export async function lazyContext(
   const nested = await joined.of(tenantId, needed)
   const conditions = await scheduler.run(compiledConditions(collections, rows, kept))
   const memberships = (id: string) => nested.get(id)?.memberships ?? own?.get(id) ?? []
-  return lazyContextOver(collections, rows, todayMs, memberships, (one) => conditionIn(conditions, one))
+  return lazyContextOver(collections, rows, todayMs, memberships, (collection) => conditionIn(conditions, collection))
 }
 
-/** The same when the members of the joinable collections are known. */
+/** A lazy context for which the members of the joinable collections are known. */
 export function lazyContextOver(
   collections: ReadonlyMap<string, Collection>,
   rows: RowSnapshot,
@@ -198,14 +198,14 @@ export async function withReferences(
   deps: Pick<LiveDependencies, 'collections'>,
 ): Promise<ReadonlyMap<string, Collection>> {
   const collections = new Map<string, Collection>()
-  const asked = new Set<string>()
+  const visited = new Set<string>()
   let open = [...new Set(collectionIds)]
   while (open.length > 0) {
-    for (const id of open) asked.add(id)
+    for (const id of open) visited.add(id)
     const found = await deps.collections.existing(tenantId, open)
     for (const collection of found) collections.set(collection.id, collection)
     const named = found.flatMap(({ kind, refersTo }) => (kind === 'criteria' ? refersTo : []))
-    open = [...new Set(named)].filter((id) => !asked.has(id))
+    open = [...new Set(named)].filter((id) => !visited.has(id))
   }
   return collections
 }

@@ -3,9 +3,9 @@ import { Refusal, type RefusalEntry, refusalEntry } from '../../kernel/refusals.
 import type { Versioned } from '../../kernel/versioned.ts'
 import { type CheckedCondition, collectionsReferredTo } from '../criteria/condition.ts'
 import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
-import { findCircle } from './circular-references.ts'
+import { type CircleDependencies, findCircle } from './circular-references.ts'
 import type { Collection, CollectionObjectType, CriteriaCollectionUpdate, NewCriteriaCollection } from './collection.ts'
-import { type CollectionDependencies, notifyEvaluation } from './collection-dependencies.ts'
+import { type CollectionDependencies, type EvaluationNotifier, notifyEvaluation } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
 import {
   createCollection,
@@ -19,6 +19,14 @@ import {
   updateCollection,
 } from './write-collection.ts'
 
+export type CreationDependencies = Pick<
+  CollectionDependencies,
+  'collections' | 'collectionQuota' | 'definitionQuota' | 'tenants' | 'snapshots' | 'newId' | 'nowMs'
+>
+
+export type UpdateDependencies = CircleDependencies &
+  Pick<CollectionDependencies, 'definitionQuota' | 'snapshots' | 'newId' | 'nowMs'>
+
 /**
  * Creates a criteria collection. Its members are evaluated in the background.
  * @throws Refusal `ObjectTypeNotSupported`, `DuplicateTag`, `CollectionUnknown` and those of the condition, all at
@@ -27,7 +35,7 @@ import {
 export async function createCriteriaCollection(
   body: NewCriteriaCollection,
   caller: KnownCaller,
-  deps: CollectionDependencies,
+  deps: CreationDependencies & EvaluationNotifier,
   creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
   const collection = await createCollection(
@@ -46,7 +54,7 @@ export async function createCriteriaCollection(
 export function prepareCriteriaCreation(
   body: NewCriteriaCollection,
   caller: KnownCaller,
-  deps: CollectionDependencies,
+  deps: CreationDependencies,
 ): Promise<Collection> {
   const created = { kind: 'criteria', id: deps.newId() } as const
   return prepareCreation(created, body, definitionReader(body, caller, deps), caller, deps)
@@ -76,7 +84,7 @@ export type CriteriaUpdate = {
  */
 export async function updateCriteriaCollection(
   update: CriteriaUpdate,
-  deps: CollectionDependencies,
+  deps: UpdateDependencies & EvaluationNotifier,
   confirm?: (prepared: PreparedUpdate) => Promise<void>,
 ): Promise<Versioned<Collection>> {
   const changed = await updateCollection(targetOf(update), update.body, checksOf(update, deps), deps, confirm)
@@ -85,7 +93,7 @@ export async function updateCriteriaCollection(
 }
 
 /** The change that an update would write. Writes nothing. @throws Refusal as `updateCriteriaCollection`. */
-export function prepareCriteriaUpdate(update: CriteriaUpdate, deps: CollectionDependencies): Promise<PreparedUpdate> {
+export function prepareCriteriaUpdate(update: CriteriaUpdate, deps: UpdateDependencies): Promise<PreparedUpdate> {
   return prepareUpdate(targetOf(update), update.body, checksOf(update, deps), deps)
 }
 
@@ -93,23 +101,23 @@ function targetOf({ id, ifMatch, caller }: CriteriaUpdate): UpdateTarget {
   return { kind: 'criteria', id, tenantId: caller.tenantId, ifMatch, actorId: actorIdOf(caller) }
 }
 
-function checksOf({ body, caller }: CriteriaUpdate, deps: CollectionDependencies): UpdateChecks {
+function checksOf({ body, caller }: CriteriaUpdate, deps: UpdateDependencies): UpdateChecks {
   const { condition } = body
   return {
     readDefinition: condition && ((faults, before) => definitionOf(caller, body, condition, faults, deps, before)),
-    check: (before, given) => refuseCycle(before, given, '/condition', deps),
+    check: (before, definition) => refuseCycle(before, definition, '/condition', deps),
   }
 }
 
 async function definitionOf(
   caller: Caller,
   { objectType }: Pick<NewCriteriaCollection, 'objectType'>,
-  given: object,
+  input: object,
   faults: readonly RefusalEntry[],
   deps: Pick<CollectionDependencies, 'collections' | 'snapshots'>,
   before?: Collection,
 ): Promise<Definition> {
-  const condition = await readCondition(caller, given, '/condition', faults, deps, before, objectType)
+  const condition = await readCondition(caller, input, '/condition', faults, deps, before, objectType)
   return definitionBy(condition)
 }
 
@@ -124,12 +132,12 @@ export function definitionBy(condition: CheckedCondition): Definition {
  */
 export async function refuseCycle(
   before: Collection,
-  given: Definition,
+  definition: Definition,
   pointer: string,
-  deps: CollectionDependencies,
+  deps: CircleDependencies,
 ): Promise<void> {
-  if (JSON.stringify(given.definition) === JSON.stringify(before.definition)) return
-  const circle = await findCircle(before.tenantId, { id: before.id, ...given }, deps)
+  if (JSON.stringify(definition.definition) === JSON.stringify(before.definition)) return
+  const circle = await findCircle(before.tenantId, { id: before.id, ...definition }, deps)
   if (circle === undefined) return
   const message = `The collections would refer to each other, or to groups that they fill: ${circle.join(' -> ')}`
   throw new Refusal('CircularReference', message, pointer)

@@ -10,11 +10,12 @@ import { collectionsReferredTo } from '../criteria/condition.ts'
 import { evaluationTask } from '../criteria/evaluate.ts'
 import type { EvaluationContext, NamedMembersContext } from '../criteria/evaluation-context.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import type { CircleDependencies } from './circular-references.ts'
 import { type Collection, CollectionObjectType, Condition, type CriteriaObjectType } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
 import { readCondition } from './condition-entry.ts'
 import { ConditionWarning, conditionWarningsTask } from './condition-warnings.ts'
-import { liveContext } from './live-members.ts'
+import { type LiveDependencies, liveContext } from './live-members.ts'
 import { definitionBy, objectTypeFaults, refuseCycle } from './manage-criteria.ts'
 import { differenceTask } from './membership-store.ts'
 import { typeChangeFaults } from './write-collection.ts'
@@ -67,7 +68,7 @@ export type PreviewReply = Static<typeof PreviewReply>
 export async function previewCriteria(
   caller: Caller,
   { currentId, preview, limit }: PreviewRequest,
-  deps: CollectionDependencies,
+  deps: LiveDependencies & CircleDependencies & Pick<CollectionDependencies, 'memberships'>,
 ): Promise<PreviewReply> {
   const { tenantId } = caller
   const comparedId = currentId ?? idIn(preview)
@@ -141,7 +142,7 @@ async function memberIds(
   { tenantId, id, kind }: Collection,
   objectType: CriteriaObjectType,
   { membersOf }: NamedMembersContext,
-  { memberships }: CollectionDependencies,
+  { memberships }: Pick<CollectionDependencies, 'memberships'>,
 ): Promise<readonly string[]> {
   const stored = kind === 'criteria' ? await memberships.members(tenantId, id) : undefined
   if (stored !== undefined) return stored.ids

@@ -29,15 +29,17 @@ export async function readCollection(
 /** By name, then id. */
 export async function listCollections(
   tenantId: string,
-  asked: { readonly kind?: CollectionKind; readonly objectType?: CollectionObjectType },
+  filter: { readonly kind?: CollectionKind; readonly objectType?: CollectionObjectType },
   deps: Pick<ReadDependencies, 'collections'>,
 ): Promise<Collection[]> {
-  const { kind, objectType } = asked
+  const { kind, objectType } = filter
   const collections = await deps.collections.list(tenantId, kind)
-  return objectType === undefined ? collections : collections.filter((one) => one.objectType === objectType)
+  return objectType === undefined
+    ? collections
+    : collections.filter((collection) => collection.objectType === objectType)
 }
 
-/** The same for those that match. */
+/** Lists the collections that match a filter, by name. */
 export async function searchCollections(
   tenantId: string,
   filter: CollectionFilter,

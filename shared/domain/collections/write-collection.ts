@@ -138,7 +138,7 @@ export type UpdateChecks = {
   /** Absent when the body has no definition. */
   readonly readDefinition?: ReadDefinition | undefined
   /** Refuses a definition that is valid by itself. */
-  readonly check?: (before: Collection, given: Definition) => Promise<void>
+  readonly check?: (before: Collection, definition: Definition) => Promise<void>
 }
 
 /**
@@ -183,11 +183,11 @@ export async function prepareUpdate(
 ): Promise<PreparedUpdate> {
   const { faults } = readMetadata(body.metadata)
   const stored = await deps.collections.find(target.tenantId, target.id, target.kind)
-  const given = await readDefinition?.(faults, stored?.value)
+  const definition = await readDefinition?.(faults, stored?.value)
   const before = changeable(stored, target, body, faults)
-  if (given !== undefined) await check?.(before.value, given)
-  const mayChangeReferences = given !== undefined && (refers(before.value) || refers(given))
-  return { before, after: changed(before.value, body, given, target.actorId, deps.nowMs()), mayChangeReferences }
+  if (definition !== undefined) await check?.(before.value, definition)
+  const mayChangeReferences = definition !== undefined && (refers(before.value) || refers(definition))
+  return { before, after: changed(before.value, body, definition, target.actorId, deps.nowMs()), mayChangeReferences }
 }
 
 /** Whether the members depend on other collections: by reference, or through a group that they may be linked to. */
@@ -233,11 +233,11 @@ export function typeChangeFaults(
 function changed(
   before: Collection,
   body: CollectionBody,
-  given: Definition | undefined,
+  input: Definition | undefined,
   actorId: string,
   nowMs: number,
 ): Collection {
-  const { definition, refersTo } = given ?? before
+  const { definition, refersTo } = input ?? before
   const isRedefined = JSON.stringify(definition) !== JSON.stringify(before.definition)
   return {
     ...before,

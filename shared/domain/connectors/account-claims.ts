@@ -4,7 +4,7 @@ import type { MergedCoreObject } from './merged-core-object.ts'
 
 /**
  * The claim of a live identity to a directory account: its contributions name the account. One of the claimants holds
- * the account, for signing in and in groups; the others are stored without it until the holder lets go.
+ * the account, for signing in and in groups; the others are stored without it until the holder releases it.
  */
 export type AccountClaim = {
   readonly identityId: string
@@ -37,14 +37,14 @@ export function heldAccount(object: MergedCoreObject | undefined): string | unde
 }
 
 /** Orders claims: the oldest first. */
-function byAge(one: AccountClaim, other: AccountClaim): number {
-  return one.sinceMs - other.sinceMs || (one.identityId < other.identityId ? -1 : 1)
+function byAge(left: AccountClaim, right: AccountClaim): number {
+  return left.sinceMs - right.sinceMs || (left.identityId < right.identityId ? -1 : 1)
 }
 
 /**
  * Returns the merged objects with the accounts that they hold. An identity holds the account that it claims unless
  * another one does, which did so before.
- * @param changes All changes of one merge. An identity can take an account that another one lets go in the same merge.
+ * @param changes All changes of one merge. An identity can take an account that another one releases in the same merge.
  * @param claims The stored claims to the accounts that identities take in this merge, or hold beside another identity.
  */
 export function assignAccounts(
@@ -87,7 +87,7 @@ export function accountsTaken(changes: readonly CoreObjectChange[], contested: R
   return [...new Set(accounts)]
 }
 
-/** The accounts that identities hold and let go with these changes. */
+/** The accounts that identities hold and release with these changes. */
 export function accountsReleased(changes: readonly CoreObjectChange[]): string[] {
   const accounts = changes.flatMap(({ before, after }) => {
     const held = heldAccount(before)
@@ -136,13 +136,13 @@ export async function accountConflicts(tenantId: string, reader: AccountClaimRea
   const holders = new Map(
     (await reader.claimsTo(tenantId, accounts))
       .filter(({ isHolder }) => isHolder)
-      .toSorted((one, other) => byAge(other, one))
+      .toSorted((left, right) => byAge(right, left))
       .map(({ directoryObjectId, identityId }) => [directoryObjectId, identityId]),
   )
   const claimants = Map.groupBy(unmet, ({ directoryObjectId }) => directoryObjectId)
   return accounts.flatMap((directoryObjectId) => {
     const holderId = holders.get(directoryObjectId)
-    // The holder has just let go, and the next one is about to take over.
+    // The holder has just released it, and the next one is about to take over.
     if (holderId === undefined) return []
     const claimantIds = (claimants.get(directoryObjectId) ?? []).toSorted(byAge).map(({ identityId }) => identityId)
     return [{ directoryObjectId, holderId, claimantIds }]

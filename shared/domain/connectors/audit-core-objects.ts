@@ -1,5 +1,5 @@
+import { enqueueAudit } from '../../kernel/enqueue-messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { enqueueAudit } from '../../kernel/notifications.ts'
 import { type CoreObjectAudits, coreObjectsToAudit } from './audit-scope.ts'
 import { type Connector, SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
 import { rulesOf } from './connector-rules.ts'
@@ -28,13 +28,12 @@ export type AuditPosition = {
 
 /**
  * Compares core objects of a tenant with the merge of their live contributions, and merges those that differ. Of
- * several identities that hold one account, all but the oldest claim let go of it. Such differences are left by
+ * several identities that hold one account, all but the oldest claim release it. Such differences are left by
  * interrupted writes. So the daily audit compares what was written since the last one; all core objects at least every
  * 84 days, in case a difference has another cause. Writes no core object where nothing differs.
  *
  * A complete audit also joins and splits people by the present settings of their connectors: `placeAgain`. It goes
- * through the ids in batches, each of which enqueues the next one. Safe to repeat, and beside
- * concurrent writes.
+ * through the ids in batches: each enqueues the next one. Safe to repeat, and beside concurrent writes.
  */
 export async function auditCoreObjects(position: AuditPosition, deps: AuditDependencies): Promise<void> {
   const { tenantId, after, stage } = position
@@ -118,7 +117,10 @@ async function compare(
   connectors: readonly Connector[],
   deps: AuditDependencies,
 ): Promise<number> {
-  const softDeletionDays = Math.max(SOFT_DELETION_DEFAULT_DAYS, ...connectors.map((each) => each.softDeletionDays))
+  const softDeletionDays = Math.max(
+    SOFT_DELETION_DEFAULT_DAYS,
+    ...connectors.map((connector) => connector.softDeletionDays),
+  )
   const stubs = new Map(ids.map((id) => [id, undefined] as const))
   const rules = rulesOf(connectors)
   const merge = { stubs, changedIds: new Set<string>(), comparesAccounts: true, softDeletionDays, rules }

@@ -1,5 +1,5 @@
 import type { Versioned } from '../../kernel/versioned.ts'
-import { type ConnectorObject, type ConnectorObjectStore, type DeriveId, ownCoreObjectId } from './connector-object.ts'
+import { type ConnectorObject, type ConnectorObjectLookup, type DeriveId, ownCoreObjectId } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { type JoinKeyValue, soughtKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
@@ -13,7 +13,7 @@ export async function connectedIdentities(
   writes: readonly ObjectWrite[],
   stored: readonly Found[],
   rules: ConnectorRules,
-  { objects, deriveId }: { readonly objects: ConnectorObjectStore; readonly deriveId: DeriveId },
+  { objects, deriveId }: { readonly objects: ConnectorObjectLookup; readonly deriveId: DeriveId },
 ): Promise<Found[]> {
   const known = new Map<string, Found>()
   const seen = new Set<string>()
@@ -27,23 +27,23 @@ export async function connectedIdentities(
     write.objectType === 'identity' ? [{ id: ids[index] ?? '', write }] : [],
   )
   const identities = stored.filter(({ value }) => value.objectType === 'identity')
-  const keysOf = (some: readonly Found[]) => some.flatMap(({ value }) => soughtKeyValues(value.data, rules))
-  const coreObjectsOf = (some: readonly Found[]) =>
-    some.flatMap(({ value: { id, coreObjectId } }) => [ownCoreObjectId(id, deriveId), coreObjectId])
+  const keysOf = (objects: readonly Found[]) => objects.flatMap(({ value }) => soughtKeyValues(value.data, rules))
+  const coreObjectsOf = (objects: readonly Found[]) =>
+    objects.flatMap(({ value: { id, coreObjectId } }) => [ownCoreObjectId(id, deriveId), coreObjectId])
   let keys = written.flatMap(({ write }) => (write.operation === 'delete' ? [] : soughtKeyValues(write.data, rules)))
   keys.push(...keysOf(identities))
   let coreObjectIds = written.map(({ id }) => ownCoreObjectId(id, deriveId))
   coreObjectIds.push(...coreObjectsOf(identities))
   for (;;) {
-    const asked = unseenKeys(keys, unseen)
+    const soughtKeys = unseenKeys(keys, unseen)
     const cores = unseen('core', coreObjectIds)
-    if (asked.size === 0 && cores.length === 0) return [...known.values()]
+    if (soughtKeys.size === 0 && cores.length === 0) return [...known.values()]
     const [byKeys, byCoreObject] = await Promise.all([
-      objects.identitiesByKeys(tenantId, asked),
+      objects.identitiesByKeys(tenantId, soughtKeys),
       objects.ofCoreObjects(tenantId, cores),
     ])
     const found = [...byKeys, ...byCoreObject]
-    for (const each of found) known.set(each.value.id, each)
+    for (const object of found) known.set(object.value.id, object)
     keys = keysOf(found)
     coreObjectIds = coreObjectsOf(found)
   }
@@ -56,10 +56,10 @@ function unseenKeys(
 ): ReadonlyMap<string, readonly string[]> {
   const byKey = Map.groupBy(keys, ({ key }) => key)
   return new Map(
-    [...byKey].flatMap(([key, some]) => {
+    [...byKey].flatMap(([key, texts]) => {
       const values = unseen(
         `key ${key}`,
-        some.map(({ value }) => value),
+        texts.map(({ value }) => value),
       )
       return values.length === 0 ? [] : [[key, values] as const]
     }),

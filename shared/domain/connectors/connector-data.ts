@@ -11,9 +11,9 @@ import {
   type StoredConnectorObject,
   toConnectorObjectDto,
 } from './connector-object.ts'
-import type { ItemOutcome, ItemWarning } from './decide-writes.ts'
 import { parseObjectData } from './object-data.ts'
 import { type ObjectWrite, type ParsedWrite, parseBatchItems } from './object-input.ts'
+import type { ItemOutcome, ItemWarning } from './write-decision.ts'
 import type { WriteDependencies } from './write-dependencies.ts'
 import { writeObjects } from './write-objects.ts'
 
@@ -225,6 +225,6 @@ function withPlaces<T extends { readonly warnings?: readonly ItemWarning[] }>(ou
   if (outcome.warnings === undefined) return outcome
   return {
     ...outcome,
-    warnings: outcome.warnings.map((each) => ({ ...each, target: `/items/${index}${each.target}` })),
+    warnings: outcome.warnings.map((warning) => ({ ...warning, target: `/items/${index}${warning.target}` })),
   }
 }

@@ -178,11 +178,8 @@ type Space = {
   readonly softDeletionDays: number
 }
 
-/**
- * The connector spaces of each tenant. Soft-deleted objects are kept for `softDeletionDays`. A space accepts writes
- * after it is opened and until it is closed. A closed space cannot be opened again.
- */
-export interface ConnectorObjectStore {
+/** Finds connector objects, for decisions on writes and for merges. */
+export interface ConnectorObjectLookup {
   /** Returns the objects that exist, soft-deleted ones included. */
   ofIds(tenantId: string, ids: readonly string[]): Promise<Versioned<StoredConnectorObject>[]>
   /** Returns the reference targets that exist, soft-deleted ones included. */
@@ -194,8 +191,6 @@ export interface ConnectorObjectStore {
     tenantId: string,
     values: ReadonlyMap<string, readonly string[]>,
   ): Promise<Versioned<StoredConnectorObject>[]>
-  /** Returns the core object ids of the next `size` live objects, in ascending order. An id can occur several times. */
-  coreObjectIds(tenantId: string, after: string | undefined, size: number): Promise<string[]>
   /** Returns the core object ids of the live objects that refer to one of these objects, all of the given type. */
   coreObjectsReferringTo(tenantId: string, objectType: ObjectType, ids: readonly string[]): Promise<string[]>
   /** Returns the live objects that refer to one of these objects, all of the given type. */
@@ -204,38 +199,16 @@ export interface ConnectorObjectStore {
     objectType: ObjectType,
     ids: readonly string[],
   ): Promise<Versioned<StoredConnectorObject>[]>
+}
+
+/** The objects of a connector or a tenant as a whole. */
+export interface ConnectorObjectLists {
+  /** Returns the core object ids of the next `size` live objects, in ascending order. An id can occur several times. */
+  coreObjectIds(tenantId: string, after: string | undefined, size: number): Promise<string[]>
   /** Returns the live identities with `conflictKeys`. */
   conflicting(tenantId: string): Promise<ConflictingIdentity[]>
   /** Returns all live identities with their join keys. */
   joiningIdentities(tenantId: string, joinKeys: readonly string[]): AsyncIterable<readonly JoiningIdentity[]>
-  /** Opens a space unless it is open. @returns False when the space is closed. */
-  open(tenantId: string, connectorId: string): Promise<boolean>
-  /** Returns the version of an open space, which changes with every write; undefined when the space is not open. */
-  version(tenantId: string, connectorId: string): Promise<string | undefined>
-  /** Records that a connector has sent data, without changing any. Does nothing for a space that is not open. */
-  recordDelivery(tenantId: string, connectorId: string): Promise<void>
-  /** Returns what the connectors of a tenant have delivered. */
-  deliveries(tenantId: string): Promise<TenantDeliveries>
-  /** Closes a space. @throws Refusal `StaleVersion` when the space was written after `version` was read. */
-  close(tenantId: string, connectorId: string, version: string): Promise<void>
-  /**
-   * Writes all objects on the condition of the quoted versions and an open space.
-   * @returns The ids of the objects that were not written because they, or objects of the same transaction, had
-   * changed.
-   */
-  write(space: Space, writes: readonly ConnectorObjectWrite[]): Promise<ReadonlySet<string>>
-  /** Returns the version of a connector's org tree; undefined before its first change. */
-  treeVersion(tenantId: string, connectorId: string): Promise<string | undefined>
-  /**
-   * Writes changes of the org tree in order, up to the first conflict. A concurrent change of the tree since `version`
-   * was read is a conflict.
-   * @returns The ids of the objects that were not written.
-   */
-  writeTree(
-    space: Space,
-    writes: readonly ConnectorObjectWrite[],
-    version: string | undefined,
-  ): Promise<ReadonlySet<string>>
   /** Returns live objects of a connector, ordered by id. */
   page(
     tenantId: string,
@@ -249,3 +222,47 @@ export interface ConnectorObjectStore {
   /** Whether the connector has live objects. */
   hasLive(tenantId: string, connectorId: string): Promise<boolean>
 }
+
+/**
+ * The spaces of connectors, and what was delivered to them. A space accepts writes after it is opened and until it is
+ * closed. A closed space cannot be opened again.
+ */
+export interface ConnectorSpaces {
+  /** Opens a space unless it is open. @returns False when the space is closed. */
+  open(tenantId: string, connectorId: string): Promise<boolean>
+  /** Returns the version of an open space, which changes with every write; undefined when the space is not open. */
+  version(tenantId: string, connectorId: string): Promise<string | undefined>
+  /** Closes a space. @throws Refusal `StaleVersion` when the space was written after `version` was read. */
+  close(tenantId: string, connectorId: string, version: string): Promise<void>
+  /** Records that a connector has sent data, without changing any. Does nothing for a space that is not open. */
+  recordDelivery(tenantId: string, connectorId: string): Promise<void>
+  /** Returns what the connectors of a tenant have delivered. */
+  deliveries(tenantId: string): Promise<TenantDeliveries>
+  /** Returns the version of a connector's org tree; undefined before its first change. */
+  treeVersion(tenantId: string, connectorId: string): Promise<string | undefined>
+}
+
+/** Writes connector objects. Soft-deleted ones are kept for `softDeletionDays`. */
+export interface ConnectorObjectWriter {
+  /**
+   * Writes all objects on the condition of the quoted versions and an open space.
+   * @returns The ids of the objects that were not written because they, or objects of the same transaction, had
+   * changed.
+   */
+  write(space: Space, writes: readonly ConnectorObjectWrite[]): Promise<ReadonlySet<string>>
+  /**
+   * Writes changes of the org tree in order, up to the first conflict. A concurrent change of the tree since `version`
+   * was read is a conflict.
+   * @returns The ids of the objects that were not written.
+   */
+  writeTree(
+    space: Space,
+    writes: readonly ConnectorObjectWrite[],
+    version: string | undefined,
+  ): Promise<ReadonlySet<string>>
+}
+
+export type ConnectorObjectStore = ConnectorObjectLookup &
+  ConnectorObjectLists &
+  ConnectorSpaces &
+  ConnectorObjectWriter

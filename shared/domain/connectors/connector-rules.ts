@@ -20,7 +20,7 @@ export type ConnectorRules = {
 /** Returns the rules by which the tenant's connectors contribute. */
 export function rulesOf(connectors: readonly Connector[]): ConnectorRules {
   const ordered = connectors.toSorted(
-    (one, other) => Number(isSupplement(one)) - Number(isSupplement(other)) || byCreation(one, other),
+    (left, right) => Number(isSupplement(left)) - Number(isSupplement(right)) || byCreation(left, right),
   )
   const ranks = new Map(ordered.map(({ id }, rank) => [id, rank]))
   const supplementing = new Set(connectors.filter(isSupplement).map(({ id }) => id))

@@ -117,8 +117,8 @@ export function newConnector(input: NewConnector, { id, createdBy, createdAt }: 
 }
 
 /** Compares connectors by age, oldest first. The oldest connector's attributes take precedence. */
-export function byCreation(one: Connector, other: Connector): number {
-  return Date.parse(one.createdAt) - Date.parse(other.createdAt) || (one.id < other.id ? -1 : 1)
+export function byCreation(left: Connector, right: Connector): number {
+  return Date.parse(left.createdAt) - Date.parse(right.createdAt) || (left.id < right.id ? -1 : 1)
 }
 
 /** A connector as read, with the record of the change that wrote it, if there is one. */

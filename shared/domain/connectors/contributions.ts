@@ -32,7 +32,7 @@ export async function liveContributions(
       !rules.supplements(connectorId) || (objectType === 'identity' && carried.has(coreObjectId)),
   )
   live.sort(
-    (one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId) || (one.id < other.id ? -1 : 1),
+    (left, right) => rules.rankOf(left.connectorId) - rules.rankOf(right.connectorId) || (left.id < right.id ? -1 : 1),
   )
   const targetOf = await targetResolver(tenantId, live, objects)
   const contributions = live.map((object) => ({

@@ -44,7 +44,7 @@ export class CustomAttributeRegister {
     const registered = this.#registered.get(tenantId)
     const isKnown = ({ objectType, names }: AddedNames): boolean =>
       names.length === 0 || (registered !== undefined && names.every((name) => registered[objectType].has(name)))
-    const unknown = added.filter((one) => !isKnown(one))
+    const unknown = added.filter((addition) => !isKnown(addition))
     if (unknown.length === 0) return new Map()
     return retryOnConflict(() => this.#registerUnknown(tenantId, unknown))
   }
@@ -72,11 +72,11 @@ function withNames(
   const names = setsOf(before)
   const refusals = new Map<AddedNames, RefusalEntry>()
   let isChanged = false
-  for (const one of added) {
-    const known = names[one.objectType]
-    const missing = one.names.filter((name) => !known.has(name))
+  for (const addition of added) {
+    const known = names[addition.objectType]
+    const missing = addition.names.filter((name) => !known.has(name))
     const exceeding = missing[limitCount - known.size]
-    if (exceeding !== undefined) refusals.set(one, tooMany(one.objectType, exceeding, limitCount))
+    if (exceeding !== undefined) refusals.set(addition, tooMany(addition.objectType, exceeding, limitCount))
     else for (const name of missing) known.add(name)
     isChanged ||= exceeding === undefined && missing.length > 0
   }

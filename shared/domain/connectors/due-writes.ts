@@ -66,7 +66,7 @@ export async function dueWrites(
   for (const { object, unresolved } of onContribution === undefined ? [] : [...live.values()].flat()) {
     onContribution?.(object.id, unresolved)
   }
-  const storedById = new Map(stored.map((each) => [each.value.id, each]))
+  const storedById = new Map(stored.map((object) => [object.value.id, object]))
   const before = stored.map(({ value }) => value)
   const former = await formerContributors(tenantId, before, live, objects)
   const moved = movedContributors(
@@ -79,8 +79,8 @@ export async function dueWrites(
     const all = live.get(id) ?? []
     const contributions = all.map(({ contribution }) => contribution)
     const mergedInto = mergedIntoById.get(id) ?? moved.get(id) ?? before?.value.mergedInto
-    const merged = (some: readonly Contribution[]) =>
-      mergedOrDeleted(id, some, before?.value ?? stubs.get(id), mergedInto)
+    const merged = (merging: readonly Contribution[]) =>
+      mergedOrDeleted(id, merging, before?.value ?? stubs.get(id), mergedInto)
     const whole = merged(contributions)
     const carriers = all.flatMap(({ object, contribution }) =>
       rules.supplements(object.connectorId) ? [] : [contribution],
@@ -94,7 +94,7 @@ export async function dueWrites(
       return []
     }
     if (after === undefined) return []
-    const unresolved = all.flatMap((each) => each.unresolved)
+    const unresolved = all.flatMap((contribution) => contribution.unresolved)
     return [{ before: before?.value, after: withUnresolved(after, before?.value, unresolved, deriveId) }]
   })
   const changes = await scheduler.run(merging)
@@ -106,7 +106,7 @@ export async function dueWrites(
     if (before !== undefined && !changedIds.has(object.id) && isSameCoreObject(before, object)) return []
     const contributors = live.get(object.id) ?? []
     const connectorOf = (id: string) =>
-      (contributors.find((each) => each.object.id === id)?.object ?? former.get(id))?.connectorId
+      (contributors.find((contributor) => contributor.object.id === id)?.object ?? former.get(id))?.connectorId
     const known = { connectorOf, live: contributors.map(({ contribution }) => contribution) }
     const changed = withIdentityChanges(object, before, known, toTimestamp(mergedAtMs))
     return [{ object: withFormerState(changed, before, mergedAtMs), version: stored?.version, before }]
@@ -125,7 +125,7 @@ function mergedOrDeleted(
 }
 
 /**
- * Returns the due writes together with those of identities that take over an account that one of them lets go. They are
+ * Returns the due writes together with those of identities that take over an account that one of them releases. They are
  * written first: an interruption in between leaves two holders, which the repeated write resolves, and not an account
  * without a holder, which it would not notice.
  */

@@ -15,7 +15,8 @@ export type Duplicate = Static<typeof Duplicate>
 /** A separator that no join key contains: custom names have spaces. */
 const keyAndValue = (text: string, keys: readonly string[]): readonly [key: string, value: string] => {
   const key =
-    keys.filter((each) => text.startsWith(`${each} `)).sort((one, other) => other.length - one.length)[0] ?? ''
+    keys.filter((candidate) => text.startsWith(`${candidate} `)).sort((left, right) => right.length - left.length)[0] ??
+    ''
   return [key, text.slice(key.length + 1)]
 }
 
@@ -39,7 +40,7 @@ export async function listDuplicates(
   }
   return [...idsOf]
     .filter(([, ids]) => ids.size > 1)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([text, ids]) => {
       const [key, value] = keyAndValue(text, rules.joinKeys)
       return { key, value: key === 'nin' ? 'hidden' : value, identityIds: [...ids].sort() }

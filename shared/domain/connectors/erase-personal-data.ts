@@ -92,9 +92,9 @@ export function withoutPersonalTexts(
   const isOwn = entry.actorId === identityId
   const erased = (value: unknown, name?: string): unknown => {
     if (typeof value === 'string') return texts.has(value) || (isOwn && name === 'notes') ? ERASED : value
-    if (Array.isArray(value)) return value.map((each) => erased(each))
+    if (Array.isArray(value)) return value.map((item) => erased(item))
     if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, erased(each, key)]))
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, erased(member, key)]))
   }
   return erased(entry)
 }

@@ -1,17 +1,18 @@
 import type { Connector } from './connector.ts'
 import {
   type ConnectorObject,
-  type ConnectorObjectStore,
+  type ConnectorObjectLookup,
+  type ConnectorObjectWriter,
   connectorObjectId,
   type DataValue,
   type DeriveId,
   REFERENCES,
   referenceIds,
 } from './connector-object.ts'
-import type { WriteDecision } from './decide-writes.ts'
+import type { WriteDecision } from './write-decision.ts'
 
 type RenameDependencies = {
-  readonly objects: Pick<ConnectorObjectStore, 'referringTo' | 'write'>
+  readonly objects: Pick<ConnectorObjectLookup, 'referringTo'> & Pick<ConnectorObjectWriter, 'write'>
   readonly deriveId: DeriveId
 }
 
@@ -28,7 +29,7 @@ export async function followRenames(
   { objects, deriveId }: RenameDependencies,
 ): Promise<void> {
   const renamed = decisions.flatMap((decision) => decision.renamed ?? [])
-  for (const [objectType, ofType] of Map.groupBy(renamed, (each) => each.objectType)) {
+  for (const [objectType, ofType] of Map.groupBy(renamed, (object) => object.objectType)) {
     const names = new Map(ofType.map(({ formerId, externalId }) => [formerId, externalId]))
     for (let attempt = 0; ; attempt += 1) {
       const referring = await objects.referringTo(tenantId, objectType, [...names.keys()])

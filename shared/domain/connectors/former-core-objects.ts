@@ -31,7 +31,7 @@ export function withMoved(
   before: ConnectorObject | undefined,
   moved: readonly MovedIdentity[],
 ): ConnectorObject {
-  const all = new Map([...(before?.movedIdentities ?? []), ...moved].map((each) => [each.id, each]))
+  const all = new Map([...(before?.movedIdentities ?? []), ...moved].map((identity) => [identity.id, identity]))
   const movedIdentities = [...all.values()].slice(-MOVED_IDENTITIES_COUNT)
   return { ...object, ...(movedIdentities.length > 0 && { movedIdentities }) }
 }
@@ -81,7 +81,7 @@ export function possiblyStaleOf(object: ConnectorObject, rules: ConnectorRules):
   const others = moved.map((identity) => ({
     id: identity.id,
     objectType,
-    coreObjects: identity.coreObjectIds.map((each) => stubOf(object, each)),
+    coreObjects: identity.coreObjectIds.map((id) => stubOf(object, id)),
   }))
   return [own, ...others]
 }

@@ -23,7 +23,7 @@ export type People<T> = {
  *   person.
  * - Identities that belong to one core object stay together while a key agrees.
  * - Others join by the first key with a value on both sides. A value that two identities of one connector have, or that
- *   identities with different `nin` have beside one without, joins nobody, and ends the search of all who have it.
+ *   identities with different `nin` have beside one without, joins none, and ends the search of all that have it.
  * - Identities of supplementing connectors come last and change nothing in this: each belongs to the one person that its
  *   first key finds.
  *
@@ -36,7 +36,7 @@ export function groupByPerson<T extends Joinable>(
   returning?: string,
 ): People<T> {
   let found = groupOnce(identities, rules, ({ id, coreObjectId }) => (id === returning ? undefined : coreObjectId))
-  // Whoever has joined another can be ruled out as a candidate of a third.
+  // An identity that has joined another one can stop being a candidate of a third.
   for (let count = identities.length; found.people.length > 1 && found.people.length < count; ) {
     count = found.people.length
     const personOf = new Map(found.people.flatMap((person, index) => person.map(({ id }) => [id, String(index)])))
@@ -45,7 +45,7 @@ export function groupByPerson<T extends Joinable>(
   return found
 }
 
-/** @param heldBy What those have in common who are one person so far; undefined for one who belongs to nobody yet. */
+/** @param heldBy Equal for the identities of one person so far; undefined for one that belongs to no person yet. */
 function groupOnce<T extends Joinable>(
   identities: readonly T[],
   rules: ConnectorRules,
@@ -80,10 +80,10 @@ function groupOnce<T extends Joinable>(
 
 const byAge =
   ({ rankOf }: ConnectorRules) =>
-  (one: Pick<Joinable, 'id' | 'connectorId'>, other: Pick<Joinable, 'id' | 'connectorId'>): number =>
-    rankOf(one.connectorId) - rankOf(other.connectorId) || (one.id < other.id ? -1 : 1)
+  (left: Pick<Joinable, 'id' | 'connectorId'>, right: Pick<Joinable, 'id' | 'connectorId'>): number =>
+    rankOf(left.connectorId) - rankOf(right.connectorId) || (left.id < right.id ? -1 : 1)
 
-/** The identities of each value of a key that counts between them: those of several connectors, one of which lists it. */
+/** The identities of each value of a key that counts between them: of several connectors, if one of these lists it. */
 function groupsWith<T extends Joinable>(key: string, identities: readonly T[], rules: ConnectorRules): [string, T[]][] {
   const byValue = new Map<string, T[]>()
   for (const identity of identities) {
@@ -110,15 +110,17 @@ class Grouping<T extends Joinable> {
     return this.#personOf.get(identity) as T[]
   }
 
-  join(one: T, other: T): void {
-    const [first, second] = [this.personOf(one), this.personOf(other)]
+  join(left: T, right: T): void {
+    const [first, second] = [this.personOf(left), this.personOf(right)]
     if (first === second) return
     const person = [...first, ...second]
     for (const identity of person) this.#personOf.set(identity, person)
   }
 
-  canBeOne(one: T, other: T): boolean {
-    return this.personOf(one).every((each) => !this.personOf(other).some((another) => areOtherPeople(each, another)))
+  canBeOne(left: T, right: T): boolean {
+    return this.personOf(left).every(
+      (identity) => !this.personOf(right).some((another) => areOtherPeople(identity, another)),
+    )
   }
 
   /** In the order of their oldest identities. */
@@ -126,9 +128,9 @@ class Grouping<T extends Joinable> {
     const position = new Map(this.#order.map((identity, index) => [identity, index]))
     const at = (identity: T | undefined): number => (identity && position.get(identity)) ?? 0
     const sorted = [...new Set(this.#personOf.values())].map((person) =>
-      person.toSorted((one, other) => at(one) - at(other)),
+      person.toSorted((left, right) => at(left) - at(right)),
     )
-    return sorted.sort(([one], [other]) => at(one) - at(other))
+    return sorted.sort(([left], [right]) => at(left) - at(right))
   }
 }
 
@@ -210,7 +212,9 @@ function personOfSupplement<T extends Joinable>(
         (rules.joinsOn(identity.connectorId, held.key) || rules.joinsOn(other.connectorId, held.key)),
     )
   const held = heldBy(identity)
-  const former = people.find((person) => held !== undefined && carriersOf(person).some((each) => heldBy(each) === held))
+  const former = people.find(
+    (person) => held !== undefined && carriersOf(person).some((carrier) => heldBy(carrier) === held),
+  )
   if (former !== undefined && keys.some((key) => agrees(former, key))) return former
   for (const held of keys) {
     const found = people.filter((person) => agrees(person, held))

@@ -9,7 +9,7 @@ const MAX_CHANGES_COUNT = 100
 export type Contributors = {
   /** Undefined for one that is not stored any more. */
   connectorOf(connectorObjectId: string): string | undefined
-  /** Those that contribute now, the oldest connector first. */
+  /** Identities that contribute now, the oldest connector first. */
   readonly live: readonly Contribution[]
 }
 
@@ -69,9 +69,7 @@ function replacements(
   for (const id of joined) {
     const taken = new Set(replaced.values())
     const connectorId = connectorOf(id)
-    const former = left.find(
-      (each) => !taken.has(each) && connectorId !== undefined && connectorOf(each) === connectorId,
-    )
+    const former = left.find((id) => !taken.has(id) && connectorId !== undefined && connectorOf(id) === connectorId)
     if (former !== undefined) replaced.set(id, former)
   }
   return replaced

@@ -1,11 +1,8 @@
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { groupByPerson, type People } from './group-by-person.ts'
-import { areOtherPeople, joinKeysInOrder, rekeyingKeysOf } from './join-keys.ts'
+import { type Identity, IdentityIndex, isLiveIdentity, type WrittenIdentity } from './identity-index.ts'
 import { exceedsCoreObject } from './merged-core-object.ts'
-
-/** An identity being written, possibly without a core object yet. */
-export type WrittenIdentity = Omit<ConnectorObject, 'coreObjectId'>
 
 /** The core object of an identity, and the other identities that move to another core object because of it. */
 export type Placement = {
@@ -18,8 +15,6 @@ export type Placement = {
   /** Leaves all identities as they were before. */
   undo(): void
 }
-
-type Identity = WrittenIdentity & { readonly coreObjectId?: string }
 
 type IdentityResolverDependencies = {
   readonly rules: ConnectorRules
@@ -34,20 +29,13 @@ type IdentityResolverDependencies = {
  * them.
  */
 export class IdentityResolver {
-  readonly #identities = new Map<string, Identity>()
-  /**
-   * Ids of live identities by what they share, a join key or a core object; ids of soft-deleted ones by the join keys
-   * that they had in their connector; and ids of all identities by the core object that they claim: those of
-   * soft-deleted ones are not assigned to others, except to the same person under a new external id.
-   */
-  readonly #index = new Map<string, Set<string>>()
   readonly #deps: IdentityResolverDependencies
-  /** What the last placement has replaced, in order; undefined for a new identity. */
-  readonly #replaced: [id: string, before: Identity | undefined][] = []
+  readonly #index: IdentityIndex
 
   constructor(identities: Iterable<ConnectorObject>, deps: IdentityResolverDependencies) {
     this.#deps = deps
-    for (const identity of identities) this.#put(identity)
+    this.#index = new IdentityIndex(deps.rules)
+    for (const identity of identities) this.#index.put(identity)
   }
 
   /**
@@ -55,27 +43,26 @@ export class IdentityResolver {
    * @param formerId The id that it had under its former name.
    */
   place(written: WrittenIdentity, formerId?: string): Placement {
-    const before = this.#identities.get(formerId ?? written.id)
-    this.#replaced.length = 0
-    if (formerId !== undefined) this.#put(formerId)
-    const connected = before === undefined ? [] : this.#connectedTo([before])
+    const before = this.#index.get(formerId ?? written.id)
+    this.#index.begin()
+    if (formerId !== undefined) this.#index.put(formerId)
+    const connected = before === undefined ? [] : this.#index.connectedTo([before])
     const { coreObjectId: former, supplements, formerCoreObjectIds } = before ?? {}
-    this.#put({
+    this.#index.put({
       ...{ ...written, ...(former && { coreObjectId: former }) },
       ...{ ...(supplements && { supplements }), ...(formerCoreObjectIds && { formerCoreObjectIds }) },
     })
     const changed = this.#assign(
       [written.id, ...connected],
-      before !== undefined && isLive(before) ? undefined : written.id,
+      before !== undefined && isLiveIdentity(before) ? undefined : written.id,
     )
-    const { coreObjectId, conflictKeys } = this.#identities.get(written.id) as ConnectorObject
-    const sharing = this.#identitiesWith(this.#withKey(`core ${coreObjectId}`))
+    const { coreObjectId, conflictKeys } = this.#index.get(written.id) as ConnectorObject
+    const sharing = this.#index.inCoreObject(coreObjectId)
     // What supplements a person never makes the data of those who carry it too large.
-    const person = this.#carries(written as Identity) ? sharing.filter((each) => this.#carries(each)) : sharing
-    const replaced = [...this.#replaced]
-    const undo = () => {
-      for (const [id, former] of replaced.toReversed()) this.#put(former ?? id)
-    }
+    const person = this.#carries(written as Identity)
+      ? sharing.filter((candidate) => this.#carries(candidate))
+      : sharing
+    const undo = this.#index.undo()
     const movers = changed.filter(({ id }) => id !== written.id)
     return { coreObjectId, movers, conflictKeys, isTooLarge: isTooLarge(person, this.#deps.rules), undo }
   }
@@ -87,14 +74,14 @@ export class IdentityResolver {
    * deleted one continues, if no other identity carries it.
    */
   remove(deleted: ConnectorObject): { readonly movers: readonly ConnectorObject[]; readonly continuedIn?: string } {
-    const connected = this.#connectedTo([deleted])
-    this.#put(deleted)
+    const connected = this.#index.connectedTo([deleted])
+    this.#index.put(deleted)
     const { coreObjectId } = deleted
     const other = this.#carries(deleted) ? this.#onlyLiveLike(deleted) : undefined
     const isOlder = other !== undefined && createdAtMs(other) < createdAtMs(deleted)
     const renamed = other === undefined || isOlder ? undefined : { id: other.id, coreObjectId }
     const movers = this.#assign(connected, undefined, renamed)
-    const remaining = other && this.#identities.get(other.id)?.coreObjectId
+    const remaining = other && this.#index.get(other.id)?.coreObjectId
     const isContinued = remaining !== undefined && remaining !== coreObjectId && !this.#isCarried(coreObjectId)
     return { movers, ...(isContinued && isOlder && { continuedIn: remaining }) }
   }
@@ -109,22 +96,24 @@ export class IdentityResolver {
     returning: string | undefined,
     renamed?: { readonly id: string; readonly coreObjectId: string },
   ): ConnectorObject[] {
-    const starts = this.#identitiesWith(ids)
-    const identities = [...new Set([...starts, ...this.#identitiesWith(this.#connectedTo(starts))])].filter(isLive)
+    const starts = this.#index.ofIds(ids)
+    const identities = [...new Set([...starts, ...this.#index.ofIds(this.#index.connectedTo(starts))])].filter(
+      isLiveIdentity,
+    )
     const { people, unmatched, conflicts } = groupByPerson(identities, this.#deps.rules, returning)
     const carried = Map.groupBy(
-      identities.filter((each) => this.#carries(each)),
+      identities.filter((identity) => this.#carries(identity)),
       ({ coreObjectId }) => coreObjectId,
     )
     const taken = new Set<string | undefined>()
     const assignments = people.map((person) => {
-      const carriers = person.filter((each) => this.#carries(each))
+      const carriers = person.filter((identity) => this.#carries(identity))
       const own = carriers.find(
-        (each) =>
-          each.coreObjectId !== undefined &&
-          !taken.has(each.coreObjectId) &&
-          (each.id !== returning || !this.#isHeldByOthers(each.coreObjectId, person)) &&
-          (each.supplements === undefined || !this.#wasCarriedByOthers(each.coreObjectId, person)),
+        (carrier) =>
+          carrier.coreObjectId !== undefined &&
+          !taken.has(carrier.coreObjectId) &&
+          (carrier.id !== returning || !this.#isHeldByOthers(carrier.coreObjectId, person)) &&
+          (carrier.supplements === undefined || !this.#wasCarriedByOthers(carrier.coreObjectId, person)),
       )
       // What it was before counts less than who has its keys: a system can give a former external id to another person.
       const former = own === undefined || own.id === returning ? this.#formerCoreObject(carriers, returning) : undefined
@@ -137,7 +126,7 @@ export class IdentityResolver {
     const changed = assignments.flatMap(({ person, kept }) =>
       this.#move(person, kept ?? this.#newCoreObject(person[0] as Identity, returning)),
     )
-    // One that belongs to nobody stays where it is, unless others carry that core object.
+    // An identity that belongs to no person stays where it is, unless others carry that core object.
     for (const identity of unmatched) {
       const { coreObjectId } = identity
       const isFree = coreObjectId !== undefined && !this.#isCarried(coreObjectId)
@@ -146,7 +135,7 @@ export class IdentityResolver {
     const followers = [...carried].flatMap(([coreObjectId, carriers]) => this.#follow(coreObjectId, carriers))
     const marked = this.#markConflicts(identities, conflicts)
     const changedIds = new Set([...changed, ...followers, ...marked].map(({ id }) => id))
-    return [...changedIds].map((id) => this.#identities.get(id) as ConnectorObject)
+    return [...changedIds].map((id) => this.#index.get(id) as ConnectorObject)
   }
 
   /**
@@ -158,36 +147,38 @@ export class IdentityResolver {
   #follow(coreObjectId: string | undefined, carriers: readonly Identity[]): ConnectorObject[] {
     if (coreObjectId === undefined || this.#isCarried(coreObjectId)) return []
     const [target, ...others] = new Set(
-      this.#identitiesWith(carriers.map(({ id }) => id)).map((each) => each.coreObjectId),
+      this.#index.ofIds(carriers.map(({ id }) => id)).map((carrier) => carrier.coreObjectId),
     )
     if (target === undefined || others.length > 0) return []
-    const deleted = this.#identitiesWith(this.#withKey(claimOf(coreObjectId))).filter((each) => !isLive(each))
-    for (const each of deleted) {
-      this.#put({ ...each, formerCoreObjectIds: [coreObjectId, ...(each.formerCoreObjectIds ?? [])] })
+    const deleted = this.#index.claiming(coreObjectId).filter((claimant) => !isLiveIdentity(claimant))
+    for (const claimant of deleted) {
+      this.#index.put({ ...claimant, formerCoreObjectIds: [coreObjectId, ...(claimant.formerCoreObjectIds ?? [])] })
     }
-    return this.#move(this.#identitiesWith(deleted.map(({ id }) => id)), target)
+    return this.#move(this.#index.ofIds(deleted.map(({ id }) => id)), target)
   }
 
   /** @returns The identities whose conflicts have changed. */
   #markConflicts(identities: readonly Identity[], conflicts: People<Identity>['conflicts']): Identity[] {
     const keysOf = new Map<string, string[]>()
-    for (const { key, value, identities: some } of conflicts) {
-      for (const { id } of some) keysOf.set(id, [...(keysOf.get(id) ?? []), `${key} ${value}`])
+    for (const { key, value, identities: claimants } of conflicts) {
+      for (const { id } of claimants) keysOf.set(id, [...(keysOf.get(id) ?? []), `${key} ${value}`])
     }
     return identities.flatMap(({ id }) => {
-      const { conflictKeys: before, ...identity } = this.#identities.get(id) as Identity
+      const { conflictKeys: before, ...identity } = this.#index.get(id) as Identity
       const after = keysOf.get(id)
       if (JSON.stringify(before) === JSON.stringify(after)) return []
       const marked = { ...identity, ...(after && { conflictKeys: after }) }
-      this.#put(marked)
+      this.#index.put(marked)
       return [marked]
     })
   }
 
   /** Assigns the person to a core object. @returns The identities that move. */
   #move(person: readonly Identity[], coreObjectId: string): ConnectorObject[] {
-    const moved = person.filter((each) => each.coreObjectId !== coreObjectId).map((each) => ({ ...each, coreObjectId }))
-    for (const each of moved) this.#put(each)
+    const moved = person
+      .filter((identity) => identity.coreObjectId !== coreObjectId)
+      .map((identity) => ({ ...identity, coreObjectId }))
+    for (const identity of moved) this.#index.put(identity)
     return moved
   }
 
@@ -214,10 +205,10 @@ export class IdentityResolver {
   #formerCoreObject(person: readonly Identity[], returning: string | undefined): string | undefined {
     const written = person.find(({ id }) => id === returning)
     if (written === undefined) return undefined
-    const former = this.#sameKey(written, formerKeysOf(written, this.#deps.rules))
-    const [coreObjectId, ...others] = new Set(former.map((each) => each.coreObjectId))
+    const former = this.#index.deletedLike(written)
+    const [coreObjectId, ...others] = new Set(former.map((identity) => identity.coreObjectId))
     if (coreObjectId === undefined || others.length > 0 || this.#isCarried(coreObjectId)) return undefined
-    const likeIt = former.every((each) => this.#onlyLiveLike(each as ConnectorObject)?.id === written.id)
+    const likeIt = former.every((identity) => this.#onlyLiveLike(identity as ConnectorObject)?.id === written.id)
     return likeIt ? coreObjectId : undefined
   }
 
@@ -226,24 +217,13 @@ export class IdentityResolver {
   }
 
   #carriersOf(coreObjectId: string | undefined): Identity[] {
-    return this.#identitiesWith(this.#withKey(`core ${coreObjectId}`)).filter((each) => this.#carries(each))
+    return this.#index.inCoreObject(coreObjectId).filter((identity) => this.#carries(identity))
   }
 
   /** The live identity of the same connector with the same join key, when there is exactly one. */
   #onlyLiveLike(deleted: ConnectorObject): Identity | undefined {
-    const live = this.#sameKey(deleted, rekeyingKeysOf(deleted, this.#deps.rules)).filter(
-      ({ connectorId }) => connectorId === deleted.connectorId,
-    )
+    const live = this.#index.withKeysOf(deleted).filter(({ connectorId }) => connectorId === deleted.connectorId)
     return live.length === 1 ? live[0] : undefined
-  }
-
-  /** The identities with the first of the keys that any has, except those that certainly are other people. */
-  #sameKey(identity: Identity, keys: readonly string[]): Identity[] {
-    for (const key of keys) {
-      const found = this.#identitiesWith(this.#withKey(key)).filter((each) => !areOtherPeople(each, identity))
-      if (found.length > 0) return found
-    }
-    return []
   }
 
   /**
@@ -254,71 +234,15 @@ export class IdentityResolver {
   #newCoreObject({ id, formerIds, formerCoreObjectIds }: Identity, returning: string | undefined): string {
     const own = this.#deps.ownCoreObjectId(id)
     const isLeft = id === returning && formerCoreObjectIds?.includes(own)
-    return formerIds === undefined && !isLeft && this.#withKey(claimOf(own)).size === 0 ? own : this.#deps.newId()
-  }
-
-  /** Returns the ids of all live identities connected to the starts by shared keys or core objects, directly or not. */
-  #connectedTo(starts: readonly Identity[]): string[] {
-    const found = new Set<string>()
-    const keys = new Set(starts.flatMap((start) => sharedBy(start, this.#deps.rules)))
-    // Also those that are added meanwhile.
-    for (const key of keys) {
-      for (const identity of this.#identitiesWith(this.#withKey(key))) {
-        found.add(identity.id)
-        for (const other of sharedBy(identity, this.#deps.rules)) keys.add(other)
-      }
-    }
-    return [...found]
-  }
-
-  #identitiesWith(ids: Iterable<string>): Identity[] {
-    return [...ids].map((id) => this.#identities.get(id) as Identity)
-  }
-
-  #withKey(key: string): Set<string> {
-    const known = this.#index.get(key) ?? new Set()
-    this.#index.set(key, known)
-    return known
-  }
-
-  /** @param identity The id alone removes the identity. */
-  #put(identity: Identity | string): void {
-    const id = typeof identity === 'string' ? identity : identity.id
-    const before = this.#identities.get(id)
-    this.#replaced.push([id, before])
-    for (const key of before === undefined ? [] : indexKeysOf(before, this.#deps.rules)) this.#withKey(key).delete(id)
-    this.#identities.delete(id)
-    if (typeof identity === 'string') return
-    this.#identities.set(id, identity)
-    for (const key of indexKeysOf(identity, this.#deps.rules)) this.#withKey(key).add(id)
+    return formerIds === undefined && !isLeft && this.#index.claiming(own).length === 0 ? own : this.#deps.newId()
   }
 }
 
-/** Of several identities, each of which has less than half of it. */
+/** Whether the merged data of several identities exceed a core object. The data of each alone are below half of it. */
 function isTooLarge(person: readonly Identity[], rules: ConnectorRules): boolean {
   if (person.length < 2) return false
-  const oldestFirst = person.toSorted((one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId))
+  const oldestFirst = person.toSorted((left, right) => rules.rankOf(left.connectorId) - rules.rankOf(right.connectorId))
   return exceedsCoreObject(Object.assign({}, ...oldestFirst.toReversed().map(({ data }) => data)))
 }
 
 const createdAtMs = (identity: Identity): number => identity.createdAtMs ?? 0
-
-const isLive = ({ deletedAtMs }: Identity): boolean => deletedAtMs === undefined
-
-function sharedBy(identity: Identity, rules: ConnectorRules): string[] {
-  const { coreObjectId } = identity
-  return [...joinKeysInOrder(identity, rules), ...(coreObjectId === undefined ? [] : [`core ${coreObjectId}`])]
-}
-
-/** The keys under which deleted identities of the connector are found. */
-const formerKeysOf = (identity: Identity, rules: ConnectorRules): string[] =>
-  rekeyingKeysOf(identity, rules).map((key) => `former ${identity.connectorId} ${key}`)
-
-const claimOf = (coreObjectId: string | undefined): string => `claim ${coreObjectId}`
-
-function indexKeysOf(identity: Identity, rules: ConnectorRules): string[] {
-  return [
-    ...(isLive(identity) ? sharedBy(identity, rules) : formerKeysOf(identity, rules)),
-    claimOf(identity.coreObjectId),
-  ]
-}

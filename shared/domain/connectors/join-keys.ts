@@ -67,8 +67,8 @@ export function storedFoldedKeys(
 }
 
 /** Two different `nin` are two people, whichever other key they share. */
-export function areOtherPeople(one: WithKeys, other: WithKeys): boolean {
-  const [first, second] = [foldedKey(one.data, 'nin'), foldedKey(other.data, 'nin')]
+export function areOtherPeople(left: WithKeys, right: WithKeys): boolean {
+  const [first, second] = [foldedKey(left.data, 'nin'), foldedKey(right.data, 'nin')]
   return first !== undefined && second !== undefined && first !== second
 }
 
@@ -78,11 +78,11 @@ export function hasJoiningValue({ connectorId }: WithKeys, key: string, rules: C
 }
 
 /** Whether this key says that two identities of different connectors are one person. */
-export function joins(one: WithKeys, other: WithKeys, key: string, rules: ConnectorRules): boolean {
-  const [first, second] = [one, other].map((each) =>
-    hasJoiningValue(each, key, rules) ? foldedKey(each.data, key) : undefined,
+export function joins(left: WithKeys, right: WithKeys, key: string, rules: ConnectorRules): boolean {
+  const [first, second] = [left, right].map((identity) =>
+    hasJoiningValue(identity, key, rules) ? foldedKey(identity.data, key) : undefined,
   )
-  if (first === undefined || first !== second || one.connectorId === other.connectorId) return false
-  if (rules.supplements(one.connectorId) && rules.supplements(other.connectorId)) return false
-  return (rules.joinsOn(one.connectorId, key) || rules.joinsOn(other.connectorId, key)) && !areOtherPeople(one, other)
+  if (first === undefined || first !== second || left.connectorId === right.connectorId) return false
+  if (rules.supplements(left.connectorId) && rules.supplements(right.connectorId)) return false
+  return (rules.joinsOn(left.connectorId, key) || rules.joinsOn(right.connectorId, key)) && !areOtherPeople(left, right)
 }

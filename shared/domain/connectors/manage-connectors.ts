@@ -1,6 +1,6 @@
 import type { KnownCaller } from '../../kernel/caller.ts'
+import { enqueueAudit } from '../../kernel/enqueue-messages.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
-import { enqueueAudit } from '../../kernel/notifications.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'

@@ -1,9 +1,9 @@
 import type { Connector } from './connector.ts'
 import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import type { WriteDecision } from './decide-writes.ts'
 import { type MergeDependencies, mergeCoreObjects, staleCoreObjects } from './merge-core-objects.ts'
 import type { CoreObjectStub } from './merged-core-object.ts'
+import type { WriteDecision } from './write-decision.ts'
 
 type WriteScope = { readonly tenantId: string; readonly connector: Connector; readonly rules: ConnectorRules }
 

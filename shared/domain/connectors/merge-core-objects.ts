@@ -24,7 +24,7 @@ export type MergeDependencies = DueWriteDependencies & {
 
 type CoreObjectMerge = Pick<MergeBasis, 'stubs' | 'changedIds' | 'rules'> & {
   /**
-   * Whether identities also let go of accounts that another one holds. A write compares only the accounts that it
+   * Whether identities also release accounts that another one holds. A write compares only the accounts that it
    * moves. Of two concurrent writes that give one account to two identities, the later one repairs this unless both are
    * interrupted.
    */
@@ -33,7 +33,7 @@ type CoreObjectMerge = Pick<MergeBasis, 'stubs' | 'changedIds' | 'rules'> & {
   readonly softDeletionDays: number
 }
 
-/** Core objects written. Those of which only texts were normalised differ in nothing that conditions see. */
+/** Core objects written. Those with normalised texts only differ in nothing that conditions see. */
 type MergeCounts = { readonly writtenCount: number; readonly normalisedCount: number }
 
 /** Core objects merged together. Bounds the memory used when thousands refer to one object. */
@@ -81,7 +81,7 @@ export async function mergeCoreObjects(
 /**
  * Writes the objects to which contributions of others have moved, before references move to them and the others are
  * deleted. An evaluation in between would otherwise find a person without these data, and remove the person's account
- * from groups. Both hold the account for that moment. Identities that take over an account that a survivor lets go come
+ * from groups. Both hold the account for that moment. Identities that take over an account that a survivor releases come
  * first.
  * @returns The number of objects written.
  */

@@ -45,7 +45,7 @@ export async function writeMerged(
     const referring = [...pending].filter(({ object, before }) => !hasStub(object.id) && refersTo(before, mergedAway))
     if (referring.length >= WRITES_TOGETHER_COUNT) continue
     const together = [...referring, mergedAway]
-    for (const each of together) pending.delete(each)
+    for (const object of together) pending.delete(object)
     for (const id of await write(tenantId, together)) conflicts.add(id)
   }
   const { own = [], referring = [] } = Object.groupBy(pending, ({ object }) =>
@@ -62,6 +62,6 @@ export async function writeMerged(
 function refersTo(object: MergedCoreObject | undefined, { object: { id } }: DueWrite): boolean {
   if (object === undefined) return false
   return Object.values(object.attributes).some((value) =>
-    [value].flat().some((each) => (each as Partial<Reference>).objectId === id),
+    [value].flat().some((reference) => (reference as Partial<Reference>).objectId === id),
   )
 }

@@ -89,15 +89,15 @@ export function deletedCoreObject(
 }
 
 /** Whether a stored core object equals the merge of its contributions. */
-export function isSameCoreObject(one: MergedCoreObject, other: MergedCoreObject): boolean {
+export function isSameCoreObject(left: MergedCoreObject, right: MergedCoreObject): boolean {
   return (
-    one.deleted === other.deleted &&
-    one.mergedInto === other.mergedInto &&
-    one.externalId === other.externalId &&
-    one.claimedAccount === other.claimedAccount &&
-    JSON.stringify(one.unresolved ?? []) === JSON.stringify(other.unresolved ?? []) &&
-    JSON.stringify(one.contributors) === JSON.stringify(other.contributors) &&
-    JSON.stringify(sortedByName(one.attributes)) === JSON.stringify(sortedByName(other.attributes))
+    left.deleted === right.deleted &&
+    left.mergedInto === right.mergedInto &&
+    left.externalId === right.externalId &&
+    left.claimedAccount === right.claimedAccount &&
+    JSON.stringify(left.unresolved ?? []) === JSON.stringify(right.unresolved ?? []) &&
+    JSON.stringify(left.contributors) === JSON.stringify(right.contributors) &&
+    JSON.stringify(sortedByName(left.attributes)) === JSON.stringify(sortedByName(right.attributes))
   )
 }
 
@@ -158,5 +158,5 @@ function resolvedValue(contribution: Contribution, name: string): AttributeValue
 
 /** Sorts attributes by name, so that the order in which they were sent makes no difference. */
 function sortedByName(attributes: Attributes): Attributes {
-  return Object.fromEntries(Object.entries(attributes).sort(([one], [other]) => (one < other ? -1 : 1)))
+  return Object.fromEntries(Object.entries(attributes).sort(([left], [right]) => (left < right ? -1 : 1)))
 }

@@ -39,7 +39,7 @@ export async function planConnector(
 ): Promise<ConnectorPlan> {
   await requireConnector(tenantId, id, connectors)
   const all = await connectors.list(tenantId)
-  const changed = all.map((each): Connector => (each.id === id ? { ...each, ...update } : each))
+  const changed = all.map((candidate): Connector => (candidate.id === id ? { ...candidate, ...update } : candidate))
   const [before, after] = [rulesOf(all), rulesOf(changed)]
   const identities: JoiningIdentity[] = []
   for await (const page of objects.joiningIdentities(tenantId, [...before.joinKeys, ...after.joinKeys])) {
@@ -73,7 +73,7 @@ function* connectedGroups(
     yield
     const shared = keysOf(identity, rules)
     const joined = new Set(shared.flatMap((key) => [groupOf.get(key) ?? []].filter((group) => group.length > 0)))
-    const [largest = [], ...others] = [...joined].sort((one, other) => other.length - one.length)
+    const [largest = [], ...others] = [...joined].sort((left, right) => right.length - left.length)
     for (const group of others) {
       groups.delete(group)
       for (const member of group) {
@@ -90,14 +90,16 @@ function* connectedGroups(
 
 const keysOf = (identity: JoiningIdentity, rules: readonly ConnectorRules[]): string[] => [
   `core ${identity.coreObjectId}`,
-  ...rules.flatMap((each) => joinKeysInOrder(identity, each)),
+  ...rules.flatMap((rule) => joinKeysInOrder(identity, rule)),
 ]
 
 function planOf(connected: readonly JoiningIdentity[], before: ConnectorRules, after: ConnectorRules): ConnectorPlan {
   const now = Map.groupBy(connected, ({ coreObjectId }) => coreObjectId)
-  const exists = new Set([...now].flatMap(([id, some]) => (some.some((each) => carries(each, before)) ? [id] : [])))
+  const exists = new Set(
+    [...now].flatMap(([id, identities]) => (identities.some((identity) => carries(identity, before)) ? [id] : [])),
+  )
   const { people } = groupByPerson(connected, after)
-  const carriersOf = people.map((person) => person.filter((each) => carries(each, after)))
+  const carriersOf = people.map((person) => person.filter((identity) => carries(identity, after)))
   const kept = new Map<string, readonly JoiningIdentity[]>()
   let merged = 0
   let added = 0
@@ -130,7 +132,7 @@ const carries = ({ connectorId }: JoiningIdentity, rules: ConnectorRules): boole
 function accountOf(identities: readonly JoiningIdentity[], rules: ConnectorRules): string | undefined {
   const binding = identities.filter(({ connectorId }) => rules.bindsAccounts(connectorId))
   const sorted = binding.toSorted(
-    (one, other) => rules.rankOf(one.connectorId) - rules.rankOf(other.connectorId) || (one.id < other.id ? -1 : 1),
+    (left, right) => rules.rankOf(left.connectorId) - rules.rankOf(right.connectorId) || (left.id < right.id ? -1 : 1),
   )
   const [account] = sorted.flatMap(({ data }) => data.directoryObjectId ?? [])
   return account as string | undefined

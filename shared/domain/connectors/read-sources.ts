@@ -3,7 +3,7 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import type { CoreObjectReader } from '../core/core-object-store.ts'
 import type { ConnectorStore } from './connector.ts'
-import { type ConnectorObjectStore, ExternalId } from './connector-object.ts'
+import { type ConnectorObjectLookup, ExternalId } from './connector-object.ts'
 import { rulesOf } from './connector-rules.ts'
 import { liveContributions } from './contributions.ts'
 import { joins } from './join-keys.ts'
@@ -33,7 +33,7 @@ export type IdentitySource = Static<typeof IdentitySource>
 export type SourceDependencies = {
   readonly coreObjects: CoreObjectReader
   readonly connectors: ConnectorStore
-  readonly objects: ConnectorObjectStore
+  readonly objects: ConnectorObjectLookup
 }
 
 /**
@@ -57,7 +57,7 @@ export async function readSources(
   const taken = new Set<string>(Object.keys(identity.attributes))
   const sources = contributions.get(identityId) ?? []
   return sources.map(({ object, contribution }, index) => {
-    const earlier = sources.slice(0, index).map((each) => each.object)
+    const earlier = sources.slice(0, index).map((source) => source.object)
     const merged = mergedCoreObject(identityId, [contribution])
     const used = Object.keys(merged.attributes).filter((name) => taken.delete(name))
     const { connectorId, externalId, data } = object

@@ -1,9 +1,9 @@
 import type { Connector } from './connector.ts'
 import type { ConnectorObject } from './connector-object.ts'
-import type { WriteDecision } from './decide-writes.ts'
 import { joinKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { type WriteScope, writeScope, writeWithRetries } from './write-attempts.ts'
+import type { WriteDecision } from './write-decision.ts'
 import type { WriteDependencies } from './write-dependencies.ts'
 
 /** The write that assigns a stored identity to a core object again. */
@@ -44,10 +44,10 @@ export async function rejoinMoved(
   }
   const byConnector = Map.groupBy(moved.values(), ({ connectorId }) => connectorId)
   const written: (WriteDecision | undefined)[] = []
-  for (const each of [connector, ...connectors.filter(({ id }) => id !== connector.id)]) {
-    const identities = byConnector.get(each.id) ?? []
+  for (const owner of [connector, ...connectors.filter(({ id }) => id !== connector.id)]) {
+    const identities = byConnector.get(owner.id) ?? []
     if (identities.length === 0) continue
-    written.push(...(await writeWithRetries(writeScope(tenantId, each, connectors), identities.map(rejoinOf), deps)))
+    written.push(...(await writeWithRetries(writeScope(tenantId, owner, connectors), identities.map(rejoinOf), deps)))
   }
   return written
 }

@@ -34,7 +34,7 @@ export class UnresolvedChanges {
     this.#changes.set(connectorId, (this.#changes.get(connectorId) ?? 0) + difference)
   }
 
-  /** Without connectors of which nothing has changed. */
+  /** Without connectors whose count has not changed. */
   entries(): readonly (readonly [connectorId: string, difference: number])[] {
     return [...this.#changes].filter(([, difference]) => difference !== 0)
   }

@@ -54,10 +54,12 @@ export function withUnresolved(
   derive: DeriveId,
 ): MergedCoreObject {
   if (object.deleted || found.length === 0) return object
-  const deleted = new Set((before?.unresolved ?? []).flatMap((each) => (each.isDeleted ? [keyOf(each)] : [])))
-  const unresolved = found.slice(0, MAX_STORED_COUNT).map(({ pointer: _pointer, expectedId, ...each }) => ({
-    ...each,
-    ...(deleted.has(keyOf(each)) && { isDeleted: true as const }),
+  const deleted = new Set(
+    (before?.unresolved ?? []).flatMap((reference) => (reference.isDeleted ? [keyOf(reference)] : [])),
+  )
+  const unresolved = found.slice(0, MAX_STORED_COUNT).map(({ pointer: _pointer, expectedId, ...reference }) => ({
+    ...reference,
+    ...(deleted.has(keyOf(reference)) && { isDeleted: true as const }),
     ...(expectedId !== undefined && { expectedId: ownCoreObjectId(expectedId, derive) }),
   }))
   return { ...object, unresolved }
@@ -70,7 +72,9 @@ const keyOf = ({ connectorId, externalId, attribute, reference }: UnresolvedRefe
 export function unresolvedCounts(object: MergedCoreObject | undefined): ReadonlyMap<string, number> {
   const references = object === undefined || object.deleted ? [] : (object.unresolved ?? [])
   return new Map(
-    [...Map.groupBy(references, ({ connectorId }) => connectorId)].map(([id, some]) => [id, some.length] as const),
+    [...Map.groupBy(references, ({ connectorId }) => connectorId)].map(
+      ([id, ofConnector]) => [id, ofConnector.length] as const,
+    ),
   )
 }
 
@@ -114,7 +118,7 @@ export async function listUnresolved(
   const page = await deps.coreObjects.withUnresolved(tenantId, connectorId, from, size)
   const items: ListedReference[] = []
   for (const object of page.items) {
-    const own = (object.unresolved ?? []).filter((each) => each.connectorId === connectorId)
+    const own = (object.unresolved ?? []).filter((reference) => reference.connectorId === connectorId)
     for (const [index, { externalId, attribute, reference }] of own.entries()) {
       if (object.id === position?.id && index < position.listedCount) continue
       if (items.length === size) return { items, continueAfter: `${object.id} ${index}` }

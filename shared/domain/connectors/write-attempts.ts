@@ -10,12 +10,13 @@ import {
   ownCoreObjectId,
 } from './connector-object.ts'
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
-import { decideWrite, type ItemOutcome, type WriteContext, type WriteDecision } from './decide-writes.ts'
+import { decideWrite } from './decide-writes.ts'
 import { IdentityResolver } from './identity-resolver.ts'
 import { joinKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { parentOfLive, readAncestors } from './org-tree.ts'
 import { ensureCounts } from './space-counts.ts'
+import type { ItemOutcome, WriteContext, WriteDecision } from './write-decision.ts'
 import type { WriteDependencies } from './write-dependencies.ts'
 import { limitRefusals } from './write-limits.ts'
 
@@ -85,8 +86,8 @@ async function attemptWrites(
   // In the order of the batch, so that one transaction writes what it names side by side: a person under both external ids.
   const decisions = writes.map((write) => decided.get(write) as WriteDecision)
   const due = new Map(
-    decisions.flatMap((each) =>
-      each.writes.map(({ object: { id } }) => [id, counted(last.get(id) as ConnectorObjectWrite, context)]),
+    decisions.flatMap((taken) =>
+      taken.writes.map(({ object: { id } }) => [id, counted(last.get(id) as ConnectorObjectWrite, context)]),
     ),
   )
   const { treeWrites = [], otherWrites = [] } = Object.groupBy(due.values(), ({ object }) => {
@@ -121,9 +122,9 @@ const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
 })
 
 /**
- * Of identities, changes come first, then deletions, then creations, in whichever order they were sent. So a person under a
- * new external id is found at once, instead of being somebody else with the same keys until the deletion; and one that
- * takes over from a deleted one has left others before.
+ * Orders the writes of identities: changes first, then deletions, then creations. So a person under a new external id
+ * is found at once, instead of being another person with the same keys until the deletion. And an identity that
+ * continues a deleted one has left others before.
  */
 function peopleInOrder(writes: readonly ObjectWrite[], { stored, connectorId, derive }: WriteContext): ObjectWrite[] {
   const isDeparture = ({ operation, objectType }: ObjectWrite) => operation === 'delete' && objectType === 'identity'

@@ -3,8 +3,8 @@ import type { RefusalEntry } from '../../kernel/refusals.ts'
 import type { Reservation, TenantQuota } from '../../kernel/tenant-quota.ts'
 import { connectorObjectId } from './connector-object.ts'
 import { type AddedNames, addedNames, type CustomAttributeRegister } from './custom-attribute-names.ts'
-import type { WriteContext } from './decide-writes.ts'
 import type { ObjectWrite } from './object-input.ts'
+import type { WriteContext } from './write-decision.ts'
 
 type LimitDependencies = {
   readonly customAttributes: CustomAttributeRegister
@@ -23,7 +23,7 @@ export async function limitRefusals(
 ): Promise<Limited> {
   const { added, created } = await scheduler.run(additions(writes, context))
   const tooMany = await customAttributes.register(tenantId, [...added.keys()])
-  const refusals = new Map([...tooMany].map(([one, entry]) => [added.get(one) as ObjectWrite, entry]))
+  const refusals = new Map([...tooMany].map(([addition, entry]) => [added.get(addition) as ObjectWrite, entry]))
   const counted = created.filter((write) => !refusals.has(write))
   const reservation = await connectorObjectQuota.take(tenantId, counted.length)
   for (const write of counted.slice(reservation.count)) refusals.set(write, connectorObjectQuota.refusal)
@@ -48,8 +48,8 @@ function* additions(writes: readonly ObjectWrite[], { stored, connectorId, deriv
     yield
     if (write.operation === 'delete') continue
     const before = stored.get(connectorObjectId({ ...write, connectorId }, derive))?.value
-    const one = addedNames(write.objectType, write.data, before?.data)
-    if (one.names.length > 0) added.set(one, write)
+    const addition = addedNames(write.objectType, write.data, before?.data)
+    if (addition.names.length > 0) added.set(addition, write)
     if (before === undefined && write.operation !== 'replace' && write.operation !== 'rejoin') created.push(write)
   }
   return { added, created }

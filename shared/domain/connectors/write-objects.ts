@@ -1,7 +1,6 @@
-import { enqueueEvaluation } from '../../kernel/notifications.ts'
+import { enqueueEvaluation } from '../../kernel/enqueue-messages.ts'
 import { Refusal, refusalEntry } from '../../kernel/refusals.ts'
 import type { Connector } from './connector.ts'
-import type { ItemOutcome, WriteDecision } from './decide-writes.ts'
 import { followRenames } from './follow-renames.ts'
 import { mergeAffected } from './merge-affected.ts'
 import type { ObjectWrite } from './object-input.ts'
@@ -9,6 +8,7 @@ import { rejoinMoved, rejoins } from './rejoin-identities.ts'
 import { applyUnresolved, forgetCounts, UnresolvedChanges } from './space-counts.ts'
 import type { PlacedReference } from './unresolved-references.ts'
 import { type WriteScope, writeScope, writeWithRetries } from './write-attempts.ts'
+import type { ItemOutcome, WriteDecision } from './write-decision.ts'
 import type { WriteDependencies } from './write-dependencies.ts'
 
 /** The outcome of an item that always conflicted. */

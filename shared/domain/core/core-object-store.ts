@@ -29,8 +29,8 @@ export interface CoreObjectReader {
   /** Returns the relationships of these objects, ordered by id. */
   relationshipsOf(tenantId: string, end: 'identity' | 'orgUnit', ids: readonly string[]): Promise<CoreObject[]>
   /**
-   * Returns the first `limit` matches by the statement's table of searchable attributes, ordered by display name or
-   * title, then id. Objects without a name come last.
+   * Returns the first `limit` matches by the searchable attributes, ordered by display name or title, then id. Objects
+   * without a name come last.
    * @param among Restricts the search to these objects; undefined for all.
    */
   search(

@@ -14,4 +14,4 @@ export function foldedText(text: string): string {
 }
 
 /** The order of names in lists: that of the root locale. */
-export const compareNames: (one: string, other: string) => number = new Intl.Collator('und').compare
+export const compareNames: (left: string, right: string) => number = new Intl.Collator('und').compare

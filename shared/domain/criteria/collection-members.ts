@@ -28,7 +28,7 @@ export type MembersBySlot = { readonly kind: 'bySlot'; readonly objectType: RowO
 export type Row = readonly [identity: number, orgUnit: number, relationship: number]
 
 /**
- * Whether a row is a member of a collection. A membership whose position is gone, or is held by somebody else, counts as
+ * Whether a row is a member of a collection. A membership whose position is gone, or has another holder, counts as
  * one for no position: the row may be older or newer than the membership.
  */
 export function isRowOf(members: CollectionMembers | MembersBySlot, row: Row, snapshot: RowSnapshot): boolean {

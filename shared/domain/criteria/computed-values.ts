@@ -105,7 +105,7 @@ function ancestorValues({ tables: { orgUnit } }: RowSnapshot): ComputedValues {
   }
 }
 
-/** By the revision of rows: who leads somebody on a day. Conditions share it. */
+/** By the revision of rows: the identities that lead others on a day. Conditions share it. */
 const leadersByRevision = new WeakMap<object, { readonly todayMs: number; readonly leaders: Bitmap }>()
 
 function* leadersTask(rows: RowSnapshot, todayMs: number): Task<Bitmap> {

@@ -201,7 +201,7 @@ export class Evaluation {
     return (slot) => codes[links[slot] as number] as number
   }
 
-  /** The identities in `mask` of which some row satisfies the group. */
+  /** The identities in `mask` that have a row which satisfies the group. */
   *#matchingAnyPosition({ group }: BoundAnyPosition, mask: Bitmap): Task<Bitmap> {
     const { identity, relationship } = this.#snapshot.tables
     const people = commonBits(mask, identity.liveSlots())

@@ -61,10 +61,10 @@ export function* explainTask(
   const wire = showsCondition ? condition.wire : withHiddenValues(condition.wire)
   const computed = new ShownComputedValues(snapshot, context.todayMs)
   const explained: ExplainedGroup[] = []
-  for (const each of rows) {
+  for (const tested of rows) {
     yield
-    test.moveToRow(each.row)
-    const node = yield* resultOf(bound, condition.root, wire, { test, explained: each, context, snapshot, computed })
+    test.moveToRow(tested.row)
+    const node = yield* resultOf(bound, condition.root, wire, { test, explained: tested, context, snapshot, computed })
     explained.push(yield* described(node))
   }
   return explained
@@ -85,7 +85,7 @@ type Result = {
 
 type PositionsResult = {
   readonly shownOn: string | null
-  /** The leaves within the group of which each one, turned round on all positions, turns round the group. */
+  /** The leaves within the group whose inversion on all positions inverts the result of the group. */
   readonly turning: ReadonlySet<CheckedNode>
 }
 
@@ -123,12 +123,12 @@ function* resultOnPositions(
 ): Task<Result> {
   const turnedSomewhere = new Set<CheckedNode>()
   let shown: { readonly result: Result; readonly row: Row } | undefined
-  for (const each of row.test.rowsOfIdentity()) {
+  for (const sibling of row.test.rowsOfIdentity()) {
     yield
-    const result = yield* resultOf(bound.group, checked, wire, movedTo(each, row))
+    const result = yield* resultOf(bound.group, checked, wire, movedTo(sibling, row))
     const turning = yield* decidingLeaves(result)
     for (const leaf of leavesIn(result)) if (turning.has(leaf) !== result.holds) turnedSomewhere.add(leaf.checked)
-    if (result.holds) shown ??= { result, row: each }
+    if (result.holds) shown ??= { result, row: sibling }
   }
   const own = yield* resultOf(bound.group, checked, wire, movedTo(row.explained.row, row))
   const { result, row: shownRow } = shown ?? { result: own, row: row.explained.row }
@@ -145,7 +145,7 @@ function* resultOnPositions(
   return { ...result, holds: shown !== undefined, positions: { shownOn, turning } }
 }
 
-/** The same with the test on another row of the same person. */
+/** Moves the test of a row to another row of the same person. */
 function movedTo(other: Row, row: TestedRow): TestedRow {
   row.test.moveToRow(other)
   return { ...row, explained: { ...row.explained, row: other } }
@@ -231,7 +231,7 @@ function turns({ checked, children, holds }: Result, turned: Result): boolean {
 }
 
 function at<T>(all: readonly T[], index: number): T {
-  const one = all[index]
-  if (one === undefined) throw new Error('The forms of a condition differ')
-  return one
+  const item = all[index]
+  if (item === undefined) throw new Error('The forms of a condition differ')
+  return item
 }

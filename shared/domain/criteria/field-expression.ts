@@ -6,7 +6,7 @@ import { isComputed } from './computed-attributes.ts'
 import type { ComparedValue, FieldFunction, RelativeDay, WireScalar } from './condition.ts'
 import { type AttributeType, schemaSource } from './schema.ts'
 
-/** Functions around one field. The decisions set no limit; this one equals the depth of the tree. */
+/** Functions around one field. The limit equals that of the depth of the tree. */
 const MAX_FUNCTION_COUNT = 16
 /** The range of an ECMAScript date, in days before and after 1970. */
 const MAX_DAYS = 100_000_000

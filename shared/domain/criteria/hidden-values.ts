@@ -21,14 +21,14 @@ export function withHiddenValues(group: WireGroup): WireGroup {
  * is otherwise as stored keeps them.
  * @returns Undefined when the condition has another shape, or a value of its own in place of a hidden one.
  */
-export function withStoredValues(given: unknown, stored: WireGroup | WireLeaf): unknown {
-  if (typeof given !== 'object' || given === null) return undefined
+export function withStoredValues(input: unknown, stored: WireGroup | WireLeaf): unknown {
+  if (typeof input !== 'object' || input === null) return undefined
   if (!('conditions' in stored)) {
-    if (!hasSecret(stored)) return given
-    return 'value' in given && given.value === HIDDEN ? { ...given, value: stored.value } : undefined
+    if (!hasSecret(stored)) return input
+    return 'value' in input && input.value === HIDDEN ? { ...input, value: stored.value } : undefined
   }
-  const { conditions } = given as { readonly conditions?: unknown }
+  const { conditions } = input as { readonly conditions?: unknown }
   if (!Array.isArray(conditions) || conditions.length !== stored.conditions.length) return undefined
   const restored = stored.conditions.map((node, index) => withStoredValues(conditions[index], node))
-  return restored.includes(undefined) ? undefined : { ...given, conditions: restored }
+  return restored.includes(undefined) ? undefined : { ...input, conditions: restored }
 }

@@ -171,13 +171,12 @@ export function comparedNumber(value: Exclude<ComparedValue, RelativeDay>, zone:
 }
 
 /**
- * Values tested in one step of the task. A step takes about a tenth of a millisecond, whatever the lengths of the
- * values.
+ * Values tested in one step of the task. A step takes about a tenth of a millisecond, for long values as for short ones.
  */
 const VALUES_PER_STEP_COUNT = 1024
 const BYTES_PER_STEP_COUNT = 32_768
 const COMPARISONS_PER_STEP_COUNT = 16_384
-/** A step has at least so many. */
+/** A step tests at least this many values. */
 const FEWEST_VALUES_COUNT = 32
 
 /** The values tested so far, for one day. */

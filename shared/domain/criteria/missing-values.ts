@@ -100,8 +100,8 @@ function isAnyUsed(codes: CodeSet, used: Bitmap, { values }: Column): boolean {
 }
 
 /**
- * The values of the leaf that its functions make of some text. Each text is looked at once, whatever the number of
- * values.
+ * The values of the leaf that its functions make of some text. Each text is looked at once, however many values the
+ * leaf has.
  */
 function* textsFound(leaf: CheckedLeaf, column: Column, used: Bitmap): Task<ReadonlySet<string>> {
   const wanted = new Set(leaf.values.map(String))

@@ -126,8 +126,8 @@ function textPairTest(
   const { operator } = leaf
   if (operator !== 'Contains' && operator !== 'NotContains' && operator !== 'StartsWith' && operator !== 'EndsWith') {
     return (code, otherCode) => {
-      const [one, other] = [read(code), bytesOf(others.dictionary, otherCode)]
-      const order = compareBytes(one.bytes, one.start, one.end, other.bytes, other.start, other.end)
+      const [left, right] = [read(code), bytesOf(others.dictionary, otherCode)]
+      const order = compareBytes(left.bytes, left.start, left.end, right.bytes, right.start, right.end)
       return compareNumbers(operator, order, 0)
     }
   }
@@ -161,8 +161,8 @@ class Translation {
     if (known > 0) return known
     const size = this.#size()
     if (size !== this.#lookedUpSize) {
-      this.#codes.forEach((each, at) => {
-        if (each < 0) this.#codes[at] = 0
+      this.#codes.forEach((code, at) => {
+        if (code < 0) this.#codes[at] = 0
       })
       this.#lookedUpSize = size
     } else if (known < 0) return 0

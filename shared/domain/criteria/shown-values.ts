@@ -6,8 +6,8 @@ import type { RowValue } from './row-value.ts'
 /** Entries of a list that an explanation shows. */
 const MAX_SHOWN_ENTRIES = 100
 /**
- * Characters of a text that an explanation shows. With 500 leaves, each of which shows two values, a row stays below the
- * 2 MB of a response.
+ * Characters of a text that an explanation shows. With 500 leaves that show two values each, a row stays below the 2 MB
+ * of a response.
  */
 const MAX_SHOWN_CHARACTERS = 500
 
@@ -50,6 +50,6 @@ export class ShownComputedValues {
     const value = values.valueAt(slot, this.#todayMs)
     if (value === undefined) return null
     if (typeof value === 'boolean') return value
-    return value.map((each) => this.#snapshot.tables.orgUnit.ids.idOf(each)).sort()
+    return value.map((unit) => this.#snapshot.tables.orgUnit.ids.idOf(unit)).sort()
   }
 }

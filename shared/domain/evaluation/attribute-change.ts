@@ -22,7 +22,7 @@ type Evaluated = {
   readonly pass: EvaluationPass
 }
 
-type AttributionDependencies = Pick<CollectionDependencies, 'history' | 'snapshots' | 'nowMs'> & {
+export type AttributionDependencies = Pick<CollectionDependencies, 'history' | 'snapshots' | 'nowMs'> & {
   readonly deletedObjects: DeletedCoreObjects
 }
 
@@ -68,8 +68,8 @@ async function claimantsOf(
   deletedObjects: DeletedCoreObjects,
 ): Promise<ReadonlyMap<string, string>> {
   const otherClaimants = new Map<string, string>()
-  for (const some of chunk(ids, IDS_PER_QUERY_COUNT)) {
-    for (const { id, mergedInto } of await deletedObjects.ofIds(tenantId, some)) {
+  for (const batch of chunk(ids, IDS_PER_QUERY_COUNT)) {
+    for (const { id, mergedInto } of await deletedObjects.ofIds(tenantId, batch)) {
       if (mergedInto !== undefined) otherClaimants.set(id, mergedInto)
     }
   }

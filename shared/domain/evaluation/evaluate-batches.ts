@@ -4,8 +4,7 @@ import { isConflict } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import type { EvaluatedMembers, MembershipChange } from '../collections/membership-store.ts'
-import type { DeletedCoreObjects } from '../core/core-object-store.ts'
-import { attributeChange } from './attribute-change.ts'
+import { type AttributionDependencies, attributeChange } from './attribute-change.ts'
 import type { EvaluationCache, Heads } from './evaluation-cache.ts'
 import type { HeldLease } from './held-lease.ts'
 import { accountsOfChange } from './member-accounts.ts'
@@ -19,7 +18,7 @@ import {
   scopeOf,
   sizeBytesOf,
 } from './members-now.ts'
-import { type Evaluated, type EvaluatedCollection, notifyLinks } from './notify-links.ts'
+import { type Evaluated, type EvaluatedCollection, type NotifyLinksDependencies, notifyLinks } from './notify-links.ts'
 
 /** Collections evaluated concurrently: reads and writes of the store overlap, computations share the thread. */
 const EVALUATED_AT_ONCE_COUNT = 8
@@ -53,17 +52,18 @@ export type PassResult = {
   readonly remainingCount: number
 }
 
-/** Those who are told of changes of members. */
-export interface MemberEvents {
+/** Receives the changes of members, for events. */
+interface MemberEvents {
   /** Called after the changes are written. Never throws. */
   changed(tenantId: string, collectionIds: readonly string[]): Promise<void>
 }
 
-type BatchDependencies = CollectionDependencies & {
-  readonly cache: EvaluationCache
-  readonly deletedObjects: DeletedCoreObjects
-  readonly memberEvents: MemberEvents
-}
+export type BatchDependencies = NotifyLinksDependencies &
+  AttributionDependencies &
+  Pick<CollectionDependencies, 'collections' | 'memberships'> & {
+    readonly cache: EvaluationCache
+    readonly memberEvents: MemberEvents
+  }
 
 /**
  * Evaluates collections, each after those that it refers to, in batches. After a batch, links are notified of its

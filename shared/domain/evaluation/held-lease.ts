@@ -14,7 +14,7 @@ import {
 /** A lease while this process holds it. */
 export type HeldLease = {
   readonly epoch: number
-  /** Whether nobody else has held the lease since this process has released it. */
+  /** Whether no other process has held the lease since this one released it. */
   readonly isContinued: boolean
   /** Heads of members that were written up to this epoch must be written: see `EvaluationLease`. */
   readonly unfencedEpoch: number

@@ -25,7 +25,7 @@ type MembersInRows = {
   readonly rows: RowSnapshot
 }
 
-/** The accounts of members, each once, and the members without one. Vacant positions are nobody. */
+/** The accounts of members, each once, and the members without one. Vacant positions count as no person. */
 type MemberAccounts = {
   readonly accounts: ReadonlySet<string>
   /** Without those that are accepted. */

@@ -1,4 +1,4 @@
-import { enqueueMembersChanged } from '../../kernel/notifications.ts'
+import { enqueueMembersChanged } from '../../kernel/enqueue-messages.ts'
 import type { Collection, CriteriaObjectType } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import type { JoinedMembers } from '../collections/membership-store.ts'
@@ -30,7 +30,7 @@ export type Evaluated = {
   readonly changes: RowChanges
 }
 
-type NotifyLinksDependencies = Pick<
+export type NotifyLinksDependencies = Pick<
   CollectionDependencies,
   'links' | 'joined' | 'accountChanges' | 'messageQueue' | 'newId' | 'nowMs'
 >
@@ -48,11 +48,15 @@ export async function notifyLinks(
   deps: NotifyLinksDependencies,
 ): Promise<ReadonlySet<string> | undefined> {
   const { criteria, changes } = evaluated
-  const isQuiet = criteria.every((one) => !one.isChanged && !isNew(one, changes))
+  const isQuiet = criteria.every((collection) => !collection.isChanged && !isNew(collection, changes))
   const hasKnownAccounts = changes !== 'everything' && !mayChangeAccounts(changes)
   if (isQuiet && hasKnownAccounts) return undefined
   const due = new Set(criteria.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id))
-  if (hasKnownAccounts && !criteria.some((one) => isNew(one, changes)) && due.isSubsetOf(evaluated.knownLinked)) {
+  if (
+    hasKnownAccounts &&
+    !criteria.some((collection) => isNew(collection, changes)) &&
+    due.isSubsetOf(evaluated.knownLinked)
+  ) {
     await enqueueChanges(tenantId, due, deps)
     return undefined
   }
@@ -87,16 +91,16 @@ async function collectionsWithChangedAccounts(
   { links, joined, accountChanges, nowMs }: NotifyLinksDependencies,
 ): Promise<ReadonlySet<string>> {
   const linkedCriteria = criteria.filter(({ collection }) => linked.has(collection.id))
-  const asksStore = changes === 'everything' || linkedCriteria.some((one) => isNew(one, changes))
+  const asksStore = changes === 'everything' || linkedCriteria.some((collection) => isNew(collection, changes))
   const seen = accountChangesInRows(changes, nowMs())
   const stored = asksStore
     ? storedAccountChanges(await accountChanges.since(tenantId, nowMs() - ACCOUNT_CHANGE_WINDOW_MS), rows)
     : seen
   const ofJoinables = changes === 'everything' ? stored : seen
   const changed = await joinableAccountsChanged(tenantId, joinables(linked, joinablesBeside), ofJoinables, joined)
-  for (const one of linkedCriteria) {
-    const changedAtMs = accountsChangedAtMs(one, isNew(one, changes) ? stored : seen)
-    if (changedAtMs !== undefined) changed.set(one.collection.id, changedAtMs)
+  for (const linked of linkedCriteria) {
+    const changedAtMs = accountsChangedAtMs(linked, isNew(linked, changes) ? stored : seen)
+    if (changedAtMs !== undefined) changed.set(linked.collection.id, changedAtMs)
   }
   return changed.size === 0 ? new Set() : links.accountsChanged(tenantId, changed)
 }
@@ -113,9 +117,9 @@ async function collectionsBehind(
 ): Promise<ReadonlySet<string>> {
   const beside = changes === 'everything' ? joinables(new Set(applied.keys()), joinablesBeside) : []
   const versions = new Map(await joined.versions(tenantId, beside))
-  for (const one of criteria) {
-    const { collection, membershipVersion } = one
-    if (isNew(one, changes) && membershipVersion !== undefined) versions.set(collection.id, membershipVersion)
+  for (const entry of criteria) {
+    const { collection, membershipVersion } = entry
+    if (isNew(entry, changes) && membershipVersion !== undefined) versions.set(collection.id, membershipVersion)
   }
   const late = [...versions].filter(([id, version]) => (applied.get(id) ?? Infinity) < version)
   return new Set(late.map(([id]) => id))

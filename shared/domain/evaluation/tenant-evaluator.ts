@@ -1,14 +1,13 @@
 import { coalesce } from '../../kernel/concurrency.ts'
-import { enqueueEvaluation } from '../../kernel/notifications.ts'
+import { enqueueEvaluation } from '../../kernel/enqueue-messages.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { UTC } from '../../kernel/time-zone.ts'
 import { isConflict } from '../../kernel/versioned.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
-import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { IncludedWrites } from '../tenant-index/core-object-changes.ts'
 import type { RowChanges } from '../tenant-index/rows/row-changes.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
-import { evaluateBatches, type MemberEvents, type PassResult, type TenantPass } from './evaluate-batches.ts'
+import { type BatchDependencies, evaluateBatches, type PassResult, type TenantPass } from './evaluate-batches.ts'
 import { EvaluationCache, JoinedMembersCache } from './evaluation-cache.ts'
 import { type EvaluationEnd, type EvaluationLeaseStore, HELD_RETRY_MS } from './evaluation-lease.ts'
 import { EvaluationLeases, type HeldLease } from './held-lease.ts'
@@ -37,19 +36,20 @@ export interface ChangeReconciler {
   reconcile(tenantId: string, rows: RowSnapshot, changes: RowChanges): Promise<boolean>
 }
 
-/** What collections and their evaluation need. */
+/** All that use cases of collections and their evaluation are composed with. */
 export type EvaluatedDependencies = CollectionDependencies &
   OrphanDependencies & { readonly evaluationLeases: EvaluationLeaseStore }
 
-type EvaluatorDependencies = EvaluatedDependencies & {
-  readonly reconciler: ChangeReconciler
-  readonly deletedObjects: DeletedCoreObjects
-  readonly memberEvents: MemberEvents
-  /** The clocks of two evaluators differ by less. */
-  readonly clockDifferenceMs: number
-  /** A monotonic clock. */
-  elapsedMs(): number
-}
+type EvaluatorDependencies = Omit<BatchDependencies, 'cache'> &
+  OrphanDependencies &
+  Pick<CollectionDependencies, 'scheduler' | 'log' | 'metrics'> & {
+    readonly evaluationLeases: EvaluationLeaseStore
+    readonly reconciler: ChangeReconciler
+    /** The clocks of two evaluators differ by less. */
+    readonly clockDifferenceMs: number
+    /** A monotonic clock. */
+    elapsedMs(): number
+  }
 
 /** What a pass has read before it evaluates. */
 type ReadState = Pick<TenantPass, 'tenantId' | 'criteria' | 'heads' | 'rows' | 'changes' | 'readAtMs'> & {

@@ -5,7 +5,7 @@ import { isLate } from '../connectors/connector-health.ts'
 import type { ConnectorObjectStore } from '../connectors/connector-object.ts'
 import type { EventDraft } from './event-types.ts'
 
-/** The connectors of which events have told last that they are late. */
+/** The connectors whose last event said that they are late. */
 export interface LateConnectorStore {
   of(tenantId: string): Promise<ReadonlySet<string>>
   /**
@@ -26,16 +26,16 @@ type Dependencies = {
 export async function tellConnectorHealth(tenantId: string, deps: Dependencies): Promise<void> {
   const connectors = await deps.connectors.list(tenantId)
   if (connectors.every(({ expectedIntervalHours }) => expectedIntervalHours === null)) return
-  const [{ lastS }, told] = await Promise.all([deps.objects.deliveries(tenantId), deps.lateConnectors.of(tenantId)])
+  const [{ lastS }, reported] = await Promise.all([deps.objects.deliveries(tenantId), deps.lateConnectors.of(tenantId)])
   const nowMs = deps.nowMs()
   for (const connector of connectors) {
     const { id } = connector
     const isLateNow = isLate(connector, lastS.get(id), nowMs)
-    if (isLateNow === told.has(id)) continue
+    if (isLateNow === reported.has(id)) continue
     await deps.lateConnectors.record(tenantId, id, isLateNow, eventOf(id, isLateNow, nowMs))
   }
   const existing = new Set(connectors.map(({ id }) => id))
-  for (const id of told.difference(existing)) await deps.lateConnectors.record(tenantId, id, false, undefined)
+  for (const id of reported.difference(existing)) await deps.lateConnectors.record(tenantId, id, false, undefined)
 }
 
 function eventOf(connectorId: string, isLateNow: boolean, nowMs: number): EventDraft {

@@ -1,7 +1,7 @@
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { leaseDecision } from '../../kernel/lease.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
-import { retryOnConflict } from '../../kernel/versioned.ts'
+import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import {
   type Attempt,
   afterAttempt,
@@ -21,16 +21,15 @@ import { isEnabled, type Subscription, secretsOf } from './subscription.ts'
 const REQUESTS_AT_ONCE_COUNT = 20
 /** After this number of requests without an answer, a receiver gets no further ones in a run. */
 const SILENT_COUNT = 3
-/** A run begins no batch later, and no request of a batch later than that after its beginning. */
-const RUN_MS = 20_000
-const BATCH_MS = 20_000
+/** A run begins no batch later than this, and no request of a batch later than that after the batch. */
+const RUN_MS = 15_000
+const BATCH_MS = 15_000
 /**
- * Longer than a run with its last requests. A worker that has crashed blocks a subscription for this time. Where clocks
- * differ by more, two workers deliver, and a receiver gets an event twice, with the same `id`.
+ * Longer than a run with its last requests. Shorter than the lock of a message: that of a worker that has crashed comes
+ * again when its time is over. Where clocks differ by more, two workers deliver, and a receiver gets an event twice, with
+ * the same `id`.
  */
-const LANE_MS = 90_000
-/** Before another worker is asked for. */
-const HELD_RETRY_MS = 500
+const LANE_MS = 55_000
 /**
  * An invocation ends after this time and leaves its requests to run, so that receivers that do not answer occupy none of
  * the few invocations of an instance. If the process ends meanwhile, a message has the rest delivered.
@@ -39,17 +38,23 @@ const INVOCATION_MS = 1_000
 
 type Name = { readonly tenantId: string; readonly subscriptionId: string }
 
-/** Delivers what is due for a subscription, unless another worker does it now. */
+/** Delivers what is due for a subscription, unless another worker does it now, which then looks again before it ends. */
 export async function deliverEvents(name: Name, deps: EventDependencies): Promise<void> {
   const { tenantId, subscriptionId } = name
   const lane = await acquire(name, deps)
-  if (lane === 'held') return notifyLane(tenantId, subscriptionId, deps, HELD_RETRY_MS)
+  if (lane === 'held') return
   let hasEnded = false
   const run = new Run(name, lane, deps).run().finally(() => {
     hasEnded = true
   })
-  await Promise.race([run, deps.sleep(INVOCATION_MS)])
-  if (hasEnded) return run
+  try {
+    await Promise.race([run, deps.sleep(INVOCATION_MS)])
+    if (hasEnded) return
+  } catch (fault) {
+    // The next delivery of this message finds the subscription held where it could not be released.
+    await notifyLane(tenantId, subscriptionId, deps, LANE_MS)
+    throw fault
+  }
   run.catch((error: unknown) => deps.log.error('events.delivery-failed', error, { tenantId, subscriptionId }))
   await notifyLane(tenantId, subscriptionId, deps, LANE_MS)
 }
@@ -67,10 +72,14 @@ async function acquire({ tenantId, subscriptionId }: Name, deps: EventDependenci
   return version === undefined ? 'held' : { lane, version }
 }
 
+/** Whether more may be due, nothing is due, or the subscription gets nothing now. */
+type Outcome = 'more' | 'none' | 'stopped'
+
 class Run {
   readonly #name: Name
   readonly #lane: HeldLane
   readonly #deps: EventDependencies
+  readonly #startMs: number
   readonly #retriesMs = new Set<number>()
   #failingSinceMs: number | undefined
   #silentCount = 0
@@ -80,47 +89,57 @@ class Run {
     this.#name = name
     this.#lane = lane
     this.#deps = deps
+    this.#startMs = deps.nowMs()
     this.#failingSinceMs = lane.lane.failingSinceMs
   }
 
   async run(): Promise<void> {
     const { tenantId, subscriptionId } = this.#name
-    const startMs = this.#deps.nowMs()
+    let outcome: Outcome = 'more'
     try {
-      let isMore = true
-      while (isMore && !this.#isGone && this.#deps.nowMs() - startMs < RUN_MS) isMore = await this.#deliverSome()
-      if (isMore) this.#retriesMs.add(0)
+      while (outcome === 'more' && !this.#isLate()) outcome = await this.#deliverSome()
     } finally {
       await this.#release()
     }
     if (this.#isGone) return this.#disable('Gone')
     if (hasFailedTooLong(this.#failingSinceMs, this.#deps.nowMs())) return this.#disable('Failing')
+    // Messages of events that were stored since the last look have found the subscription held.
+    if (outcome === 'more' || (outcome === 'none' && (await this.#due()).length > 0)) this.#retriesMs.add(0)
     for (const dueMs of this.#retriesMs) {
       await notifyLane(tenantId, subscriptionId, this.#deps, Math.max(0, dueMs - this.#deps.nowMs()))
     }
   }
 
-  /** @returns Whether more may be due. */
-  async #deliverSome(): Promise<boolean> {
+  async #deliverSome(): Promise<Outcome> {
     const { tenantId, subscriptionId } = this.#name
-    const { subscriptions, deliveries, nowMs } = this.#deps
+    const { subscriptions, deliveries } = this.#deps
     const all = (await subscriptions.read(tenantId)).value
     const subscription = all.find(({ id }) => id === subscriptionId)
     if (subscription === undefined) {
       await deliveries.removeAll(tenantId, subscriptionId)
-      return false
+      return 'stopped'
     }
-    if (!isEnabled(subscription)) return false
-    const due = await deliveries.due(tenantId, subscriptionId, nowMs())
+    if (!isEnabled(subscription)) return 'stopped'
+    const due = await this.#due()
     for (const { value, version } of due) {
+      if (this.#isLate()) return 'more'
       const attempted = await this.#attempt(value, subscription)
       await deliveries.replace(attempted, version)
       const dueMs = nextDueMs(attempted.deliveries)
       // To the second, so that the retries of many batches share a message.
       if (dueMs !== undefined) this.#retriesMs.add(Math.ceil(dueMs / 1000) * 1000)
-      if (this.#isGone) return false
+      if (this.#isGone) return 'stopped'
     }
-    return due.length > 0
+    return due.length > 0 ? 'more' : 'none'
+  }
+
+  #isLate(): boolean {
+    return this.#deps.nowMs() - this.#startMs >= RUN_MS
+  }
+
+  #due(): Promise<readonly Versioned<DeliveryBatch>[]> {
+    const { tenantId, subscriptionId } = this.#name
+    return this.#deps.deliveries.due(tenantId, subscriptionId, this.#deps.nowMs())
   }
 
   /** Events of one subject are sent in order, those of several at the same time. */
@@ -128,7 +147,7 @@ class Run {
     const startMs = this.#deps.nowMs()
     const attempted = [...batch.deliveries]
     const due = [...batch.deliveries.entries()].filter(
-      ([, each]) => each.state === 'Pending' && each.dueAtMs <= startMs,
+      ([, delivery]) => delivery.state === 'Pending' && delivery.dueAtMs <= startMs,
     )
     const bySubject = Map.groupBy(due, ([, { event }]) => event.subject).values()
     await forEachConcurrent(bySubject, REQUESTS_AT_ONCE_COUNT, async (ofSubject) => {
@@ -164,20 +183,20 @@ class Run {
     )
   }
 
-  /** The others, and the operators, are told in the transaction of the change. */
+  /** Other subscriptions and the operators get an event, stored in the transaction of the change. */
   async #disable(reason: 'Gone' | 'Failing'): Promise<void> {
     const { tenantId, subscriptionId } = this.#name
     const { subscriptions, log, metrics, nowMs } = this.#deps
     await retryOnConflict(async () => {
       const { value, version } = await subscriptions.read(tenantId)
-      const disabled = value.map((each) =>
-        each.id === subscriptionId && isEnabled(each)
-          ? { ...each, state: 'Disabled' as const, disabledReason: reason, revision: each.revision + 1 }
-          : each,
+      const disabled = value.map((subscription) =>
+        subscription.id === subscriptionId && isEnabled(subscription)
+          ? { ...subscription, state: 'Disabled' as const, disabledReason: reason, revision: subscription.revision + 1 }
+          : subscription,
       )
-      if (disabled.every((each, index) => each === value[index])) return
-      const told = { subscriptionId, reason, at: toTimestamp(nowMs()) }
-      await subscriptions.replace(tenantId, disabled, version, told)
+      if (disabled.every((subscription, index) => subscription === value[index])) return
+      const disabling = { subscriptionId, reason, at: toTimestamp(nowMs()) }
+      await subscriptions.replace(tenantId, disabled, version, disabling)
     })
     metrics.record('subscriptions.disabled', 1, { reason })
     log.warn('events.subscription-disabled', { tenantId, subscriptionId, reason })

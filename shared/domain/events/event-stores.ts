@@ -32,7 +32,7 @@ export type PublishedTo = { readonly membershipVersion: number; readonly atMs: n
 /** The history of members as the outbox of their events: each change is in the transaction of the members. */
 export interface RecordedChanges {
   /**
-   * The next changes in order, about as many as have 1,000 members in all. After a restore of the database, versions
+   * The next changes in order, about as many as have 1,000 events in all. After a restore of the database, versions
    * come a second time, at a later time.
    * @param since Not older (ms).
    */
@@ -51,11 +51,15 @@ export interface RecordedChanges {
 }
 
 export interface PublishedStore {
-  find(tenantId: string, collectionId: string): Promise<Versioned<PublishedTo> | undefined>
-  /** @returns Whether the version was current. */
-  save(tenantId: string, collectionId: string, to: PublishedTo, version: string | undefined): Promise<boolean>
-  /** The published version of each collection that has one. */
-  versions(tenantId: string): Promise<ReadonlyMap<string, number>>
+  /** The published changes of these collections, or of all. Collections without any are left out. */
+  find(tenantId: string, collectionIds?: readonly string[]): Promise<ReadonlyMap<string, Versioned<PublishedTo>>>
+  /** @returns The new version; undefined when others have written the record. */
+  save(
+    tenantId: string,
+    collectionId: string,
+    to: PublishedTo,
+    version: string | undefined,
+  ): Promise<string | undefined>
 }
 
 /** Some deliveries of a subscription that are stored together. */
@@ -83,7 +87,7 @@ export interface DeliveryStore {
   newestFirst(tenantId: string, subscriptionId: string, before?: string): AsyncIterable<readonly DeliveryBatch[]>
   /** Number of batches of a tenant that wait for an attempt. */
   waitingCount(tenantId: string): Promise<number>
-  /** Those that wait longest. */
+  /** The batches that wait longest. */
   longestWaiting(tenantId: string, count: number): Promise<readonly Versioned<DeliveryBatch>[]>
   /** Subscriptions with an attempt that was due before. */
   subscriptionsDue(tenantId: string, beforeMs: number): Promise<ReadonlySet<string>>
@@ -131,8 +135,8 @@ export type EventDependencies = {
   /** Undefined where no mails are sent. */
   readonly tellByMail: TellByMail | undefined
   readonly collections: {
-    find(tenantId: string, collectionId: string): Promise<CollectionSummary | undefined>
-    all(tenantId: string): Promise<readonly CollectionSummary[]>
+    /** Of these ids, or all; only those that exist. */
+    summaries(tenantId: string, ids?: readonly string[]): Promise<readonly CollectionSummary[]>
   }
   /** Batches that may wait for a tenant. */
   readonly backlogLimitCount: number

@@ -60,7 +60,7 @@ export const EVENTS = {
 
 export type EventType = keyof typeof EVENTS
 
-/** Events that a subscription gets whatever types it names. */
+/** Events that each subscription gets, without naming their types. */
 export const CONTROL_EVENTS = {
   'subscription.test': { data: Closed({ subscriptionId: Guid }), meaning: 'A test was asked for' },
   'subscription.dropped': {

@@ -29,7 +29,7 @@ export async function readSubscription(
   id: string,
   { subscriptions }: Pick<EventDependencies, 'subscriptions'>,
 ): Promise<Subscription> {
-  const found = (await subscriptions.read(tenantId)).value.find((each) => each.id === id)
+  const found = (await subscriptions.read(tenantId)).value.find((candidate) => candidate.id === id)
   if (found === undefined) throw new Refusal('SubscriptionNotFound', `The event subscription ${id} does not exist`)
   return found
 }
@@ -46,7 +46,7 @@ export async function createSubscription(
   return retryOnConflict(async () => {
     const { value, version } = await deps.subscriptions.read(tenantId)
     // A repeated request after a crash finds what the first one has created.
-    const created = value.find((each) => each.id === id)
+    const created = value.find((candidate) => candidate.id === id)
     if (created !== undefined) return { ...toEventSubscription(created), secret: created.secret }
     if (value.length >= SUBSCRIPTIONS_LIMIT_COUNT) {
       throw new Refusal('QuotaExceeded', `A tenant has at most ${SUBSCRIPTIONS_LIMIT_COUNT} event subscriptions`)
@@ -105,7 +105,7 @@ export async function deleteSubscription(
   await retryOnConflict(async () => {
     requireIfMatch(subscriptionETag(await readSubscription(tenantId, id, deps)), ifMatch)
     const { value, version } = await deps.subscriptions.read(tenantId)
-    const others = value.filter((each) => each.id !== id)
+    const others = value.filter((candidate) => candidate.id !== id)
     await deps.subscriptions.replace(tenantId, others, version)
   })
   await deps.deliveries.removeAll(tenantId, id)
@@ -161,10 +161,10 @@ function change(
 ): Promise<Subscription> {
   return retryOnConflict(async () => {
     const { value, version } = await subscriptions.read(tenantId)
-    const before = value.find((each) => each.id === id)
+    const before = value.find((candidate) => candidate.id === id)
     if (before === undefined) throw new Refusal('SubscriptionNotFound', `The event subscription ${id} does not exist`)
     const after = changed(before)
-    const all = value.map((each) => (each === before ? after : each))
+    const all = value.map((candidate) => (candidate === before ? after : candidate))
     await subscriptions.replace(tenantId, all, version)
     return after
   })

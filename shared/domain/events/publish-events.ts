@@ -1,6 +1,7 @@
 import { chunk } from '../../kernel/chunk.ts'
-import { enqueueDelivery, enqueuePublishing } from '../../kernel/notifications.ts'
+import { enqueueDelivery, enqueuePublishing } from '../../kernel/enqueue-messages.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import type { CollectionSummary } from '../collections/collection-dependencies.ts'
 import { newDelivery } from './delivery.ts'
 import {
@@ -43,7 +44,10 @@ export async function publishOutboxes(tenantId: string, deps: EventDependencies)
   for (const source of EVENT_SOURCES) await publishOutbox(tenantId, source, deps)
 }
 
-/** Publishes the changes of the members of collections. Costs one read where nobody listens. */
+/** Collections of one message, and whose records are read together. */
+const COLLECTIONS_PER_MESSAGE_COUNT = 100
+
+/** Publishes the changes of the members of collections. Costs one read without a subscription. */
 export async function publishMembers(
   tenantId: string,
   collectionIds: readonly string[],
@@ -51,12 +55,15 @@ export async function publishMembers(
 ): Promise<void> {
   const subscriptions = (await enabledOf(tenantId, deps)).filter(receivesMembers)
   if (subscriptions.length === 0) return
-  const found = collectionIds.map((id) => ({ read: () => deps.collections.find(tenantId, id) }))
-  await publishCollections(found, { tenantId, subscriptions }, deps)
+  for (const ids of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
+    const [collections, published] = await Promise.all([
+      deps.collections.summaries(tenantId, ids),
+      deps.published.find(tenantId, ids),
+    ])
+    const due = collections.map((collection) => ({ collection, published: published.get(collection.id) }))
+    await publishCollections(due, { tenantId, subscriptions }, deps)
+  }
 }
-
-/** Collections of one message. */
-const COLLECTIONS_PER_MESSAGE_COUNT = 100
 
 /**
  * Enqueues the publication of changes of members, where anybody receives them. Call it after the changes are written. A
@@ -70,9 +77,9 @@ export async function notifyMemberEvents(
   if (collectionIds.length === 0) return
   try {
     const { value } = await deps.subscriptions.read(tenantId)
-    if (!value.some((each) => isEnabled(each) && receivesMembers(each))) return
-    for (const some of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
-      await enqueuePublishing({ tenantId, collectionIds: some }, deps.newId(), deps)
+    if (!value.some((subscription) => isEnabled(subscription) && receivesMembers(subscription))) return
+    for (const ids of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
+      await enqueuePublishing({ tenantId, collectionIds: ids }, deps.newId(), deps)
     }
   } catch (error) {
     deps.log.error('events.enqueue-failed', error, { tenantId, source: 'members' })
@@ -83,26 +90,28 @@ export async function notifyMemberEvents(
 export async function publishMissedMembers(tenantId: string, deps: EventDependencies): Promise<void> {
   const subscriptions = (await enabledOf(tenantId, deps)).filter(receivesMembers)
   if (subscriptions.length === 0) return
-  const collections = await deps.collections.all(tenantId)
-  const published = await deps.published.versions(tenantId)
+  const collections = await deps.collections.summaries(tenantId)
+  const allPublished = await deps.published.find(tenantId)
   const missed: DueCollection[] = []
   for (const kind of ['criteria', 'joinable'] as const) {
     const ofKind = collections.filter((collection) => collection.kind === kind)
     const ids = ofKind.map(({ id }) => id)
     const current = await deps.recordedChanges.versions(tenantId, kind, ids)
     for (const collection of ofKind) {
+      const published = allPublished.get(collection.id)
       const currentVersion = current.get(collection.id) ?? 0
       // After a restore of the database, a version can be lower than the published one.
-      if (currentVersion === (published.get(collection.id) ?? 0)) continue
-      missed.push({ read: async () => collection, currentVersion })
+      if (currentVersion === (published?.value.membershipVersion ?? 0)) continue
+      missed.push({ collection, published, currentVersion })
     }
   }
   await publishCollections(missed, { tenantId, subscriptions }, deps)
 }
 
 type DueCollection = {
-  /** Undefined for a collection that was deleted. */
-  read(): Promise<CollectionSummary | undefined>
+  readonly collection: CollectionSummary
+  /** As read before; undefined when nothing is published yet. */
+  readonly published: Versioned<PublishedTo> | undefined
   /** Of the members, as read before; absent when unknown. */
   readonly currentVersion?: number
 }
@@ -110,7 +119,7 @@ type DueCollection = {
 /** Collections that are read at the same time. */
 const COLLECTIONS_AT_ONCE_COUNT = 8
 
-/** Collections of which events are gathered before they are stored: many changed collections share batches. */
+/** Events that are gathered before they are stored: many changed collections share batches. */
 const EVENTS_AT_ONCE_COUNT = 2_000
 
 async function publishCollections(
@@ -118,31 +127,35 @@ async function publishCollections(
   publication: Publication,
   deps: EventDependencies,
 ): Promise<void> {
+  const { tenantId } = publication
   let rest = [...collections]
   while (rest.length > 0) {
     const gathered: Publishable[] = []
     for (let count = 0; rest.length > 0 && count < EVENTS_AT_ONCE_COUNT; ) {
-      const some = rest.splice(0, COLLECTIONS_AT_ONCE_COUNT)
-      const found = await Promise.all(some.map((due) => nextOf(due, publication, deps)))
-      gathered.push(...found.filter((each) => each !== undefined))
+      const batch = rest.splice(0, COLLECTIONS_AT_ONCE_COUNT)
+      const found = await Promise.all(batch.map((due) => nextOf(due, publication, deps)))
+      gathered.push(...found.filter((ofCollection) => ofCollection !== undefined))
       count = gathered.reduce((sum, { events }) => sum + events.length, 0)
     }
-    const events = gathered.flatMap((each) => each.events)
+    const events = gathered.flatMap((ofCollection) => ofCollection.events)
     await storeDeliveries(events, publication, deps)
-    // When others have published the same changes meanwhile, they go on with the next ones.
     const saved = await Promise.all(
-      gathered.map(async (each) => ((await each.save()) && each.isMore ? [each.due] : [])),
+      gathered.map(async ({ due, to, isMore }): Promise<DueCollection[]> => {
+        const version = await deps.published.save(tenantId, due.collection.id, to, due.published?.version)
+        // When others have published the same changes meanwhile, they go on with the next ones.
+        return version !== undefined && isMore ? [{ ...due, published: { value: to, version } }] : []
+      }),
     )
     rest = [...saved.flat(), ...rest]
   }
 }
 
-/** The next events of a collection, and how to record that they are published. */
+/** The next events of a collection, and up to where its changes are then published. */
 type Publishable = {
   readonly due: DueCollection
   readonly events: readonly StoredEvent[]
   readonly isMore: boolean
-  save(): Promise<boolean>
+  readonly to: PublishedTo
 }
 
 async function nextOf(
@@ -150,24 +163,17 @@ async function nextOf(
   { tenantId, subscriptions }: Publication,
   deps: EventDependencies,
 ): Promise<Publishable | undefined> {
-  const collection = await due.read()
-  if (collection === undefined) return undefined
-  const sinceMs = Math.min(...subscriptions.map((each) => each.sinceMs)) - deps.clockDifferenceMs
-  const found = await deps.published.find(tenantId, collection.id)
-  const { changes, isMore } = await deps.recordedChanges.next(
-    tenantId,
-    collection,
-    found?.value ?? NOT_PUBLISHED,
-    sinceMs,
-  )
+  const { collection, published, currentVersion = 0 } = due
+  const sinceMs = Math.min(...subscriptions.map((candidate) => candidate.sinceMs)) - deps.clockDifferenceMs
+  const after = published?.value ?? NOT_PUBLISHED
+  const { changes, isMore } = await deps.recordedChanges.next(tenantId, collection, after, sinceMs)
   const drafts = changes.flatMap((change) => eventsOfMembers(change, collection))
   const events = drafts.map((draft) => eventOf(draft, tenantId, deps.deriveId))
   // What is older than the subscriptions is not published. Further sweeps need not look at it again.
-  const passedOver = { membershipVersion: due.currentVersion ?? 0, atMs: found?.value.atMs ?? sinceMs }
+  const passedOver = { membershipVersion: currentVersion, atMs: published?.value.atMs ?? sinceMs }
   const { membershipVersion, atMs } = changes.at(-1) ?? passedOver
   if (membershipVersion === 0 && changes.length === 0) return undefined
-  const save = () => deps.published.save(tenantId, collection.id, { membershipVersion, atMs }, found?.version)
-  return { due, events, isMore, save }
+  return { due, events, isMore, to: { membershipVersion, atMs } }
 }
 
 /**
@@ -200,7 +206,7 @@ function isFor(event: StoredEvent, { id, types, sinceMs }: Subscription, deps: E
 
 /**
  * Stores events for delivery to one subscription, behind all that are stored already. Those who store later events of a
- * record do it after these are stored, so that they find this position, whatever their clocks say.
+ * record do it after these are stored, so that they find this position, also when their clocks differ.
  * @param variant Other texts store the same events again.
  */
 export async function storeBatches(
@@ -210,10 +216,10 @@ export async function storeBatches(
 ): Promise<void> {
   const lastPosition = await deliveries.lastPosition(tenantId, subscriptionId)
   const first = Math.max(nowMs() * POSITIONS_PER_MS, lastPosition + 1)
-  const batches = chunk(events, EVENTS_PER_BATCH_COUNT).map((some, index): DeliveryBatch => {
-    const id = deriveId('batch', subscriptionId, variant, ...some.map((event) => event.id))
+  const batches = chunk(events, EVENTS_PER_BATCH_COUNT).map((ofBatch, index): DeliveryBatch => {
+    const id = deriveId('batch', subscriptionId, variant, ...ofBatch.map((event) => event.id))
     const batch = { id, tenantId, subscriptionId, createdAt: toTimestamp(nowMs()), position: first + index }
-    return { ...batch, deliveries: some.map(newDelivery) }
+    return { ...batch, deliveries: ofBatch.map(newDelivery) }
   })
   await deliveries.add(tenantId, batches)
 }

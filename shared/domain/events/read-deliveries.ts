@@ -83,7 +83,9 @@ export async function redeliver(
     }
     if (found.size === wanted?.size || found.size >= REDELIVERED_LIMIT_COUNT) break
   }
-  const events = [...found.values()].sort((one, other) => (one.time < other.time ? -1 : Number(one.time > other.time)))
+  const events = [...found.values()].sort((left, right) =>
+    left.time < right.time ? -1 : Number(left.time > right.time),
+  )
   // Batches of their own: those of the first delivery can have the same events.
   await storeBatches(events, { tenantId, subscriptionId, variant: deps.newId() }, deps)
   await notifyLane(tenantId, subscriptionId, deps)

@@ -1,6 +1,6 @@
-import { enqueuePublishing } from '../../kernel/notifications.ts'
+import { enqueuePublishing } from '../../kernel/enqueue-messages.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
-import { EVENT_SOURCES, type EventDependencies } from './event-stores.ts'
+import { type DeliveryBatch, EVENT_SOURCES, type EventDependencies } from './event-stores.ts'
 import { type EventDraft, eventOf, type StoredEvent } from './event-types.ts'
 import { notifyLane, publishMissedMembers, publishOutboxes, storeBatches } from './publish-events.ts'
 
@@ -38,22 +38,31 @@ export async function sweepEvents(tenantId: string, deps: EventDependencies): Pr
 /** Drops the deliveries that wait longest, beyond the limit, and tells their receivers. */
 async function dropBacklog(tenantId: string, deps: EventDependencies): Promise<void> {
   let excessCount = (await deps.deliveries.waitingCount(tenantId)) - deps.backlogLimitCount
-  const dropped = new Map<string, StoredEvent[]>()
   while (excessCount > 0) {
     const found = await deps.deliveries.longestWaiting(tenantId, Math.min(excessCount, DROPPED_AT_ONCE_COUNT))
-    if (found.length === 0) break
-    for (const { value, version } of found) {
-      const waiting = value.deliveries.filter(({ state }) => state === 'Pending').map(({ event }) => event)
-      const known = dropped.get(value.subscriptionId) ?? []
-      dropped.set(value.subscriptionId, [...known, ...waiting.filter(({ type }) => type !== 'subscription.dropped')])
-      const deliveries = value.deliveries.map((each) =>
-        each.state === 'Pending' ? { ...each, state: 'Dropped' as const, dueAtMs: 0 } : each,
-      )
-      await deps.deliveries.replace({ ...value, deliveries }, version)
+    if (found.length === 0) return
+    // Told first: when the process ends in between, the next sweep drops them, and they are told twice.
+    for (const [subscriptionId, batches] of Map.groupBy(found, ({ value }) => value.subscriptionId)) {
+      const events = batches.flatMap(({ value }) => pendingEvents(value))
+      await tellDropped(tenantId, subscriptionId, events, deps)
     }
+    for (const { value, version } of found) await deps.deliveries.replace(withoutPending(value), version)
     excessCount -= found.length
   }
-  for (const [subscriptionId, events] of dropped) await tellDropped(tenantId, subscriptionId, events, deps)
+}
+
+/** What waits, without earlier events that tell of dropped ones. */
+function pendingEvents({ deliveries }: DeliveryBatch): StoredEvent[] {
+  const pending = deliveries.filter(({ state }) => state === 'Pending').map(({ event }) => event)
+  return pending.filter(({ type }) => type !== 'subscription.dropped')
+}
+
+function withoutPending({ deliveries, ...batch }: DeliveryBatch): DeliveryBatch {
+  const dropped = { state: 'Dropped' as const, dueAtMs: 0 }
+  return {
+    ...batch,
+    deliveries: deliveries.map((delivery) => (delivery.state === 'Pending' ? { ...delivery, ...dropped } : delivery)),
+  }
 }
 
 async function tellDropped(
@@ -72,8 +81,8 @@ async function tellDropped(
     subject: `/event-subscriptions/${subscriptionId}`,
     data: { subscriptionId, count: events.length, from, to },
   }
-  const told = eventOf(draft, tenantId, deps.deriveId)
-  await storeBatches([told], { tenantId, subscriptionId }, deps)
+  const event = eventOf(draft, tenantId, deps.deriveId)
+  await storeBatches([event], { tenantId, subscriptionId }, deps)
   deps.metrics.record('events.dropped', events.length, {})
   deps.log.warn('events.dropped', { tenantId, subscriptionId, count: events.length })
 }

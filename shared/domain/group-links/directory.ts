@@ -74,7 +74,7 @@ type MemberChangesStart = { readonly groupIds: readonly string[] } | { readonly 
 /** A member that was added to a group or removed from it. */
 export type GroupMemberChange = { readonly id: string; readonly isUser: boolean; readonly isMember: boolean }
 
-/** A changed group. Its members are undefined when the directory does not tell them, as for a deleted group. */
+/** A changed group. Its members are undefined when the directory does not report them, as for a deleted group. */
 export type GroupChange = { readonly groupId: string; readonly members: readonly GroupMemberChange[] | undefined }
 
 /** A page of the groups whose members may have changed. */
@@ -161,7 +161,7 @@ export interface DirectoryMembers {
   readGroupsWithMembers(tenantId: string, groupIds: readonly string[]): Promise<ReadonlyMap<string, GroupWithMembers>>
   /**
    * The changes of the members of groups, in pages. The pages of a query that begins with groups, at most
-   * `TRACKED_TOGETHER_COUNT`, tell no changes; its last page is where the changes begin. No change is lost: one that a
+   * `TRACKED_TOGETHER_COUNT`, report no changes; its last page is where the changes begin. No change is lost: one that a
    * query does not see yet is in a later one.
    * @returns Undefined when the directory does not keep the changes since then any more.
    * @throws DirectoryFault

@@ -52,7 +52,7 @@ const linkProperties = {
   acceptedWithoutAccount: AcceptedWithoutAccount,
 }
 
-/** Statement, "Group link". */
+/** A group link as the API returns it. */
 export const GroupLinkDto = Closed({
   ...linkProperties,
   syncState: SyncState,
@@ -140,6 +140,21 @@ export const GroupLink = Type.Object({
 })
 export type GroupLink = Readonly<Static<typeof GroupLink>>
 
+/** What a link has before its first sync. Documents of earlier versions can lack these members. */
+export const NEVER_SYNCED = {
+  heldRemovals: null,
+  removalWindow: EMPTY_WINDOW,
+  hasAdded: false,
+  userCount: null,
+  unseenAdditions: [],
+  unresolved: [],
+  skippedCount: null,
+  isSweptUnchanged: false,
+  acceptedWithoutAccount: [],
+  withoutAccount: null,
+  isBehind: false,
+} as const satisfies Partial<GroupLink>
+
 /** A new link: enabled, never synced. */
 export function newLink(
   input: NewGroupLink & {
@@ -173,18 +188,8 @@ export function newLink(
     recentWrites: [],
     changesPending: false,
     manualJobId: null,
-    heldRemovals: null,
-    removalWindow: EMPTY_WINDOW,
-    hasAdded: false,
-    userCount: null,
-    unseenAdditions: [],
-    unresolved: [],
-    skippedCount: null,
+    ...NEVER_SYNCED,
     collectionKind: input.collectionKind ?? null,
-    isSweptUnchanged: false,
-    acceptedWithoutAccount: [],
-    withoutAccount: null,
-    isBehind: false,
   }
 }
 

@@ -1,10 +1,10 @@
 import type { LeaseTimes } from '../../kernel/lease.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink, Lease } from './group-link.ts'
-import { linkLeaseDecision } from './lease.ts'
+import { linkLeaseDecision } from './link-lease.ts'
 import { EMPTY_JOURNAL, type SyncJob } from './sync-job.ts'
 
-/** Retries of a failed job before it stays `Failed`: statement, "Limits". */
+/** Retries of a failed job before it stays `Failed`. */
 const MAX_RETRIES = 3
 
 /** Retry delays vary by this share, so that jobs that failed together are not retried together. */

@@ -74,6 +74,8 @@ export interface LinkLists {
   ofCollections(tenantId: string, collectionIds: readonly string[]): Promise<GroupLink[]>
   /** The links of these groups, in any order. */
   ofGroups(tenantId: string, directoryGroupIds: readonly string[]): Promise<GroupLink[]>
+  /** The collection of each link: of those of one collection, or of all of the tenant. In any order. */
+  linkedCollectionIds(tenantId: string, collectionId?: string): Promise<readonly string[]>
   /** The number of links of a tenant. */
   count(tenantId: string): Promise<number>
 }
@@ -145,7 +147,7 @@ export function minuteOfTenant(tenantId: string): number {
 
 /** Members without a directory account. */
 type MembersWithoutAccount = {
-  /** Those that the link does not accept. While it is above zero, no member is removed from a group. */
+  /** Members that the link does not accept. While it is above zero, no member is removed from a group. */
   readonly withoutAccountCount: number
   /** The identities of the first of them; null for a position that no identity holds. Undefined when unknown. */
   readonly withoutAccountIds?: readonly (string | null)[] | undefined

@@ -1,4 +1,4 @@
-import { findCircleOfLink } from '../collections/circular-references.ts'
+import { type CircleDependencies, findCircleOfLink } from '../collections/circular-references.ts'
 import type { Collection, CollectionKind } from '../collections/collection.ts'
 import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
 import type { MembershipHead } from '../collections/membership-store.ts'
@@ -14,7 +14,6 @@ import { partsOfDefinitionKey } from '../evaluation/members-now.ts'
 import type { TenantEvaluator } from '../evaluation/tenant-evaluator.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { GroupLink } from './group-link.ts'
-import { changeLink, ignoreDeletedLink } from './lease.ts'
 import type {
   AccountChanges,
   CollectionAccounts,
@@ -22,9 +21,12 @@ import type {
   LinkLists,
   LinkStore,
 } from './link-dependencies.ts'
+import { changeLink, ignoreDeletedLink } from './link-lease.ts'
 import { removalCausesOf } from './removal-causes.ts'
 
-type LinkedDependencies = CollectionDependencies & AccountDependencies
+type LinkedDependencies = AccountDependencies &
+  CircleDependencies &
+  Pick<CollectionDependencies, 'memberships' | 'joined' | 'history' | 'snapshots'>
 
 /** The directory accounts of collections' members. */
 export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvaluator): LinkedCollections {
@@ -54,7 +56,7 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       return new Map([...ofCriteria, ...ofJoinables])
     },
     async versionsWrittenSince(tenantId, kinds, sinceS) {
-      const idsOf = (kind: CollectionKind) => [...kinds].flatMap(([id, one]) => (one === kind ? [id] : []))
+      const idsOf = (kind: CollectionKind) => [...kinds].flatMap(([id, kindOfId]) => (kindOfId === kind ? [id] : []))
       const [criteriaIds, joinableIds] = [idsOf('criteria'), idsOf('joinable')]
       const [ofCriteria, ofJoinables] = await Promise.all([
         criteriaIds.length === 0 ? [] : deps.memberships.versionsWrittenSince(tenantId, sinceS),

@@ -4,7 +4,6 @@ import { Closed, Described, Guid } from '../../kernel/schema.ts'
 import { type Page, requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { auditOfLink, auditOfLinkChange, type LinkActor, linkFields } from './audit-link.ts'
 import { type GroupLink, type GroupLinkDto, linkETag, toGroupLinkDto } from './group-link.ts'
-import { changeLink, getLink, ignoreDeletedLink } from './lease.ts'
 import type {
   JobFilter,
   JobStore,
@@ -14,6 +13,7 @@ import type {
   LinkStore,
   TenantStore,
 } from './link-dependencies.ts'
+import { changeLink, getLink, ignoreDeletedLink } from './link-lease.ts'
 import { endQueuedJobs, queueJob } from './queue-job.ts'
 import { pausingIds } from './removal-pause.ts'
 import type { AccountHolders } from './removal-plan.ts'
@@ -49,8 +49,8 @@ async function shownLinks(
   { tenants, accountHolders }: ShownLinkDependencies,
 ): Promise<GroupLinkDto[]> {
   const wanted = links.map(pausingIds)
-  const identityIds = [...new Set(wanted.flatMap((each) => each.identityIds))]
-  const accounts = [...new Set(wanted.flatMap((each) => each.accounts))]
+  const identityIds = [...new Set(wanted.flatMap((accepted) => accepted.identityIds))]
+  const accounts = [...new Set(wanted.flatMap((accepted) => accepted.accounts))]
   const isSwept = links.some(({ isSweptUnchanged }) => isSweptUnchanged)
   const [sweptAtMs, names, holders] = await Promise.all([
     isSwept ? tenants.lastSweepMs(tenantId) : undefined,

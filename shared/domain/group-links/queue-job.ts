@@ -1,5 +1,5 @@
+import { enqueueSyncJob } from '../../kernel/enqueue-messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { enqueueSyncJob } from '../../kernel/notifications.ts'
 import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { AuditRecord } from '../history/audit.ts'

@@ -9,7 +9,8 @@ const ACTS: ReadonlySet<MemberChangeCause> = new Set(['DefinitionChanged', 'Refe
 /** Removals that are examined, those counted once that were made together. The causes of older ones stay unknown. */
 const MAX_REMOVALS_COUNT = 50
 
-type CauseDependencies = Pick<CollectionDependencies, 'collections' | 'history' | 'snapshots'> & AccountDependencies
+export type CauseDependencies = Pick<CollectionDependencies, 'collections' | 'history' | 'snapshots'> &
+  AccountDependencies
 
 /** The causes of removals, in the history of a collection's members. */
 export async function removalCausesOf(
@@ -53,5 +54,5 @@ function removalsOf(events: readonly MemberEvent[]): Events[] {
   const groups = Map.groupBy(removals, ({ membershipVersion, cause, actorId }) =>
     JSON.stringify([membershipVersion, cause, actorId]),
   )
-  return [...groups.values()].filter((some): some is Events => some.length > 0)
+  return [...groups.values()].filter((events): events is Events => events.length > 0)
 }

@@ -66,7 +66,7 @@ export function pausingIds({ skippedCount, unresolved, withoutAccount }: Pausabl
 /** Identities that a link accepts without an account. */
 export const MAX_ACCEPTED_COUNT = 100
 
-/** Why a link removes nobody; null when it does. */
+/** Why a link removes no account; null when removals are not paused. */
 export function pausedBy(link: PausableLink, { names, holders }: PausingNames): PausedByDto | null {
   const { skippedCount, unresolved, withoutAccount, acceptedWithoutAccount } = link
   const count = skippedCount ?? 0

@@ -74,7 +74,7 @@ function linkableGroup(
   return { id, displayName, linkable: refusal === undefined, refusal: refusal ?? null, linkId: linkId ?? null }
 }
 
-function byName(one: LinkableGroup, other: LinkableGroup): number {
-  const order = compareNames(one.displayName ?? '', other.displayName ?? '')
-  return order === 0 ? Number(one.id > other.id) - Number(one.id < other.id) : order
+function byName(left: LinkableGroup, right: LinkableGroup): number {
+  const order = compareNames(left.displayName ?? '', right.displayName ?? '')
+  return order === 0 ? Number(left.id > right.id) - Number(left.id < right.id) : order
 }

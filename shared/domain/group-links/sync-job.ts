@@ -54,7 +54,7 @@ const jobProperties = {
   ),
 }
 
-/** A sync job on the wire: statement, "Sync job". */
+/** A sync job as the API returns it. */
 export const SyncJobDto = Closed({
   ...jobProperties,
   requestedByName: Described(
@@ -99,7 +99,7 @@ export type SyncJob = Readonly<Static<typeof SyncJob>>
 
 const DAY_S = 24 * 60 * 60
 
-/** Seconds for which a job is kept: statement, "Limits". */
+/** Seconds for which a job is kept: two days for the jobs of sweeps, which are many. */
 export function retentionS(type: SyncJobType): number {
   return (type === 'ScheduledSweep' ? 2 : 30) * DAY_S
 }

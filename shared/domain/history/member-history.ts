@@ -122,14 +122,14 @@ export class OldestEvents {
 
   /** Whether there are events of each version from their oldest one to this one. */
   isUnbrokenTo(version: number): boolean {
-    const oldest = this.#versions.values().reduce((one, other) => Math.min(one, other), version + 1)
+    const oldest = this.#versions.values().reduce((left, right) => Math.min(left, right), version + 1)
     return this.#versions.size === version + 1 - oldest
   }
 }
 
-function isOlder(one: HistoryPosition, other: HistoryPosition): boolean {
-  const versions = one.membershipVersion - other.membershipVersion
-  return versions < 0 || (versions === 0 && one.index < other.index)
+function isOlder(left: HistoryPosition, right: HistoryPosition): boolean {
+  const versions = left.membershipVersion - right.membershipVersion
+  return versions < 0 || (versions === 0 && left.index < right.index)
 }
 
 /** The first events of a history that is read page by page. */

@@ -49,8 +49,8 @@ type Asker = {
 }
 
 /**
- * What needs attention, as far as the roles of the caller go. Each number costs as much as there is to attend to,
- * whatever the tenant has besides.
+ * What needs attention, as far as the roles of the caller go. The cost of each number grows with what needs attention,
+ * not with the size of the tenant.
  */
 export async function readAttention(
   { caller, identityId, linkReaders, connectorReaders }: Asker,

@@ -106,7 +106,7 @@ function versionOf(
 
 type Fields = AuditRecord['before']
 
-/** The fields before changes, the newest of which is the first. */
+/** The fields before changes, which are listed newest first. */
 function fieldsBefore(fields: Fields, changes: readonly AuditRecord[]): Fields {
   let former = { ...fields }
   for (const { before, after } of changes) {

@@ -9,7 +9,7 @@ import type { PlanInput } from './plan-input.ts'
 /** More equivalent collections are not listed. */
 const MAX_LISTED_COUNT = 20
 
-/** Conditions compared in one plan: each comparison takes up to about a millisecond. */
+/** Conditions compared in one plan: a comparison lasts at most about a millisecond. */
 const MAX_COMPARED_COUNT = 200
 /** Steps of automata in the comparisons of one plan: some tens of milliseconds. */
 const MAX_STEPS_COUNT = 1_000_000

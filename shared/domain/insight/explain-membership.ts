@@ -5,8 +5,9 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { Collection } from '../collections/collection.ts'
+import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { storedConditionTask } from '../collections/condition-entry.ts'
-import { lazyContext, objectTypeOf, withReferences } from '../collections/live-members.ts'
+import { type LiveDependencies, lazyContext, objectTypeOf, withReferences } from '../collections/live-members.ts'
 import { readCollection } from '../collections/read-collections.ts'
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
 import { CORE_TYPE, type Row } from '../criteria/collection-members.ts'
@@ -81,7 +82,10 @@ export const Explanation = Closed({
 })
 export type Explanation = Static<typeof Explanation>
 
-export type ExplainDependencies = RequestDependencies & ExplainedLinkDependencies
+export type ExplainDependencies = LiveDependencies &
+  ExplainedLinkDependencies &
+  Pick<CollectionDependencies, 'memberships' | 'history' | 'log'> &
+  Pick<RequestDependencies, 'requests'>
 
 /** Who asks: with the own identity, if any, and whether any object may be explained or only own ones. */
 export type Asker = { readonly caller: Caller; readonly identityId: string | undefined; readonly seesAll: boolean }
@@ -159,7 +163,7 @@ async function lastAddition(
     return undefined
   }
   const found = (await Promise.all(memberIds.map(newest))).filter((event) => event !== undefined)
-  return found.sort((one, other) => other.membershipVersion - one.membershipVersion)[0]
+  return found.sort((left, right) => right.membershipVersion - left.membershipVersion)[0]
 }
 
 const ALWAYS = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
@@ -212,15 +216,18 @@ async function criteriaVerdict(
   const startRow = Number(subject.after ?? 0)
   const page = tested.slice(startRow, startRow + subject.size)
   const shown = { showsCondition: hasFullAccess(asker.caller) }
-  const asked = page.map((row) => ({ row, showsSensitive: showsSensitive(asker, row, rows) }))
-  const explained = await deps.snapshots.reading(rows, running(explainTask(condition, rows, asked, context, shown)))
+  const explainable = page.map((row) => ({ row, showsSensitive: showsSensitive(asker, row, rows) }))
+  const explained = await deps.snapshots.reading(
+    rows,
+    running(explainTask(condition, rows, explainable, context, shown)),
+  )
   return {
     isMember: members.size > 0,
     satisfies: [...results.values()].includes(true),
     evaluatedAt: head === undefined ? null : toTimestamp(head.value.evaluatedAtMs),
     rowCount: tested.length,
     rows: await withinBytes(
-      explained.map((each, index) => explainedRow(each, page[index] ?? [0, 0, 0], rows)),
+      explained.map((explanation, index) => explainedRow(explanation, page[index] ?? [0, 0, 0], rows)),
       deps,
     ),
     request: null,

@@ -1,12 +1,13 @@
 import type { Collection } from '../collections/collection.ts'
+import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import type { ObjectType } from '../core/core-object.ts'
 import type { AccountDependencies } from '../evaluation/member-accounts.ts'
 import { type Directory, DirectoryFault } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkStore } from '../group-links/link-dependencies.ts'
-import { removalCausesOf } from '../group-links/removal-causes.ts'
+import { type CauseDependencies, removalCausesOf } from '../group-links/removal-causes.ts'
 import type { RemovalPlanStore } from '../group-links/removal-plan.ts'
-import type { RequestDependencies } from '../membership-requests/request-dependencies.ts'
+import type { RequestStore } from '../membership-requests/request-dependencies.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { type LinkStanding, linkStanding, type Presence, type Standing } from './link-standing.ts'
 
@@ -16,7 +17,11 @@ export type ExplainedLinkDependencies = AccountDependencies & {
   readonly directory: Pick<Directory, 'groupsOf'>
 }
 
-type Dependencies = RequestDependencies & ExplainedLinkDependencies
+type Dependencies = ExplainedLinkDependencies &
+  CauseDependencies &
+  Pick<CollectionDependencies, 'memberships' | 'joined' | 'history' | 'log'> & {
+    readonly requests: Pick<RequestStore, 'liveIn'>
+  }
 
 type Subject = { readonly objectType: ObjectType; readonly objectId: string; readonly account: string | null }
 type Membership = {

@@ -11,7 +11,7 @@ import { OrgChart } from '../tenant-index/rows/org-chart.ts'
 
 const NameNow = Nullable(Type.String())
 
-/** A person with what tells people of one name apart. */
+/** A person with what distinguishes people of one name. */
 export const FoundPerson = Closed({
   identityId: Guid,
   displayName: NameNow,

@@ -101,7 +101,7 @@ function stateOfOther(link: GroupLink, standing: WithAccount, facts: StandingFac
   const isRecent = wasAddedRecently(link, standing.account, nowMs)
   if (presence === 'NotInGroup' && !isRecent) return 'NotInGroup'
   if (isHeld) return 'Held'
-  // Either the read does not show the addition yet, or somebody else has removed the account since.
+  // Either the read does not show the addition yet, or another client of the directory has removed the account since.
   if (presence === 'NotInGroup') return 'Pending'
   if (presence === 'NotKnown') {
     const isLeaving = changes === undefined || changes.some(({ removed }) => isNamed(standing.memberIds, removed))

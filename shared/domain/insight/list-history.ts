@@ -127,7 +127,7 @@ export async function listObjectHistory(
   const events = all.flatMap((collection) =>
     found.flatMap((byCollection) => byCollection.get(collection.id) ?? []).map((event) => ({ collection, event })),
   )
-  const ordered = events.sort((one, other) => comparePlaces(offsetOf(other), offsetOf(one)))
+  const ordered = events.sort((left, right) => comparePlaces(offsetOf(right), offsetOf(left)))
   const last = after === undefined ? undefined : (JSON.parse(after) as Place)
   const rest = last === undefined ? ordered : ordered.filter((entry) => comparePlaces(offsetOf(entry), last) < 0)
   const items = rest
@@ -152,9 +152,9 @@ function offsetOf({
   return [event.atMs, collection.id, event.membershipVersion, event.index]
 }
 
-function comparePlaces(one: Place, other: Place): number {
-  for (const [index, value] of one.entries()) {
-    const compared = other[index] as typeof value
+function comparePlaces(left: Place, right: Place): number {
+  for (const [index, value] of left.entries()) {
+    const compared = right[index] as typeof value
     if (value !== compared) return value < compared ? -1 : 1
   }
   return 0

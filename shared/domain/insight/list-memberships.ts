@@ -108,8 +108,8 @@ function stateIn(link: GroupLink, account: string | undefined, version: number):
   return applied !== null && applied >= version && accountsChangedAtMs === null ? 'Written' : 'Pending'
 }
 
-function byName(one: MembershipDto, other: MembershipDto): number {
+function byName(left: MembershipDto, right: MembershipDto): number {
   const key = ({ collectionName, collectionId, relationshipId }: MembershipDto) =>
     [collectionName, collectionId, relationshipId ?? ''].join('\u0000')
-  return key(one) < key(other) ? -1 : 1
+  return key(left) < key(right) ? -1 : 1
 }

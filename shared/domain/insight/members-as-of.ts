@@ -127,25 +127,25 @@ function* undoneTask(
     if (!before.has(key)) kept.push(member)
     else if (added.delete(key)) kept.push(before.get(key) as Member)
   }
-  const others = [...added].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, member]) => member)
+  const others = [...added].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, member]) => member)
   return yield* mergedTask(kept, others, keyOf)
 }
 
 /** Two lists in the order of their keys as one. */
 function* mergedTask(
-  one: readonly Member[],
-  other: readonly Member[],
+  left: readonly Member[],
+  right: readonly Member[],
   keyOf: (member: Member) => string,
 ): Task<Member[]> {
   const all: Member[] = []
   let next = 0
-  for (const [index, member] of one.entries()) {
+  for (const [index, member] of left.entries()) {
     if (index % MEMBERS_PER_STEP_COUNT === 0) yield
-    for (let more = other[next]; more !== undefined && keyOf(more) < keyOf(member); more = other[next]) {
+    for (let more = right[next]; more !== undefined && keyOf(more) < keyOf(member); more = right[next]) {
       all.push(more)
       next += 1
     }
     all.push(member)
   }
-  return [...all, ...other.slice(next)]
+  return [...all, ...right.slice(next)]
 }

@@ -1,27 +1,40 @@
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Collection } from '../collections/collection.ts'
+import type { CollectionDependencies, EvaluationNotifier } from '../collections/collection-dependencies.ts'
 import { compiledTask } from '../collections/live-members.ts'
+import type { CreationDependencies, UpdateDependencies } from '../collections/manage-criteria.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
 import type { CompiledCondition, KnownLeaves } from '../criteria/compile.ts'
 import type { LinkStore } from '../group-links/link-dependencies.ts'
 import type { LinkSettingsStore, RemovalGuard } from '../group-links/link-settings.ts'
 import type { RemovalPlanStore } from '../group-links/removal-plan.ts'
 import { policyOf } from '../membership-requests/join-policy.ts'
-import type { RequestDependencies } from '../membership-requests/request-dependencies.ts'
+import type { RequestStore } from '../membership-requests/request-dependencies.ts'
 import type { PlanIds } from './change-plan.ts'
 import type { LinkToPlan } from './planned-accounts.ts'
 import type { JoinableToPlan } from './planned-eligibility.ts'
 import { type PlannedChange, ReferenceGraph } from './reference-graph.ts'
 
-export type PlanDependencies = RequestDependencies & {
+type PlanInputDependencies = Pick<
+  CollectionDependencies,
+  'collections' | 'memberships' | 'joined' | 'scheduler' | 'log'
+> & {
+  readonly requests: Pick<RequestStore, 'allWaitingIn'>
   readonly linkStore: LinkStore
   readonly linkSettings: LinkSettingsStore
   readonly removalPlans: RemovalPlanStore
-  readonly planIds: PlanIds
-  /** A GUID made of texts: the same for the same texts. */
-  deriveId(...parts: string[]): string
 }
+
+/** What plans a creation or an update, and an update that must have the effect of its plan. */
+export type PlanDependencies = PlanInputDependencies &
+  CreationDependencies &
+  UpdateDependencies &
+  EvaluationNotifier & {
+    readonly planIds: PlanIds
+    /** A GUID made of texts: the same for the same texts. */
+    deriveId(...parts: string[]): string
+  }
 
 /** Reads per collection that run at the same time. */
 const READS_AT_ONCE_COUNT = 10
@@ -44,7 +57,7 @@ export type PlanInput = {
 export async function readPlanInput(
   change: PlannedChange,
   isCompared: boolean,
-  deps: PlanDependencies,
+  deps: PlanInputDependencies,
 ): Promise<PlanInput> {
   const { tenantId } = change.after
   const [all, { value: settings }] = await Promise.all([
@@ -58,9 +71,10 @@ export async function readPlanInput(
   const collections = new Map([...all, change.after].map((collection) => [collection.id, collection]))
   const affected = new Set(graph.affected.map(({ id }) => id))
   const candidates = all.filter(
-    (one) => one.kind === 'joinable' && policyOf(one).joinableBy.collectionIds.some((id) => affected.has(id)),
+    (collection) =>
+      collection.kind === 'joinable' && policyOf(collection).joinableBy.collectionIds.some((id) => affected.has(id)),
   )
-  const eligible = candidates.flatMap((one) => policyOf(one).joinableBy.collectionIds)
+  const eligible = candidates.flatMap((candidate) => policyOf(candidate).joinableBy.collectionIds)
   const needed = isCompared ? graph.closureOf(graph.criteria.keys()) : graph.closureOf([...affected, ...eligible])
   const versions = change.before === undefined ? needed : [change.before, ...needed]
   const conditions = await deps.scheduler.run(conditionsTask(versions, deps))
@@ -89,7 +103,7 @@ export async function readPlanInput(
 /** The compiled conditions, with shared leaves; undefined for an invalid one, which is logged. */
 function* conditionsTask(
   collections: readonly Collection[],
-  { log }: Pick<PlanDependencies, 'log'>,
+  { log }: Pick<PlanInputDependencies, 'log'>,
 ): Task<Map<Collection, CompiledCondition | undefined>> {
   const conditions = new Map<Collection, CompiledCondition | undefined>()
   const leaves: KnownLeaves = new Map()
@@ -109,7 +123,7 @@ function* conditionsTask(
 async function readJoined(
   tenantId: string,
   ids: readonly string[],
-  { joined }: Pick<PlanDependencies, 'joined'>,
+  { joined }: Pick<PlanInputDependencies, 'joined'>,
 ): Promise<ReadonlyMap<string, CollectionMembers>> {
   const found = ids.length === 0 ? new Map() : await joined.of(tenantId, ids)
   return new Map([...found].map(([id, { memberships }]) => [id, { kind: 'joinable', memberships }]))
@@ -119,12 +133,12 @@ async function readJoined(
 async function readStored(
   graph: ReferenceGraph,
   conditions: ReadonlyMap<Collection, CompiledCondition | undefined>,
-  { memberships }: Pick<PlanDependencies, 'memberships'>,
+  { memberships }: Pick<PlanInputDependencies, 'memberships'>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const stored = new Map<string, readonly string[]>()
   const invalid = new Set([...conditions].flatMap(([{ id }, condition]) => (condition === undefined ? [id] : [])))
   if (invalid.size === 0) return stored
-  const kept = graph.affected.filter(({ id }) => graph.closureOf([id]).some((one) => invalid.has(one.id)))
+  const kept = graph.affected.filter(({ id }) => graph.closureOf([id]).some((referred) => invalid.has(referred.id)))
   await forEachConcurrent(kept, READS_AT_ONCE_COUNT, async ({ tenantId, id }) => {
     stored.set(id, (await memberships.members(tenantId, id))?.ids ?? [])
   })
@@ -134,7 +148,7 @@ async function readStored(
 async function readLinks(
   tenantId: string,
   collectionIds: ReadonlySet<string>,
-  { linkStore, removalPlans }: Pick<PlanDependencies, 'linkStore' | 'removalPlans'>,
+  { linkStore, removalPlans }: Pick<PlanInputDependencies, 'linkStore' | 'removalPlans'>,
 ): Promise<ReadonlyMap<string, readonly LinkToPlan[]>> {
   const all = (await linkStore.ofTenant(tenantId)).map(({ value }) => value)
   const enabled = all.filter(({ state, collectionId }) => state === 'Enabled' && collectionIds.has(collectionId))
@@ -149,7 +163,7 @@ async function readLinks(
 
 async function readJoinables(
   candidates: readonly Collection[],
-  { requests }: Pick<PlanDependencies, 'requests'>,
+  { requests }: Pick<PlanInputDependencies, 'requests'>,
 ): Promise<JoinableToPlan[]> {
   const joinables: JoinableToPlan[] = []
   await forEachConcurrent(candidates, READS_AT_ONCE_COUNT, async (collection) => {

@@ -43,7 +43,7 @@ export class PlannedMembers {
 
   constructor(input: MembersInput) {
     this.#input = input
-    for (const to of input.graph.affected.flatMap((one) => input.graph.referencesOf(one))) {
+    for (const to of input.graph.affected.flatMap((from) => input.graph.referencesOf(from))) {
       this.#waiting.set(to, (this.#waiting.get(to) ?? 0) + 1)
     }
   }

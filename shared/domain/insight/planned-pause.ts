@@ -50,8 +50,8 @@ export function plannedPause(
   const accepted = new Set(acceptedWithoutAccount.map((id) => ids.codeOf(id)).filter((slot) => slot !== 0))
   const acceptedAccounts = new Set([...accepted].map((slot) => account.codeAt(slot)))
   const counted = without.filter((slot) => !accepted.has(slot))
-  const unknown = unresolved.filter((one) => {
-    const code = dictionary.codeOf(one)
+  const unknown = unresolved.filter((account) => {
+    const code = dictionary.codeOf(account)
     return code !== 0 && hasBit(accounts, code) && !acceptedAccounts.has(code)
   })
   const nameOf = (slot: number): string => {
@@ -59,6 +59,6 @@ export function plannedPause(
     const id = ids.idOf(slot)
     return `${rows.textOf('identity', 'displayName', id) ?? 'unnamed'} (${id})`
   }
-  const named = [...counted.slice(0, NAMED_COUNT).map(nameOf), ...unknown.map((one) => `account ${one}`)]
+  const named = [...counted.slice(0, NAMED_COUNT).map(nameOf), ...unknown.map((account) => `account ${account}`)]
   return { count: counted.length + unknown.length, named: named.slice(0, NAMED_COUNT) }
 }

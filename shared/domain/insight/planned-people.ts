@@ -49,15 +49,15 @@ export async function listPlannedPeople(
   { after, size }: { readonly after: string | undefined; readonly size: number },
   deps: PlanDependencies,
 ): Promise<Page<MemberDto>> {
-  const asked = askedOf(query)
+  const wanted = askedOf(query)
   const prepared = await prepareCriteriaUpdate(update, deps)
   const input = await readPlanInput({ before: prepared.before.value, after: prepared.after }, false, deps)
-  if ('linkId' in asked && linkIn(input, asked.linkId) === undefined)
-    throw new Refusal('LinkNotFound', `The plan has no link ${asked.linkId}`)
+  if ('linkId' in wanted && linkIn(input, wanted.linkId) === undefined)
+    throw new Refusal('LinkNotFound', `The plan has no link ${wanted.linkId}`)
   const nowMs = deps.nowMs()
   const rows = await deps.snapshots.fresh(update.caller.tenantId)
   const page = { text: undefined, after, size }
-  return deps.snapshots.reading(rows, pageTask(input, asked, rows, nowMs, page))
+  return deps.snapshots.reading(rows, pageTask(input, wanted, rows, nowMs, page))
 }
 
 function askedOf({ collectionId, linkId, change }: AskedNumber): Asked {
@@ -76,7 +76,7 @@ function linkIn({ links }: PlanInput, linkId: string): LinkToPlan | undefined {
 /** One task, so that people and names are of the same state of the rows. */
 function* pageTask(
   input: PlanInput,
-  asked: Asked,
+  wanted: Asked,
   rows: RowSnapshot,
   nowMs: number,
   page: Parameters<typeof memberPageTask>[2],
@@ -84,16 +84,16 @@ function* pageTask(
   const { graph, joined, stored, conditions } = input
   const conditionOf = (collection: Parameters<typeof conditions.get>[0]) => conditions.get(collection)
   const planned = new PlannedMembers({ graph, rows, todayMs: dayOn(rows, nowMs), conditionOf, joined, stored })
-  const link = 'linkId' in asked ? linkIn(input, asked.linkId) : undefined
-  const collectionId = 'collectionId' in asked ? asked.collectionId : link?.link.collectionId
+  const link = 'linkId' in wanted ? linkIn(input, wanted.linkId) : undefined
+  const collectionId = 'collectionId' in wanted ? wanted.collectionId : link?.link.collectionId
   let people: readonly NamedMember[] = []
   yield* planned.evaluate(function* (collection, members) {
     if (collection.id !== collectionId) return
     const objectType = objectTypeOf(collection)
     people =
       link === undefined
-        ? changedMembers(objectType, members, asked.change, rows)
-        : changedAccounts(objectType, members, asked.change, { link, rows, input, nowMs })
+        ? changedMembers(objectType, members, wanted.change, rows)
+        : changedAccounts(objectType, members, wanted.change, { link, rows, input, nowMs })
     yield
   })
   return yield* memberPageTask(people, rows, page)
@@ -127,7 +127,7 @@ function changedAccounts(
 ): NamedMember[] {
   if (CORE_TYPE[objectType] === 'orgUnit') return []
   const accounts = new PlannedAccounts(rows, input.guard, nowMs)
-  const accountsOf = (some: Bitmap) => accounts.accountsOf(objectType, some)
+  const accountsOf = (objects: Bitmap) => accounts.accountsOf(objectType, objects)
   const both = { before: accountsOf(members.before), after: accountsOf(members.after) }
   const codes = accounts.differenceOf(link, both)[change]
   const { identity } = rows.tables

@@ -47,7 +47,7 @@ export class ReferenceGraph {
     }
     // Collections in a cycle are never evaluated. There are none unless stored data are damaged.
     const ranked = [...found].filter((id) => this.#ranks.has(id))
-    ranked.sort((one, other) => (this.#ranks.get(one) as number) - (this.#ranks.get(other) as number))
+    ranked.sort((left, right) => (this.#ranks.get(left) as number) - (this.#ranks.get(right) as number))
     return ranked.flatMap((id) => this.criteria.get(id) ?? [])
   }
 }

@@ -10,12 +10,12 @@ import type { MembersInput, PlannedMembers } from './planned-members.ts'
 /** More collections with the same members are not listed. */
 const MAX_LISTED_COUNT = 20
 
-/** Members, and other objects, by which most collections are told apart. */
+/** Members, and other objects, that distinguish most collections. */
 const SAMPLE_COUNT = 8
 
 /**
  * The other criteria collections of the same object type that have exactly these members after the change, by name.
- * Most are told apart by a few objects. Only those that agree on them are evaluated.
+ * A few objects distinguish most of them. Only those that agree on these objects are evaluated.
  * @param collections All collections of both kinds, with the changed one as it would be stored.
  */
 export function* sameMembersTask(
@@ -42,7 +42,7 @@ export function* sameMembersTask(
     if (collection.id === graph.change.after.id || collection.objectType !== graph.change.after.objectType) continue
     const closure = graph.closureOf([collection.id])
     // A collection that cannot be evaluated keeps the members that are stored.
-    if (closure.length === 0 || closure.some((one) => input.conditionOf(one) === undefined)) continue
+    if (closure.length === 0 || closure.some((referred) => input.conditionOf(referred) === undefined)) continue
     if (!(yield* agreesOn(samples, collection, conditionOf(collection), lazy, input))) continue
     const others = yield* planned.membersOf(collection.id)
     if (equalBits(others.after, members)) found.push(collection)

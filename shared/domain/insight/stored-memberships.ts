@@ -1,16 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
-import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
-import { type CachedCondition, compiledTask, lazyContextOver, objectTypeOf } from '../collections/live-members.ts'
+import { objectTypeOf } from '../collections/live-members.ts'
 import { CORE_TYPE, type JoinedMembership } from '../criteria/collection-members.ts'
-import type { CompiledCondition } from '../criteria/compile.ts'
-import type { EvaluationContext } from '../criteria/evaluation-context.ts'
-import { isRowOfTask } from '../criteria/row-test.ts'
 import type { MemberEvent } from '../history/member-history.ts'
 import type { RequestStore } from '../membership-requests/request-dependencies.ts'
-import { dayOn, type RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import { CandidateCollections, type CandidateDependencies, type Candidates } from './candidate-collections.ts'
 
 /** A stored membership of a person. */
 export type StoredMembership = {
@@ -23,10 +20,10 @@ export type StoredMembership = {
   readonly endsAt: string | null
 }
 
-export type StoredMembershipDependencies = Pick<
-  CollectionDependencies,
-  'collections' | 'memberships' | 'joined' | 'history' | 'snapshots' | 'scheduler' | 'nowMs' | 'log'
-> & { readonly requests: Pick<RequestStore, 'liveOf'> }
+export type StoredMembershipDependencies = CandidateDependencies &
+  Pick<CollectionDependencies, 'collections' | 'memberships' | 'history'> & {
+    readonly requests: Pick<RequestStore, 'liveOf'>
+  }
 
 type OwnMembership = JoinedMembership & { readonly endsAt: string | null }
 
@@ -39,25 +36,11 @@ type Known = {
   /** The ids of the person and of their positions: others have other memberships. */
   readonly ids: string
   readonly placements: ReadonlyMap<string, Placement>
-  readonly evaluated: Evaluated | undefined
+  readonly evaluated: Candidates | undefined
 }
-
-/** Candidates, and what they were evaluated from. */
-type Evaluated = {
-  readonly revision: object
-  readonly definitions: object
-  readonly joined: string
-  readonly todayMs: number
-  readonly candidates: ReadonlySet<string>
-}
-
-/** Tenants whose list of collections is kept, to see that it is the same. */
-const TENANTS_KEPT_COUNT = 100
 
 /** People whose memberships are kept in memory: about 20 MB with 200 memberships each. */
 const PEOPLE_KEPT_COUNT = 500
-/** Compiled conditions kept in memory: as many as a tenant may have collections. */
-const CONDITIONS_KEPT_COUNT = 5000
 /** The clocks of the service and the database differ by less. */
 const OVERLAP_S = 300
 const READS_AT_ONCE_COUNT = 20
@@ -72,13 +55,11 @@ const ALWAYS = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 export class StoredMemberships {
   readonly #deps: StoredMembershipDependencies
   readonly #known = new LRUCache<string, Known>({ max: PEOPLE_KEPT_COUNT })
-  readonly #conditions = new LRUCache<string, CachedCondition>({ max: CONDITIONS_KEPT_COUNT })
-  readonly #lists = new LRUCache<string, { readonly list: readonly Collection[]; readonly definitions: object }>({
-    max: TENANTS_KEPT_COUNT,
-  })
+  readonly #candidates: CandidateCollections
 
   constructor(deps: StoredMembershipDependencies) {
     this.#deps = deps
+    this.#candidates = new CandidateCollections(deps)
   }
 
   /** @param rows include everything that was written before. */
@@ -142,17 +123,17 @@ export class StoredMemberships {
     const former = this.#known.get(key)
     const known = former?.ids === ids ? former : undefined
     const [evaluated, written] = await Promise.all([
-      this.#evaluated(former?.evaluated, { tenantId, identityId }, collections, own, rows),
+      this.#candidates.of(former?.evaluated, { tenantId, identityId }, collections, own, rows),
       known === undefined
         ? new Map<string, number>()
         : memberships.versionsWrittenSince(tenantId, Math.floor(known.readAtMs / 1000) - OVERLAP_S),
     ])
-    const asked = new Set([...evaluated.candidates, ...(former?.placements.keys() ?? [])])
+    const wanted = new Set([...evaluated.collectionIds, ...(former?.placements.keys() ?? [])])
     const isCurrent = (id: string): boolean => {
       const placement = known?.placements.get(id)
       return placement !== undefined && (written.get(id) ?? placement.version) === placement.version
     }
-    const stale = [...asked].filter((id) => collections.get(id)?.kind === 'criteria' && !isCurrent(id))
+    const stale = [...wanted].filter((id) => collections.get(id)?.kind === 'criteria' && !isCurrent(id))
     const versions = stale.length === 0 ? new Map<string, number>() : await memberships.versions(tenantId, stale)
     const placements = new Map(known?.placements)
     await forEachConcurrent(stale, READS_AT_ONCE_COUNT, async (id) => {
@@ -175,7 +156,7 @@ export class StoredMemberships {
     })
   }
 
-  /** Those of the objects that are stored as members. */
+  /** The objects that are stored as members. */
   async #storedAmong({ tenantId, id }: Collection, objectIds: readonly string[]): Promise<Member[]> {
     const { history, memberships } = this.#deps
     const members: Member[] = []
@@ -189,118 +170,6 @@ export class StoredMemberships {
     const others = unknown.length === 0 ? [] : await memberships.membersAmong(tenantId, id, unknown)
     return [...members, ...[...others].map((objectId) => ({ objectId, added: undefined }))]
   }
-
-  /** The candidates, evaluated again only when rows, definitions, the own memberships or the day have changed. */
-  async #evaluated(
-    former: Evaluated | undefined,
-    { tenantId, identityId }: { readonly tenantId: string; readonly identityId: string },
-    collections: ReadonlyMap<string, Collection>,
-    own: ReadonlyMap<string, readonly JoinedMembership[]>,
-    rows: RowSnapshot,
-  ): Promise<Evaluated> {
-    const joined = [...own].map(([id, all]) => `${id} ${all.map(({ relationshipId }) => relationshipId).join()}`).join()
-    const definitions = this.#definitionsOf(tenantId, [...collections.values()])
-    const from = { revision: rows.revision, definitions, joined, todayMs: dayOn(rows, this.#deps.nowMs()) }
-    const isSame =
-      former?.revision === from.revision &&
-      former.definitions === from.definitions &&
-      former.joined === from.joined &&
-      former.todayMs === from.todayMs
-    if (isSame) return former
-    return { ...from, candidates: await this.#candidates(tenantId, identityId, collections, own, rows) }
-  }
-
-  /** The same object for as long as the tenant has the same definitions. */
-  #definitionsOf(tenantId: string, list: readonly Collection[]): object {
-    const kept = this.#lists.get(tenantId)
-    const isSame = kept?.list.length === list.length && kept.list.every((one, index) => one === list[index])
-    // The members of joinable collections that conditions of org units test can change without any of these.
-    const testsOthers = list.some(({ objectType, kind, refersTo }) => {
-      return kind === 'criteria' && objectType === 'OrgUnit' && refersTo.length > 0
-    })
-    if (isSame && !testsOthers) return kept.definitions
-    const definitions = {}
-    this.#lists.set(tenantId, { list, definitions })
-    return definitions
-  }
-
-  /** The criteria collections whose condition holds for the person now, and those whose condition cannot be evaluated. */
-  async #candidates(
-    tenantId: string,
-    identityId: string,
-    collections: ReadonlyMap<string, Collection>,
-    own: ReadonlyMap<string, readonly JoinedMembership[]>,
-    rows: RowSnapshot,
-  ): Promise<ReadonlySet<string>> {
-    const { joined, scheduler, snapshots, nowMs } = this.#deps
-    const criteria = [...collections.values()].filter(({ kind }) => kind === 'criteria')
-    const conditions = await scheduler.run(this.#compiled(criteria, rows))
-    // Of the other people of an org unit, the memberships are needed as well.
-    const ofUnits = criteria.filter(({ objectType }) => objectType === 'OrgUnit').flatMap(({ refersTo }) => refersTo)
-    const nested = [...new Set(ofUnits)].filter((id) => collections.get(id)?.kind === 'joinable')
-    const others = nested.length === 0 ? new Map() : await joined.of(tenantId, nested)
-    const { context, running } = lazyContextOver(
-      collections,
-      rows,
-      dayOn(rows, nowMs()),
-      (id) => others.get(id)?.memberships ?? own.get(id) ?? [],
-      ({ id }) => conditions.get(id) as CompiledCondition,
-    )
-    const ofPeople = criteria.filter(({ objectType }) => objectType !== 'OrgUnit').map(({ id }) => id)
-    const evaluable = ofPeople.filter((id) => conditions.has(id))
-    const found = await snapshots.reading(rows, running(holdingTask(evaluable, identityId, rows, context)))
-    for (const id of ofPeople) if (!conditions.has(id)) found.add(id)
-    return found
-  }
-
-  /** The conditions, without those that are invalid or refer to such a collection. */
-  *#compiled(criteria: readonly Collection[], rows: RowSnapshot): Task<ReadonlyMap<string, CompiledCondition>> {
-    const conditions = new Map<string, CompiledCondition>()
-    const invalid = new Set<string>()
-    for (const collection of criteria) {
-      const { tenantId, id, definitionVersion } = collection
-      const key = `${tenantId}:${id}`
-      const former = this.#conditions.get(key)
-      try {
-        const isSame = former?.definitionVersion === definitionVersion
-        const condition = isSame ? former.condition : yield* compiledTask(collection)
-        if (!isSame) this.#conditions.set(key, { definitionVersion, condition })
-        conditions.set(id, condition)
-      } catch (error) {
-        this.#deps.log.error('collection.invalid', error, { tenantId, collectionId: id })
-        invalid.add(id)
-        continue
-      }
-      yield
-      conditions.get(id)?.boundTo(rows)
-    }
-    for (let foundCount = 0; foundCount < invalid.size; ) {
-      foundCount = invalid.size
-      for (const { id, refersTo } of criteria) if (refersTo.some((to) => invalid.has(to))) invalid.add(id)
-    }
-    for (const id of invalid) conditions.delete(id)
-    return conditions
-  }
-}
-
-/** The collections that have one of the rows of the person as a member. */
-function* holdingTask(
-  collectionIds: readonly string[],
-  identityId: string,
-  rows: RowSnapshot,
-  context: EvaluationContext,
-): Task<Set<string>> {
-  const own = rows.rowsOf('identity', identityId)
-  const found = new Set<string>()
-  for (const id of collectionIds) {
-    for (const row of own) {
-      yield
-      if (!(yield* isRowOfTask(id, row, rows, context))) continue
-      found.add(id)
-      break
-    }
-  }
-  return found
 }
 
 async function firstOf(pages: AsyncIterable<readonly MemberEvent[]>): Promise<MemberEvent | undefined> {

@@ -1,7 +1,7 @@
 import type { Language } from '../../kernel/language.ts'
-import { englishMails } from './english.ts'
+import { englishMails } from './english-mails.ts'
 import type { MailTexts } from './mail-texts.ts'
-import { norwegianMails } from './norwegian.ts'
+import { norwegianMails } from './norwegian-mails.ts'
 
 /** The texts of mails. A language without one of them does not compile. */
 export const CATALOGUES: Readonly<Record<Language, MailTexts>> = { en: englishMails, no: norwegianMails }

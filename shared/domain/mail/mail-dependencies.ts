@@ -14,11 +14,11 @@ import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 import type { MailContent } from './mail-item.ts'
 import type { Mailbox } from './mailbox.ts'
 
-/** Events of which people are to be told by mail, until they are. */
+/** Events that people are to be told of by mail, until they are. */
 export interface NoticeStore {
   /** One that is stored already is ignored. */
   add(tenantId: string, events: readonly StoredEvent[]): Promise<void>
-  /** Those that nobody handles now, the oldest ones. */
+  /** The oldest events that no instance handles now. */
   due(tenantId: string, nowMs: number): Promise<readonly Versioned<StoredEvent>[]>
   /**
    * Keeps others from handling an event until then (ms).
@@ -35,7 +35,7 @@ export interface MailboxStore {
    * @returns The new version; undefined when others have changed it.
    */
   save(tenantId: string, mailbox: Mailbox, version: string | undefined): Promise<string | undefined>
-  /** Those whose digest is due. */
+  /** The mailboxes whose digest is due. */
   due(tenantId: string, nowMs: number): Promise<readonly Versioned<Mailbox>[]>
   /** Tenants with events or digests that were due before (ms). */
   tenantsBehind(beforeMs: number): Promise<ReadonlySet<string>>
@@ -44,7 +44,7 @@ export interface MailboxStore {
 /** A mail to one address. */
 export type OutgoingMail = MailContent & {
   readonly to: string
-  /** The same each time a mail is sent again: without angle brackets and domain. */
+  /** Does not change when a mail is sent again. Without angle brackets and domain. */
   readonly messageKey: string
 }
 

@@ -6,7 +6,7 @@ import { StoredEvent } from '../events/event-types.ts'
 /** Mails that one recipient gets within a day, before the rest becomes one digest. */
 const MAILS_PER_DAY_COUNT = 50
 const DIGEST_HOUR = 7
-/** Events of which a mailbox remembers that they were told: many more than come again. */
+/** Reported events that a mailbox remembers: many more than are delivered again. */
 const TOLD_COUNT = 300
 /** Of more events that wait for a digest, the oldest are left out. */
 const WAITING_COUNT = 300
@@ -51,11 +51,11 @@ export function deliveryOf(
 /** The mailbox after a mail that told these events. They wait for no digest any more. */
 export function afterMail(mailbox: Mailbox, eventIds: readonly string[], nowMs: number, timeZone: string): Mailbox {
   const day = localDate(nowMs, timeZone)
-  const told = withoutWaiting(mailbox, eventIds, nowMs, timeZone)
-  return { ...told, day, sentCount: (day === mailbox.day ? mailbox.sentCount : 0) + 1 }
+  const remaining = withoutWaiting(mailbox, eventIds, nowMs, timeZone)
+  return { ...remaining, day, sentCount: (day === mailbox.day ? mailbox.sentCount : 0) + 1 }
 }
 
-/** The mailbox without these events in its digest, as after a mail that was not sent: nobody has to be told of them. */
+/** The mailbox without these events in its digest, as after a mail that need not be sent. */
 export function withoutWaiting(
   mailbox: Mailbox,
   eventIds: readonly string[],

@@ -104,7 +104,7 @@ function textOf({ sections, reason, preferences }: Mail): string {
 /** Colours have a contrast of at least 7:1 on both backgrounds, and nothing is loaded from elsewhere. */
 const STYLE =
   ':root{color-scheme:light dark}body{margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif;background:#fff;' +
-  'color:#1b1b1f}main,footer{max-width:36em;margin:0 auto;overflow-wrap:anywhere}h1{font-size:22px;line-height:1.3}' +
+  'color:#1b1b1f}main,footer{max-width:36rem;margin:0 auto;overflow-wrap:anywhere}h1{font-size:22px;line-height:1.3}' +
   'h2{font-size:18px;line-height:1.3;margin-top:32px}a{color:#004a99}footer{margin-top:40px;padding-top:16px;' +
   'border-top:1px solid #767680;font-size:14px}@media(prefers-color-scheme:dark){body{background:#1b1b1f;' +
   'color:#f2f2f5}a{color:#a8c8ff}}'

@@ -135,7 +135,7 @@ function nameOf(identityId: string, { orgChart }: ApproverSources): string {
   return orgChart.rows.textOf('identity', 'displayName', identityId) ?? identityId
 }
 
-function byRecipient({ to: one }: Letter, { to: other }: Letter): number {
+function byRecipient({ to: left }: Letter, { to: right }: Letter): number {
   const key = (to: Letter['to']) => (to.kind === 'person' ? to.identityId : to.address)
-  return key(one) < key(other) ? -1 : 1
+  return key(left) < key(right) ? -1 : 1
 }

@@ -1,4 +1,4 @@
-import { enqueueMails } from '../../kernel/notifications.ts'
+import { enqueueMails } from '../../kernel/enqueue-messages.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { StoredEvent } from '../events/event-types.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
@@ -17,7 +17,7 @@ const CLAIM_MS = 5 * 60_000
 const MAX_ATTEMPTS = 10
 
 /**
- * Sends the mails of a tenant that are due: of events that nobody was told of yet, and digests. A message that comes
+ * Sends the mails of a tenant that are due: of events that were not reported yet, and digests. A message that comes
  * twice or late finds nothing to do. After a crash a mail can be sent again, with the same `Message-ID`.
  * @throws The fault when nothing can be sent now. What is left is due again.
  */

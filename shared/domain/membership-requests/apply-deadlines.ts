@@ -1,4 +1,4 @@
-import { enqueueDeadline } from '../../kernel/notifications.ts'
+import { enqueueDeadline } from '../../kernel/enqueue-messages.ts'
 import { NO_POLICY, SYSTEM } from './apply-policy.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { NO_FACTS } from './approvers.ts'

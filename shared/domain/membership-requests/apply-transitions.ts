@@ -25,8 +25,8 @@ export async function readRequests(
   { requests }: Requests,
 ): Promise<Versioned<MembershipRequest>[]> {
   const read: Versioned<MembershipRequest>[] = []
-  for (const some of chunk(requestIds, READS_AT_ONCE_COUNT)) {
-    const found = await Promise.all(some.map((id) => requests.find(tenantId, id)))
+  for (const ids of chunk(requestIds, READS_AT_ONCE_COUNT)) {
+    const found = await Promise.all(ids.map((id) => requests.find(tenantId, id)))
     read.push(...found.filter((request) => request !== undefined))
   }
   return read

@@ -69,7 +69,7 @@ async function approverFinder(
   }
 }
 
-/** Whether the fallback of a gate decides as well: after its days, or when the gate has nobody else. */
+/** Whether the fallback of a gate decides as well: after its days, or when the gate has no other approver. */
 export function isInForce({ afterDays }: Fallback, approverCount: number, sinceMs: number, nowMs: number): boolean {
   return approverCount === 0 || nowMs >= sinceMs + afterDays * DAY_MS
 }

@@ -32,27 +32,27 @@ export type CheckedPolicy = {
  * Checks a join policy without regard to other objects. Returns all faults at once, with JSON
  * pointers into the body, and the references that the caller must check.
  */
-export function checkJoinPolicy(given: JoinPolicyInput, pointer = '/joinPolicy'): CheckedPolicy {
-  const gates = given.approvalGates ?? []
-  const collectionIds = given.joinableBy?.collectionIds ?? []
+export function checkJoinPolicy(input: JoinPolicyInput, pointer = '/joinPolicy'): CheckedPolicy {
+  const gates = input.approvalGates ?? []
+  const collectionIds = input.joinableBy?.collectionIds ?? []
   const gatesPointer = `${pointer}/approvalGates`
   const faults = gates.flatMap((gate, index) => gateFaults(gate, gates.slice(0, index), `${gatesPointer}/${index}`))
-  if (given.joinableBy?.collectionIds === undefined && Object.keys(given.joinableBy ?? {}).length > 0) {
+  if (input.joinableBy?.collectionIds === undefined && Object.keys(input.joinableBy ?? {}).length > 0) {
     const message = 'collectionIds is required unless joinableBy is empty'
     faults.push(refusalEntry('MissingMember', message, `${pointer}/joinableBy/collectionIds`))
   }
-  if (given.approvalRequired && gates.length === 0) {
+  if (input.approvalRequired && gates.length === 0) {
     faults.unshift(refusalEntry('GateRequired', undefined, gatesPointer))
   }
   return {
     policy: {
-      approvalRequired: given.approvalRequired,
-      approvalGates: gates.map(normalizedGate).sort((one, other) => one.order - other.order),
+      approvalRequired: input.approvalRequired,
+      approvalGates: gates.map(normalizedGate).sort((left, right) => left.order - right.order),
       joinableBy: { collectionIds: [...new Set(collectionIds)] },
-      ...limitsOf(given),
+      ...limitsOf(input),
     },
     faults,
-    references: policyReferences(given, pointer),
+    references: policyReferences(input, pointer),
   }
 }
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
+import { enqueueDeadline } from '../../kernel/enqueue-messages.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
-import { enqueueDeadline } from '../../kernel/notifications.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import { dueAtMs } from './ends.ts'
 import { tellingDueMs, withEndingTold } from './reminders.ts'
@@ -62,8 +62,8 @@ export function withDeadlineMessages<Store extends Pick<RequestStore, 'save'>>(
   const sent = new LRUCache<string, true>({ max: SENT_COUNT })
   return {
     ...requests,
-    async save(given) {
-      const changes = given.map((change) => ({ ...change, after: withEndingTold(change.after, deps.nowMs()) }))
+    async save(saved) {
+      const changes = saved.map((change) => ({ ...change, after: withEndingTold(change.after, deps.nowMs()) }))
       for (const { tenantId, dueMs } of newDeadlines(changes)) {
         const nowMs = deps.nowMs()
         if (dueMs > nowMs + HORIZON_MS) continue

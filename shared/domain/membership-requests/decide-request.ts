@@ -142,8 +142,8 @@ function expire(request: MembershipRequest, step: Step): RequestOutcome {
 }
 
 function tell(request: MembershipRequest, nowMs: number): RequestOutcome {
-  const told = withTold(request, nowMs)
-  return told === undefined ? { outcome: 'unchanged' } : next(told)
+  const after = withTold(request, nowMs)
+  return after === undefined ? { outcome: 'unchanged' } : next(after)
 }
 
 /** The extension passes the gates as a request does, and is granted at once without any. */
@@ -155,8 +155,8 @@ function extend(request: MembershipRequest, { notes, endsAt = '' }: RequestActio
   if (!facts.isEligible) return refuse('NotEligible')
   const [gate] = gatesOf(policy)
   if (gate !== undefined && facts.approverCount(gate) === 0) return refuse('NoApprover')
-  const asked = { requestedBy: step.actorId, requestedAt: step.at }
-  return next(withDecidedExtension(request, atGate(gate, askedExtension(request, endsAt), step, notes), asked))
+  const asking = { requestedBy: step.actorId, requestedAt: step.at }
+  return next(withDecidedExtension(request, atGate(gate, askedExtension(request, endsAt), step, notes), asking))
 }
 
 /** The gate where the request, or its extension, waits; undefined when the policy no longer has it. */

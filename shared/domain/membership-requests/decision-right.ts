@@ -22,7 +22,7 @@ export async function decisionRight(
   const nowMs = () => sources.nowMs
   const represented = await representedBy(identityId, request.tenantId, sources.orgChart, { deputies, nowMs })
   const isOwn = (id: string) => Number(id === request.requesterId)
-  for (const id of represented.toSorted((one, other) => isOwn(one) - isOwn(other))) {
+  for (const id of represented.toSorted((left, right) => isOwn(left) - isOwn(right))) {
     if (await isApprover(id, gate, request, sources)) return { mayDecide: true, onBehalfOf: id }
   }
   return { mayDecide: false }

@@ -16,7 +16,7 @@ export type Deputy = {
 export interface DeputyStore {
   /** Undefined also when it is over. */
   find(tenantId: string, identityId: string): Promise<Versioned<Deputy> | undefined>
-  /** Those of all people whom the identity represents, or will. */
+  /** The records of all people whom the identity represents, or will. */
   ofDeputy(tenantId: string, deputyId: string): Promise<Versioned<Deputy>[]>
   all(tenantId: string): Promise<Versioned<Deputy>[]>
   /**
@@ -30,7 +30,7 @@ export interface DeputyStore {
 
 /**
  * The identities that the identity represents now. What they decide as deputies of others is not part of it. One that
- * was deleted, or merged into another, is represented by nobody.
+ * was deleted, or merged into another, has no deputy.
  */
 export async function representedBy(
   identityId: string,
@@ -48,8 +48,8 @@ export async function representedBy(
 
 /**
  * Moves the deputies of merged identities, and those who are deputies, to the identities that remain. An identity that
- * remains and has a deputy keeps its own, unless they are one person by now: nobody becomes their own deputy. The order
- * of the stored ones does not matter, and repeating it has no further effect.
+ * remains and has a deputy keeps its own, unless they are one person by now: no person becomes their own deputy. The
+ * order of the stored ones does not matter, and repeating it has no further effect.
  */
 export async function renameDeputies(
   stored: readonly Versioned<Deputy>[],
@@ -57,7 +57,7 @@ export async function renameDeputies(
   { deputies }: { readonly deputies: DeputyStore },
 ): Promise<void> {
   const isMerged = ({ value }: Versioned<Deputy>) => Number(renamed.has(value.identityId))
-  for (const { value, version } of stored.toSorted((one, other) => isMerged(one) - isMerged(other))) {
+  for (const { value, version } of stored.toSorted((left, right) => isMerged(left) - isMerged(right))) {
     const identityId = renamed.get(value.identityId) ?? value.identityId
     const deputyId = renamed.get(value.deputyId) ?? value.deputyId
     if (identityId === value.identityId && deputyId === value.deputyId) continue

@@ -12,12 +12,12 @@ import { type Actor, decideRequest, type RequestAction } from './decide-request.
 import { allowedEnd, DateInput, futureEndMs, grantedEnd } from './ends.ts'
 import { policyOf } from './join-policy.ts'
 import { type MembershipRequest, newRequest, slotOf } from './membership-request.ts'
-import { endOrphaned } from './reconcile-requests.ts'
+import { endOrphaned, type ReconciledDependencies } from './reconcile-requests.ts'
 import {
   freshOrgChart,
+  type JoinDependencies,
   notifyMembershipChanges,
   type RequestChange,
-  type RequestDependencies,
 } from './request-dependencies.ts'
 
 /** The limit of filter-members. */
@@ -39,6 +39,8 @@ const IDENTITIES_PER_BATCH_COUNT = 500
 /** Attempts for a batch without any progress, when concurrent actions change the same memberships. */
 const MAX_ATTEMPTS = 5
 
+type DirectDependencies = ReconciledDependencies & Pick<JoinDependencies, 'tenants'>
+
 /**
  * Adds identities as members without approval, at their main position. An open request for the same membership is
  * granted. Otherwise a request is created in `Joined`, so that each membership has a history.
@@ -50,7 +52,7 @@ export async function addMembersDirectly(
   collectionId: string,
   { coreIdentityIds, endsAt }: MemberAddition,
   actor: Actor,
-  deps: RequestDependencies,
+  deps: DirectDependencies,
 ): Promise<Static<typeof AddedMembers>> {
   const orgChart = await freshOrgChart(tenantId, deps)
   const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, orgChart.zone, deps.nowMs())
@@ -84,7 +86,7 @@ export async function removeMembersDirectly(
   collectionId: string,
   { coreIdentityIds }: MemberChange,
   actor: Actor,
-  deps: RequestDependencies,
+  deps: DirectDependencies,
 ): Promise<Static<typeof RemovedMembers>> {
   const { value } = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId)
   const identityIds = [...new Set(coreIdentityIds)]
@@ -103,7 +105,7 @@ type Plan = (batch: readonly string[], live: readonly Versioned<MembershipReques
 async function changeMembers(
   identityIds: readonly string[],
   { tenantId, id: collectionId }: Collection,
-  deps: RequestDependencies,
+  deps: DirectDependencies,
   plan: Plan,
 ): Promise<number> {
   const saved: Versioned<MembershipRequest>[] = []
@@ -128,7 +130,7 @@ async function changeBatch(
   batch: readonly string[],
   tenantId: string,
   collectionId: string,
-  deps: RequestDependencies,
+  deps: Pick<DirectDependencies, 'requests'>,
   plan: Plan,
   saved: Versioned<MembershipRequest>[],
 ): Promise<void> {
@@ -136,7 +138,7 @@ async function changeBatch(
     const savedBefore = saved.length
     const changes = plan(batch, await deps.requests.liveIn(tenantId, collectionId, batch))
     try {
-      for (const some of deps.requests.batches(changes)) saved.push(...(await deps.requests.save(some)))
+      for (const batch of deps.requests.batches(changes)) saved.push(...(await deps.requests.save(batch)))
       return
     } catch (error) {
       const isConflict =
@@ -159,7 +161,7 @@ function joinChanges(
   identityId: string,
   live: readonly Versioned<MembershipRequest>[],
   { collection, orgChart, actor, endsAt }: Addition,
-  deps: RequestDependencies,
+  deps: Pick<DirectDependencies, 'newId' | 'nowMs'>,
 ): RequestChange[] | undefined {
   const relationshipId = orgChart.mainPositionOf(identityId) ?? null
   const own = live.filter(({ value }) => value.requesterId === identityId)
@@ -186,7 +188,7 @@ function transitionChange(
   action: RequestAction & { readonly kind: 'admit' | 'end' },
   before: Versioned<MembershipRequest>,
   collection: Collection,
-  deps: RequestDependencies,
+  deps: Pick<DirectDependencies, 'nowMs'>,
 ): RequestChange[] {
   const { actor } = action
   const decision = decideRequest(before.value, policyOf(collection), NO_FACTS, action, deps.nowMs())

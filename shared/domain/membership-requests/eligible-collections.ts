@@ -4,7 +4,7 @@ import type { Collection } from '../collections/collection.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import { policyOf } from './join-policy.ts'
 import { slotOf } from './membership-request.ts'
-import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
+import { freshOrgChart, type OrgChartSource, type Person, type RequestDependencies } from './request-dependencies.ts'
 
 /** Roles that may read the eligible collections of any identity. */
 export const ELIGIBILITY_READERS: readonly Role[] = [
@@ -13,8 +13,11 @@ export const ELIGIBILITY_READERS: readonly Role[] = [
   'collections-criteria.criteria.readwrite.all',
 ]
 
+type EligibleDependencies = OrgChartSource &
+  Pick<RequestDependencies, 'collections' | 'membershipResolver' | 'requests'>
+
 /** Lists the collections that the person may request to join, by name, without those where every slot is taken. */
-export async function eligibleCollections(person: Person, deps: RequestDependencies): Promise<Collection[]> {
+export async function eligibleCollections(person: Person, deps: EligibleDependencies): Promise<Collection[]> {
   return eligibleFor(person, await freshOrgChart(person.tenantId, deps), deps)
 }
 
@@ -28,7 +31,7 @@ export async function eligibleCollectionsOf(
   userId: string,
   caller: Caller,
   identityId: string | undefined,
-  deps: RequestDependencies,
+  deps: EligibleDependencies,
 ): Promise<Collection[]> {
   const { tenantId } = caller
   const orgChart = await freshOrgChart(tenantId, deps)
@@ -44,7 +47,7 @@ export async function eligibleCollectionsOf(
   return eligibleFor({ tenantId, identityId: askedFor }, orgChart, deps)
 }
 
-async function eligibleFor(person: Person, orgChart: OrgChart, deps: RequestDependencies): Promise<Collection[]> {
+async function eligibleFor(person: Person, orgChart: OrgChart, deps: EligibleDependencies): Promise<Collection[]> {
   const { tenantId, identityId } = person
   const [joinables, live] = await Promise.all([
     deps.collections.list(tenantId, 'joinable'),
@@ -53,8 +56,8 @@ async function eligibleFor(person: Person, orgChart: OrgChart, deps: RequestDepe
   const taken = new Set(live.map(({ value }) => value.slot))
   const positions = orgChart.activePositionsOf(identityId)
   const open = joinables.filter((collection) => hasFreeSlot(collection, identityId, positions, taken))
-  const asked = [...new Set(open.flatMap((collection) => policyOf(collection).joinableBy.collectionIds))]
-  const memberOf = await deps.membershipResolver.collectionsOf(tenantId, identityId, asked, orgChart)
+  const requiredIds = [...new Set(open.flatMap((collection) => policyOf(collection).joinableBy.collectionIds))]
+  const memberOf = await deps.membershipResolver.collectionsOf(tenantId, identityId, requiredIds, orgChart)
   return open.filter((collection) => {
     const { collectionIds } = policyOf(collection).joinableBy
     return collectionIds.length === 0 || collectionIds.some((id) => memberOf.has(id))

@@ -47,13 +47,13 @@ export function allowedEnd(endMs: number | undefined, policy: JoinPolicy, nowMs:
  * @param limitFromMs The time from which the days of the policy count.
  */
 export function grantedEnd(
-  asked: string | undefined,
+  requestedEnd: string | undefined,
   policy: Pick<JoinPolicy, 'maxDays'>,
   nowMs: number,
   limitFromMs = nowMs,
 ): string | undefined {
   const latestMs = latestEndMs(policy, limitFromMs) ?? Number.POSITIVE_INFINITY
-  const askedMs = asked === undefined ? Number.POSITIVE_INFINITY : Date.parse(asked)
+  const askedMs = requestedEnd === undefined ? Number.POSITIVE_INFINITY : Date.parse(requestedEnd)
   const endMs = Math.min(askedMs > nowMs ? askedMs : Number.POSITIVE_INFINITY, latestMs)
   return Number.isFinite(endMs) ? toTimestamp(endMs) : undefined
 }
@@ -78,9 +78,9 @@ function membershipDueMs(endMs: number, extension: Ending['extension']): number 
 }
 
 /** The later of two ends of memberships; undefined, no end, is the latest. */
-export function laterEnd(one: string | undefined, other: string | undefined): string | undefined {
-  if (one === undefined || other === undefined) return undefined
-  return Date.parse(other) > Date.parse(one) ? other : one
+export function laterEnd(left: string | undefined, right: string | undefined): string | undefined {
+  if (left === undefined || right === undefined) return undefined
+  return Date.parse(right) > Date.parse(left) ? right : left
 }
 
 /** Whether the service ends the request now. */

@@ -33,7 +33,7 @@ type Asked = { readonly requestedBy: string; readonly requestedAt: string }
 export function withDecidedExtension(
   membership: MembershipRequest,
   decided: MembershipRequest,
-  asked: Asked,
+  requested: Asked,
 ): MembershipRequest {
   const { extension: _extension, reminder: _reminder, endsAt: present, ...rest } = membership
   const { status, lifecycle, updatedAt, endsAt, currentGate, approvals = [], policyVersion = 0, reminder } = decided
@@ -41,7 +41,7 @@ export function withDecidedExtension(
   const end = status === 'Joined' ? laterEnd(present, endsAt) : present
   const after = { ...rest, lifecycle, updatedAt, ...(end === undefined ? {} : { endsAt: end }) }
   if (status !== 'PendingApproval' || currentGate === null || endsAt === undefined) return after
-  const { requestedBy, requestedAt } = asked
+  const { requestedBy, requestedAt } = requested
   const extension = { endsAt, requestedBy, requestedAt, currentGate, approvals, policyVersion }
   return { ...after, extension, ...(reminder === undefined ? {} : { reminder }) }
 }

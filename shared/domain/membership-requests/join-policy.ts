@@ -139,7 +139,7 @@ export type ApprovalGate = {
   readonly fallback?: Fallback
 }
 
-/** Decides as well once a request has waited at a gate for so many days, or at once when the gate has nobody. */
+/** Decides as well once a request has waited at a gate for `afterDays`, or at once when the gate has no approver. */
 export type Fallback = {
   readonly afterDays: number
   readonly type: (typeof FALLBACK_TYPES)[number]

@@ -10,6 +10,7 @@ import {
   NEW_COLLECTION,
   toCollectionDto,
 } from '../collections/collection.ts'
+import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { deleteCollection } from '../collections/delete-collection.ts'
 import {
   createCollection,
@@ -21,7 +22,13 @@ import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
 import { applyPolicyToWaiting, endRequests } from './apply-policy.ts'
 import { checkJoinPolicy, type PolicyReference, policyReferences } from './check-join-policy.ts'
 import { JoinPolicyDto, JoinPolicyInput, limitsOf, policyOf } from './join-policy.ts'
-import { freshOrgChart, notifyMembershipChanges, type RequestDependencies } from './request-dependencies.ts'
+import {
+  freshOrgChart,
+  type MemberNotifier,
+  notifyMembershipChanges,
+  type OrgChartSource,
+  type RequestDependencies,
+} from './request-dependencies.ts'
 
 export const NewJoinableCollection = Type.Object({ ...NEW_COLLECTION, joinPolicy: JoinPolicyInput })
 export type NewJoinableCollection = Static<typeof NewJoinableCollection>
@@ -53,6 +60,16 @@ export function toJoinableCollectionDto(collection: Collection): JoinableCollect
   }
 }
 
+/** What shows whether the collections and people of a policy exist. */
+type ReferenceDependencies = OrgChartSource & Pick<CollectionDependencies, 'collections'>
+
+type CreationDependencies = ReferenceDependencies &
+  Pick<CollectionDependencies, 'collectionQuota' | 'definitionQuota' | 'tenants' | 'newId'>
+
+type DeletionDependencies = MemberNotifier &
+  Pick<CollectionDependencies, 'collections' | 'memberships' | 'nowMs'> &
+  Pick<RequestDependencies, 'requests'>
+
 /**
  * Creates a joinable collection without members.
  * @throws Refusal `ObjectTypeNotSupported`, `DuplicateTag`, `CollectionUnknown`, `IdentityUnknown` and those of the
@@ -61,7 +78,7 @@ export function toJoinableCollectionDto(collection: Collection): JoinableCollect
 export async function createJoinableCollection(
   body: NewJoinableCollection,
   caller: KnownCaller,
-  deps: RequestDependencies,
+  deps: CreationDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Collection> {
   const readDefinition: ReadDefinition = (faults) =>
@@ -78,7 +95,7 @@ export async function updateJoinableCollection(
   body: JoinableCollectionUpdate,
   ifMatch: string | undefined,
   caller: KnownCaller,
-  deps: RequestDependencies,
+  deps: RequestDependencies & Pick<CollectionDependencies, 'definitionQuota'>,
 ): Promise<Versioned<Collection>> {
   const { tenantId } = caller
   const { joinPolicy } = body
@@ -101,7 +118,7 @@ export async function deleteJoinableCollection(
   id: string,
   ifMatch: string | undefined,
   caller: KnownCaller,
-  deps: RequestDependencies,
+  deps: DeletionDependencies,
 ): Promise<void> {
   await deleteCollection('joinable', id, ifMatch, caller, deps)
   const live = await deps.requests.liveIn(caller.tenantId, id)
@@ -120,12 +137,12 @@ function objectTypeFaults(objectType: CollectionObjectType): RefusalEntry[] {
  */
 async function parseDefinition(
   tenantId: string,
-  given: JoinPolicyInput,
+  input: JoinPolicyInput,
   faults: readonly RefusalEntry[],
-  deps: RequestDependencies,
+  deps: ReferenceDependencies,
   before?: Collection,
 ): Promise<Definition> {
-  const checked = checkJoinPolicy(given)
+  const checked = checkJoinPolicy(input)
   const unknown = await unknownReferences(tenantId, newReferences(checked.references, before), deps)
   throwIfRefused([...faults, ...checked.faults, ...unknown])
   const named = checked.references.flatMap(({ to, id }) => (to === 'collection' ? [id] : []))
@@ -143,7 +160,7 @@ function newReferences(references: readonly PolicyReference[], before?: Collecti
 async function unknownReferences(
   tenantId: string,
   references: readonly PolicyReference[],
-  deps: RequestDependencies,
+  deps: ReferenceDependencies,
 ): Promise<RefusalEntry[]> {
   if (references.length === 0) return []
   const named = references.flatMap(({ to, id }) => (to === 'collection' ? [id] : []))

@@ -63,7 +63,7 @@ export async function requestsOfCollection(
   return described(await filteredPage(read, isReadable, after, size), [collection], orgChart, deps)
 }
 
-/** Lists all requests of which the person is the subject, decided ones included, newest first. */
+/** Lists all requests with the person as subject, decided ones included, newest first. */
 export async function ownRequests(
   { tenantId, identityId }: Person,
   { status, after, size }: RequestPage,
@@ -80,11 +80,7 @@ export async function requestsAwaiting(
   deps: RequestListDependencies,
 ): Promise<Page<MembershipRequestDto>> {
   const { tenantId } = person
-  const [orgChart, joinables] = await Promise.all([
-    freshOrgChart(tenantId, deps),
-    deps.collections.list(tenantId, 'joinable'),
-  ])
-  const access = await reviewAccess(person, joinables, orgChart, deps)
+  const { joinables, orgChart, access } = await reviewedBy(person, deps)
   const waitingUnder = reviewKeysOf(access)
   if (waitingUnder.length === 0) return { items: [] }
   const read = (from: string | undefined, count: number) =>
@@ -93,17 +89,22 @@ export async function requestsAwaiting(
   return described(await filteredPage(read, isDue, after, size), joinables, orgChart, deps)
 }
 
+/** What the person reviews: the joinable collections, and where the person decides. */
+async function reviewedBy(person: Person, deps: RequestListDependencies) {
+  const [orgChart, joinables] = await Promise.all([
+    freshOrgChart(person.tenantId, deps),
+    deps.collections.list(person.tenantId, 'joinable'),
+  ])
+  return { orgChart, joinables, access: await reviewAccess(person, joinables, orgChart, deps) }
+}
+
 /** Requests that are read together to be counted. */
 const COUNTED_TOGETHER_COUNT = 500
 
 /** The number of requests that await the person's decision. */
 export async function countAwaiting(person: Person, deps: RequestListDependencies): Promise<number> {
   const { tenantId } = person
-  const [orgChart, joinables] = await Promise.all([
-    freshOrgChart(tenantId, deps),
-    deps.collections.list(tenantId, 'joinable'),
-  ])
-  const access = await reviewAccess(person, joinables, orgChart, deps)
+  const { access } = await reviewedBy(person, deps)
   const waitingUnder = reviewKeysOf(access)
   let count = 0
   let after: string | undefined
@@ -172,23 +173,18 @@ async function described(
 
 /** Lists the joinable collections with requests that await the person's decision, by name. */
 export async function collectionsToReview(person: Person, deps: RequestListDependencies): Promise<Collection[]> {
-  const { tenantId } = person
-  const [orgChart, joinables] = await Promise.all([
-    freshOrgChart(tenantId, deps),
-    deps.collections.list(tenantId, 'joinable'),
-  ])
-  const access = await reviewAccess(person, joinables, orgChart, deps)
-  const found = await Promise.all(access.accesses.map((one) => keysWithRequests(one, access, person, deps)))
+  const { joinables, access } = await reviewedBy(person, deps)
+  const found = await Promise.all(access.accesses.map((reviewer) => keysWithRequests(reviewer, access, person, deps)))
   const [collectionIds, awaitedKeys] = [
-    new Set(found.flatMap((one) => [...one.collectionIds])),
-    new Set(found.flatMap((one) => [...one.awaitedKeys])),
+    new Set(found.flatMap((result) => [...result.collectionIds])),
+    new Set(found.flatMap((result) => [...result.awaitedKeys])),
   ]
   const isDue = async (collection: Collection): Promise<boolean> => {
     const keys = gatesOf(policyOf(collection)).map(({ order }) => gateKey(collection.id, order))
     if (collectionIds.has(collection.id) || keys.some((key) => awaitedKeys.has(key))) return true
     const asFallback = keys.filter((key) => access.accesses.some(({ fallbacks }) => fallbacks.has(key)))
     if (asFallback.length === 0) return false
-    const waiting = await deps.requests.waitingIn(tenantId, collection.id, asFallback)
+    const waiting = await deps.requests.waitingIn(person.tenantId, collection.id, asFallback)
     return waiting.some((request) => awaitsDecision(request, access))
   }
   const due = await Promise.all(joinables.map(isDue))
@@ -200,25 +196,25 @@ export async function collectionsToReview(person: Person, deps: RequestListDepen
  * the key of a gate, any request awaits the decision, except own ones. So most keys need no look at requests.
  */
 async function keysWithRequests(
-  one: ReviewAccess['accesses'][number],
+  reviewer: ReviewAccess['accesses'][number],
   access: ReviewAccess,
   { tenantId, identityId }: Person,
   deps: Pick<RequestListDependencies, 'requests'>,
 ): Promise<{ readonly collectionIds: ReadonlySet<string>; readonly awaitedKeys: ReadonlySet<string> }> {
-  const subjects = [...new Set([identityId, one.principalId])]
+  const subjects = [...new Set([identityId, reviewer.principalId])]
   const own = (await Promise.all(subjects.map((id) => deps.requests.liveOf(tenantId, id)))).flat()
   const ownKeys = new Set(own.map(({ value }) => reviewKeyOf(value)))
-  const [doubtful, certain] = partition([...one.keys], (key) => isManagerKey(key) || ownKeys.has(key))
+  const [doubtful, certain] = partition([...reviewer.keys], (key) => isManagerKey(key) || ownKeys.has(key))
   const [waiting, awaited] = await Promise.all([
     deps.requests.waiting(tenantId, doubtful),
     deps.requests.awaitedKeys(tenantId, certain),
   ])
-  const due = waiting.filter((request) => awaitsUnder(request, one, access))
+  const due = waiting.filter((request) => awaitsUnder(request, reviewer, access))
   return { collectionIds: new Set(due.map(({ collectionId }) => collectionId)), awaitedKeys: new Set(awaited) }
 }
 
-function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))]
+function partition<T>(all: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((item) => !isFirst(item))]
 }
 
 /**

@@ -6,7 +6,7 @@ import { DAY_MS, Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { Deputy } from './deputies.ts'
 import { DateInput, futureEndMs } from './ends.ts'
-import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
+import { freshOrgChart, type OrgChartSource, type Person, type RequestDependencies } from './request-dependencies.ts'
 
 const MAX_DAYS = 180
 
@@ -26,10 +26,12 @@ export const DeputyDto = Closed({
 })
 export type DeputyDto = Static<typeof DeputyDto>
 
+type DeputyDependencies = OrgChartSource & Pick<RequestDependencies, 'deputies'>
+
 /** Returns the deputy of a person; null when there is none now or later. @throws Refusal `IdentityNotFound`. */
 export async function readDeputy(
   { tenantId, identityId }: Person,
-  deps: RequestDependencies,
+  deps: DeputyDependencies,
 ): Promise<DeputyDto | null> {
   const orgChart = await requireIdentity(tenantId, identityId, deps)
   const found = await deps.deputies.find(tenantId, identityId)
@@ -43,7 +45,7 @@ export async function readDeputy(
 export async function setDeputy(
   { tenantId, identityId }: Person,
   { deputyId, from, until }: Static<typeof DeputyInput>,
-  deps: RequestDependencies,
+  deps: DeputyDependencies,
 ): Promise<DeputyDto> {
   const nowMs = deps.nowMs()
   const orgChart = await requireIdentity(tenantId, identityId, deps)
@@ -66,12 +68,12 @@ export async function setDeputy(
 }
 
 /** Does nothing when the person has no deputy. @throws Refusal `IdentityNotFound`. */
-export async function removeDeputy({ tenantId, identityId }: Person, deps: RequestDependencies): Promise<void> {
+export async function removeDeputy({ tenantId, identityId }: Person, deps: DeputyDependencies): Promise<void> {
   await requireIdentity(tenantId, identityId, deps)
   await deps.deputies.remove(tenantId, identityId)
 }
 
-async function requireIdentity(tenantId: string, identityId: string, deps: RequestDependencies): Promise<OrgChart> {
+async function requireIdentity(tenantId: string, identityId: string, deps: OrgChartSource): Promise<OrgChart> {
   const orgChart = await freshOrgChart(tenantId, deps)
   if (orgChart.has('identity', identityId)) return orgChart
   throw new Refusal('IdentityNotFound', `There is no identity ${identityId}`)

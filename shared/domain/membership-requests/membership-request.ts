@@ -251,10 +251,10 @@ type NewRequest = Pick<
 > & { readonly collection: Collection; readonly at: string; readonly endsAt?: string | undefined }
 
 /** Returns a new request whose lifecycle has one entry, with the request's status and notes. */
-export function newRequest({ collection, at, endsAt, ...given }: NewRequest): MembershipRequest {
-  const { requesterId, relationshipId, submittedBy, status, notes } = given
+export function newRequest({ collection, at, endsAt, ...properties }: NewRequest): MembershipRequest {
+  const { requesterId, relationshipId, submittedBy, status, notes } = properties
   return {
-    ...given,
+    ...properties,
     ...(endsAt === undefined ? {} : { endsAt }),
     tenantId: collection.tenantId,
     slot: slotOf(collection, requesterId, relationshipId),

@@ -62,7 +62,7 @@ export function liveMembershipResolver(deps: LiveDependencies): MembershipResolv
   }
 }
 
-/** The collections of which one of the rows is a member. */
+/** The collections that have one of the rows as a member. */
 function* collectionsOfTask(
   collectionIds: readonly string[],
   rows: readonly Row[],

@@ -1,6 +1,6 @@
 import type { DeletedCoreObject } from '../core/core-object-store.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
-import { freshOrgChart, type RequestDependencies } from './request-dependencies.ts'
+import { freshOrgChart, type JoinDependencies, type OrgChartSource } from './request-dependencies.ts'
 
 /** What became of an identity: itself, or the one that it was merged into, live or deleted. */
 type IdentityStatus = {
@@ -22,21 +22,21 @@ export type ObjectStatuses = {
 export async function readObjectStatuses(
   tenantId: string,
   objectIds: Iterable<string>,
-  deps: Pick<RequestDependencies, 'snapshots' | 'nowMs' | 'deletedObjects'>,
+  deps: OrgChartSource & Pick<JoinDependencies, 'deletedObjects'>,
 ): Promise<ObjectStatuses> {
   let orgChart = await freshOrgChart(tenantId, deps)
   const deleted = new Map<string, DeletedCoreObject>()
   let open = [...new Set(objectIds)].filter((id) => !isLive(id, orgChart))
-  const asked = new Set(open)
+  const openIds = new Set(open)
   while (open.length > 0) {
     const found = await deps.deletedObjects.ofIds(tenantId, open)
     for (const object of found) deleted.set(object.id, object)
     const merged = found.flatMap(({ mergedInto }) => mergedInto ?? [])
-    open = [...new Set(merged)].filter((id) => !asked.has(id) && !isLive(id, orgChart))
-    for (const id of open) asked.add(id)
+    open = [...new Set(merged)].filter((id) => !openIds.has(id) && !isLive(id, orgChart))
+    for (const id of open) openIds.add(id)
   }
   // An object that is neither live nor deleted has expired, or was restored after the org chart was read.
-  if ([...asked].some((id) => !deleted.has(id))) orgChart = await freshOrgChart(tenantId, deps)
+  if ([...openIds].some((id) => !deleted.has(id))) orgChart = await freshOrgChart(tenantId, deps)
   return {
     orgChart,
     identity: (id) => identityStatus(id, deleted, orgChart),

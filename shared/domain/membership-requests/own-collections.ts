@@ -1,11 +1,14 @@
 import { byName, type Collection } from '../collections/collection.ts'
-import { freshOrgChart, type Person, type RequestDependencies } from './request-dependencies.ts'
+import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
+import { freshOrgChart, type OrgChartSource, type Person, type RequestDependencies } from './request-dependencies.ts'
+
+type OwnCollectionDependencies = OrgChartSource & Pick<RequestDependencies, 'collections' | 'membershipResolver'>
 
 /**
  * Lists the collections of both kinds that the person is a member of, as an identity or by one of their positions, by
  * name. Evaluates criteria collections now. Collections of org units have no persons.
  */
-export async function ownCollections(person: Person, deps: RequestDependencies): Promise<Collection[]> {
+export async function ownCollections(person: Person, deps: OwnCollectionDependencies): Promise<Collection[]> {
   const { tenantId, identityId } = person
   const [orgChart, collections] = await Promise.all([freshOrgChart(tenantId, deps), deps.collections.list(tenantId)])
   const ofPeople = collections.filter(({ objectType }) => objectType !== 'OrgUnit')
@@ -17,7 +20,7 @@ export async function ownCollections(person: Person, deps: RequestDependencies):
 /** Lists the joinable collections that the person is a member of, by name. */
 export async function memberOf(
   { tenantId, identityId }: Person,
-  deps: Pick<RequestDependencies, 'joined' | 'collections'>,
+  deps: Pick<CollectionDependencies, 'joined' | 'collections'>,
 ): Promise<Collection[]> {
   const memberships = await deps.joined.ofIdentity(tenantId, identityId)
   const collections = await deps.collections.existing(tenantId, [...memberships.keys()])

@@ -43,7 +43,7 @@ export function planReconciliation(
   // What a membership takes over from another is saved before that one ends. The slots of requests that end are free for
   // those that move.
   const rank = ({ before, after }: RequestChange) => (isLive(after) ? (before?.value.slot === after.slot ? 0 : 2) : 1)
-  return changes.sort((one, other) => rank(one) - rank(other))
+  return changes.sort((left, right) => rank(left) - rank(right))
 }
 
 type Planned = { readonly before: Versioned<MembershipRequest>; readonly after: MembershipRequest }
@@ -71,13 +71,13 @@ function withOthers({ after }: Planned, others: readonly Planned[], nowMs: numbe
 /**
  * A live request before one that would come back, a membership before an open request, the older before the younger.
  */
-function byPrecedence(one: RequestChange, other: RequestChange): number {
+function byPrecedence(left: RequestChange, right: RequestChange): number {
   const rank = ({ before, after }: RequestChange) => [
     Number(before !== undefined && !isLive(before.value)),
     Number(after.status !== 'Joined'),
     `${after.createdAt} ${after.id}`,
   ]
-  const [first, second] = [rank(one), rank(other)]
+  const [first, second] = [rank(left), rank(right)]
   for (const [index, value] of first.entries()) {
     if (value !== second[index]) return value < (second[index] as typeof value) ? -1 : 1
   }

@@ -4,13 +4,25 @@ import { isMembershipChange, isRequestConflict, readRequests } from './apply-tra
 import { isLive, type MembershipRequest } from './membership-request.ts'
 import { type ObjectStatuses, readObjectStatuses } from './object-statuses.ts'
 import { planReconciliation } from './plan-reconciliation.ts'
-import { notifyMembershipChanges, type RequestChange, type RequestDependencies } from './request-dependencies.ts'
+import {
+  type JoinDependencies,
+  type MemberNotifier,
+  notifyMembershipChanges,
+  type OrgChartSource,
+  type RequestChange,
+} from './request-dependencies.ts'
 
 /** Collections whose requests are written at the same time. */
 const COLLECTIONS_AT_ONCE_COUNT = 10
 
 /** Attempts for requests that concurrent actions change at the same time. */
 const MAX_ATTEMPTS = 5
+
+/** What requests depend on: core objects and collections. */
+type StateDependencies = OrgChartSource & Pick<JoinDependencies, 'collections' | 'deletedObjects' | 'requests'>
+
+/** What a reconciliation outside an evaluation needs: it notifies of changed members itself. */
+export type ReconciledDependencies = StateDependencies & MemberNotifier
 
 /**
  * Brings requests in line with the core objects that they name and with their collections: ends, moves and restores
@@ -21,7 +33,7 @@ const MAX_ATTEMPTS = 5
 export async function reconcileRequests(
   tenantId: string,
   requests: readonly Versioned<MembershipRequest>[],
-  deps: RequestDependencies,
+  deps: StateDependencies,
 ): Promise<{ readonly changedCollections: ReadonlySet<string>; readonly hasChanged: boolean }> {
   const changedCollections = new Set<string>()
   let hasChanged = false
@@ -52,7 +64,7 @@ export async function reconcileRequests(
  */
 export async function endOrphaned(
   created: readonly Versioned<MembershipRequest>[],
-  deps: RequestDependencies,
+  deps: ReconciledDependencies,
 ): Promise<boolean> {
   const [first] = created
   if (first === undefined) return false
@@ -66,7 +78,7 @@ export async function endOrphaned(
 async function planned(
   tenantId: string,
   requests: readonly Versioned<MembershipRequest>[],
-  deps: RequestDependencies,
+  deps: StateDependencies,
 ): Promise<[string, RequestChange[]][]> {
   const named = requests.flatMap(({ value: { requesterId, relationshipId } }) => [requesterId, relationshipId ?? []])
   const statuses = await readObjectStatuses(tenantId, named.flat(), deps)
@@ -88,7 +100,7 @@ async function withRequestsOfOwners(
   tenantId: string,
   requests: readonly Versioned<MembershipRequest>[],
   statuses: ObjectStatuses,
-  deps: Pick<RequestDependencies, 'requests'>,
+  deps: Pick<StateDependencies, 'requests'>,
 ): Promise<Versioned<MembershipRequest>[]> {
   const owners = requests.flatMap(({ value }) => {
     const { id } = statuses.identity(value.requesterId)
@@ -101,7 +113,7 @@ async function withRequestsOfOwners(
 /** @returns False when a request has changed since it was read. Batches before the conflict are saved. */
 async function savesAll(
   changes: readonly RequestChange[],
-  deps: Pick<RequestDependencies, 'requests'>,
+  deps: Pick<StateDependencies, 'requests'>,
 ): Promise<boolean> {
   try {
     for (const batch of deps.requests.batches(changes)) await deps.requests.save(batch)

@@ -53,7 +53,7 @@ function leavesNamingIdentities(node: unknown): Leaf[] {
 export async function renameInDefinitions(
   collections: readonly Collection[],
   renamed: RenamedIdentities,
-  deps: RequestDependencies,
+  deps: Pick<RequestDependencies, 'collections' | 'requests' | 'newId' | 'nowMs'>,
 ): Promise<boolean> {
   const affected = collections.filter((collection) => identitiesNamedBy(collection).some((id) => renamed.has(id)))
   await forEachConcurrent(affected, DEFINITIONS_AT_ONCE_COUNT, async ({ tenantId, id, kind }) => {

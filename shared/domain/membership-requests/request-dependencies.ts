@@ -1,6 +1,10 @@
-import { enqueueMembersChanged } from '../../kernel/notifications.ts'
+import { enqueueMembersChanged } from '../../kernel/enqueue-messages.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
-import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
+import {
+  type CollectionDependencies,
+  type EvaluationNotifier,
+  notifyEvaluation,
+} from '../collections/collection-dependencies.ts'
 import type { DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { Attribution } from '../history/member-history.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
@@ -106,28 +110,39 @@ export interface ReconciledRequests {
   liveOutlines(tenantId: string): Promise<RequestOutline[]>
 }
 
-/** Dependencies of the use cases of joinable collections and membership requests. */
-export type RequestDependencies = CollectionDependencies & {
-  readonly requests: RequestStore
-  readonly membershipResolver: MembershipResolver
-  readonly deletedObjects: DeletedCoreObjects
-  readonly deputies: DeputyStore
-}
+/** What the notifications of changed members need. */
+export type MemberNotifier = EvaluationNotifier & Pick<CollectionDependencies, 'links'>
+
+/** The people of a tenant, and who manages whom. */
+export type OrgChartSource = Pick<CollectionDependencies, 'snapshots' | 'nowMs'>
+
+/** Requests and what determines who may act on them. */
+export type RequestDependencies = MemberNotifier &
+  OrgChartSource &
+  Pick<CollectionDependencies, 'collections'> & {
+    readonly requests: RequestStore
+    readonly membershipResolver: MembershipResolver
+    readonly deputies: DeputyStore
+  }
+
+/** What adds members: by a request, or directly. */
+export type JoinDependencies = RequestDependencies &
+  Pick<CollectionDependencies, 'tenants'> & { readonly deletedObjects: DeletedCoreObjects }
 
 /** Dependencies of the lists of requests. */
 export type RequestListDependencies = RequestDependencies & { readonly requests: RequestLists }
 
 /** Dependencies of changes that requests take from core objects, policies and time. */
-export type ReconciliationDependencies = RequestDependencies & { readonly requests: ReconciledRequests }
+export type ReconciliationDependencies = RequestDependencies & {
+  readonly requests: ReconciledRequests
+  readonly deletedObjects: DeletedCoreObjects
+}
 
 /** A caller with a core identity. */
 export type Person = { readonly tenantId: string; readonly identityId: string }
 
 /** The tenant's org chart, including everything that was written before this call. */
-export async function freshOrgChart(
-  tenantId: string,
-  deps: Pick<CollectionDependencies, 'snapshots' | 'nowMs'>,
-): Promise<OrgChart> {
+export async function freshOrgChart(tenantId: string, deps: OrgChartSource): Promise<OrgChart> {
   return new OrgChart(await deps.snapshots.fresh(tenantId), deps.nowMs())
 }
 
@@ -147,7 +162,7 @@ export function approverSources(
 export async function notifyMembershipChanges(
   tenantId: string,
   collectionIds: ReadonlySet<string>,
-  deps: RequestDependencies,
+  deps: MemberNotifier,
 ): Promise<void> {
   if (collectionIds.size === 0) return
   try {
@@ -162,7 +177,7 @@ export async function notifyMembershipChanges(
 export async function notifyLinkedGroups(
   tenantId: string,
   collectionIds: ReadonlySet<string>,
-  { links, messageQueue, newId }: RequestDependencies,
+  { links, messageQueue, newId }: Pick<MemberNotifier, 'links' | 'messageQueue' | 'newId'>,
 ): Promise<void> {
   if (collectionIds.size === 0) return
   const linked = await links.linkedCollections(tenantId)

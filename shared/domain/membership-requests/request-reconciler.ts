@@ -96,7 +96,7 @@ export class RequestReconciler implements ChangeReconciler {
     return isRewritten
   }
 
-  /** Those that may have to end or move. */
+  /** The requests that may have to end or move. */
   async #suspectAmong(
     tenantId: string,
     outlines: readonly RequestOutline[],

@@ -10,7 +10,7 @@ export type Step = {
   readonly nowMs: number
   /** The time from which the days of the policy count for a membership that is granted. */
   readonly limitFromMs: number
-  /** The same time. */
+  /** `nowMs` as a timestamp. */
   readonly at: string
   readonly policy: AppliedPolicy
 }

@@ -65,8 +65,8 @@ async function accessOf(
   gates: readonly KeyedGate[],
   { orgChart, membershipResolver }: ApproverSources,
 ): Promise<Access> {
-  const asked = approverCollections(gates.map(({ gate }) => gate))
-  const memberOf = await membershipResolver.collectionsOf(tenantId, principalId, asked, orgChart)
+  const collectionIds = approverCollections(gates.map(({ gate }) => gate))
+  const memberOf = await membershipResolver.collectionsOf(tenantId, principalId, collectionIds, orgChart)
   const isNamed = ({ type, approvers }: Pick<ApprovalGate, 'type' | 'approvers'>) =>
     type === 'Identity' ? approvers.includes(principalId) : approvers.some((id) => memberOf.has(id))
   const named = gates.filter(({ gate }) => isNamed(gate)).map(({ key }) => key)
@@ -101,7 +101,11 @@ export function awaitsUnder(
 /** Whether a request awaits the reader's decision. */
 export function awaitsDecision(request: MembershipRequest, access: ReviewAccess): boolean {
   const gate = waitingPart(request)?.currentGate
-  return gate !== undefined && gate !== null && access.accesses.some((one) => decidesAt(gate, request, one, access))
+  return (
+    gate !== undefined &&
+    gate !== null &&
+    access.accesses.some((reviewer) => decidesAt(gate, request, reviewer, access))
+  )
 }
 
 /** Whether a request ended at a gate where the reader is an approver. */
@@ -109,21 +113,21 @@ export function endedWithReader(request: MembershipRequest, access: ReviewAccess
   const reviewKey = waitingPart(request) === undefined ? endedKeyOf(request) : null
   const gate = lastGateOf(request)
   if (reviewKey === null || gate === undefined) return false
-  return access.accesses.some((one) => awaitsUnder({ ...request, reviewKey }, one, access))
+  return access.accesses.some((reviewer) => awaitsUnder({ ...request, reviewKey }, reviewer, access))
 }
 
 function decidesAt(
   { order, type }: Pick<ApprovalGate, 'order' | 'type'>,
   request: MembershipRequest,
-  one: Access,
+  reviewer: Access,
   access: ReviewAccess,
 ): boolean {
   const { requesterId, collectionId } = request
   const key = gateKey(collectionId, order)
   const reviewKey = type === 'Manager' ? subjectKey(requesterId) : key
-  if (awaitsUnder({ ...request, reviewKey }, one, access)) return true
-  const found = one.fallbacks.get(key)
-  if (found === undefined || [access.readerId, one.principalId].includes(requesterId)) return false
+  if (awaitsUnder({ ...request, reviewKey }, reviewer, access)) return true
+  const found = reviewer.fallbacks.get(key)
+  if (found === undefined || [access.readerId, reviewer.principalId].includes(requesterId)) return false
   const { countApprovers, nowMs } = access
   return isInForce(found.fallback, countApprovers(found.own, request), waitingSinceMs(request), nowMs)
 }

@@ -18,9 +18,9 @@ import { endOrphaned } from './reconcile-requests.ts'
 import {
   approverSources,
   freshOrgChart,
+  type JoinDependencies,
   notifyMembershipChanges,
   type Person,
-  type RequestDependencies,
 } from './request-dependencies.ts'
 import { toMembershipRequestDto } from './request-names.ts'
 
@@ -46,7 +46,7 @@ export async function submitRequest(
   collectionId: string,
   { notes, relationshipId, endsAt }: Submission,
   { tenantId, identityId }: Person,
-  deps: RequestDependencies,
+  deps: JoinDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Versioned<MembershipRequestDto>> {
   const orgChart = await freshOrgChart(tenantId, deps)
@@ -71,7 +71,7 @@ export async function submitOnBehalf(
   collectionId: string,
   { notes, relationshipId, endsAt, requesterId: named }: SubmissionOnBehalf,
   { tenantId, identityId }: Person,
-  deps: RequestDependencies,
+  deps: JoinDependencies,
   creation: Creation = singleAttempt(deps),
 ): Promise<Versioned<MembershipRequestDto>> {
   const report = { identityId: named ?? undefined, position: relationshipId ?? undefined }
@@ -131,7 +131,7 @@ type SubmissionContext = {
 async function submit(
   context: SubmissionContext,
   orgChart: OrgChart,
-  deps: RequestDependencies,
+  deps: JoinDependencies,
 ): Promise<Versioned<MembershipRequestDto>> {
   const { value, version } = await submitted(context, orgChart, deps)
   return { value: toMembershipRequestDto(value, context.collection, orgChart), version }
@@ -140,7 +140,7 @@ async function submit(
 async function submitted(
   context: SubmissionContext,
   orgChart: OrgChart,
-  deps: RequestDependencies,
+  deps: JoinDependencies,
 ): Promise<Versioned<MembershipRequest>> {
   const { collection, creation } = context
   const id = creation.newId()
@@ -159,7 +159,7 @@ async function saveRequest(
   id: string,
   context: SubmissionContext,
   orgChart: OrgChart,
-  deps: RequestDependencies,
+  deps: Pick<JoinDependencies, 'membershipResolver' | 'nowMs' | 'requests' | 'tenants'>,
 ): Promise<Versioned<MembershipRequest>> {
   const { collection, requesterId, notes, endMs, actor } = context
   const { tenantId } = collection
@@ -214,7 +214,10 @@ function noApprover({ order, type }: ApprovalGate, { requesterId, collectionId }
 }
 
 /** Gives a precise refusal early. The store enforces that a slot has one live request. */
-async function requireNoLiveRequest(request: MembershipRequest, deps: RequestDependencies): Promise<void> {
+async function requireNoLiveRequest(
+  request: MembershipRequest,
+  deps: Pick<JoinDependencies, 'requests'>,
+): Promise<void> {
   const live = await deps.requests.liveIn(request.tenantId, request.collectionId, [request.requesterId])
   const first = live.find(({ value }) => value.slot === request.slot)?.value
   if (first === undefined) return

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { APPLICATION_ROLES, type Caller, USER_ROLES } from '../../kernel/caller.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import type { CoreObjectReader } from '../core/core-object-store.ts'
+import type { RowSettingsSource } from '../tenant-index/row-settings.ts'
 
 /** A caller as the API returns it. */
 export const CallerDto = Closed({
@@ -17,16 +18,27 @@ export const CallerDto = Closed({
     Type.Array(OneOf([...USER_ROLES, ...APPLICATION_ROLES])),
     "The roles of the token that count for the caller's kind.",
   ),
+  timeZone: Described(
+    Type.String(),
+    'The IANA name of the time zone of the tenant, in which dates without a time begin. An instance of the service ' +
+      'may answer with the former one for 20 seconds after a change.',
+  ),
 })
 export type CallerDto = Static<typeof CallerDto>
+
+/** `rowSettings`: where the time zone of the tenant is known. */
+type CallerSources = { readonly coreObjects: CoreObjectReader; readonly rowSettings: RowSettingsSource }
 
 /** Describes the caller. Reads one object and never waits for the tenant's rows. */
 export async function readCaller(
   { tenantId, objectId, kind, roles }: Caller,
   identityId: string | undefined,
-  { coreObjects }: { readonly coreObjects: CoreObjectReader },
+  { coreObjects, rowSettings }: CallerSources,
 ): Promise<CallerDto> {
-  const [identity] = identityId === undefined ? [] : await coreObjects.ofIds(tenantId, 'identity', [identityId])
+  const [[identity], { zone }] = await Promise.all([
+    identityId === undefined ? [] : coreObjects.ofIds(tenantId, 'identity', [identityId]),
+    rowSettings.of(tenantId),
+  ])
   const { displayName } = identity?.attributes ?? {}
   return {
     tenantId,
@@ -35,5 +47,6 @@ export async function readCaller(
     identityId: identityId ?? null,
     displayName: typeof displayName === 'string' ? displayName : null,
     roles: [...roles].sort(),
+    timeZone: zone.name,
   }
 }

@@ -13,7 +13,7 @@ export type CoreObjectDependencies = {
   readonly objectAccess: ObjectAccessResolver
 }
 
-/** Statement, "Search". */
+/** Matches that a search returns, and characters that it accepts. */
 const SEARCH_RESULTS_COUNT = 100
 const SEARCH_TEXT_LIMIT_COUNT = 200
 
@@ -110,15 +110,15 @@ export async function readSeveral(
     const object = read.get(id)
     return object !== undefined && canRead(access, object) ? [object] : []
   }
-  const given = new Set(ids.filter((id) => visibleOf(id).length > 0))
-  let level: readonly string[] = includeParents ? [...given] : []
+  const visibleIds = new Set(ids.filter((id) => visibleOf(id).length > 0))
+  let level: readonly string[] = includeParents ? [...visibleIds] : []
   while (level.length > 0) {
     const parents = new Set(level.flatMap((id) => idIn(read.get(id)?.attributes.parent)))
-    level = [...parents.difference(given)]
+    level = [...parents.difference(visibleIds)]
     await readMore(level)
-    for (const id of level) given.add(id)
+    for (const id of level) visibleIds.add(id)
   }
-  return [...given].flatMap(visibleOf).map(dtoFor(caller, access))
+  return [...visibleIds].flatMap(visibleOf).map(dtoFor(caller, access))
 }
 
 /**

@@ -43,15 +43,15 @@ export type ColdTenantAccess = {
   readonly settings: RowSettingsSource
 }
 
-/** A caller with access to more objects needs the rows in memory. A search among so many ids fits in one query. */
+/** A caller with access to more objects needs the rows in memory. A search among this many ids fits in one query. */
 const MAX_OBJECTS = 2000
 
 /** Levels of org units that are followed; each costs a query. */
 const MAX_LEVELS = 12
 
 /**
- * The objects that `visibleObjects` finds, by a few queries to the database. Undefined for a user who may read so many objects
- * that loading the rows costs less.
+ * The objects that `visibleObjects` finds, by a few queries to the database. Undefined for a user who may read more
+ * than `MAX_OBJECTS`: loading the rows costs less.
  */
 export async function visibleByReferences(
   account: string,

@@ -87,7 +87,7 @@ export function visibleObjects(identityId: string | undefined, rows: RowSnapshot
 
 function* relationshipsOf(end: LinkedType, slot: number, rows: RowSnapshot): Generator<number> {
   const referrers = rows.referrers[end]
-  for (let each = referrers.first(slot); each !== 0; each = referrers.next(each)) yield each
+  for (let referrer = referrers.first(slot); referrer !== 0; referrer = referrers.next(referrer)) yield referrer
 }
 
 /** Follows parents from each unit up to a decided one. Each unit is visited once, so cycles in the data end as well. */

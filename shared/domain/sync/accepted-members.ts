@@ -1,5 +1,6 @@
 import type { AcceptedMembers } from '../group-links/link-dependencies.ts'
 
+/** For a link that accepts no members without an account. */
 export const NO_ACCEPTED: AcceptedMembers = new Map()
 
 /** How many of these accounts, which the directory does not know, belong to members that are not accepted. */
@@ -11,7 +12,7 @@ export function countUnaccepted(unresolved: Iterable<string>, accepted: Accepted
 }
 
 /**
- * The accepted identities that still need it: they are members, and have no account that the directory knows.
+ * The identities that a link goes on to accept without an account after a sync. Those that are left still need it: they are members, and have no account that the directory knows.
  * @param considered The identities that `accepted` was read for. Others were accepted since, and stay.
  */
 export function stillAccepted(

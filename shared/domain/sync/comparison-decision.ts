@@ -27,7 +27,7 @@ export function isComparisonDue({ id, tenantId, comparedAtMs }: GroupLink, linkC
 }
 
 /**
- * Whether the last comparison left nothing to do, and the directory has told no change since. A comparison sees the
+ * Whether the last comparison left nothing to do, and the directory has reported no change since. A comparison sees the
  * changes that were known when it began, if that is longer ago than reads of the directory lag behind its writes.
  * @param groupChangedAtMs When the last changes became known that the collection does not require; undefined when
  *   the changes could not be read.

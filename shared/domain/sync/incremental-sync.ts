@@ -1,11 +1,11 @@
+import { enqueueMembersChanged, enqueueSyncJob } from '../../kernel/enqueue-messages.ts'
 import { retryDelayMs } from '../../kernel/lease.ts'
-import { enqueueMembersChanged, enqueueSyncJob } from '../../kernel/notifications.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { type ChangeToCheck, DirectoryFault } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
-import { changeLink, LeaseLost, linkLeaseDecision } from '../group-links/lease.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
+import { changeLink, LeaseLost, linkLeaseDecision } from '../group-links/link-lease.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
 import { queueJob } from '../group-links/queue-job.ts'
 import { toChangeCause } from '../group-links/removal-plan.ts'
@@ -39,7 +39,7 @@ export async function syncIncrementally(
   await enqueueMembersChanged({ tenantId, collectionId }, `held:${deps.nowMs()}`, deps, delayMs)
 }
 
-/** @returns Milliseconds after which the link has to be synced again; 0 when nothing is left to do. */
+/** @returns Milliseconds after which the link must be synced again; 0 when nothing is left to do. */
 async function syncLink(
   link: Versioned<GroupLink>,
   { settings, changedAtMs }: { readonly settings: LinkSettings; readonly changedAtMs: number | undefined },

@@ -78,7 +78,7 @@ export function outcomesOfStep(
   { written, unchanged, missing, refused }: WriteOutcome,
   earlier: ReadonlySet<string>,
 ): RemovalOutcomes {
-  // An account that could be added had been removed. A member may have been removed and added again by somebody else.
+  // An account that could be added had been removed. A member may have been removed and added again by another client.
   if (kind === 'add') return { removed: [...written, ...missing, ...unchanged], notRemoved: [] }
   return {
     removed: [...written, ...unchanged.filter((account) => earlier.has(account))],

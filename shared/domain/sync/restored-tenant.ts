@@ -1,5 +1,5 @@
-import { enqueueAudit } from '../../kernel/notifications.ts'
-import { changeLink, ignoreDeletedLink } from '../group-links/lease.ts'
+import { enqueueAudit } from '../../kernel/enqueue-messages.ts'
+import { changeLink, ignoreDeletedLink } from '../group-links/link-lease.ts'
 import { sweepTenant } from './sweep.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 

@@ -1,10 +1,10 @@
 import { chunk } from '../../kernel/chunk.ts'
-import { enqueueSyncJob } from '../../kernel/notifications.ts'
+import { enqueueSyncJob } from '../../kernel/enqueue-messages.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { type ClaimDecision, claimDecision, failed } from '../group-links/job-transitions.ts'
-import { LeaseLost } from '../group-links/lease.ts'
+import { LeaseLost } from '../group-links/link-lease.ts'
 import { followUp, recordEndedJob, recordFailure } from '../group-links/queue-job.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import type { SyncStep } from './plan-sync.ts'
@@ -46,8 +46,8 @@ export async function runSyncJob(
 async function runBatch(session: SyncSession): Promise<SyncJob> {
   const plan = await session.compare()
   const { add = [], remove = [] } = Object.groupBy(plan.steps, ({ kind }) => kind)
-  for (const some of chunk(add, STEPS_VERIFIED_TOGETHER_COUNT)) {
-    const pause = await applySteps(session, await session.verifyAdditions(some))
+  for (const batch of chunk(add, STEPS_VERIFIED_TOGETHER_COUNT)) {
+    const pause = await applySteps(session, await session.verifyAdditions(batch))
     if (pause !== undefined) return session.yield(pause)
   }
   // Removals come last: an account that is not known to be a user defers them.

@@ -1,7 +1,7 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { JobChanges } from '../group-links/job-changes.ts'
-import { LeaseLost } from '../group-links/lease.ts'
+import { LeaseLost } from '../group-links/link-lease.ts'
 import type { SyncJob, WriteJournal } from '../group-links/sync-job.ts'
 import { type BatchPlan, journaled, type Progress, type SyncStep } from './plan-sync.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'

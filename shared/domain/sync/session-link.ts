@@ -1,6 +1,6 @@
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { GroupLink, Lease } from '../group-links/group-link.ts'
-import { changeLeasedLink, renewedLease, renewLease } from '../group-links/lease.ts'
+import { changeLeasedLink, renewedLease, renewLease } from '../group-links/link-lease.ts'
 import { DEFAULT_LINK_SETTINGS, type LinkSettings } from '../group-links/link-settings.ts'
 import { RunFault } from './run-failure.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'

@@ -1,5 +1,5 @@
 import { chunk } from '../../kernel/chunk.ts'
-import { enqueueAudit, enqueueEvaluation, enqueueSweep, enqueueSyncJob } from '../../kernel/notifications.ts'
+import { enqueueAudit, enqueueEvaluation, enqueueSweep, enqueueSyncJob } from '../../kernel/enqueue-messages.ts'
 import { type TimeZone, timeZoneOf, UTC } from '../../kernel/time-zone.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
@@ -147,8 +147,8 @@ async function enqueueEach<T>(
   const tenants: T[] = []
   const failures: unknown[] = []
   for await (const page of pages) {
-    for (const some of chunk(page, CONCURRENT_COUNT)) {
-      await Promise.all(some.map((tenant) => enqueue(tenant).catch((failure: unknown) => failures.push(failure))))
+    for (const batch of chunk(page, CONCURRENT_COUNT)) {
+      await Promise.all(batch.map((tenant) => enqueue(tenant).catch((failure: unknown) => failures.push(failure))))
     }
     tenants.push(...page)
   }
@@ -211,8 +211,8 @@ async function sweepLinks(tenantId: string, deps: SyncDependencies): Promise<voi
   const unchanged = await findUnchangedLinks(sweep, deps)
   const unchangedIds = new Set(unchanged.map(({ id }) => id))
   const changed = linksToQueue.filter(({ id }) => !unchangedIds.has(id))
-  for (const some of chunk(changed, CONCURRENT_COUNT)) {
-    await Promise.all(some.map((link) => queueJob(link, 'ScheduledSweep', deps)))
+  for (const batch of chunk(changed, CONCURRENT_COUNT)) {
+    await Promise.all(batch.map((link) => queueJob(link, 'ScheduledSweep', deps)))
   }
   for (const job of jobsToNotify) await enqueueSyncJob(job, `sweep:${startMs}`, deps)
   await recordSweep({ ...sweep, ...(isLookDue && { deadlinesReadAtMs: startMs }) }, unchanged, deps)

@@ -1,4 +1,4 @@
-import { enqueueMembersChanged } from '../../kernel/notifications.ts'
+import { enqueueMembersChanged } from '../../kernel/enqueue-messages.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'

@@ -16,17 +16,17 @@ export type TrackedGroup = {
   readonly groupId: string
   /** When the service last learned of changes of the group's members that its collection does not explain. */
   readonly changedAtMs: number
-  /** Accounts that the link has added, and whose addition the directory has told. The link may still wait for them. */
+  /** Accounts that the link has added, and whose addition the directory has reported. The link may still wait for them. */
   readonly seenAdditions: readonly string[]
 }
 
-/** Groups whose changes the directory tells together. */
+/** Groups whose changes the directory reports together. */
 export type TrackedGroups = {
   readonly id: string
   readonly groups: readonly TrackedGroup[]
   /** Where the changes go on; null before the directory was asked. */
   readonly continueAfter: string | null
-  /** False until the first query has ended, from which on changes are told. */
+  /** False until the first query has ended, from which on changes are reported. */
   readonly isTracking: boolean
   readonly savedAtMs: number
 }
@@ -61,11 +61,12 @@ export function trackingPlan(
   groupIds: ReadonlySet<string>,
   newId: () => string,
 ): TrackingPlan {
-  const needed = (one: TrackedGroups) => one.groups.map(({ groupId }) => groupId).filter((id) => groupIds.has(id))
+  const needed = (tracked: TrackedGroups) =>
+    tracked.groups.map(({ groupId }) => groupId).filter((id) => groupIds.has(id))
   const [unused, used] = [[] as Versioned<TrackedGroups>[], [] as Versioned<TrackedGroups>[]]
-  for (const one of stored) (needed(one.value).length === 0 ? unused : used).push(one)
+  for (const tracked of stored) (needed(tracked.value).length === 0 ? unused : used).push(tracked)
   const missing = [...groupIds.difference(new Set(used.flatMap(({ value }) => needed(value))))]
-  const [smallest] = used.toSorted((one, other) => needed(one.value).length - needed(other.value).length)
+  const [smallest] = used.toSorted((left, right) => needed(left.value).length - needed(right.value).length)
   const joins =
     missing.length > 0 &&
     smallest !== undefined &&
@@ -73,17 +74,20 @@ export function trackingPlan(
   if (joins) {
     const { value, version } = smallest
     const begun = { value: untracked(value.id, [...needed(value), ...missing]), version }
-    return { read: [...used.filter((one) => one !== smallest), begun], remove: unused }
+    return { read: [...used.filter((tracked) => tracked !== smallest), begun], remove: unused }
   }
   // The first set is written again rather than removed and created.
   const first = stored.find(({ value }) => value.id === FIRST_SET_ID)
   const isFirstFree = first === undefined || unused.includes(first)
-  const added = chunk(missing, TRACKED_TOGETHER_COUNT).map((some, index) =>
+  const added = chunk(missing, TRACKED_TOGETHER_COUNT).map((batch, index) =>
     index === 0 && isFirstFree
-      ? { value: untracked(FIRST_SET_ID, some), version: first?.version }
-      : { value: untracked(newId(), some), version: undefined },
+      ? { value: untracked(FIRST_SET_ID, batch), version: first?.version }
+      : { value: untracked(newId(), batch), version: undefined },
   )
-  return { read: [...used, ...added], remove: added.length > 0 ? unused.filter((one) => one !== first) : unused }
+  return {
+    read: [...used, ...added],
+    remove: added.length > 0 ? unused.filter((tracked) => tracked !== first) : unused,
+  }
 }
 
 function untracked(id: string, groupIds: readonly string[]): TrackedGroups {
@@ -195,7 +199,8 @@ async function readPages(
     const { continueAfter, groups, isTracking } = tracked
     const from = continueAfter === null ? { groupIds: groups.map(({ groupId }) => groupId) } : { continueAfter }
     const page = await directory.readMemberChanges(tenantId, from)
-    if (page === undefined && continueAfter === null) throw new DirectoryFault('refused', 'No changes are told.')
+    if (page === undefined && continueAfter === null)
+      throw new DirectoryFault('refused', 'The directory returned no changes.')
     isChanged ||= page === undefined || !isTracking || page.changes.length > 0
     if (isTracking) changes.push(...(page?.changes ?? []))
     tracked =
@@ -205,7 +210,7 @@ async function readPages(
   return { tracked, changes, isComplete: false, isChanged: true }
 }
 
-/** The groups after a page. When tracking begins, all of them count as changed: earlier changes are not told. */
+/** The groups after a page. When tracking begins, all of them count as changed: earlier changes are not reported. */
 export function afterPage(
   tracked: TrackedGroups,
   { continueAfter, isLast }: { continueAfter: string; isLast: boolean },
@@ -233,8 +238,8 @@ async function groupsAfter(
     if (members === undefined) after.push(group)
     else if (members.includes(undefined)) after.push(unexplained(group, nowMs))
     else {
-      const told = members.flatMap((some) => some ?? [])
-      after.push((await explain(group, told)) ?? unexplained(group, nowMs))
+      const reported = members.flatMap((changes) => changes ?? [])
+      after.push((await explain(group, reported)) ?? unexplained(group, nowMs))
     }
   }
   return after

@@ -4,8 +4,8 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { EvaluatedUntil } from '../evaluation/evaluation-lease.ts'
 import { DirectoryFault, type GroupMemberChange } from '../group-links/directory.ts'
 import { type GroupLink, lastSyncedAt } from '../group-links/group-link.ts'
-import { changeLink } from '../group-links/lease.ts'
 import type { BegunSweep } from '../group-links/link-dependencies.ts'
+import { changeLink } from '../group-links/link-lease.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
 import type { SweptLink } from '../group-links/swept-jobs.ts'
 import { compareLinks } from './compare-links.ts'
@@ -20,7 +20,7 @@ type Sweep = {
   readonly settings: LinkSettings
   /** All links of the tenant. */
   readonly links: readonly Versioned<GroupLink>[]
-  /** Those for which a job would be queued. */
+  /** Links for which a job would be queued. */
   readonly linksToQueue: readonly GroupLink[]
   readonly begun: BegunSweep
   /** What evaluations have covered, when none is due. */
@@ -132,7 +132,7 @@ function areOwnAdditions({ unseenAdditions }: GroupLink, members: readonly Group
 
 /**
  * Whether the collection requires all of these changes of the members of its group, as those that the service has made.
- * Each change counts, also one that a later one reverts: changes can be told out of order.
+ * Each change counts, also one that a later one reverts: changes can be reported out of order.
  */
 async function requires(
   { tenantId, collectionId, appliedMembershipVersion, skippedCount, acceptedWithoutAccount }: GroupLink,
@@ -149,14 +149,14 @@ async function requires(
   )
 }
 
-/** The additions that the link waits for and that the directory has told by now, as of users. */
+/** The additions that the link waits for and that the directory has reported by now, as of users. */
 function seenAdditions(
   { unseenAdditions }: GroupLink,
   group: TrackedGroup,
   members: readonly GroupMemberChange[],
 ): readonly string[] {
-  const told = members.flatMap(({ id, isUser, isMember }) => (isUser && isMember ? [id] : []))
-  const seen = new Set([...group.seenAdditions, ...told])
+  const reported = members.flatMap(({ id, isUser, isMember }) => (isUser && isMember ? [id] : []))
+  const seen = new Set([...group.seenAdditions, ...reported])
   return unseenAdditions.filter((account) => seen.has(account))
 }
 
@@ -165,7 +165,7 @@ function withoutSeenAdditions(link: GroupLink, group: TrackedGroup | undefined):
   return { ...link, unseenAdditions: link.unseenAdditions.filter((account) => !seen.has(account)) }
 }
 
-/** So many seen additions are kept with a group. To write its link for each would cost more. */
+/** Seen additions that are kept with a group. To write its link for each would cost more. */
 const MAX_SEEN_ADDITIONS_COUNT = 10
 
 /** Removes seen additions from links that wait for many. */

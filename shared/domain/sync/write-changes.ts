@@ -1,7 +1,7 @@
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { GroupLink, Lease } from '../group-links/group-link.ts'
-import { changeLeasedLink, type LeasedLink, renewLease } from '../group-links/lease.ts'
 import type { AccountChanges } from '../group-links/link-dependencies.ts'
+import { changeLeasedLink, type LeasedLink, renewLease } from '../group-links/link-lease.ts'
 import { recordMemberWrites } from '../group-links/queue-job.ts'
 import { openAccounts, type RemovalOutcomes } from '../group-links/removal-window.ts'
 import { NO_ACCEPTED, stillAccepted } from './accepted-members.ts'

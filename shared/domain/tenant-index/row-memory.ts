@@ -152,7 +152,9 @@ export class RowMemory {
   /** Evicts tenants until the rest fits or none is left. @param keptId Is not evicted. */
   #makeRoom(keptId: string, isEvictable: (occupant: Occupant) => boolean = () => true): void {
     while (this.sizeBytes > this.maxBytes) {
-      const others = this.#occupants.values().filter((one) => one.tenantId !== keptId && isEvictable(one))
+      const others = this.#occupants
+        .values()
+        .filter((occupant) => occupant.tenantId !== keptId && isEvictable(occupant))
       const next = evictedFirst([...others])
       if (next === undefined) return
       this.#evict(next)
@@ -179,9 +181,10 @@ export class RowMemory {
 
 function evictedFirst(occupants: readonly Occupant[]): Occupant | undefined {
   const once = occupants.filter(({ isReused }) => !isReused)
-  if (once.length > 0) return once.reduce((latest, one) => (one.loadedAtMs >= latest.loadedAtMs ? one : latest))
+  if (once.length > 0)
+    return once.reduce((latest, occupant) => (occupant.loadedAtMs >= latest.loadedAtMs ? occupant : latest))
   return occupants.reduce<Occupant | undefined>(
-    (oldest, one) => (oldest === undefined || one.usedAtMs < oldest.usedAtMs ? one : oldest),
+    (oldest, candidate) => (oldest === undefined || candidate.usedAtMs < oldest.usedAtMs ? candidate : oldest),
     undefined,
   )
 }

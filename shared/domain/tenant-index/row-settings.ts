@@ -14,6 +14,6 @@ export interface RowSettingsSource {
   of(tenantId: string): Promise<RowSettings>
 }
 
-export function isSameSettings(one: RowSettings, other: RowSettings): boolean {
-  return one.zone === other.zone
+export function isSameSettings(left: RowSettings, right: RowSettings): boolean {
+  return left.zone === right.zone
 }

@@ -19,7 +19,7 @@ type Leaf = { readonly id: string; readonly operator: string; readonly value: st
 const named = (value: string): Leaf => ({ id: 'identityDisplayName', operator: 'Equals', value })
 const memberOf = (...value: string[]): Leaf => ({ id: 'memberOfCollection', operator: 'In', value })
 
-/** Tests whether the person is in the first of these collections, each of which has these leaves and this operator. */
+/** Tests whether the person is in the first of these collections, which are given by their leaves and operator. */
 function testing(definitions: ReadonlyMap<string, { groupOperator: string; leaves: readonly Leaf[] }>): Task<boolean> {
   const rows = new RowSnapshot()
   const attributes = { displayName: 'Ada' }

@@ -21,9 +21,9 @@ const CALLER: Caller = {
   roles: new Set(['collections-criteria.criteria.read.all']),
 }
 const PEOPLE_COUNT = 20_000
-/** So many that putting them in a list, or in order, takes a multiple of what anybody may wait. */
+/** Putting this many in a list, or in order, takes a multiple of `MAX_STALL_MS`. */
 const LARGE_COUNT = 300_000
-/** Nobody may wait longer than this for the one thread. */
+/** No caller may wait longer than this for the one thread. */
 const MAX_STALL_MS = 100
 
 /** As many dates to compute as fit into a condition. */
@@ -152,7 +152,7 @@ describe('A preview of a hostile condition', () => {
       value: name,
     })
     const slow = Array.from({ length: 200 }, (_, index) => pair(`nowhere ${index}`))
-    // Everybody has one name or the other, at all times: a torn look would find somebody with both, or with none.
+    // Each person has one name or the other, at all times: an inconsistent read would find one with both, or with none.
     const condition = {
       groupOperator: 'XOR',
       conditions: [
@@ -202,7 +202,7 @@ describe('The memberships of a person', () => {
 })
 
 describe('Rows with very many columns', () => {
-  /** A thousand people, each with ten attributes that nobody else has. */
+  /** A thousand people, each with ten attributes of their own. */
   const wide = () =>
     manyPeople(1_000).map((person, index) => ({
       ...person,

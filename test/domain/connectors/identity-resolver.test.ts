@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { connectedIdentities } from '../../../shared/domain/connectors/connected-identities.ts'
-import type { ConnectorObject, ConnectorObjectStore } from '../../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorObject, ConnectorObjectLookup } from '../../../shared/domain/connectors/connector-object.ts'
 import { groupByPerson } from '../../../shared/domain/connectors/group-by-person.ts'
 import { IdentityResolver } from '../../../shared/domain/connectors/identity-resolver.ts'
 
@@ -92,7 +92,7 @@ describe('identities of one person', () => {
           }),
         )
         const shuffled = all.map((each) => [numbers.next().value, each] as const)
-        shuffled.sort(([one], [other]) => one - other)
+        shuffled.sort(([left], [right]) => left - right)
         const { people } = groupByPerson(all, RULES)
         const { people: others } = groupByPerson(
           shuffled.map(([, each]) => each),
@@ -465,7 +465,7 @@ describe('The identities connected to written ones', () => {
         ask(ids)
         return stored.filter(({ value }) => ids.includes(value.coreObjectId))
       },
-    } as unknown as ConnectorObjectStore
+    } as unknown as ConnectorObjectLookup
     const writes = written.map(({ id, type = 'identity' as const, data }) => {
       const names = { objectType: type, externalId: id }
       return data === undefined

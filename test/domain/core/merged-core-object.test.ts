@@ -91,12 +91,12 @@ describe('merging contributions', () => {
       fc.string(),
     )
     fc.assert(
-      fc.property(data, data, (one, other) => {
+      fc.property(data, data, (left, right) => {
         const reversed = (given: object) => Object.fromEntries(Object.entries(given).reverse())
-        const merged = mergedCoreObject('core', [contribution('a', one), contribution('b', other)])
-        const again = mergedCoreObject('core', [contribution('a', reversed(one)), contribution('b', reversed(other))])
+        const merged = mergedCoreObject('core', [contribution('a', left), contribution('b', right)])
+        const again = mergedCoreObject('core', [contribution('a', reversed(left)), contribution('b', reversed(right))])
         assert.ok(isSameCoreObject(merged, again))
-        for (const [name, value] of Object.entries(one)) {
+        for (const [name, value] of Object.entries(left)) {
           if (name !== 'title') assert.equal(merged.attributes[name], normalisedText(value))
         }
       }),

@@ -128,7 +128,7 @@ describe('An attribute that follows from others', () => {
 
   it('is explained by its value', () => {
     const rows = company()
-    const [row] = rows.rowsOf('relationship', 'ola').map((each) => ({ row: each, showsSensitive: true }))
+    const [row] = rows.rowsOf('relationship', 'ola').map((row) => ({ row: row, showsSensitive: true }))
     const explained = (node: object) =>
       runToCompletion(
         explainTask(checked(node), rows, row ? [row] : [], contextOn(TODAY_MS), { showsCondition: true }),

@@ -28,8 +28,8 @@ function checked(input: unknown): CheckedCondition {
   return check.condition
 }
 
-const areEquivalent = (one: CheckedCondition, other: CheckedCondition) =>
-  runToCompletion(areEquivalentTask(one.root, other.root, { budget: { stepCount: 1_000_000 }, zone: UTC }))
+const areEquivalent = (left: CheckedCondition, right: CheckedCondition) =>
+  runToCompletion(areEquivalentTask(left.root, right.root, { budget: { stepCount: 1_000_000 }, zone: UTC }))
 
 /** The same condition, written in another way: reversed, by De Morgan, with doubled negations and nested groups. */
 function rewritten(node: WireGroup | WireLeaf, choose: () => number): WireGroup | WireLeaf {
@@ -68,7 +68,7 @@ describe('Two conditions', () => {
       const other = checked(rewritten(altered(one.wire, choose), choose))
       if (!areEquivalent(one, other)) return
       provedCount += 1
-      const state = [...new Map(arrivals.map((each) => [`${each.objectType}:${each.id}`, each])).values()]
+      const state = [...new Map(arrivals.map((arrival) => [`${arrival.objectType}:${arrival.id}`, arrival])).values()]
       const context = { todayMs: TODAY_MS, membersOf: (id: string) => members[COLLECTIONS.indexOf(id)] }
       const membersOf = (group: WireGroup, type: (typeof TYPES)[number]) =>
         naiveMembers(group, SCHEMA, state as SnapshotObject[], type, context)

@@ -48,7 +48,7 @@ function members(
   return evaluate(compiled(condition), snapshot, type, context)
 }
 
-/** Kari is a nurse in the north and a clerk in the south; Ola has no position, the attic nobody. */
+/** Kari is a nurse in the north and a clerk in the south; Ola has no position, and the attic has no people. */
 const TENANT = loaded(
   object('identity', 'kari', { displayName: 'Kari', email: 'kari@example.org' }),
   object('identity', 'ola', { displayName: 'Ola', assignedLicenses: [] }),

@@ -84,12 +84,12 @@ describe('The evaluator', () => {
 
   it('gives the same members with the results that other conditions, and other members, have left', () => {
     const objects = fc.array(snapshotObject, { minLength: 4, maxLength: 22 })
-    const property = fc.property(condition, condition, objects, collections, (one, other, arrivals, members) => {
+    const property = fc.property(condition, condition, objects, collections, (left, right, arrivals, members) => {
       const snapshot = loaded(arrivals)
       const leaves: KnownLeaves = new Map()
       const leafResults = newLeafResults()
-      const both = { groupOperator: 'OR', conditions: [one, other] }
-      for (const input of [one, other, both]) {
+      const both = { groupOperator: 'OR', conditions: [left, right] }
+      for (const input of [left, right, both]) {
         const compiled = compile(checked(input), leaves)
         for (const type of ROW_TYPES) {
           const shared = new SharedResults(leafResults)

@@ -55,7 +55,7 @@ describe('The explanation of a condition', () => {
     let decidingCount = 0
     const objects = fc.array(snapshotObject, { minLength: 4, maxLength: 22 })
     const property = fc.property(condition, objects, collections, (input, arrivals, members) => {
-      const given = checked(input)
+      const condition = checked(input)
       const snapshot = new RowSnapshot()
       snapshot.apply(arrivals)
       const context: EvaluationContext = { todayMs: TODAY_MS, membersOf: (id) => members[COLLECTIONS.indexOf(id)] }
@@ -66,7 +66,7 @@ describe('The explanation of a condition', () => {
       const explain = (rows: readonly (readonly [number, number, number])[]) =>
         runToCompletion(
           explainTask(
-            given,
+            condition,
             snapshot,
             rows.map((row) => ({ row, showsSensitive: true })),
             context,
@@ -80,7 +80,7 @@ describe('The explanation of a condition', () => {
           explained.some(({ holds }) => holds),
           isIn.get(id),
         )
-        for (const each of explained) assert.deepEqual(asWritten(each), given.wire)
+        for (const each of explained) assert.deepEqual(asWritten(each), condition.wire)
         pairCount += 1
       }
       const positions = runToCompletion(relationships)
@@ -89,7 +89,7 @@ describe('The explanation of a condition', () => {
       const leafCount = explained[0] === undefined ? 0 : leavesOf(explained[0]).length
       for (let count = 0; count < Math.min(leafCount, LEAVES_PER_TREE_COUNT); count += 1) {
         const index = (pairCount + count) % leafCount
-        const turned = verdicts(withTurnedLeaf(given.wire, { index }), positions, 'Relationship')
+        const turned = verdicts(withTurnedLeaf(condition.wire, { index }), positions, 'Relationship')
         for (const [place, id] of positions.entries()) {
           const leaf = leavesOf(explained[place] as ExplainedGroup)[index]
           assert.equal(turned.get(id) !== before.get(id), leaf?.decides, `leaf ${index} of ${id}`)

@@ -119,10 +119,10 @@ describe('The results of a leaf', () => {
   it('are kept: no value is tested twice, also by tasks that run in turn', () => {
     const { test, tested } = recorded()
     const verdicts = new LeafVerdicts(test, textsOf(3000))
-    const [one, other] = [verdicts.holding(MONDAY_MS), verdicts.holding(MONDAY_MS)]
-    one.next()
-    other.next()
-    assert.equal(runToCompletion(one), runToCompletion(other))
+    const [first, second] = [verdicts.holding(MONDAY_MS), verdicts.holding(MONDAY_MS)]
+    first.next()
+    second.next()
+    assert.equal(runToCompletion(first), runToCompletion(second))
     verdicts.holds(1, TUESDAY_MS)
     assert.deepEqual(
       tested,

@@ -74,14 +74,14 @@ describe('A proof', () => {
     const objects = fc.array(snapshotObject, { minLength: 4, maxLength: 14 })
     const trees = fc.oneof(condition, denseCondition)
     const property = fc.property(trees, objects, collections, (input, arrivals, members) => {
-      const given = checked(input)
+      const condition = checked(input)
       const state = finalState(arrivals)
       const context = { todayMs: TODAY_MS, membersOf: (id: string) => members[COLLECTIONS.indexOf(id)] }
       const membersOf = (group: WireGroup, type: (typeof TYPES)[number]) =>
         naiveMembers(group, SCHEMA, state, type, context)
-      for (const { code, pointer } of proofsOf(given)) {
+      for (const { code, pointer } of proofsOf(condition)) {
         counts[code] += 1
-        const path = pathTo(given.wire, pointer)
+        const path = pathTo(condition.wire, pointer)
         const node = path.at(-1) as WireGroup
         const parent = path.at(-2) as WireGroup
         const place = stepsOf(pointer).at(-1)
@@ -160,13 +160,13 @@ describe('A proof', () => {
       let constantCount = 0
       fc.assert(
         fc.property(tree, (input) => {
-          const given = checked(input)
-          const holding = naiveMembers(given.wire, SCHEMA, people, 'Identity', context).length
+          const condition = checked(input)
+          const holding = naiveMembers(condition.wire, SCHEMA, people, 'Identity', context).length
           const code = holding === 0 ? 'NeverHolds' : holding === people.length ? 'AlwaysHolds' : undefined
           if (code === undefined) return
           constantCount += 1
           assert.ok(
-            proofsOf(given).some((proof) => proof.code === code),
+            proofsOf(condition).some((proof) => proof.code === code),
             code,
           )
         }),

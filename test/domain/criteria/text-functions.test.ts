@@ -58,7 +58,7 @@ describe('Functions on texts', () => {
       const memory = new DerivedTextCache()
       const source = new TextDictionary()
       const early = memory.of('identityDisplayName', source, calls)
-      const codes = texts.map((one) => source.intern(one))
+      const codes = texts.map((text) => source.intern(text))
       const late = memory.of('identityDisplayName', source, calls)
       assert.equal(late, early)
       for (const round of [1, 2, 3]) {

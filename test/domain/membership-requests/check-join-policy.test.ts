@@ -4,8 +4,8 @@ import { checkJoinPolicy } from '../../../shared/domain/membership-requests/chec
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 
-const faultsOf = (...given: Parameters<typeof checkJoinPolicy>) =>
-  checkJoinPolicy(...given).faults.map(({ code, target }) => `${code} ${target}`)
+const faultsOf = (...args: Parameters<typeof checkJoinPolicy>) =>
+  checkJoinPolicy(...args).faults.map(({ code, target }) => `${code} ${target}`)
 
 describe('a join policy', () => {
   it('is stored with gates in order, without duplicate ids, with all members', () => {

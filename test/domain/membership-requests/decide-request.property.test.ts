@@ -30,7 +30,7 @@ const FOLLOWS: Readonly<Record<RequestStatus, readonly RequestStatus[]>> = {
 
 const policies = fc
   .uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 4 })
-  .map((orders) => policyOf(...orders.sort((one, other) => one - other).map((order) => gate(order))))
+  .map((orders) => policyOf(...orders.sort((left, right) => left - right).map((order) => gate(order))))
 const actions = fc.record({
   kind: fc.constantFrom<RequestAction['kind'][]>(
     'open',

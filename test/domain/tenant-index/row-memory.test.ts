@@ -14,7 +14,7 @@ const person = (index: number, custom = 0): CoreObject => {
   return { id, objectType: 'identity', externalId: String(index), attributes, deleted: false, lastUpdatedS: 1 }
 }
 
-/** Tenants with so many people each. Tenants of which `others` is the default have one page. */
+/** Tenants with `sizes` people each. Those with the default of `others` people fill one page. */
 function tenantsOf(sizes: Readonly<Record<string, number>>, { others = 10, custom = 0 } = {}) {
   const loads: string[] = []
   const counts: string[] = []
@@ -44,7 +44,7 @@ function tenantsOf(sizes: Readonly<Record<string, number>>, { others = 10, custo
 const isTooLarge = { name: 'Refusal', code: 'TenantTooLarge' }
 const tenants = (count: number) => Array.from({ length: count }, (_, index) => `tenant ${index}`)
 
-/** Memory with room for so many tenants of the default size. */
+/** Memory with room for `roomCount` tenants of the default size. */
 async function snapshotsFor(roomCount: number) {
   const { changes, loads } = tenantsOf({})
   const measured = new TenantSnapshots(changes, { maxBytes: Number.MAX_SAFE_INTEGER })

@@ -4,7 +4,7 @@ import type { HttpResponse } from '../../../shared/http/envelope.ts'
 import type { RouteGroup } from '../../../shared/http/route.ts'
 import type { Log } from '../../../shared/kernel/log.ts'
 import { readSettings, type Settings } from '../../../shared/settings/settings.ts'
-import { APP_SETTINGS } from '../architecture/app-settings.ts'
+import { APP_SETTINGS } from '../architecture/settings-to-load.ts'
 import { conformingDispatcher, textOf } from '../http/conformity.ts'
 
 const SETTINGS = { ...readSettings(APP_SETTINGS), evaluationDelayMs: 0, requestsPerCallerPerMinute: 0 }

@@ -38,7 +38,7 @@ export type CoreDataService = {
   loadRows(tenantId: string): Promise<unknown>
   /** Sends requests as one caller, without a token: tokens have tests of their own. */
   as(caller: Caller): Send
-  /** The same service after a restart, with other cursor keys if given. */
+  /** The service after a restart, with other cursor keys if given. */
   restarted(cursorKeys?: readonly string[]): CoreDataService
   close(): Promise<void>
 }

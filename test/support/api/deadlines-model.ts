@@ -57,7 +57,7 @@ export class DeadlinesModel {
     this.nowMs = nowMs
   }
 
-  /** The same with its own request, to try out what an action does. */
+  /** A copy with a request of its own, to try out what an action does. */
   copy(): DeadlinesModel {
     const copy = new DeadlinesModel(this.policy, this.nowMs)
     copy.request = structuredClone(this.request)
@@ -84,7 +84,7 @@ export class DeadlinesModel {
     return all
   }
 
-  /** Nobody decides on an own request, or on that of somebody whom they represent. */
+  /** People cannot decide on their own request, or on that of a person whom they represent. */
   mayDecide(name: Name): boolean {
     const waiting = this.waiting
     if (waiting === undefined || name === 'subject') return false
@@ -230,7 +230,7 @@ export class DeadlinesModel {
   #mergeDeputies(from: Name, to: Name): void {
     const isOver = ({ untilMs }: ModelDeputy) => untilMs <= this.nowMs
     for (const [of, deputy] of this.deputies) if (isOver(deputy)) this.deputies.delete(of)
-    const ownFirst = [...this.deputies].sort(([one], [other]) => Number(one === from) - Number(other === from))
+    const ownFirst = [...this.deputies].sort(([left], [right]) => Number(left === from) - Number(right === from))
     for (const [of, deputy] of ownFirst) {
       const moved = { of: of === from ? to : of, to: deputy.to === from ? to : deputy.to }
       if (moved.of !== of) this.deputies.delete(of)

@@ -108,7 +108,7 @@ async function applied(plan: DefinitionPlan, tenant: DefinitionsTenant, random: 
     const before = await stateOf(tenant)
     try {
       const reply = await tenant.call(method, path, body, headers)
-      // Whether a repeated request was done the first time can be read only while nobody else has changed the record.
+      // Whether a repeated request was done the first time can be read only while no other client has changed the record.
       isRepeated = random.percent(10)
       return isRepeated ? await tenant.call(method, path, body, headers) : reply
     } finally {

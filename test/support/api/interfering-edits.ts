@@ -45,7 +45,7 @@ export async function removeSameNames({ call, read }: DefinitionsTenant): Promis
   const { collections, links } = await read()
   for (const same of Map.groupBy(collections, ({ name }) => name).values()) {
     const isUsed = (id: string) => collections.some(({ definition }) => JSON.stringify(definition).includes(id))
-    const surplus = same.toSorted((one, other) => Number(isUsed(one.id)) - Number(isUsed(other.id))).slice(0, -1)
+    const surplus = same.toSorted((left, right) => Number(isUsed(left.id)) - Number(isUsed(right.id))).slice(0, -1)
     for (const { id, kind } of surplus) {
       for (const link of links) if (link.collectionId === id) await call('DELETE', `${LINKS}/${link.id}`)
       await tried(call('DELETE', `${COLLECTIONS[kind]}/${id}`))

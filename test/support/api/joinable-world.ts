@@ -54,7 +54,7 @@ export async function joinableWorld(
   const nowMs = () => START_MS + elapsedMs
   const { cosmos, container } = await accountOf(nowMs)
   const enqueued: Message[] = []
-  /** The same, with the time of their delivery. */
+  /** The enqueued messages with the time of their delivery. */
   const sent: { readonly message: Message; readonly dueMs: number }[] = []
   const linked = new Set<string>()
   const callers = new Map<string, Caller>()

@@ -36,7 +36,8 @@ const ROLES: Record<string, readonly Role[]> = {
 export type LinkApi = LinkWorld & {
   /** As an application that may write. */
   readonly call: Call
-  /** As `reader`, `writer`, `stranger` (a writer of another tenant), `nobody`, or the user `administrator`. */
+  /** As `reader`, `writer`, `stranger` (a writer of another tenant), an application without a role, or
+   * the user `administrator`. */
   as(name: string): Call
   /** Creates a link and returns its id. */
   create(collectionId: string, directoryGroupId: string): Promise<string>

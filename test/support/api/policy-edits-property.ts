@@ -144,8 +144,8 @@ async function decide(office: Office, first: Policy, series: readonly Step[]): P
 }
 
 /**
- * Checks random edits of gates and eligibility between decisions: nobody joins without an approval, by somebody who
- * could give it, for every gate, or while not eligible. @throws Error with the seed.
+ * Checks random edits of gates and eligibility between decisions: no person joins while not eligible, or without an
+ * approval for every gate, by a person who could give it. @throws Error with the seed.
  */
 export async function checkPolicyEdits({
   runs,

@@ -11,7 +11,7 @@ export type Files = Map<string, object>
 const leaf = (id: string, operator: string, value: unknown) => ({ id, field: id, operator, value })
 const referred = (collection: string) => ({ collection })
 
-/** The same for a name in each run: a collection keeps its type. */
+/** Depends on the name only: a collection keeps its type. */
 export const objectTypeOf = (name: string): string =>
   name.startsWith('J') || Number(name.slice(1)) % 2 === 1 ? 'Identity' : 'Relationship'
 

@@ -3,9 +3,6 @@ import { join } from 'node:path'
 
 const PROJECT_FOLDER = join(import.meta.dirname, '../../..')
 
-/** Folders whose comments are not yet covered by the tests of prose and references: their code is being rewritten. */
-export const REWRITTEN = /^(shared\/(domain|cosmos)|test\/(support\/)?(api|contract|domain|jobs))\//
-
 /** A line of text, with the place of it. */
 export type Sentence = { readonly at: string; readonly text: string }
 

@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { applicationToken } from '../journeys/demo-clients.ts'
 import type { StartedEnvironment } from '../journeys/started-environment.ts'
-import { accessibilityFaults, type ConsolePage, type ConsoleWorld } from './console-browser.ts'
+import { type AccessibilityRules, accessibilityFaults, type ConsolePage, type ConsoleWorld } from './console-browser.ts'
 
 /** A test in a browser. The pages that it opens are closed at its end: open ones are rendered on. */
 export function journey(
@@ -27,10 +27,10 @@ export function journey(
 }
 
 /** What holds on every view. */
-export async function assertSound(page: ConsolePage): Promise<void> {
+export async function assertSound(page: ConsolePage, rules?: AccessibilityRules): Promise<void> {
   // The code of a view is loaded when it is first shown.
   await page.getByRole('heading', { level: 1 }).first().waitFor()
-  assert.deepEqual(await accessibilityFaults(page), [], page.url())
+  assert.deepEqual(await accessibilityFaults(page, rules), [], page.url())
   assert.deepEqual(page.reported, [], page.url())
 }
 
@@ -92,6 +92,12 @@ export async function linkTo(world: ConsoleWorld, collectionId: string, groupNam
   return directoryGroupId
 }
 
+/** Links a new group of the directory to a collection. @returns The id of the link. */
+export async function linkToNew(world: ConsoleWorld, collectionId: string, groupName: string): Promise<string> {
+  const directoryGroupId = await createGroup(world.environment, groupName, [])
+  return world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
+}
+
 /** Creates a security group in the directory itself. @returns Its id. */
 export async function createGroup(
   environment: StartedEnvironment,
@@ -135,6 +141,27 @@ export async function tabTo(page: ConsolePage, name: string): Promise<void> {
     if ((await focused(page)) === name) return
   }
   assert.fail(`${name} has no focus after ${MAX_TABS} tabs`)
+}
+
+/** Moves the focus to a button or link by keyboard, and presses it. */
+export async function press(page: ConsolePage, name: string): Promise<void> {
+  if ((await focused(page)) !== name) await tabTo(page, name)
+  await page.keyboard.press('Enter')
+}
+
+/** Counts what a person does, so that a journey can say with how many steps it ends. */
+export function countedSteps(): {
+  readonly step: (act: Promise<unknown>) => Promise<void>
+  readonly count: () => number
+} {
+  let count = 0
+  return {
+    step: async (act) => {
+      count += 1
+      await act
+    },
+    count: () => count,
+  }
 }
 
 /** The name of the element that has the focus. */

@@ -24,9 +24,9 @@ async function takeScreenshots(width: number, folder: string): Promise<void> {
   const world = await openConsoleWorld(chromium, {})
   try {
     const pages = await createMainPages(world)
-    for (const person of new Set(pages.map((one) => one.person))) {
+    for (const person of new Set(pages.map((page) => page.person))) {
       const page = await world.openAs(person, '', { viewport: { width, height: HEIGHT } })
-      for (const { name, path } of pages.filter((one) => one.person === person)) {
+      for (const { name, path } of pages.filter((page) => page.person === person)) {
         await showView(page, path)
         await page.waitForLoadState('networkidle')
         await page.waitForTimeout(SETTLED_AFTER_MS)

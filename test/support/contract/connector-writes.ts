@@ -11,7 +11,7 @@ export function writeDependencies(
   return builtService(database, { nowMs: () => Date.parse('2030-01-01T00:00:00Z') }).connectors
 }
 
-/** The same stores, with an action that runs once: before or after the first call of one method. */
+/** The stores, with an action that runs once: before or after the first call of one method. */
 export function interruptedWrites<Deps extends WriteDependencies>(deps: Deps) {
   return (at: keyof ConnectorObjectStore, when: 'before' | 'after', happening: () => Promise<unknown>) => {
     let isDue = true

@@ -1,6 +1,6 @@
 import type { Container, OperationInput, SqlQuerySpec } from '@azure/cosmos'
+import type { LocalCosmos } from '../../../infra/local/cosmos/cosmos-server.ts'
 import type { OperationKind } from '../../../infra/local/cosmos/handlers.ts'
-import type { LocalCosmos } from '../../../infra/local/cosmos/server.ts'
 import { CONTAINERS, type ContainerId, DATABASE_ID } from '../../../shared/cosmos/containers.ts'
 
 /** Makes each call: faults of a process take effect there. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
+import { type LocalCosmos, startCosmos } from '../../../infra/local/cosmos/cosmos-server.ts'
 import { createContainers } from '../../../infra/local/cosmos/local-account.ts'
-import { type LocalCosmos, startCosmos } from '../../../infra/local/cosmos/server.ts'
 import type { ContainerId } from '../../../shared/cosmos/containers.ts'
 import { openDatabase } from '../../../shared/cosmos/database.ts'
 import { directDatabase } from './direct-database.ts'
@@ -18,16 +18,14 @@ export async function localDatabase(): Promise<(id: ContainerId) => Container> {
 
 export type LocalAccount = { readonly cosmos: LocalCosmos; readonly container: (id: ContainerId) => Container }
 
-/** The same with the account itself, for tests that count operations or set its clock. */
+/** A database with its account, for tests that count operations or set its clock. */
 export async function localAccount(nowMs?: () => number): Promise<LocalAccount> {
   const account = await startLocalAccount(nowMs)
   account.cosmos.unref()
   return account
 }
 
-/**
- * The same without the SDK, for properties with thousands of runs. The caller closes the account.
- */
+/** A database without the SDK, for properties with thousands of runs. The caller closes the account. */
 export async function startDirectAccount(nowMs?: () => number): Promise<LocalAccount> {
   const { cosmos } = await startLocalAccount(nowMs)
   return { cosmos, container: directDatabase(cosmos) }
@@ -44,7 +42,7 @@ export async function operationsDuring(
   return Object.fromEntries(grown.filter(([, count]) => count > 0))
 }
 
-/** The same for callers that close the account themselves. */
+/** A database whose account the caller closes. */
 export async function startLocalAccount(nowMs?: () => number): Promise<LocalAccount> {
   const key = randomBytes(64).toString('base64')
   const clock = nowMs === undefined ? {} : { nowMs }

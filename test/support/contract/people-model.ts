@@ -63,8 +63,8 @@ export class PeopleModel {
   }
 
   /**
-   * Whether another external id of the connector is that of the same person, when this one is deleted and nobody else of the
-   * connector has the keys.
+   * Whether another external id of the connector continues the person, when this one is deleted and no other identity
+   * of the connector has the keys.
    */
   canBeRekeyed(id: string): boolean {
     const { connector, data } = this.#get(id)
@@ -80,7 +80,7 @@ export class PeopleModel {
     this.#regroup()
   }
 
-  /** The ids of each person's identities. Those of supplementing connectors that belong to nobody are in none. */
+  /** The ids of each person's identities. Those of supplementing connectors that belong to no person are in none. */
   people(): readonly (readonly string[])[] {
     return this.#people
   }
@@ -101,11 +101,11 @@ export class PeopleModel {
   }
 
   /** Whether the key joins the two, other things being equal. */
-  #agree(one: string, other: string, key: string): boolean {
-    const value = this.#value(one, key)
-    if (value === undefined || value !== this.#value(other, key)) return false
-    if (this.#get(one).connector === this.#get(other).connector) return false
-    return this.#settings(one).joinOn.includes(key) || this.#settings(other).joinOn.includes(key)
+  #agree(left: string, right: string, key: string): boolean {
+    const value = this.#value(left, key)
+    if (value === undefined || value !== this.#value(right, key)) return false
+    if (this.#get(left).connector === this.#get(right).connector) return false
+    return this.#settings(left).joinOn.includes(key) || this.#settings(right).joinOn.includes(key)
   }
 
   #fit(some: readonly string[], others: readonly string[]): boolean {
@@ -123,8 +123,8 @@ export class PeopleModel {
 
   #regroupOnce(): void {
     const before = this.#people.map((person) => person.filter((id) => this.#identities.has(id)))
-    const byAge = (one: string, other: string) =>
-      this.#get(one).connector - this.#get(other).connector || (one < other ? -1 : 1)
+    const byAge = (left: string, right: string) =>
+      this.#get(left).connector - this.#get(right).connector || (left < right ? -1 : 1)
     const all = [...this.#identities.keys()].sort(byAge)
     const full = all.filter((id) => !this.#settings(id).supplements)
     const keys = [
@@ -135,13 +135,13 @@ export class PeopleModel {
     ].filter((key, index, each) => each.indexOf(key) === index)
     const people = new Map(full.map((id) => [id, [id]]))
     const personOf = (id: string): string[] => people.get(id) as string[]
-    const join = (one: string, other: string): void => {
-      if (personOf(one) === personOf(other)) return
-      const person = [...personOf(one), ...personOf(other)]
+    const join = (left: string, right: string): void => {
+      if (personOf(left) === personOf(right)) return
+      const person = [...personOf(left), ...personOf(right)]
       for (const id of person) people.set(id, person)
     }
-    const wereOne = (one: string, other: string) =>
-      before.some((person) => person.includes(one) && person.includes(other))
+    const wereOne = (left: string, right: string) =>
+      before.some((person) => person.includes(left) && person.includes(right))
     const byValue = (key: string): string[][] =>
       [...Map.groupBy(full, (id) => this.#value(id, key))].flatMap(([value, ids]) =>
         value !== undefined && ids.some((id) => this.#settings(id).joinOn.includes(key)) ? [ids] : [],
@@ -160,10 +160,10 @@ export class PeopleModel {
     const ended = new Set<string>()
     for (const key of keys) {
       for (const ids of byValue(key)) {
-        const related = ids.filter((one) =>
+        const related = ids.filter((id) =>
           ids.some(
             (other) =>
-              this.#get(one).connector !== this.#get(other).connector && this.#fit(personOf(one), personOf(other)),
+              this.#get(id).connector !== this.#get(other).connector && this.#fit(personOf(id), personOf(other)),
           ),
         )
         const people = new Set(ids.map(personOf))
@@ -194,9 +194,9 @@ export class PeopleModel {
   ): string[] | undefined {
     const carriers = (person: readonly string[]) => person.filter((each) => !this.#settings(each).supplements)
     const matches = (person: readonly string[], key: string) =>
-      this.#fit([id], carriers(person)) && carriers(person).some((each) => this.#agree(id, each, key))
+      this.#fit([id], carriers(person)) && carriers(person).some((carrier) => this.#agree(id, carrier, key))
     const former = people.find((person) =>
-      before.some((was) => was.includes(id) && carriers(person).some((each) => was.includes(each))),
+      before.some((was) => was.includes(id) && carriers(person).some((carrier) => was.includes(carrier))),
     )
     if (former !== undefined && keys.some((key) => matches(former, key))) return former
     for (const key of keys) {

@@ -73,8 +73,8 @@ export async function writeObjects(
   tenantId: string,
   objects: readonly SnapshotObject[],
 ): Promise<void> {
-  for (const some of chunk(objects, OPERATIONS_PER_BATCH_COUNT)) {
-    const operations = some.map((object) => ({
+  for (const batch of chunk(objects, OPERATIONS_PER_BATCH_COUNT)) {
+    const operations = batch.map((object) => ({
       operationType: 'Upsert' as const,
       resourceBody: { ...object, tenantId, ...(object.deleted ? { ttl: DAY_S } : {}) } as unknown as JSONObject,
     }))

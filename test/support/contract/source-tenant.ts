@@ -51,5 +51,5 @@ export async function recordsOf(tenant: SourceTenant, stores: Stores): Promise<u
       const told = Object.fromEntries(own.map(([each, value]) => [each, named(value)]))
       return { who: whoIs(id), objectType, externalId, attributes: told }
     })
-    .sort((one, other) => (`${one.who} ${one.externalId}` < `${other.who} ${other.externalId}` ? -1 : 1))
+    .sort((left, right) => (`${left.who} ${left.externalId}` < `${right.who} ${right.externalId}` ? -1 : 1))
 }

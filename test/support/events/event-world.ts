@@ -2,35 +2,12 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
-import { serviceDocument } from '../../../functions/routes/service-document.ts'
 import { joinableWorld } from '../api/joinable-world.ts'
+import { assertDescribed, type Received } from './described-events.ts'
 
 export const SUBSCRIPTIONS = '/collections/beta/event-subscriptions'
 
-/** An event as received. */
-export type Received = {
-  readonly id: string
-  readonly type: string
-  readonly subject: string
-  readonly time: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests read the members of each type
-  readonly data: any
-}
-
 type Delivered = { readonly event: Received; readonly headers: Readonly<Record<string, string>>; readonly text: string }
-
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
-addFormats.default(ajv)
-ajv.addSchema(serviceDocument(), 'api')
-
-/** Throws unless the API description has the event. */
-export function assertDescribed(event: Received): void {
-  const place = `api#/webhooks/${event.type}/post/requestBody/content/application~1cloudevents+json/schema`
-  const validate = ajv.getSchema(place) ?? ajv.compile({ $ref: place })
-  assert.ok(validate(event), `${event.type}: ${ajv.errorsText(validate.errors)}`)
-}
 
 /** A receiver on a port of its own. Each delivered event must be described. */
 export async function receiver(answer: (event: Received, index: number) => number | Promise<number> = () => 204) {

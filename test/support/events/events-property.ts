@@ -5,9 +5,10 @@ import { enqueueEventSweeps } from '../../../shared/domain/events/sweep-events.t
 import type { MembershipRequest } from '../../../shared/domain/membership-requests/membership-request.ts'
 import { dispatcher } from '../../../shared/http/dispatch.ts'
 import { approvedBy, joinableWorld, OPEN, type Person } from '../api/joinable-world.ts'
-import { localAccount } from '../contract/local-database.ts'
+import { type LocalAccount, startLocalAccount } from '../contract/local-database.ts'
 import { isTrouble, Life } from '../jobs/mortal-process.ts'
-import { type Received, receiver, SUBSCRIPTIONS } from './event-world.ts'
+import type { Received } from './described-events.ts'
+import { receiver, SUBSCRIPTIONS } from './event-world.ts'
 import { mortalContainers } from './mortal-containers.ts'
 
 const PERSON_COUNT = 3
@@ -60,8 +61,9 @@ type Steps = readonly { action: Action; killAfterCount: number | null; statuses:
 
 async function runOf(steps: Steps): Promise<void> {
   let life = new Life()
+  let account: LocalAccount | undefined
   const world = await joinableWorld(dispatcher, undefined, async (nowMs) => {
-    const account = await localAccount(nowMs)
+    account = await startLocalAccount(nowMs)
     return { ...account, container: mortalContainers(account.container, () => life) }
   })
   const { sent, tenantId } = world
@@ -152,6 +154,8 @@ async function runOf(steps: Steps): Promise<void> {
   await settle()
   await assertTold()
   hook.close()
+  // Thousands of runs in one process would not fit into its memory.
+  await account?.cosmos.close()
 
   /** The sweep finds what is left, and every retry comes. */
   async function settle(): Promise<void> {
@@ -161,7 +165,7 @@ async function runOf(steps: Steps): Promise<void> {
       await enqueueEventSweeps(service.events)
       for (let count = 0; sent.length > 0; count += 1) {
         assert.ok(count < 1000, 'Messages do not end')
-        const next = sent.toSorted((one, other) => one.dueMs - other.dueMs)[0]
+        const next = sent.toSorted((left, right) => left.dueMs - right.dueMs)[0]
         if (next === undefined) break
         sent.splice(sent.indexOf(next), 1)
         world.pass(Math.max(0, next.dueMs - world.nowMs()) / 1000)

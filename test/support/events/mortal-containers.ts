@@ -7,9 +7,9 @@ type Containers = (id: ContainerId) => Container
 /** The containers as a process sees them whose life may end before or after any call. */
 export function mortalContainers(containers: Containers, life: () => Life): Containers {
   const called =
-    <Given extends unknown[], T>(call: (...given: Given) => Promise<T>) =>
-    (...given: Given): Promise<T> =>
-      life().make(() => call(...given))
+    <Given extends unknown[], T>(call: (...args: Given) => Promise<T>) =>
+    (...args: Given): Promise<T> =>
+      life().make(() => call(...args))
 
   const pages = (iterator: ReturnType<Container['items']['query']>) => ({
     hasMoreResults: () => iterator.hasMoreResults(),
@@ -22,16 +22,16 @@ export function mortalContainers(containers: Containers, life: () => Life): Cont
     const { items } = real
     const mortal = {
       items: {
-        create: called((...given: Parameters<typeof items.create>) => items.create(...given)),
-        upsert: called((...given: Parameters<typeof items.upsert>) => items.upsert(...given)),
-        batch: called((...given: Parameters<typeof items.batch>) => items.batch(...given)),
-        executeBulkOperations: called((...given: Parameters<typeof items.executeBulkOperations>) =>
-          items.executeBulkOperations(...given),
+        create: called((...args: Parameters<typeof items.create>) => items.create(...args)),
+        upsert: called((...args: Parameters<typeof items.upsert>) => items.upsert(...args)),
+        batch: called((...args: Parameters<typeof items.batch>) => items.batch(...args)),
+        executeBulkOperations: called((...args: Parameters<typeof items.executeBulkOperations>) =>
+          items.executeBulkOperations(...args),
         ),
-        query: (...given: Parameters<typeof items.query>) => pages(items.query(...given)),
+        query: (...args: Parameters<typeof items.query>) => pages(items.query(...args)),
       },
-      item: (...given: Parameters<Container['item']>) => {
-        const item = real.item(...given)
+      item: (...args: Parameters<Container['item']>) => {
+        const item = real.item(...args)
         return {
           read: called(() => item.read()),
           replace: called((...written: Parameters<typeof item.replace>) => item.replace(...written)),

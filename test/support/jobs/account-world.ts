@@ -12,7 +12,7 @@ import { createLink } from '../../../shared/domain/group-links/create-link.ts'
 import { deleteLink } from '../../../shared/domain/group-links/manage-links.ts'
 import { addMembersDirectly, removeMembersDirectly } from '../../../shared/domain/membership-requests/direct-members.ts'
 import { createJoinableCollection } from '../../../shared/domain/membership-requests/joinable-collection.ts'
-import type { RequestDependencies } from '../../../shared/domain/membership-requests/request-dependencies.ts'
+import type { JoinDependencies } from '../../../shared/domain/membership-requests/request-dependencies.ts'
 import type { Caller } from '../../../shared/kernel/caller.ts'
 import { TENANT } from './link-directory.ts'
 import { openWorld, type WorldOptions } from './link-world.ts'
@@ -43,7 +43,7 @@ export async function openAccountWorld(options: WorldOptions = {}) {
   const writeAsOnly = (source: Connector, ...writes: ObjectWrite[]) =>
     writeObjects(TENANT, source, writes, writing, [source])
 
-  /** The same through another instance of the service. */
+  /** Writes through another instance of the service. */
   const writeThrough = ({ connectors }: Pick<Service, 'connectors'>, source: Connector, ...writes: ObjectWrite[]) =>
     writeObjects(TENANT, source, writes, connectors)
 
@@ -89,11 +89,7 @@ export async function openAccountWorld(options: WorldOptions = {}) {
     return id
   }
 
-  async function join(
-    collectionId: string,
-    identityIds: readonly string[],
-    requests: RequestDependencies,
-  ): Promise<void> {
+  async function join(collectionId: string, identityIds: readonly string[], requests: JoinDependencies): Promise<void> {
     const actor = { id: CALLER.objectId, identityId: undefined }
     await addMembersDirectly(TENANT, collectionId, { coreIdentityIds: [...identityIds] }, actor, requests)
   }

@@ -35,8 +35,8 @@ export async function costOfChange(size: number): Promise<ChangeCost> {
   const source = await world.newSource()
   const person = (account: number, displayName: string) =>
     identity(`${account}`, { displayName, directoryObjectId: user(account) })
-  for (const some of chunk(members, WRITTEN_TOGETHER_COUNT)) {
-    await connectors.coreObjects.write(TENANT, some.map(newMember), 1)
+  for (const batch of chunk(members, WRITTEN_TOGETHER_COUNT)) {
+    await connectors.coreObjects.write(TENANT, batch.map(newMember), 1)
   }
   await world.writeThrough({ connectors }, source, person(size, 'Guest'))
   const collectionId = await world.criteria('Identity', 'identityDisplayName', NAME)

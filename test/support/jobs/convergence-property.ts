@@ -24,7 +24,7 @@ const STEADY_CHANGES = ['rename', 'end position', 'begin position', 'merge', 'pa
 type Action = { readonly instance: number } & (
   | { readonly kind: 'place' | 'choir'; readonly person: number; readonly isThere: boolean }
   | { readonly kind: 'steady'; readonly change: (typeof STEADY_CHANGES)[number] }
-  /** `pick`: which of the messages, whatever their order. */
+  /** `pick`: which of the messages, in any order. */
   | { readonly kind: 'deliver'; readonly pick: number; readonly end: DeliveryEnd }
 )
 
@@ -66,7 +66,7 @@ const step: fc.Arbitrary<Step> = fc.record({ action, fault: fc.option(fault, { n
 
 /**
  * People of a place in one group, members of a choir in another: two of them come and go, and a third one belongs to
- * both all the time, whatever happens to the person's positions, name and records.
+ * both all the time, while the person's positions, name and records change.
  */
 class ChangingPeople {
   readonly #world: AccountWorld
@@ -190,7 +190,7 @@ class ChangingPeople {
     assert.deepEqual(removals, [])
   }
 
-  /** Each change of a version follows the one before, nobody is added or removed twice, and the last is what is stored. */
+  /** Each change of a version follows the one before, no member is added or removed twice, the last is stored. */
   async assertHistory(): Promise<void> {
     const { collections } = this.#world.coldProcess()
     for (const id of [this.#place.collectionId, this.#singersId]) {

@@ -28,7 +28,7 @@ const FLAWS: readonly FaultDefinition[] = [
 
 type Action =
   | { readonly kind: 'write'; readonly person: number; readonly isThere: boolean }
-  /** Somebody changes the group in the directory. */
+  /** Another client of the directory changes the group. */
   | { readonly kind: 'drift'; readonly person: number; readonly isMember: boolean }
   | { readonly kind: 'deliver'; readonly pick: number; readonly isLost: boolean }
   /** An hour passes, and the tenant is swept. */
@@ -92,9 +92,9 @@ class DriftingGroup {
   async run(steps: readonly Step[]): Promise<void> {
     const { server } = this.#world
     await this.#untilSweptUnchanged()
-    for (const one of steps) {
-      if (one.fault !== undefined) this.#prepare(one.instance, one.fault)
-      await this.#perform(one.action, one.instance)
+    for (const step of steps) {
+      if (step.fault !== undefined) this.#prepare(step.instance, step.fault)
+      await this.#perform(step.action, step.instance)
       await this.#instances.endInterruptions()
     }
     this.#instances.meetNoMoreFaults()
@@ -168,7 +168,7 @@ class DriftingGroup {
 }
 
 /**
- * A group of which the sweeps know that it is unchanged, changed by hand and by the service at any time, over instances
+ * A group that the sweeps know to be unchanged is changed by hand and by the service at any time, over instances
  * whose clocks differ and processes that die at any call; the directory loses, repeats and delays what it tells of
  * changes, and its reads lag. After the first hour without faults the group has exactly the members of the collection,
  * and some hours later the sweeps know it again.

@@ -269,7 +269,7 @@ class GuardedLink {
   async #drain(): Promise<void> {
     for (let count = 0; this.#messages.length > 0; count += 1) {
       assert.ok(count < MAX_DELIVERIES, 'the messages never end')
-      const [next] = this.#messages.sort((one, other) => one.dueMs - other.dueMs).splice(0, 1)
+      const [next] = this.#messages.sort((left, right) => left.dueMs - right.dueMs).splice(0, 1)
       if (next === undefined) return
       const waitMs = next.dueMs - this.#clock.nowMs()
       if (waitMs > 0) await this.#clock.sleep(waitMs)

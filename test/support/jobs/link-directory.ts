@@ -1,6 +1,10 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import {
+  type DirectoryOptions,
+  type LocalDirectory,
+  startDirectory,
+} from '../../../infra/local/directory/directory-server.ts'
 import type { DirectorySeed, GroupSeed, TenantSeed } from '../../../infra/local/directory/seed.ts'
-import { type DirectoryOptions, type LocalDirectory, startDirectory } from '../../../infra/local/directory/server.ts'
 import type { Directory } from '../../../shared/domain/group-links/directory.ts'
 import type { GraphReply } from '../../../shared/graph/graph-calls.ts'
 import { type GraphCall, graphCalls, type SendCall } from '../../../shared/graph/graph-calls.ts'
@@ -28,7 +32,7 @@ export const users = (from: number, count: number): string[] =>
 export type TestDirectory = {
   readonly server: LocalDirectory
   readonly directory: Directory
-  /** The same adapter with a wrapper around its HTTP calls. */
+  /** An adapter with a wrapper around its HTTP calls. */
   directoryOver(wire: (send: SendCall) => SendCall): Directory
   /** What such an adapter is made of. */
   adapterParts(wire: (send: SendCall) => SendCall): GraphDirectoryParts

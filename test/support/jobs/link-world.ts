@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Container } from '@azure/cosmos'
 import { linkMessages } from '../../../functions/app/message-handlers.ts'
 import type { Overrides, Service } from '../../../functions/app/service.ts'
-import type { LocalCosmos } from '../../../infra/local/cosmos/server.ts'
-import type { DirectoryOptions } from '../../../infra/local/directory/server.ts'
+import type { LocalCosmos } from '../../../infra/local/cosmos/cosmos-server.ts'
+import type { DirectoryOptions } from '../../../infra/local/directory/directory-server.ts'
 import type { ContainerId } from '../../../shared/cosmos/containers.ts'
 import { createLink } from '../../../shared/domain/group-links/create-link.ts'
 import type { GroupLink } from '../../../shared/domain/group-links/group-link.ts'
@@ -145,7 +145,7 @@ async function deliverNext(
   clock: ReturnType<typeof testClock>,
   deps: SyncDependencies,
 ): Promise<boolean> {
-  const [next] = sentMessages.toSorted((one, other) => one.dueMs - other.dueMs)
+  const [next] = sentMessages.toSorted((left, right) => left.dueMs - right.dueMs)
   if (next === undefined) return false
   sentMessages.splice(sentMessages.indexOf(next), 1)
   const waitMs = next.dueMs - clock.nowMs()

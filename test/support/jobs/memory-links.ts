@@ -36,7 +36,7 @@ export function memoryStores(): MemoryStores {
   const former = new Map<string, FormerLink>()
   const plans = new Map<string, readonly string[]>()
   const oldestFirst = (some: Versioned<SyncJob>[]) =>
-    some.sort((one, other) => one.value.createdAt.localeCompare(other.value.createdAt))
+    some.sort((left, right) => left.value.createdAt.localeCompare(right.value.createdAt))
   const unfinished = () => jobs.all().filter(({ value }) => value.status === 'Queued' || value.status === 'Running')
   return {
     links: {
@@ -52,6 +52,7 @@ export function memoryStores(): MemoryStores {
       ofTenant: async () => links.all(),
       ofGroups: async () => links.all().map(({ value }) => value),
       page: async () => ({ items: links.all().map(({ value }) => value) }),
+      linkedCollectionIds: async () => links.all().map(({ value }) => value.collectionId),
       count: async () => links.all().length,
       add: async (link) => links.add(succeeding(link, former.get(link.directoryGroupId))),
       replace: async (link, version) => links.replace(link, version),

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { ObjectWrite } from '../../../shared/domain/connectors/object-input.ts'
 import { MergeServers } from './merge-servers.ts'
 import { type Member, MergingTenant, type State } from './merging-tenant.ts'
+import { type Continued, PeopleOutcome } from './people-outcome.ts'
 import {
   COLLECTION_TYPES,
   CONNECTORS_COUNT,
@@ -17,7 +18,6 @@ import {
   type Step,
   type WriteStep,
 } from './people-steps.ts'
-import { type Continued, PeopleWorld } from './people-world.ts'
 
 /** A tenant of its own for each run. The file grows. */
 const RUNS_PER_ACCOUNT_COUNT = 500
@@ -25,37 +25,37 @@ const RUNS_PER_ACCOUNT_COUNT = 500
 /**
  * Carries out a step in a tenant.
  * @param hasFaults False to leave its faults out.
- * @returns The worlds in which the step can have ended, and who goes on under another id.
+ * @returns The outcomes in which the step can have ended, and who goes on under another id.
  */
-async function perform(step: Step, tenant: MergingTenant, world: PeopleWorld, hasFaults: boolean): Promise<Ended> {
-  if (step.kind === 'write') return performWrite(step, tenant, world, hasFaults)
-  if (step.kind === 'rekey') return performRekeying(step, tenant, world, hasFaults)
+async function perform(step: Step, tenant: MergingTenant, outcome: PeopleOutcome, hasFaults: boolean): Promise<Ended> {
+  if (step.kind === 'write') return performWrite(step, tenant, outcome, hasFaults)
+  if (step.kind === 'rekey') return performRekeying(step, tenant, outcome, hasFaults)
   if (step.kind === 'settings') {
     const faults = hasFaults ? step : { duringChange: undefined, duringAudit: undefined }
     const hasChanged = await tenant.change(step.connector, step.settings, faults)
     if (!hasChanged) assert.equal(faults.duringChange?.kind, 'abandoned')
-    return { worlds: [hasChanged ? changed(world, (each) => each.change(step.connector, step.settings)) : world] }
+    return { outcomes: [hasChanged ? changed(outcome, (each) => each.change(step.connector, step.settings)) : outcome] }
   }
   await tenant.changeMembers(step)
   await tenant.followed()
-  return { worlds: [world] }
+  return { outcomes: [outcome] }
 }
 
 type Ended = {
-  readonly worlds: readonly PeopleWorld[]
+  readonly outcomes: readonly PeopleOutcome[]
   readonly continued?: Continued
-  /** Worlds that there may have been for a moment, in which people may have been one. */
-  readonly between?: readonly PeopleWorld[]
+  /** Outcomes that there may have been for a moment, in which people may have been one. */
+  readonly between?: readonly PeopleOutcome[]
 }
 
 async function performWrite(
   { connector, write, crossing, duringWrite, duringEvaluation }: WriteStep,
   tenant: MergingTenant,
-  world: PeopleWorld,
+  outcome: PeopleOutcome,
   hasFaults: boolean,
 ): Promise<Ended> {
-  const own = (each: PeopleWorld) => each.send(connector, write)
-  const other = (each: PeopleWorld) => crossing && each.send(crossing.connector, crossing.write)
+  const own = (each: PeopleOutcome) => each.send(connector, write)
+  const other = (each: PeopleOutcome) => crossing && each.send(crossing.connector, crossing.write)
   const fault = hasFaults ? duringWrite : undefined
   const meanwhile = crossing && {
     atCall: crossing.atCall,
@@ -66,23 +66,23 @@ async function performWrite(
   await tenant.followed()
   if (fault?.kind === 'abandoned') await tenant.auditedDaily()
   return {
-    worlds: [
-      changed(world, own, other),
-      ...(crossing ? [changed(world, other, own)] : []),
-      ...(fault?.kind === 'abandoned' ? [changed(world, other)] : []),
+    outcomes: [
+      changed(outcome, own, other),
+      ...(crossing ? [changed(outcome, other, own)] : []),
+      ...(fault?.kind === 'abandoned' ? [changed(outcome, other)] : []),
     ],
-    between: crossing === undefined ? [] : [changed(world, own), changed(world, other)],
+    between: crossing === undefined ? [] : [changed(outcome, own), changed(outcome, other)],
   }
 }
 
 async function performRekeying(
   step: RekeyStep,
   tenant: MergingTenant,
-  world: PeopleWorld,
+  outcome: PeopleOutcome,
   hasFaults: boolean,
 ): Promise<Ended> {
-  const batches = world.rekeying(step)
-  const continued = world.continued(step)
+  const batches = outcome.rekeying(step)
+  const continued = outcome.continued(step)
   const fault = hasFaults ? step.duringWrite : undefined
   await tenant.work(fault, async (service) => {
     for (const batch of batches) await tenant.send(step.connector, batch, service)
@@ -90,17 +90,17 @@ async function performRekeying(
   await tenant.followed()
   if (fault?.kind === 'abandoned') await tenant.auditedDaily()
   const until = batches.map((_batch, index) =>
-    changed(world, (each) => {
+    changed(outcome, (each) => {
       for (const batch of batches.slice(0, index + 1)) each.sendAll(step.connector, batch)
     }),
   )
-  const worlds = [...until.toReversed(), world]
-  const between = until.length > 1 ? [world, ...until.slice(0, 1)] : []
-  return { worlds: fault?.kind === 'abandoned' ? worlds : worlds.slice(0, 1), continued, between }
+  const outcomes = [...until.toReversed(), outcome]
+  const between = until.length > 1 ? [outcome, ...until.slice(0, 1)] : []
+  return { outcomes: fault?.kind === 'abandoned' ? outcomes : outcomes.slice(0, 1), continued, between }
 }
 
-function changed(world: PeopleWorld, ...changes: readonly ((world: PeopleWorld) => void)[]): PeopleWorld {
-  const copy = world.copy()
+function changed(outcome: PeopleOutcome, ...changes: readonly ((outcome: PeopleOutcome) => void)[]): PeopleOutcome {
+  const copy = outcome.copy()
   for (const change of changes) change(copy)
   return copy
 }
@@ -108,8 +108,8 @@ function changed(world: PeopleWorld, ...changes: readonly ((world: PeopleWorld) 
 const inOrder = (members: readonly Member[]): string[] => members.map((member) => JSON.stringify(member)).sort()
 const sharesOne = (some: readonly string[], others: readonly string[]): boolean =>
   some.some((one) => others.includes(one))
-const isSame = (one: Member, other: Member): boolean =>
-  one.collection === other.collection && (one.isWaiting || !other.isWaiting)
+const isSame = (left: Member, right: Member): boolean =>
+  left.collection === right.collection && (left.isWaiting || !right.isWaiting)
 
 /** The memberships and requests that do not end with a position. */
 const ofPeople = ({ members }: State): readonly Member[] =>
@@ -117,18 +117,21 @@ const ofPeople = ({ members }: State): readonly Member[] =>
 const linked = ({ members }: State): readonly Member[] => members.filter(({ collection }) => collection === LINKED)
 
 /**
- * What every step keeps, whatever the faults.
+ * What every step keeps, with any faults.
  * @param lost Accounts that were removed from the group.
  */
 function assertKept(
   before: State,
   after: State,
-  { continued, between = [] }: { readonly continued: Continued; readonly between?: readonly PeopleWorld[] | undefined },
+  {
+    continued,
+    between = [],
+  }: { readonly continued: Continued; readonly between?: readonly PeopleOutcome[] | undefined },
   lost: readonly string[],
 ): void {
   const present = (person: readonly string[]) =>
     person.flatMap((id) => [id, continued.get(id) ?? []].flat()).filter((id) => after.live.has(id))
-  const meanwhile = between.flatMap((world) => world.people())
+  const meanwhile = between.flatMap((outcome) => outcome.people())
   for (const member of ofPeople(before)) {
     if (present(member.person).length === 0) continue
     const joined = meanwhile.filter((person) => sharesOne(person, member.person))
@@ -169,10 +172,10 @@ class Related {
     return known
   }
 
-  send(world: PeopleWorld, connector: number, write: ObjectWrite): void {
+  send(outcome: PeopleOutcome, connector: number, write: ObjectWrite): void {
     if (write.objectType !== 'identity' || write.operation === 'delete') return
     const { nin, directoryObjectId, email } = write.data
-    const id = world.idOf(connector, write.externalId)
+    const id = outcome.idOf(connector, write.externalId)
     const keys = Object.entries({ nin, directoryObjectId, email }).filter(([, value]) => value !== undefined)
     this.add(
       [id],
@@ -180,11 +183,11 @@ class Related {
     )
     const { previousExternalId } = write as { previousExternalId?: string }
     if (previousExternalId === undefined) return
-    const former = world.idOf(connector, previousExternalId)
+    const former = outcome.idOf(connector, previousExternalId)
     this.add([id, former], [`renamed ${id} ${former}`])
   }
 
-  /** Those who are members now. */
+  /** Notes the people who are members now. */
   note(state: State): void {
     for (const { person } of linked(state)) for (const id of person) this.#members.add(id)
   }
@@ -200,9 +203,9 @@ class Related {
   }
 }
 
-function writesOf(step: Step, world: PeopleWorld): [connector: number, write: ObjectWrite][] {
+function writesOf(step: Step, outcome: PeopleOutcome): [connector: number, write: ObjectWrite][] {
   if (step.kind === 'rekey') {
-    return world
+    return outcome
       .rekeying(step)
       .flat()
       .map((write) => [step.connector, write])
@@ -217,24 +220,24 @@ async function converges(servers: MergeServers, begin: Start, steps: readonly St
   const tenant = await MergingTenant.open(servers, ids)
   await tenant.begin(begin)
   await tenant.link()
-  let world = PeopleWorld.of(ids)
+  let outcome = PeopleOutcome.of(ids)
   const related = new Related()
   for (const [connector, writes] of begin.objects.entries()) {
     for (const write of writes) {
-      world.send(connector, write)
-      related.send(world, connector, write)
+      outcome.send(connector, write)
+      related.send(outcome, connector, write)
     }
   }
   let before = await tenant.state()
   related.note(before)
-  const worlds: PeopleWorld[] = []
+  const outcomes: PeopleOutcome[] = []
   for (const step of steps) {
-    worlds.push(world)
-    for (const [connector, write] of writesOf(step, world)) related.send(world, connector, write)
+    outcomes.push(outcome)
+    for (const [connector, write] of writesOf(step, outcome)) related.send(outcome, connector, write)
     const lostCount = tenant.group.losses.length
-    const { worlds: possible, continued = new Map(), between = [] } = await perform(step, tenant, world, true)
+    const { outcomes: possible, continued = new Map(), between = [] } = await perform(step, tenant, outcome, true)
     for (const person of between.flatMap((each) => each.people())) related.add(person, [`once ${person}`])
-    world = await tenant.worldAmong(possible)
+    outcome = await tenant.outcomeAmong(possible)
     const after = await tenant.state()
     const lost = tenant.group.losses.slice(lostCount).map(({ account }) => account)
     if (step.kind === 'join' || step.kind === 'leave') related.note(after)
@@ -250,7 +253,7 @@ async function converges(servers: MergeServers, begin: Start, steps: readonly St
   if (!steps.some((step) => faultsOf(step).length > 0) || !steps.every(hasOneOutcome)) return
   const quiet = await MergingTenant.open(servers, ids)
   await quiet.begin(begin)
-  for (const [index, step] of steps.entries()) await perform(step, quiet, worlds[index] ?? world, false)
+  for (const [index, step] of steps.entries()) await perform(step, quiet, outcomes[index] ?? outcome, false)
   const left = await quiet.state()
   const [is, expected] = [await tenant.checkedInFull(), await quiet.checkedInFull()]
   assert.deepEqual(inOrder(left.members), inOrder(expected.members), 'the members that no full pass has checked')

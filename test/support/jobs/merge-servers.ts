@@ -56,7 +56,7 @@ export class MergeServers {
     await this.healthy.evaluator.evaluate(tenantId)
     for (let count = 0; this.messages.length > 0; count += 1) {
       assert.ok(count < MAX_MESSAGES_COUNT, 'The messages never end')
-      const [next] = this.messages.sort((one, other) => one.dueMs - other.dueMs).splice(0, 1)
+      const [next] = this.messages.sort((left, right) => left.dueMs - right.dueMs).splice(0, 1)
       if (next === undefined) return
       const waitMs = next.dueMs - this.clock.nowMs()
       if (waitMs > 0) await this.clock.sleep(waitMs)

@@ -19,6 +19,7 @@ import { contributionsOf, newSourceTenant, recordsOf, type SourceTenant } from '
 import { guardedGroup } from './guarded-group.ts'
 import type { MergeServers } from './merge-servers.ts'
 import { isTrouble, Life } from './mortal-process.ts'
+import type { PeopleOutcome } from './people-outcome.ts'
 import {
   APPROVED,
   COLLECTION_TYPES,
@@ -29,7 +30,6 @@ import {
   type PeopleSettings,
   type Start,
 } from './people-steps.ts'
-import type { PeopleWorld } from './people-world.ts'
 
 /** An evaluation lease of a killed process has expired after this time. */
 const LEASE_EXPIRED_MS = 200_000
@@ -54,7 +54,7 @@ export type State = {
   readonly group: ReadonlySet<string>
 }
 
-/** A tenant whose people are in joinable collections, one of which feeds a group. */
+/** A tenant whose people are in joinable collections. One of these is linked to a group. */
 export class MergingTenant {
   readonly #servers: MergeServers
   readonly #healthy: Service
@@ -73,7 +73,7 @@ export class MergingTenant {
     this.#caller = { kind: 'application', tenantId: source.tenantId, objectId, clientId: undefined, roles: new Set() }
   }
 
-  /** @param ids Of the connectors, the last of which carries the approver alone. */
+  /** @param ids Of the connectors. The last one carries only the approver. */
   static async open(servers: MergeServers, ids: readonly string[]): Promise<MergingTenant> {
     const tenant = new MergingTenant(servers, await newSourceTenant(ids, servers.healthy.connectors))
     await tenant.send(ids.length - 1, [{ operation: 'upsert', objectType: 'identity', externalId: APPROVER, data: {} }])
@@ -296,14 +296,14 @@ export class MergingTenant {
     return [...members, ...others]
   }
 
-  /** The world, of several, in which the connectors have said the same. @throws Error unless people are the same in it. */
-  async worldAmong(worlds: readonly PeopleWorld[]): Promise<PeopleWorld> {
+  /** The outcome, of several, in which the connectors have said the same. @throws Error unless people are the same in it. */
+  async outcomeAmong(outcomes: readonly PeopleOutcome[]): Promise<PeopleOutcome> {
     const identities = await this.#identities()
     const people = this.#peopleOf(identities)
     const said = inTexts(identities.map(({ id, data }) => [id, data]))
-    const likely = worlds.filter((world) => isDeepStrictEqual(inTexts([...world.said()]), said))
+    const likely = outcomes.filter((outcome) => isDeepStrictEqual(inTexts([...outcome.said()]), said))
     assert.ok(likely.length > 0, 'The connectors have said something else')
-    const found = likely.find((world) => isDeepStrictEqual(inSets(world.people()), people))
+    const found = likely.find((outcome) => isDeepStrictEqual(inSets(outcome.people()), people))
     assert.deepEqual(people, inSets((found ?? likely[0])?.people() ?? []), 'who is who')
     return found ?? assert.fail()
   }

@@ -40,7 +40,7 @@ export class Life {
     this.#unansweredCall = this.#callCount + callCount
   }
 
-  /** The calls from this many on, so many of them, fail without an effect: an outage of what is called. */
+  /** After `callCount` more calls, the next `count` fail without an effect: an outage of what is called. */
   refuseAfter(callCount: number, count: number): void {
     const from = this.#callCount + callCount
     this.#refusedCalls = { from, until: from + count }
@@ -113,7 +113,7 @@ function calledBy<Store extends object>(life: Life, store: Store): Store {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name)
       if (typeof member !== 'function') return member
-      return (...given: unknown[]) => life.make(() => Reflect.apply(member, target, given))
+      return (...args: unknown[]) => life.make(() => Reflect.apply(member, target, args))
     },
   })
 }

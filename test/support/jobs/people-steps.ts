@@ -14,7 +14,7 @@ export const APPROVED = 2
  * What a process meets, this many calls after the beginning of its work:
  *
  * - `killed`, `unanswered`: it ends, or the answer to the call is lost. The work is repeated by another instance.
- * - `abandoned`: it ends, and nobody repeats the work. The audit repairs what it left.
+ * - `abandoned`: it ends, and the work is not repeated. The audit repairs what it left.
  * - `followed`: another instance evaluates and syncs at that moment.
  */
 export type Fault = {
@@ -40,7 +40,7 @@ export type WriteStep = {
   readonly kind: 'write'
   readonly connector: number
   readonly write: ObjectWrite
-  /** What another instance writes for another connector, so many calls after this write began. */
+  /** What another instance writes for another connector, `atCall` calls after this write began. */
   readonly crossing: { readonly atCall: number; readonly connector: number; readonly write: ObjectWrite } | undefined
   readonly duringWrite: Fault | undefined
   readonly duringEvaluation: Fault | undefined

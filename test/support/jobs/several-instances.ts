@@ -131,7 +131,7 @@ export class SeveralInstances {
   /** Delivers one of the messages. Returns false when there are none. */
   async deliver(index: number, pick: number, end: DeliveryEnd = 'completed'): Promise<boolean> {
     const { sentMessages, clock } = this.#world
-    const inOrder = sentMessages.toSorted((one, other) => one.dueMs - other.dueMs)
+    const inOrder = sentMessages.toSorted((left, right) => left.dueMs - right.dueMs)
     const next = inOrder[pick % Math.max(inOrder.length, 1)]
     if (next === undefined) return false
     sentMessages.splice(sentMessages.indexOf(next), 1)

@@ -26,7 +26,7 @@ export class Turns {
         get(object, name, receiver) {
           const member: unknown = Reflect.get(object, name, receiver)
           if (typeof member !== 'function') return member
-          return (...given: unknown[]) => serialize(async () => member.apply(object, given))
+          return (...args: unknown[]) => serialize(async () => member.apply(object, args))
         },
       })
     const { links, jobs, settings, removalPlans, directory, collections, messageQueue } = deps

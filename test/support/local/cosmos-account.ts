@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Container, type ContainerRequest, CosmosClient } from '@azure/cosmos'
-import { type LocalCosmos, type LocalCosmosOptions, startCosmos } from '../../../infra/local/cosmos/server.ts'
+import { type LocalCosmos, type LocalCosmosOptions, startCosmos } from '../../../infra/local/cosmos/cosmos-server.ts'
 
 export const KEY = Buffer.from('a key of these tests').toString('base64')
 

@@ -1,8 +1,12 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { ClientSecretCredential } from '@azure/identity'
 import { Client } from '@microsoft/microsoft-graph-client'
+import {
+  type DirectoryOptions,
+  type LocalDirectory,
+  startDirectory,
+} from '../../../infra/local/directory/directory-server.ts'
 import type { DirectorySeed, TenantSeed } from '../../../infra/local/directory/seed.ts'
-import { type DirectoryOptions, type LocalDirectory, startDirectory } from '../../../infra/local/directory/server.ts'
 
 export const TENANT = '11111111-0000-4000-8000-000000000001'
 export const OTHER_TENANT = '22222222-0000-4000-8000-000000000002'

@@ -39,7 +39,7 @@ export function mailsProperty({ runs }: { readonly runs: number }): void {
       await fc.assert(
         fc.asyncProperty(policy, fc.array(step, { minLength: 4, maxLength: 14 }), async (first, steps) => {
           const run = await newRun(await mailWorld(server), first)
-          for (const each of steps) await run.take(each)
+          for (const step of steps) await run.take(step)
           mailCount += run.seenCount()
         }),
         { seed, numRuns: runs },

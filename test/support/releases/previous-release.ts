@@ -7,7 +7,7 @@ import type { buildService, Overrides } from '../../../functions/app/service.ts'
 import type { Message } from '../../../shared/kernel/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { faultLog } from '../api/built-service.ts'
-import { APP_SETTINGS } from '../architecture/app-settings.ts'
+import { APP_SETTINGS } from '../architecture/settings-to-load.ts'
 import type { Release } from '../jobs/several-instances.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')

@@ -14,7 +14,7 @@ export type RecordedValue = {
 }
 
 export type RecordedTelemetry = Telemetry & {
-  /** Those that have ended, the first to end first. */
+  /** Spans that have ended, the first to end first. */
   spans(): ReadableSpan[]
   values(): Promise<RecordedValue[]>
   clear(): void

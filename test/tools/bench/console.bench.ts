@@ -124,7 +124,7 @@ async function scrolling(world: ConsoleWorld): Promise<{ readonly rowCount: numb
     requestAnimationFrame(step)
   })`)) as number[]
   const rowCount = await page.locator('.long tbody tr[aria-rowindex]').count()
-  frames.sort((one, other) => one - other)
+  frames.sort((left, right) => left - right)
   return { rowCount, frame: frames[Math.floor(frames.length * 0.95)] ?? Number.NaN }
 }
 

@@ -129,7 +129,7 @@ async function reportOperations(): Promise<void> {
     ['load again', first, items],
     ['second connector, joining by nin', second, joiningIdentities(BATCH_COUNT)],
   ] as const) {
-    const count = () => Object.values(service.cosmos.operations()).reduce((sum, each) => sum + each, 0)
+    const count = () => Object.values(service.cosmos.operations()).reduce((sum, count) => sum + count, 0)
     const [operationsBefore, unitsBefore] = [count(), service.cosmos.chargedUnits()]
     for (let start = 0; start < what.length; start += BATCH_COUNT) {
       await connector.batch(...what.slice(start, start + BATCH_COUNT))
@@ -143,15 +143,15 @@ async function reportOperations(): Promise<void> {
   await service.close()
 }
 
-/** The same pages as the routes read them, with what the database says that each cost. */
+/** The pages as the routes read them, with what the database says that each cost. */
 async function reportCharges(tenantId: string): Promise<void> {
   let charge = 0
   const key = localSecrets(join(dataFolder, 'secrets.json')).cosmosKey
   const client = new CosmosClient({ endpoint: `http://127.0.0.1:${cosmosPort}`, key })
   const container = client.database(DATABASE_ID).container('coreObjects')
   const query = container.items.query.bind(container.items)
-  container.items.query = (...asked: unknown[]) => {
-    const iterator = (query as (...asked: unknown[]) => QueryIterator<unknown>)(...asked)
+  container.items.query = (...args: unknown[]) => {
+    const iterator = (query as (...args: unknown[]) => QueryIterator<unknown>)(...args)
     const fetchNext = iterator.fetchNext.bind(iterator)
     iterator.fetchNext = async () => {
       const answer = await fetchNext()

@@ -23,7 +23,7 @@ const silent = createSocketServer((socket) => socket.on('error', () => socket.de
 parentPort?.on('message', () => parentPort?.postMessage({ latenciesMs: latenciesMs.splice(0) }))
 fast.listen(0, '127.0.0.1', () => {
   silent.listen(0, '127.0.0.1', () => {
-    const [one, other] = [fast.address(), silent.address()].map((address) => (address as AddressInfo).port)
-    parentPort?.postMessage({ fastUrl: `http://127.0.0.1:${one}/`, silentUrl: `http://127.0.0.1:${other}/` })
+    const [first, second] = [fast.address(), silent.address()].map((address) => (address as AddressInfo).port)
+    parentPort?.postMessage({ fastUrl: `http://127.0.0.1:${first}/`, silentUrl: `http://127.0.0.1:${second}/` })
   })
 })

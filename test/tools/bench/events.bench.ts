@@ -8,6 +8,7 @@ import { startServiceBus } from '../../../infra/local/service-bus/broker.ts'
 import { openDatabase } from '../../../shared/cosmos/database.ts'
 import type { EvaluatedMembers } from '../../../shared/domain/collections/membership-store.ts'
 import { notifyMemberEvents } from '../../../shared/domain/events/publish-events.ts'
+import { sweepEvents } from '../../../shared/domain/events/sweep-events.ts'
 import { toTimestamp } from '../../../shared/kernel/timestamp.ts'
 import { messageSender, openBus } from '../../../shared/messaging/message-sender.ts'
 import { QUEUES } from '../../../shared/messaging/queues.ts'
@@ -135,7 +136,7 @@ async function measureLatency(): Promise<void> {
   }
   const writtenS = (performance.now() - startMs) / 1000
   await pause(5_000)
-  const sorted = (await latencies()).sort((one, other) => one - other)
+  const sorted = (await latencies()).sort((left, right) => left - right)
   const p95Ms = percentile(sorted, 0.95)
   print(
     `${sorted.length} events in ${writtenS.toFixed(1)} s to the fast receiver beside ${SILENT_COUNT} silent ones: ` +
@@ -192,6 +193,22 @@ async function measureUnits(): Promise<void> {
   print(`Request units to publish and deliver: ${units[1]?.toFixed(0)} for one event, ${units[2]?.toFixed(0)} for 100`)
 }
 
+/** What the sweep costs a tenant with a subscription in which nothing happens. */
+async function measureIdleSweep(): Promise<void> {
+  const tenant = await newTenant(50, [fastUrl])
+  const tenantId = tenant[0]?.tenantId ?? ''
+  for (const written of tenant) await store(written, newIds(1))
+  const ids = tenant.map(({ id }) => id)
+  await notifyMemberEvents(tenantId, ids, service.events)
+  await quiet()
+  const before = (await workDone()).units
+  await sweepEvents(tenantId, service.events)
+  await quiet()
+  print(
+    `Request units of a sweep of a quiet tenant with 50 collections: ${((await workDone()).units - before).toFixed(0)}`,
+  )
+}
+
 const QUIET_MS = 1_500
 
 async function quiet(): Promise<void> {
@@ -210,6 +227,7 @@ async function workDone() {
 }
 
 await measureUnits()
+await measureIdleSweep()
 await measureShare(1)
 await measureShare(50)
 await measureLatency()

@@ -45,7 +45,7 @@ const verdict = (isMet: boolean) => {
   return isMet ? 'met' : 'MISSED'
 }
 
-/** The same container, with what incremental syncs need of a change, and nothing else of the history. */
+/** A container with what incremental syncs need of a change, and nothing else of the history. */
 function withoutHistory(members: Container): Container {
   const { items } = members
   const batch = (operations: OperationInput[], ...rest: [string]) => {
@@ -63,7 +63,7 @@ function forSyncsOnly(operation: OperationInput): OperationInput[] {
   if (body.type === PART_TYPE || body.partsOf !== undefined) return []
   const { id, membersOf, type, ttl, membershipVersion } = body
   const causes = changesIn(body as unknown as StoredChange)
-  const [added, removed] = [causes.flatMap((one) => one.added), causes.flatMap((one) => one.removed)]
+  const [added, removed] = [causes.flatMap((cause) => cause.added), causes.flatMap((cause) => cause.removed)]
   const resourceBody = { id, membersOf, type, ttl, membershipVersion, added, removed } as JSONObject
   return [{ operationType: 'Upsert', resourceBody }]
 }
@@ -143,8 +143,8 @@ async function collectionWithHistory(): Promise<string> {
   await collections.memberships.replace(TENANT, id, undefined, evaluation)
   const partition = `${TENANT}:${id}`
   const versions = Array.from({ length: CHANGE_COUNT }, (_, index) => index + 2)
-  for (const some of chunk(versions, 100)) {
-    const operations = some.map((membershipVersion): OperationInput => {
+  for (const batch of chunk(versions, 100)) {
+    const operations = batch.map((membershipVersion): OperationInput => {
       const member = [ids[Math.floor(membershipVersion / 2)] ?? '']
       const lists = membershipVersion % 2 === 0 ? { added: [], removed: member } : { added: member, removed: [] }
       const atMs = createdAtMs + (membershipVersion * YEAR_MS) / (CHANGE_COUNT + 2)
@@ -177,7 +177,7 @@ for (let read = 0; read < READS_COUNT; read += 1) {
 }
 stall.disable()
 const units = ((await database.workDone()).requestUnits - before) / READS_COUNT
-timesMs.sort((one, other) => one - other)
+timesMs.sort((left, right) => left - right)
 const [median = Number.NaN, slowest = Number.NaN] = [timesMs[Math.floor(READS_COUNT / 2)], timesMs.at(-1)]
 print(
   `members of ${MEMBER_COUNT} a year ago, ${CHANGE_COUNT} changes since: median ${median.toFixed(0)} ms, slowest ` +

@@ -19,7 +19,7 @@ const MAX_COST_MS = 0.15
 
 const report = (what: string, measured: string): boolean => process.stdout.write(`${what.padEnd(60)}${measured}\n`)
 const median = (values: readonly number[]): number =>
-  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN
+  values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN
 
 const costs = await requestCosts()
 for (const { what, costMs } of costs) report(what, `${costMs.toFixed(4)} ms`)

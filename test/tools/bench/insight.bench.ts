@@ -59,7 +59,7 @@ for (let index = 0; index < EXPLANATION_COUNT; index += 1) {
   runToCompletion(explainTask(checked(index % CONDITION_COUNT), snapshot, rows, CONTEXT, { showsCondition: true }))
   timesMs.push(performance.now() - startMs)
 }
-timesMs.sort((one, other) => one - other)
+timesMs.sort((left, right) => left - right)
 const at = (share: number): number => timesMs[Math.floor(timesMs.length * share)] ?? Number.NaN
 const isMet = at(0.95) < BAR_MS
 process.stdout.write(

@@ -26,5 +26,5 @@ export async function answerMs(url: string, headers: Readonly<Record<string, str
 
 /** @param share From 0 up to 1. */
 export function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length * share)] ?? Number.NaN
 }

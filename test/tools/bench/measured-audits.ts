@@ -26,7 +26,7 @@ export async function measureAudits(): Promise<{
     await world.clock.sleep(QUIET_MS)
   }
   const audited = async (): Promise<Work> => {
-    const operations = () => Object.values(world.cosmos.operations()).reduce((sum, one) => sum + one, 0)
+    const operations = () => Object.values(world.cosmos.operations()).reduce((sum, count) => sum + count, 0)
     const [unitsBefore, operationsBefore] = [world.cosmos.chargedUnits(), operations()]
     await messages.audits.handle({ tenantId: TENANT })
     await world.clock.sleep(QUIET_MS)

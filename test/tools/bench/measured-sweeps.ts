@@ -62,7 +62,7 @@ export async function measureSweeps(
   world.sentMessages.length = 0
 
   const costOf = async (count: number, work: () => Promise<number>): Promise<SweepCost> => {
-    const operations = () => Object.values(world.cosmos.operations()).reduce((sum, one) => sum + one, 0)
+    const operations = () => Object.values(world.cosmos.operations()).reduce((sum, count) => sum + count, 0)
     const [unitsBefore, operationsBefore] = [world.cosmos.chargedUnits(), operations()]
     world.server.clearRequests()
     const messages = await work()

@@ -56,7 +56,7 @@ for (let index = 0; index < WARM_COUNT; index += 1) {
   world.pass(10)
   warm.push(await timed())
 }
-const sorted = (figure: 'ms' | 'units') => warm.map((one) => one[figure]).sort((one, other) => one - other)
+const sorted = (figure: 'ms' | 'units') => warm.map((left) => left[figure]).sort((left, right) => left - right)
 const at = (figure: 'ms' | 'units', share: number) => sorted(figure)[Math.floor(WARM_COUNT * share)] ?? Number.NaN
 process.stdout.write(
   `${OWN_COUNT} memberships in ${COLLECTIONS_COUNT} collections: first ${cold.ms.toFixed(0)} ms, ` +

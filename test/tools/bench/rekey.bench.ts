@@ -18,7 +18,8 @@ import { MergeServers } from '../../support/jobs/merge-servers.ts'
 
 /**
  * Imports in which an HR system gives all its people other external ids, beside one that changes nothing, while the people
- * are in the group of a collection. Times are of the processor, with the database in the same process. Bars: an import costs
+ * are in the group of a collection. Each is measured in a tenant of its own, since deleted records of former imports would
+ * be read with it. Times are of the processor, with the database in the same process. Bars: an import costs
  * at most three times the unchanged one, and no account is removed from the group.
  * Usage: `npm run bench -- rekey [people]`.
  */
@@ -31,34 +32,32 @@ const report = (text: string): void => void process.stdout.write(`${text}\n`)
 
 const servers = await MergeServers.start()
 const { healthy } = servers
-const tenantId = randomUUID()
-const admin = user(tenantId, randomUUID(), 'Administrator')
-const group = guardedGroup([], servers.clock.nowMs)
 
-const asCaller = (caller: Caller): Send => sendTo([connectorRoutes(healthy.connectors)], caller, healthy.dispatch)
+type Imported = (items: readonly unknown[]) => Promise<number>
 
-async function newConnector(name: string) {
+/** Imports into a connector in batches. @returns Seconds of the processor, without those of the evaluations between them. */
+async function newImport(name: string, tenantId: string): Promise<Imported> {
   const clientId = randomUUID()
+  const asCaller = (caller: Caller): Send => sendTo([connectorRoutes(healthy.connectors)], caller, healthy.dispatch)
+  const admin = user(tenantId, randomUUID(), 'Administrator')
   const { body } = await asCaller(admin)('POST', CONNECTORS, { name, clientId })
   const send = asCaller(application(tenantId, clientId, 'iam-core.connector-data.readwrite.self'))
-  return (items: readonly unknown[]) => send('POST', `${CONNECTORS}/${body.data}/data/batch`, { items })
-}
-
-/** Sends the items in batches. @returns Seconds of the processor, without those of the evaluations between them. */
-async function imported(send: Awaited<ReturnType<typeof newConnector>>, items: readonly unknown[]): Promise<number> {
-  let computedS = 0
-  for (let start = 0; start < items.length; start += BATCH_COUNT) {
-    const before = process.cpuUsage()
-    const { status, body } = await send(items.slice(start, start + BATCH_COUNT))
-    const { user, system } = process.cpuUsage(before)
-    computedS += (user + system) / 1e6
-    if (status !== 200 || body.data.some((result: { status: number }) => result.status >= 300)) {
-      throw new Error(`A batch was answered ${status}: ${JSON.stringify(body).slice(0, 500)}`)
+  return async (items) => {
+    let computedS = 0
+    for (let start = 0; start < items.length; start += BATCH_COUNT) {
+      const before = process.cpuUsage()
+      const batch = { items: items.slice(start, start + BATCH_COUNT) }
+      const answer = await send('POST', `${CONNECTORS}/${body.data}/data/batch`, batch)
+      const { user: userUs, system } = process.cpuUsage(before)
+      computedS += (userUs + system) / 1e6
+      if (answer.status !== 200 || answer.body.data.some((result: { status: number }) => result.status >= 300)) {
+        throw new Error(`A batch was answered ${answer.status}: ${JSON.stringify(answer.body).slice(0, 500)}`)
+      }
+      if ((start / BATCH_COUNT) % BATCHES_BETWEEN_EVALUATIONS_COUNT === 0) await servers.follow(tenantId)
     }
-    if ((start / BATCH_COUNT) % BATCHES_BETWEEN_EVALUATIONS_COUNT === 0) await servers.follow(tenantId)
+    await servers.follow(tenantId)
+    return computedS
   }
-  await servers.follow(tenantId)
-  return computedS
 }
 
 const numbers = Array.from({ length: PEOPLE_COUNT }, (_, index) => index)
@@ -71,8 +70,10 @@ const person = (name: string) => (number: number) =>
     nin: ninOf(number),
   })
 
-async function linkEverybody(): Promise<void> {
+/** Makes everybody a member of a collection with a group. */
+async function linkEverybody(tenantId: string) {
   const { connectors, requests, links } = healthy
+  const admin = user(tenantId, randomUUID(), 'Administrator')
   const ids = await connectors.coreObjects.liveIds(tenantId, undefined, PEOPLE_COUNT)
   const body = { objectType: 'Identity', name: 'Staff', joinPolicy: { approvalRequired: false } } as const
   const { id } = await createJoinableCollection(body, admin as never, requests)
@@ -80,44 +81,43 @@ async function linkEverybody(): Promise<void> {
   for (let start = 0; start < PEOPLE_COUNT; start += BATCH_COUNT) {
     await addMembersDirectly(tenantId, id, { coreIdentityIds: ids.slice(start, start + BATCH_COUNT) }, actor, requests)
   }
+  const group = guardedGroup([], servers.clock.nowMs)
   const groupId = randomUUID()
   servers.groups.set(groupId, group)
   await createLink(tenantId, { collectionId: id, directoryGroupId: groupId }, links)
   await servers.follow(tenantId)
+  return group
 }
 
-const hr = await newConnector('HR')
-const directory = await newConnector('Directory')
-await imported(hr, numbers.map(person('a')))
-await imported(
-  directory,
-  numbers.map((number) =>
-    upsert('identity', `d${number}`, { nin: ninOf(number), directoryObjectId: accountOf(number) }),
-  ),
-)
-await linkEverybody()
-report(`${PEOPLE_COUNT} people, ${group.group.size} accounts in the group`)
-await imported(hr, numbers.slice(0, BATCH_COUNT).map(person('a')))
-const unchangedS = await imported(hr, numbers.map(person('a')))
-report(`unchanged: ${unchangedS.toFixed(1)} s of the processor`)
-for (const [name, items] of [
-  ['renamed', numbers.map((number) => ({ ...person('b')(number), previousExternalId: `a${number}` }))],
-  [
-    're-keyed, the former deleted first',
-    numbers.flatMap((number) => [remove('identity', `b${number}`), person('c')(number)]),
-  ],
-  [
-    're-keyed, the former deleted last',
-    numbers.flatMap((number) => [person('d')(number), remove('identity', `c${number}`)]),
-  ],
-] as const) {
-  const tookS = await imported(hr, items)
+async function measure(name: string, items: readonly unknown[]): Promise<void> {
+  const tenantId = randomUUID()
+  const hr = await newImport('HR', tenantId)
+  const directory = await newImport('Directory', tenantId)
+  await hr(numbers.map(person('a')))
+  await directory(
+    numbers.map((number) =>
+      upsert('identity', `d${number}`, { nin: ninOf(number), directoryObjectId: accountOf(number) }),
+    ),
+  )
+  const group = await linkEverybody(tenantId)
+  const accountCount = group.group.size
+  await hr(numbers.slice(0, BATCH_COUNT).map(person('a')))
+  const unchangedS = await hr(numbers.map(person('a')))
+  const tookS = await hr(items)
   const ratio = tookS / unchangedS
-  const isMet = ratio <= MAX_RATIO && group.losses.length === 0
+  const isMet = ratio <= MAX_RATIO && group.losses.length === 0 && accountCount === PEOPLE_COUNT
   if (!isMet) process.exitCode = 1
   report(
-    `${name}: ${tookS.toFixed(1)} s, ${ratio.toFixed(1)} times the unchanged import (bar ${MAX_RATIO}), ` +
-      `${group.losses.length} accounts removed from the group (bar 0)${isMet ? '' : ': MISSED'}`,
+    `${name}: ${tookS.toFixed(1)} s, ${ratio.toFixed(1)} times the unchanged import of ${unchangedS.toFixed(1)} s ` +
+      `(bar ${MAX_RATIO}), ${group.losses.length} of ${accountCount} accounts removed from the group (bar 0)` +
+      `${isMet ? '' : ': MISSED'}`,
   )
 }
+
+const renamed = (number: number) => ({ ...person('b')(number), previousExternalId: `a${number}` })
+const deletedFirst = (number: number) => [remove('identity', `a${number}`), person('b')(number)]
+const deletedLast = (number: number) => [person('b')(number), remove('identity', `a${number}`)]
+await measure('renamed', numbers.map(renamed))
+await measure('re-keyed, the former deleted first', numbers.flatMap(deletedFirst))
+await measure('re-keyed, the former deleted last', numbers.flatMap(deletedLast))
 await servers.account.cosmos.close()

@@ -61,7 +61,7 @@ do {
 const approvedStartMs = performance.now()
 const { size } = await deps.removalPlans.accountsOf({ tenantId: TENANT, planId })
 const approvedMs = performance.now() - approvedStartMs
-pagesMs.sort((one, other) => one - other)
+pagesMs.sort((left, right) => left - right)
 const medianMs = pagesMs[Math.floor(pagesMs.length / 2)] ?? 0
 const longestMs = pagesMs.at(-1) ?? 0
 process.stdout.write(

@@ -49,8 +49,8 @@ const nested = Array.from({ length: 8 }, (_, depth) => depth).reduce(
 const hostile = Array.from({ length: 500 }, (_, index) => {
   return { id: 'identityDisplayName', field: nested, operator: 'Contains', value: `nowhere ${index}` }
 })
-const preview = (conditions: readonly unknown[]) => ({
-  preview: { objectType: 'Identity', condition: { groupOperator: 'OR', conditions } },
+const preview = (conditions: readonly unknown[], objectType = 'Identity') => ({
+  preview: { objectType, condition: { groupOperator: 'OR', conditions } },
 })
 
 const CORE = '/iamcore/beta/sync/coreobjects'
@@ -93,7 +93,7 @@ const ROUTES: readonly Measured[] = [
     name: 'preview, compared with 200,000',
     caller: 'writer',
     path: '/collections-criteria/beta/preview',
-    body: { ...preview([everybody]), currentId: LARGEST_CRITERIA_ID },
+    body: { ...preview([everybody], 'Relationship'), currentId: LARGEST_CRITERIA_ID },
   },
   { name: 'hostile preview', caller: 'writer', path: '/collections-criteria/beta/preview', body: preview(hostile) },
 ]
@@ -132,7 +132,7 @@ async function reportRoute(measured: Measured): Promise<void> {
     memoryMB = Math.max(memoryMB, seen.memoryMB)
     operationCount = seen.operationCount
   }
-  timesMs.sort((one, other) => one - other)
+  timesMs.sort((left, right) => left - right)
   const [medianMs = 0, worstMs = 0] = [timesMs[timesMs.length >>> 1], timesMs.at(-1)]
   const rounded = [first.tookMs, medianMs, worstMs, firstStallMs, stallMs].map(Math.round)
   report(measured.name, ...rounded, Math.round(first.sizeBytes / 1000), operationCount, memoryMB)

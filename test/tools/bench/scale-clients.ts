@@ -42,7 +42,7 @@ export async function clientsOf({ apiUrl, directoryUrl }: Environment): Promise<
     return client(baseUrl, await tokenOf({ grant_type: 'client_credentials', ...secret, scope }))
   }
   const person = async (name: string) => {
-    const known = tenant.people.find((one) => one.name === name)
+    const known = tenant.people.find((candidate) => candidate.name === name)
     if (known === undefined) throw new Error(`There is no demo person ${name}`)
     const { username, password } = known
     const form = { grant_type: 'password', client_id: demo.publicClientId, username, password, scope: demo.scope }

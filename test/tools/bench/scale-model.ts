@@ -19,7 +19,7 @@ export type MeasuredWork = {
   readonly coldEvaluation: Work
   /** Reading a tenant's saved rows into memory, per row. */
   readonly loadedRow: Work
-  /** The same without saved rows, which expire in a tenant that is not in use. */
+  /** Reading rows without saved ones, which expire in a tenant that is not in use, per row. */
   readonly readRow: Work
   /** Saving them, per row. */
   readonly savedRow: Work

@@ -1,4 +1,4 @@
-import { cosmosCollectionStore } from '../../../shared/cosmos/collection-store.ts'
+import { cosmosCollectionStore } from '../../../shared/cosmos/collections/collection-store.ts'
 import type { ContainerId } from '../../../shared/cosmos/containers.ts'
 import { cosmosCoreObjectStore } from '../../../shared/cosmos/core/core-object-store.ts'
 import type { openDatabase } from '../../../shared/cosmos/database.ts'

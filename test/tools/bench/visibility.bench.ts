@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startCosmos } from '../../../infra/local/cosmos/cosmos-server.ts'
 import { createContainers } from '../../../infra/local/cosmos/local-account.ts'
-import { startCosmos } from '../../../infra/local/cosmos/server.ts'
 import { cosmosCoreObjectChanges } from '../../../shared/cosmos/core/core-object-changes.ts'
 import { cosmosCoreObjectStore } from '../../../shared/cosmos/core/core-object-store.ts'
 import { openDatabase } from '../../../shared/cosmos/database.ts'
@@ -71,7 +71,7 @@ async function reportCaller(name: string, index: number): Promise<void> {
 }
 
 async function measured(name: string, run: () => Promise<unknown>): Promise<void> {
-  const operationCount = () => Object.values(cosmos.operations()).reduce((sum, each) => sum + each, 0)
+  const operationCount = () => Object.values(cosmos.operations()).reduce((sum, count) => sum + count, 0)
   const before = { operationCount: operationCount(), units: cosmos.chargedUnits(), startedMs: performance.now() }
   const { user: userBefore } = process.cpuUsage()
   await run()

@@ -24,7 +24,7 @@ export function nearestTests(project: string, tests: readonly string[], module: 
     if (distance === undefined) return []
     return [{ file, distance, isPure: distanceTo(file, isLocalServer, importsOf) === undefined }]
   })
-  return found.sort((one, other) => Number(other.isPure) - Number(one.isPure) || one.distance - other.distance)
+  return found.sort((left, right) => Number(right.isPure) - Number(left.isPure) || left.distance - right.distance)
 }
 
 const isLocalServer = (file: string): boolean => file.startsWith('infra/local/')
@@ -67,7 +67,7 @@ export function readCoverage(folder: string, project: string): Coverage {
     for (const { url, functions } of result) {
       if (!url.startsWith('file:')) continue
       const file = fileURLToPath(url).slice(project.length + 1)
-      ranges.set(file, [...(ranges.get(file) ?? []), ...functions.flatMap((each) => each.ranges)])
+      ranges.set(file, [...(ranges.get(file) ?? []), ...functions.flatMap(({ ranges }) => ranges)])
     }
   }
   return ranges
@@ -79,7 +79,7 @@ export function isCovered(coverage: Coverage, file: string, position: number): b
     ({ startOffset, endOffset }) => startOffset <= position && position < endOffset,
   )
   const innermost = around.toSorted(
-    (one, other) => one.endOffset - one.startOffset - (other.endOffset - other.startOffset),
+    (left, right) => left.endOffset - left.startOffset - (right.endOffset - right.startOffset),
   )[0]
   return innermost !== undefined && innermost.count > 0
 }

@@ -51,7 +51,7 @@ export function mutantsOf(file: string, text: string): readonly Mutant[] {
     ts.forEachChild(node, visit)
   }
   visit(source)
-  return mutants.toSorted((one, other) => one.start - other.start)
+  return mutants.toSorted((left, right) => left.start - right.start)
 }
 
 function mutantOf(file: string, source: ts.SourceFile, { node, replacement, within = node, label }: Change): Mutant {

@@ -29,7 +29,7 @@ const TIMEOUT_AT_LEAST_MS = 20_000
 const PURE_TESTS_MS = 15_000
 
 const RUN_TESTS = `import fc from 'fast-check'
-import { PROPERTY_SETTINGS } from './test/mutation/property-settings.ts'
+import { PROPERTY_SETTINGS } from './test/tools/mutation/property-settings.ts'
 fc.configureGlobal(PROPERTY_SETTINGS)
 for (const file of process.argv.slice(2)) await import('./' + file)
 `
@@ -132,7 +132,7 @@ async function testsOf(
       tests.push({ file, distance, isPure, durationMs, coverage })
     rmSync(coverageFolder, { recursive: true })
   }
-  tests.sort((one, other) => one.distance - other.distance || one.durationMs - other.durationMs)
+  tests.sort((left, right) => left.distance - right.distance || left.durationMs - right.durationMs)
   let leftMs = PURE_TESTS_MS
   return tests.filter(({ isPure: isSwitched, durationMs }) => {
     if (!isSwitched) return true
@@ -153,7 +153,7 @@ async function survivorsOf(mutants: readonly Mutant[], tests: readonly Test[]): 
   writeFileSync(path, switched.text)
   const noticed = await noticedWithoutServer(switched, pure)
   const survivors: Mutant[] = []
-  for (const mutant of mutants.filter((each) => !noticed.has(each))) {
+  for (const mutant of mutants.filter((mutant) => !noticed.has(mutant))) {
     writeFileSync(path, text.slice(0, mutant.start) + mutant.replacement + text.slice(mutant.end))
     const left = tests.filter(({ isPure }) => !isPure || !isSwitched.has(mutant))
     if (!(await isNoticed(mutant, left))) survivors.push(mutant)

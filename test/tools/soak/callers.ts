@@ -1,5 +1,5 @@
 import type { DirectoryStarted } from './server-process.ts'
-import type { SoakTenant } from './tenant.ts'
+import type { SoakTenant } from './soak-tenant.ts'
 
 /**
  * Tokens of the callers of a run, signed by the local directory. Valid for longer than any run, for clocks that are

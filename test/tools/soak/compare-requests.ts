@@ -80,7 +80,7 @@ async function matchRequests(
   matched: Matched[],
 ): Promise<string[]> {
   const records = await api.list<RequestRecord>(callers.writer, `${REQUESTS_PATH}/${collectionId}`)
-  const left = new Map(records.map((each) => [each.id, each]))
+  const left = new Map(records.map((record) => [record.id, record]))
   const unmatched = new Set(model.joinable.get(collectionId)?.requests)
   const isLike = (record: RequestRecord, request: ModelRequest) =>
     request.id === undefined &&
@@ -100,7 +100,7 @@ async function matchRequests(
       isAtPosition,
       () => true,
     ].map((isCloser) => (request: ModelRequest) => {
-      return left.values().find((each) => isLike(each, request) && isCloser(each, request))
+      return left.values().find((candidate) => isLike(candidate, request) && isCloser(candidate, request))
     }),
   ]
   for (const find of finders) {

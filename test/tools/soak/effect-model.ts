@@ -41,14 +41,14 @@ export function involvesJoinables(model: OrganisationModel, id: string, conditio
   const affected = new Set([id])
   // A condition refers to earlier collections.
   for (const [other, { condition: named }] of model.criteria) {
-    if (referencesOf(named).some((each) => affected.has(each))) affected.add(other)
+    if (referencesOf(named).some((reference) => affected.has(reference))) affected.add(other)
   }
   const behind = new Set([...affected, ...referencesOf(condition)])
   for (const each of behind) {
     const referring = model.criteria.get(each)?.condition
     for (const named of referring === undefined ? [] : referencesOf(referring)) behind.add(named)
   }
-  if ([...model.joinable.keys()].some((each) => behind.has(each))) return true
+  if ([...model.joinable.keys()].some((key) => behind.has(key))) return true
   return [...model.joinable.values()].some(({ policy }) => policy.joinableBy.some((each) => affected.has(each)))
 }
 

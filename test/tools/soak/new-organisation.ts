@@ -16,8 +16,8 @@ import { importEveryone } from './people-actions.ts'
 import { createJoinableCollection, replacePolicy } from './policy-actions.ts'
 import { RecentChanges } from './recent-changes.ts'
 import type { RunningServers } from './servers.ts'
+import type { SoakTenant } from './soak-tenant.ts'
 import { SourceNames } from './source-names.ts'
-import type { SoakTenant } from './tenant.ts'
 import { InstanceTimes } from './times.ts'
 
 /** An empty tenant with four connectors, and the model of it. The removal guard is off. */

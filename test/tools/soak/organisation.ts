@@ -10,8 +10,8 @@ import type { OrganisationModel } from './organisation-model.ts'
 import type { SourceName } from './people-model.ts'
 import { pickOf } from './picks.ts'
 import type { RecentChanges } from './recent-changes.ts'
+import type { SoakTenant } from './soak-tenant.ts'
 import type { SourceNames } from './source-names.ts'
-import type { SoakTenant } from './tenant.ts'
 import type { InstanceTimes } from './times.ts'
 
 /** What the actions of a run work on. */
@@ -161,8 +161,8 @@ export function differences<Value>(
 ): string[] {
   const keys = new Set([...expected.keys(), ...actual.keys()])
   return [...keys].flatMap((key) => {
-    const [one, other] = [expected.get(key), actual.get(key)]
-    if (isDeepStrictEqual(one, other)) return []
-    return [`${what} ${key}: expected ${JSON.stringify(one)}, found ${JSON.stringify(other)}`]
+    const [first, second] = [expected.get(key), actual.get(key)]
+    if (isDeepStrictEqual(first, second)) return []
+    return [`${what} ${key}: expected ${JSON.stringify(first)}, found ${JSON.stringify(second)}`]
   })
 }

@@ -69,7 +69,7 @@ function applyItem(organisation: Organisation, source: SourceName, item: SourceI
   }
   apply(organisation, write, (nin, isThere) => {
     for (const { requests } of joinable.values()) {
-      for (const request of requests.filter((each) => each.nin === nin)) {
+      for (const request of requests.filter((request) => request.nin === nin)) {
         if (isThere) restoreAfterDeletion(request)
         else endByDeletion(request)
       }

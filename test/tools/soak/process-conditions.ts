@@ -30,14 +30,14 @@ const redirected = new Map(
     .map((pair) => pair.split(':').map(Number) as [number, number]),
 )
 
-type Connect = (this: Socket, ...given: unknown[]) => Socket
+type Connect = (this: Socket, ...args: unknown[]) => Socket
 const prototype = Socket.prototype as unknown as { connect: Connect }
 const connect = prototype.connect
-prototype.connect = function redirectedConnect(...given) {
+prototype.connect = function redirectedConnect(...args) {
   // `net.connect` passes its normalized arguments as one array.
-  const list = Array.isArray(given[0]) ? given[0] : given
+  const list = Array.isArray(args[0]) ? args[0] : args
   const options = list[0] as { port?: number | string } | undefined
   const port = redirected.get(Number(options?.port))
   if (port !== undefined) list[0] = { ...options, port, host: '127.0.0.1' }
-  return connect.apply(this, given)
+  return connect.apply(this, args)
 }

@@ -77,7 +77,7 @@ function gateKey({ type, approvers }: ModelGate): string {
 
 /** The gate to which a new request comes. */
 export function firstGate({ approvalRequired, approvalGates }: ModelPolicy): ModelGate | undefined {
-  return approvalRequired ? approvalGates.toSorted((one, other) => one.order - other.order)[0] : undefined
+  return approvalRequired ? approvalGates.toSorted((left, right) => left.order - right.order)[0] : undefined
 }
 
 /** The gate where a waiting request stands: the first one without an approval. */
@@ -85,7 +85,7 @@ export function gateOf(policy: ModelPolicy, request: ModelRequest): ModelGate | 
   if (!policy.approvalRequired) return undefined
   const unused = [...request.approvedGates]
   return policy.approvalGates
-    .toSorted((one, other) => one.order - other.order)
+    .toSorted((left, right) => left.order - right.order)
     .find((gate) => {
       const index = unused.indexOf(gateKey(gate))
       if (index >= 0) unused.splice(index, 1)
@@ -215,7 +215,7 @@ export function settle(request: ModelRequest, found: ModelStatus, position: stri
  */
 export function mergeRequests(requests: readonly ModelRequest[], formerNin: string, nin: string): void {
   const kept = requests.find((request) => request.nin === nin && isOpenOrJoined(request))
-  for (const request of requests.filter((each) => each.nin === formerNin)) {
+  for (const request of requests.filter((request) => request.nin === formerNin)) {
     request.nin = nin
     request.formerNin = formerNin
     if (kept === undefined || !isOpenOrJoined(request)) continue

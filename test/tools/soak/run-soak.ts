@@ -11,7 +11,7 @@ import { buildOrganisation, newOrganisation } from './new-organisation.ts'
 import { type QuietPointDependencies, quietPoint } from './quiet-point.ts'
 import { ResourceWatch } from './resource-watch.ts'
 import { startServers } from './servers.ts'
-import { soakTenant } from './tenant.ts'
+import { soakTenant } from './soak-tenant.ts'
 import { Workers } from './workers.ts'
 
 export type SoakOptions = {

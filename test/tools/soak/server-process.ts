@@ -1,8 +1,13 @@
 /** Runs one local server in a process of its own: `database`, `queue` or `directory`. */
+
+import { type LocalCosmos, startCosmos } from '../../../infra/local/cosmos/cosmos-server.ts'
 import { createContainers } from '../../../infra/local/cosmos/local-account.ts'
-import { type LocalCosmos, startCosmos } from '../../../infra/local/cosmos/server.ts'
+import {
+  type DirectoryOptions,
+  type LocalDirectory,
+  startDirectory,
+} from '../../../infra/local/directory/directory-server.ts'
 import type { FaultDefinition } from '../../../infra/local/directory/faults.ts'
-import { type DirectoryOptions, type LocalDirectory, startDirectory } from '../../../infra/local/directory/server.ts'
 import { type LocalServiceBus, startServiceBus } from '../../../infra/local/service-bus/broker.ts'
 import { QUEUES } from '../../../shared/messaging/queues.ts'
 import { type CommandHandlers, serveCommands } from './commands.ts'

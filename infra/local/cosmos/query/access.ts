@@ -228,4 +228,4 @@ function hasOddText({ storage, container, partition }: Scan): boolean {
   return partition !== undefined && storage.prepare(sql).get(container.number, partition) !== undefined
 }
 
-const isSamePath = (one: readonly string[], other: readonly string[]): boolean => one.join('/') === other.join('/')
+const isSamePath = (left: readonly string[], right: readonly string[]): boolean => left.join('/') === right.join('/')

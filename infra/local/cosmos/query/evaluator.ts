@@ -1,5 +1,5 @@
 import type { Json } from '../../../../shared/kernel/json.ts'
-import { valueAt } from '../json.ts'
+import { valueAt } from '../json-values.ts'
 import { badRequest } from '../response.ts'
 import { and, compare, foldCase, isSame, not, or, type Value } from './semantics.ts'
 import type { Expression, FunctionName, Member } from './syntax.ts'

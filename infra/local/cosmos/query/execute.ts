@@ -1,5 +1,5 @@
 import type { Json } from '../../../../shared/kernel/json.ts'
-import { valueAt } from '../json.ts'
+import { valueAt } from '../json-values.ts'
 import { badRequest } from '../response.ts'
 import { countRows, distinctStrings, type Scan, type StoredRow, scanRows, scanRowsFor } from './access.ts'
 import type { Position } from './continuation.ts'
@@ -16,8 +16,10 @@ export type Page = {
   readonly results: readonly string[]
   /** Undefined for the last page. */
   readonly end: Position | undefined
-  /** Rows read from SQLite, which determine the request charge. */
+  /** Rows read from SQLite. */
   readonly lookedAtCount: number
+  /** Rows that Cosmos DB reads, which determine the request charge. Absent where these are as many. */
+  readonly chargedCount?: number
 }
 
 /** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */
@@ -28,6 +30,8 @@ type Prepared = {
   readonly query: Query
   readonly scan: Scan
   readonly matches: (row: Row) => boolean
+  /** Whether the row is in the range to which the condition limits the property of the order. */
+  readonly isInRange: (row: Row) => boolean
   readonly project: (row: LazyRow) => string | undefined
   readonly skipCount: number
   /** Remaining rows of TOP or LIMIT. */
@@ -38,11 +42,15 @@ type Prepared = {
 export function runQuery(query: Query, place: Omit<Scan, 'terms'>, parameters: Parameters, request: PageRequest): Page {
   const { terms, residual } = planFilter(query.where, parameters)
   const conditions = residual.map((expression) => compile(expression, parameters))
+  const ranges = residual
+    .filter((part) => part.kind === 'compare' && isProperty(part.left, query.order?.path))
+    .map((part) => compile(part, parameters))
   const allowed = countOf(query.top ?? query.limit, parameters)
   const prepared: Prepared = {
     query,
     scan: { ...place, terms },
     matches: (row) => conditions.every((condition) => condition(row) === true),
+    isInRange: (row) => ranges.every((condition) => condition(row) === true),
     project: projector(query.select, parameters),
     // A position exists only after the first result, when the offset has been skipped.
     skipCount: request.after === undefined ? (countOf(query.offset, parameters) ?? 0) : 0,
@@ -54,6 +62,9 @@ export function runQuery(query: Query, place: Omit<Scan, 'terms'>, parameters: P
   const isByProperty = query.order !== undefined && query.order.path.join('/') !== 'id'
   return isByProperty ? sortedPage(prepared, request) : pageById(prepared, request)
 }
+
+const isProperty = (operand: Expression, path: readonly string[] | undefined): boolean =>
+  operand.kind === 'property' && operand.path.join('/') === path?.join('/')
 
 class LazyRow implements Row {
   readonly stored: StoredRow
@@ -156,10 +167,11 @@ type SortKey = { sortValue: Json; pk: string; id: string }
 
 /**
  * Rows in another order. Reads all matching rows, unless an index returns them in that order, and keeps the first rows
- * of the page. Rows with equal values are ordered by id.
+ * of the page. Rows with equal values are ordered by id. Cosmos DB has an index in every such order: it looks only at
+ * rows up to the last one of the page.
  */
 function sortedPage(
-  { query, scan, matches, project, skipCount, remainingCount }: Prepared,
+  { query, scan, matches, isInRange, project, skipCount, remainingCount }: Prepared,
   request: PageRequest,
 ): Page {
   const path = query.order?.path ?? []
@@ -177,19 +189,28 @@ function sortedPage(
   const { rows: found, isInOrder } = isAscending
     ? scanRowsFor(scan, path)
     : { rows: scanRows(scan, undefined), isInOrder: false }
+  const passedOver: SortKey[] = []
   let [lookedAtCount, keptCount] = [0, 0]
   for (const stored of found) {
     lookedAtCount++
     const row = new LazyRow(stored)
     const sortValue = valueAt(row.document, path)
-    if (sortValue === undefined || !matches(row)) continue
+    if (sortValue === undefined) continue
     const sorted = { sortValue, row }
     if (afterKey !== undefined && compareKeys(keyOf(sorted), afterKey) <= 0) continue
+    if (!matches(row)) {
+      if (isInRange(row)) passedOver.push(keyOf(sorted))
+      continue
+    }
     rows.add(sorted)
     keptCount++
     if (isInOrder && keptCount > wantedCount) break
   }
-  return { ...cut(rows.sorted().slice(skipCount), wantedCount - skipCount), lookedAtCount }
+  const sorted = rows.sorted()
+  const last = keptCount < wantedCount ? undefined : sorted[wantedCount - 1]
+  const isLookedAt = (key: SortKey): boolean => last === undefined || compareKeys(key, keyOf(last)) < 0
+  const chargedCount = Math.min(keptCount, wantedCount) + passedOver.filter(isLookedAt).length
+  return { ...cut(sorted.slice(skipCount), wantedCount - skipCount), lookedAtCount, chargedCount }
 
   function cut(sorted: readonly SortedRow[], rowCount: number): Pick<Page, 'results' | 'end'> {
     const results: string[] = []

@@ -129,7 +129,7 @@ function pushText(part: Expression & { kind: 'call' }, parameters: Parameters): 
 /** Searches the document first, which is cheap, then the property, because names and other values also match. */
 function foldedTerms(searched: string, field: Field | undefined): Term[] {
   const runs = (searched.match(UNESCAPED_RUN) ?? []).map(likePattern)
-  const longest = runs.reduce((one, other) => (other.length > one.length ? other : one), '')
+  const longest = runs.reduce((left, right) => (right.length > left.length ? right : left), '')
   const terms: Term[] = [{ kind: 'like', path: undefined, pattern: `%${longest}%` }]
   if (field?.kind === 'json') terms.push({ kind: 'like', path: field.path, pattern: `%${likePattern(searched)}%` })
   return terms
@@ -163,7 +163,7 @@ function fieldOf(operand: Expression): Field | undefined {
   const [name] = operand.path
   if (operand.path.length === 1 && name === 'id') return { kind: 'id' }
   if (operand.path.length === 1 && name === '_ts') return { kind: 'ts' }
-  return operand.path.every((each) => PLAIN_NAME.test(each)) ? { kind: 'json', path: operand.path } : undefined
+  return operand.path.every((segment) => PLAIN_NAME.test(segment)) ? { kind: 'json', path: operand.path } : undefined
 }
 
 /** Whether SQLite finds all documents with the value. False for numbers that it can round differently. */

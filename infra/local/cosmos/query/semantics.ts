@@ -1,5 +1,5 @@
 import type { Json } from '../../../../shared/kernel/json.ts'
-import { isJsonObject } from '../json.ts'
+import { isJsonObject } from '../json-values.ts'
 import type { ComparisonOperator } from './syntax.ts'
 
 /** A value of the query language: JSON, or undefined for a missing property or an undefined operation. */

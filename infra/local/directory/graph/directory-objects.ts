@@ -86,7 +86,7 @@ export function readObjects(call: GraphCall): GraphAnswer {
 }
 
 const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string')
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
 
 /** `DELETE` of a user, a group or, without a type, both. */
 export const deleteOf =

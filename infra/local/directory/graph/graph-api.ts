@@ -6,7 +6,6 @@ import type { DirectoryObjects } from '../objects.ts'
 import { type RequestLog, type RequestRecord, requestRecord } from '../request-log.ts'
 import type { SentMails } from '../sent-mails.ts'
 import type { SigningKeys } from '../signing-keys.ts'
-import { type BatchItem, batchedAnswer, batchItems, shuffled } from './batch.ts'
 import {
   answered,
   badRequest,
@@ -19,6 +18,7 @@ import {
   NO_FLAW,
   refused,
 } from './exchange.ts'
+import { type BatchItem, batchedAnswer, batchItems, shuffled } from './json-batch.ts'
 import { assertKnownOptions } from './pages.ts'
 import { graphCaller, holdsOneOf } from './rights.ts'
 import { findRoute, graphRoutes } from './routes.ts'

@@ -30,7 +30,7 @@ function fromMime(body: string, sent: Sent): SentMail {
   const message = parseMimeMessage(Buffer.from(body, 'base64'))
   if (message === undefined) throw badRequest('Invalid MIME content.', 'ErrorMimeContentInvalid')
   const { headers, text, html } = message
-  const to = (headers.get('to') ?? '').split(',').flatMap((each) => addressIn(each) ?? [])
+  const to = (headers.get('to') ?? '').split(',').flatMap((address) => addressIn(address) ?? [])
   if (to.length === 0) throw noRecipient()
   return {
     ...sent,

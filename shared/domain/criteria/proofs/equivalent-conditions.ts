@@ -12,10 +12,10 @@ const MAX_LEAVES_COUNT = 100
  * when the parts in which they differ have so few leaves.
  * @param context Its budget can be shared by several comparisons. Without one, fewer equivalent conditions are found.
  */
-export function* areEquivalentTask(one: CheckedGroup, other: CheckedGroup, context: ProofContext): Task<boolean> {
+export function* areEquivalentTask(left: CheckedGroup, right: CheckedGroup, context: ProofContext): Task<boolean> {
   const known: GroupOverPositions[] = []
-  const first = yield* withKnownRanges(ordered(one), known, context)
-  const second = yield* withKnownRanges(ordered(other), known, context)
+  const first = yield* withKnownRanges(ordered(left), known, context)
+  const second = yield* withKnownRanges(ordered(right), known, context)
   return yield* equivalent(asGroup(ordered(first)), asGroup(ordered(second)), context)
 }
 
@@ -31,8 +31,8 @@ function* withKnownRanges(node: CheckedNode, known: GroupOverPositions[], contex
     for (const child of node.children) children.push(yield* withKnownRanges(child, known, context))
     return { ...node, children }
   }
-  for (const each of known) {
-    if (yield* equivalent(withoutRange(each), withoutRange(node), context)) return each
+  for (const candidate of known) {
+    if (yield* equivalent(withoutRange(candidate), withoutRange(node), context)) return candidate
   }
   if (known.length < LEAVES_AT_ONCE_COUNT) known.push(node)
   return node
@@ -42,17 +42,17 @@ function withoutRange({ over: _over, ...group }: GroupOverPositions): CheckedGro
   return group
 }
 
-function* equivalent(one: CheckedGroup, other: CheckedGroup, context: ProofContext): Task<boolean> {
-  if (keyOf(one) === keyOf(other)) return true
-  const differing: CheckedGroup = { kind: 'group', operator: 'XOR', children: [one, other] }
+function* equivalent(left: CheckedGroup, right: CheckedGroup, context: ProofContext): Task<boolean> {
+  if (keyOf(left) === keyOf(right)) return true
+  const differing: CheckedGroup = { kind: 'group', operator: 'XOR', children: [left, right] }
   if (isSmall(differing) && (yield* neverHoldsTask(differing, context))) return true
-  const { operator } = one
-  if (operator !== other.operator || operator === 'XOR' || (one.over ?? other.over) !== undefined) return false
+  const { operator } = left
+  if (operator !== right.operator || operator === 'XOR' || (left.over ?? right.over) !== undefined) return false
   // Groups with the same operator and common children are equivalent if their other children are. Not so for `XOR`,
   // which counts.
-  const [rest, otherRest] = [without(one, other), without(other, one)]
+  const [rest, otherRest] = [without(left, right), without(right, left)]
   if (rest.children.length === 0 || otherRest.children.length === 0) return false
-  return rest.children.length < one.children.length && (yield* equivalent(rest, otherRest, context))
+  return rest.children.length < left.children.length && (yield* equivalent(rest, otherRest, context))
 }
 
 function isSmall(group: CheckedGroup): boolean {
@@ -94,12 +94,12 @@ function isMerged(child: CheckedNode, operator: CheckedGroup['operator']): child
 /** By their keys; without repetitions, unless each one counts. */
 function sorted(nodes: readonly CheckedNode[], isRepeated: boolean): CheckedNode[] {
   const different = isRepeated ? nodes : new Map(nodes.map((node) => [keyOf(node), node])).values()
-  return [...different].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+  return [...different].sort((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
 }
 
 function orderedLeaf(leaf: CheckedLeaf): CheckedLeaf {
   if (leaf.operator !== 'In') return leaf
   const values = new Map(leaf.values.map((value) => [JSON.stringify(value), value]))
-  const inOrder = [...values].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value)
+  const inOrder = [...values].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, value]) => value)
   return { ...leaf, operator: inOrder.length === 1 ? 'Equals' : 'In', values: inOrder }
 }

@@ -167,7 +167,7 @@ function daysAround(fixedMs: readonly number[], relativeDays: readonly number[],
 
 /** The points, one between each two of them, one before and one after all. */
 function around(points: readonly number[]): number[] {
-  const sorted = [...new Set(points)].sort((one, other) => one - other)
+  const sorted = [...new Set(points)].sort((left, right) => left - right)
   const [first = 0, last = 0] = [sorted[0], sorted.at(-1)]
   const between = sorted.slice(1).map((point, index) => (point + (sorted[index] as number)) / 2)
   return [first - DAY_MS, ...sorted, ...between, last + DAY_MS]

@@ -249,8 +249,8 @@ function redundant({ operator, children }: CheckedGroup, pointer: string, analys
     if (leaves.length < 2) continue
     const results = possibleResults(leaves, analysis.context)
     if (results === undefined || results.size === 1 << leaves.length) continue
-    const implies = (one: number, other: number) =>
-      results.values().every((mask) => !(mask & (1 << one)) || mask & (1 << other))
+    const implies = (left: number, right: number) =>
+      results.values().every((mask) => !(mask & (1 << left)) || mask & (1 << right))
     for (const [index, leaf] of leaves.entries()) {
       const isSuperfluous = leaves.keys().some((other) => {
         if (other === index) return false

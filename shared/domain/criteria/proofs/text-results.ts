@@ -52,7 +52,7 @@ const NEGATIVE_STATES_COUNT = 2
 
 /** The code points of the texts, and one from each gap between them, where there is one. */
 function alphabetOf(texts: readonly string[]): number[] {
-  const points = [...new Set(texts.flatMap(pointsOf))].sort((one, other) => one - other)
+  const points = [...new Set(texts.flatMap(pointsOf))].sort((left, right) => left - right)
   const between = [0, ...points.map((point) => point + 1)].filter(
     (point) => point <= MAX_POINT && !points.includes(point),
   )

@@ -14,10 +14,10 @@ export type SnapshotObject = Pick<CoreObject, 'id' | 'objectType' | 'externalId'
   readonly version?: string
 }
 
-/** The schema name that stands for a change of who leads somebody of which not all people are named. */
+/** The schema name that stands for a change of leaders that does not name all people it concerns. */
 export const LEADERS_MOVED = 'identityHasReports'
 
-/** So many objects are applied in a few milliseconds. */
+/** Objects that are applied in one step, which takes a few milliseconds. */
 export const APPLIED_AT_ONCE_COUNT = 64
 
 /** What is written of a `RowSnapshot`. */

@@ -49,8 +49,8 @@ export function hasFewerBits(bitmap: Bitmap, count: number): boolean {
 }
 
 /** Whether both sets, of the same length, have the same slots. */
-export function equalBits(one: Bitmap, other: Bitmap): boolean {
-  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false
+export function equalBits(left: Bitmap, right: Bitmap): boolean {
+  for (let index = 0; index < left.length; index += 1) if (left[index] !== right[index]) return false
   return true
 }
 
@@ -75,9 +75,9 @@ export function otherBits(bitmap: Bitmap): Bitmap {
   return others
 }
 
-/** The slots of `some` that are not among `others`, as a new set. */
-export function bitsWithout(some: Bitmap, others: Bitmap): Bitmap {
-  const left = some.slice()
+/** The slots of `bits` that are not among `others`, as a new set. */
+export function bitsWithout(bits: Bitmap, others: Bitmap): Bitmap {
+  const left = bits.slice()
   removeBits(left, others)
   return left
 }

@@ -31,7 +31,7 @@ export class Column {
     return this.#codes.sizeBytes + this.values.sizeBytes
   }
 
-  /** Makes room for objects up to `slotCount`, of which so many are new, without copying much at once later. */
+  /** Makes room for objects up to `slotCount`, `addedCount` of them new, without copying much at once later. */
   *reserve(slotCount: number, addedCount: number): Task<void> {
     if (this.valueCount === 0) return
     if (!this.#codes.isShared) this.#codes.writable(slotCount)

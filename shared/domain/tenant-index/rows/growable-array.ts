@@ -59,7 +59,7 @@ export class ForkableInt32 {
     return this.#isShared
   }
 
-  /** The same with at least `length` numbers. */
+  /** The numbers, with room for at least `length`. */
   withRoom(length: number): Int32Array<ArrayBuffer> {
     if (this.#values.length < length) this.writable(length)
     return this.#values

@@ -76,7 +76,7 @@ export class ObjectTable {
     return this.#columns.values().reduce((sum, column) => sum + BYTES_PER_COLUMN + column.sizeBytes, own)
   }
 
-  /** Makes room for objects to be written, so that writing one takes little time, whatever its attributes. */
+  /** Makes room for objects to be written, so that writing one takes little time, with any attributes. */
   *reserve(addedCount: number): Task<void> {
     yield* this.ids.reserve(addedCount)
     for (const column of this.#columns.values()) {

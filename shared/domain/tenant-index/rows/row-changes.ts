@@ -11,9 +11,7 @@ export type KnownChanges = {
   readonly rewritten: Readonly<Record<ObjectType, ReadonlySet<string>>>
   /** Schema names of the attributes whose values changed. */
   readonly attributes: ReadonlySet<string>
-  /**
-   * Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads.
-   */
+  /** Whether rows were added, removed or composed differently, which can affect any condition. */
   readonly rowsMoved: boolean
   /** Whether an object was written that had been deleted before. */
   readonly isAnyRestored: boolean

@@ -18,9 +18,9 @@ const WORDS_PER_STEP_COUNT = 2048
 
 /**
  * Fingerprints of sets of texts that are given by their codes. Equal sets have the same fingerprint on every instance,
- * whatever codes the texts have there. Different sets have different ones: each text adds 64 bits that look random, and
- * the fingerprint is the number of texts with the sum. Adding up needs no order, so that very large sets are not
- * sorted.
+ * although the codes of the texts differ there. Different sets have different ones: each text adds 64 bits that look
+ * random, and the fingerprint is the number of texts with the sum. Adding up needs no order, so that very large sets
+ * are not sorted.
  */
 export class SetFingerprints {
   readonly #texts: CodedTexts
@@ -33,20 +33,20 @@ export class SetFingerprints {
   *of(codes: Bitmap): Task<string> {
     this.#mixed ??= yield* this.#mixAll()
     const [first, second] = this.#mixed
-    let [count, one, other] = [0, 0, 0]
+    let [count, left, right] = [0, 0, 0]
     for (let from = 0; from < codes.length; from += WORDS_PER_STEP_COUNT) {
       const to = Math.min(from + WORDS_PER_STEP_COUNT, codes.length)
       for (let index = from; index < to; index += 1) {
         for (let word = codes[index] as number; word !== 0; word &= word - 1) {
           const code = (index << 5) + 31 - Math.clz32(word & -word)
           count += 1
-          one = (one + (first[code] as number)) | 0
-          other = (other + (second[code] as number)) | 0
+          left = (left + (first[code] as number)) | 0
+          right = (right + (second[code] as number)) | 0
         }
       }
       yield
     }
-    return `${count}:${(one >>> 0).toString(16)}:${(other >>> 0).toString(16)}`
+    return `${count}:${(left >>> 0).toString(16)}:${(right >>> 0).toString(16)}`
   }
 
   *#mixAll(): Task<readonly [Uint32Array, Uint32Array]> {

@@ -14,9 +14,7 @@ export type SnapshotChange = {
   readonly rewritten: IdsByType
   /** Schema names of the attributes whose values changed. */
   readonly attributes: ReadonlySet<string>
-  /**
-   * Whether rows were added, removed or composed differently. Then any condition may be affected, whatever it reads.
-   */
+  /** Whether rows were added, removed or composed differently, which can affect any condition. */
   readonly rowsMoved: boolean
   /**
    * Whether one of the objects had been deleted before. Other instances may have seen the deletion even if the snapshot

@@ -3,11 +3,11 @@ import type { SnapshotObject } from '../../../../shared/domain/tenant-index/rows
 /** Conditions as costly as the limits allow, and a tenant to evaluate them on. */
 
 const LEAF_COUNT = 500
-/** With functions 16 deep, so many leaves fit into the 128 KB of a condition. */
+/** Leaves with functions 16 deep that fit into the 128 KB of a condition. */
 const FUNCTION_LEAF_COUNT = 320
 const DEPTH = 16
 const IN_COUNT = 1000
-/** Beside 500 leaves, so many lists of so many entries fit into it. */
+/** Lists of `IN_COUNT` entries that fit into it, beside 500 leaves. */
 const LIST_COUNT = 9
 const FUNCTION_COUNT = 16
 

@@ -171,7 +171,7 @@ function computedValue(id: string, row: Row, { todayMs, objects, zone }: Context
       )
     case 'identityHasReports': {
       const person = (ref: string | undefined) =>
-        live.find((each) => each.objectType === 'identity' && each.id === ref)?.id
+        live.find((candidate) => candidate.objectType === 'identity' && candidate.id === ref)?.id
       const reports = live.filter((position) => {
         const end = position.attributes.endDate as string | undefined
         if (position.objectType !== 'relationship' || (end !== undefined && naiveInstant(end, zone) < todayMs))

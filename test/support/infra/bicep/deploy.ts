@@ -1,11 +1,11 @@
 import { dirname, join, normalize } from 'node:path/posix'
 import type { AzureTypes } from './azure-types.ts'
 import { checkValue } from './check-value.ts'
-import { type Evaluation, evaluate, iterations } from './evaluate.ts'
+import { type Evaluation, evaluate, iterations } from './evaluate-expression.ts'
 import { type Report, suggestion } from './fault.ts'
 import { type Location, locationOf } from './nodes.ts'
-import { checkParameter } from './parameters.ts'
 import type { Declaration, Module, Parameter, Resource, Template, Templates } from './template.ts'
+import { checkParameter } from './template-parameters.ts'
 import {
   type DeployedResource,
   isObject,

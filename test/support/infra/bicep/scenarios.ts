@@ -1,5 +1,5 @@
-import { allowedValues, decoratorValue } from './parameters.ts'
 import type { Parameter, Template } from './template.ts'
+import { allowedValues, decoratorValue } from './template-parameters.ts'
 import type { ObjectValue, Value } from './value.ts'
 
 /** The values of a parameter with few values; of a number from 0 on, 0 and another one. */

@@ -1,6 +1,6 @@
 import { type Report, suggestion } from '../bicep/fault.ts'
-import { checkParameter, decoratorValue } from '../bicep/parameters.ts'
 import type { Parameter, Template } from '../bicep/template.ts'
+import { checkParameter, decoratorValue } from '../bicep/template-parameters.ts'
 import type { Value } from '../bicep/value.ts'
 import type { TemplateRule } from './rule.ts'
 

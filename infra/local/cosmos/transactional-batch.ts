@@ -10,7 +10,7 @@ import {
   type Target,
   upsertItem,
 } from './items.ts'
-import { isJsonObject, parseJson, refuseUnknownMembers } from './json.ts'
+import { isJsonObject, parseJson, refuseUnknownMembers } from './json-values.ts'
 import { badRequest, CosmosFailure } from './response.ts'
 
 /** https://learn.microsoft.com/azure/cosmos-db/concepts-limits */

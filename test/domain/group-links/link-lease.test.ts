@@ -8,7 +8,7 @@ import {
   LeaseLost,
   linkLeaseDecision,
   renewLease,
-} from '../../../shared/domain/group-links/lease.ts'
+} from '../../../shared/domain/group-links/link-lease.ts'
 import { Refusal } from '../../../shared/kernel/refusals.ts'
 import { memoryStores } from '../../support/jobs/memory-links.ts'
 

@@ -9,8 +9,8 @@ const DEFAULTS: PeopleSettings = { joinOn: ['nin', 'directoryObjectId'], bindsAc
 /** Identities under the ids under which they go on, for those that get other ones. */
 export type Continued = ReadonlyMap<string, string>
 
-/** What the connectors have said about people, and who they are by a model of it. */
-export class PeopleWorld {
+/** What the connectors have said about people after some steps, and who the people then are by a model of it. */
+export class PeopleOutcome {
   readonly #connectorIds: readonly string[]
   readonly #model: PeopleModel
   readonly #settings: PeopleSettings[]
@@ -21,13 +21,13 @@ export class PeopleWorld {
     this.#settings = [...settings]
   }
 
-  static of(connectorIds: readonly string[]): PeopleWorld {
+  static of(connectorIds: readonly string[]): PeopleOutcome {
     const settings = connectorIds.map(() => DEFAULTS)
-    return new PeopleWorld(connectorIds, new PeopleModel(settings), settings)
+    return new PeopleOutcome(connectorIds, new PeopleModel(settings), settings)
   }
 
-  copy(): PeopleWorld {
-    return new PeopleWorld(this.#connectorIds, this.#model.copy(), this.#settings)
+  copy(): PeopleOutcome {
+    return new PeopleOutcome(this.#connectorIds, this.#model.copy(), this.#settings)
   }
 
   /** The ids of each person's identities. */
@@ -80,7 +80,7 @@ export class PeopleWorld {
     const placeOf = (write: ObjectWrite) => (write.operation === 'delete' ? 1 : isLive(write) ? 0 : 2)
     const inOrder = writes
       .map((write) => ({ write, place: placeOf(write) }))
-      .sort((one, other) => one.place - other.place)
+      .sort((left, right) => left.place - right.place)
     for (const { write } of inOrder) this.send(connector, write)
   }
 

@@ -1,6 +1,6 @@
 import type { AzureTypes, StoredType } from './azure-types.ts'
 import { checkValue } from './check-value.ts'
-import { evaluate } from './evaluate.ts'
+import { evaluate } from './evaluate-expression.ts'
 import type { Parameter } from './template.ts'
 import { isObject, Opaque, type Value } from './value.ts'
 

@@ -2,7 +2,7 @@ import type { MessageQueue } from './messages.ts'
 
 /**
  * The messages of the service, a function for each queue, and their ids. Of several messages of one queue with the same
- * id, one can be delivered: `occasion` tells those apart that must all be delivered.
+ * id, one can be delivered: `occasion` distinguishes those that must all be delivered.
  */
 type Sender = { readonly messageQueue: MessageQueue }
 

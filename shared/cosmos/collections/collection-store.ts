@@ -1,24 +1,21 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
-import { type Static, Type } from 'typebox'
-import { byName, type Collection, CollectionObjectType } from '../domain/collections/collection.ts'
+import type { Container, OperationInput } from '@azure/cosmos'
+import { byName, type Collection } from '../../domain/collections/collection.ts'
 import type {
   CollectionFilter,
   CollectionLists,
   CollectionRemovals,
   CollectionStore,
   CollectionSummary,
-} from '../domain/collections/collection-dependencies.ts'
-import { eventsOfCollection } from '../domain/events/change-events.ts'
-import type { AuditRecord } from '../domain/history/audit.ts'
-import { chunk } from '../kernel/chunk.ts'
-import { Refusal } from '../kernel/refusals.ts'
-import { Nullable, OneOf } from '../kernel/schema.ts'
-import type { Versioned } from '../kernel/versioned.ts'
-import { auditOperations } from './audit-trail.ts'
-import { batchedDocumentReads } from './batched-reads.ts'
-import { cachedLists, type SizedList } from './cached-lists.ts'
-import { documentParser } from './document-parser.ts'
+} from '../../domain/collections/collection-dependencies.ts'
+import { eventsOfCollection } from '../../domain/events/change-events.ts'
+import type { AuditRecord } from '../../domain/history/audit.ts'
+import { chunk } from '../../kernel/chunk.ts'
+import { Refusal } from '../../kernel/refusals.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
+import { auditOperations } from '../audit-trail.ts'
+import { batchedDocumentReads, FEW_READS_COUNT } from '../batched-reads.ts'
+import { cachedLists, type SizedList } from '../cached-lists.ts'
 import {
   deletionOf,
   isWriteConflict,
@@ -26,11 +23,19 @@ import {
   queryDocuments,
   readDocument,
   type Stored,
+  sqlParameters,
   statusOf,
   writeTogether,
-} from './documents.ts'
-import { NO_OUTBOX, type Outbox } from './events/outbox.ts'
-import { serialize } from './serialize.ts'
+} from '../documents.ts'
+import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
+import { serialize } from '../serialize.ts'
+import {
+  type CollectionDocument,
+  collectionOf,
+  definitionSizes,
+  documentOf,
+  filterQuery,
+} from './collection-document.ts'
 
 /**
  * The tenant's reference version is the ETag of this document. Every change of references between collections writes it
@@ -43,29 +48,6 @@ const IDS_PER_QUERY_COUNT = 5000
 
 /** The reference version before the guard is first written. */
 const NO_GUARD = ''
-
-const CollectionDocument = Type.Object({
-  id: Type.String(),
-  tenantId: Type.String(),
-  kind: OneOf(['criteria', 'joinable']),
-  objectType: CollectionObjectType,
-  name: Type.String(),
-  description: Nullable(Type.String()),
-  /** As JSON text: no query reads it, and it does not enlarge the index. */
-  definition: Type.String(),
-  definitionVersion: Type.Integer(),
-  /** Absent in documents of earlier versions of the service. */
-  definedBy: Type.Optional(Type.String()),
-  metadata: Type.Object({ tags: Type.Array(Type.String()), attributes: Type.Record(Type.String(), Type.String()) }),
-  refersTo: Type.Array(Type.String()),
-  createdBy: Type.String(),
-  createdAtMs: Type.Number(),
-  updatedAtMs: Type.Number(),
-})
-type CollectionDocument = Static<typeof CollectionDocument>
-
-/** Takes 1.5 µs; the JSON of a definition with five leaves takes 5 µs. */
-const parse = documentParser<CollectionDocument>('collection', CollectionDocument)
 
 /** Records that a collection was removed. Without `kind`, no query finds it as a collection. */
 type RemovalDocument = { readonly id: string; readonly tenantId: string; readonly removedCollectionId: string }
@@ -80,9 +62,6 @@ const COLLECTION_BYTES = 1_500
 const BYTES_PER_CHARACTER = 3
 /** Definitions that are parsed between two yields: about a millisecond. */
 const BYTES_PER_STEP_COUNT = 128 * 1024
-
-/** Bytes of definitions that were read from the database. */
-const definitionSizes = new WeakMap<object, number>()
 
 /** Of some 15,000 collections with conditions of usual length. */
 const CACHED_BYTES = 50_000_000
@@ -106,11 +85,11 @@ export function cosmosCollectionStore(
     audit: AuditRecord | undefined,
   ) => {
     const guard = referenceVersion === undefined ? [] : [guardOperation(collection.tenantId, referenceVersion)]
-    const told = await outbox.prepare(collection.tenantId, eventsOfCollection(audit))
-    const operations = [operation, ...guard, ...auditOperations(audit), ...told]
+    const eventWrites = await outbox.prepare(collection.tenantId, eventsOfCollection(audit))
+    const operations = [operation, ...guard, ...auditOperations(audit), ...eventWrites]
     const failed = await writeTogether(collections, collection.tenantId, operations)
     if (failed !== undefined) throw staleOr(failed.status, collection.id)
-    await outbox.notify('collections', collection.tenantId, told)
+    await outbox.notify('collections', collection.tenantId, eventWrites)
   }
   const written = async (collection: Collection): Promise<Versioned<Collection>> => {
     const found = await find(collection.tenantId, collection.id)
@@ -143,12 +122,18 @@ export function cosmosCollectionStore(
     find,
     async list(tenantId, kind) {
       const all = await listAll(tenantId)
-      return kind === undefined ? all : all.filter((one) => one.kind === kind)
+      return kind === undefined ? all : all.filter((collection) => collection.kind === kind)
     },
     search: async (tenantId, filter) => [...(await readMatching(tenantId, filter)).items],
-    summaries(tenantId) {
+    async summaries(tenantId, ids) {
+      if (ids !== undefined && ids.length <= FEW_READS_COUNT) {
+        const found = await Promise.all(ids.map((id) => find(tenantId, id)))
+        return found.flatMap((collection) => (collection === undefined ? [] : [collection.value]))
+      }
       const query = 'SELECT c.id, c.kind, c.objectType FROM c WHERE IS_DEFINED(c.kind)'
-      return queryAll<CollectionSummary>(collections, tenantId, { query })
+      if (ids === undefined) return queryAll<CollectionSummary>(collections, tenantId, { query })
+      const among = { query: `${query} AND ARRAY_CONTAINS(@ids, c.id)`, parameters: sqlParameters({ ids }) }
+      return queryAll<CollectionSummary>(collections, tenantId, among)
     },
     async definitionBytes(tenantId) {
       const all = await listAll(tenantId)
@@ -161,8 +146,8 @@ export function cosmosCollectionStore(
     },
     async existing(tenantId, ids) {
       const query = 'SELECT * FROM c WHERE IS_DEFINED(c.kind) AND ARRAY_CONTAINS(@ids, c.id)'
-      const found = chunk(ids, IDS_PER_QUERY_COUNT).map((some) =>
-        queryAll<CollectionDocument>(collections, tenantId, { query, parameters: [{ name: '@ids', value: some }] }),
+      const found = chunk(ids, IDS_PER_QUERY_COUNT).map((batch) =>
+        queryAll<CollectionDocument>(collections, tenantId, { query, parameters: [{ name: '@ids', value: batch }] }),
       )
       return (await Promise.all(found)).flat().map(collectionOf)
     },
@@ -190,16 +175,16 @@ export function cosmosCollectionStore(
     },
     async remove(tenantId, id, version, referenceVersion, audit) {
       const removal: RemovalDocument = { id: removalId(id), tenantId, removedCollectionId: id }
-      const told = await outbox.prepare(tenantId, eventsOfCollection(audit))
+      const eventWrites = await outbox.prepare(tenantId, eventsOfCollection(audit))
       const failed = await writeTogether(collections, tenantId, [
         deletionOf(id, version),
         guardOperation(tenantId, referenceVersion),
         { operationType: 'Upsert', resourceBody: removal },
         ...auditOperations(audit),
-        ...told,
+        ...eventWrites,
       ])
       if (failed !== undefined) throw staleOr(failed.status, id)
-      await outbox.notify('collections', tenantId, told)
+      await outbox.notify('collections', tenantId, eventWrites)
     },
     async removals(tenantId) {
       const query = 'SELECT * FROM c WHERE IS_DEFINED(c.removedCollectionId)'
@@ -231,48 +216,4 @@ function guardOperation(tenantId: string, referenceVersion: string): OperationIn
 function staleOr(status: number, id: string): Error {
   if (isWriteConflict(status)) return new Refusal('StaleVersion', `Collection ${id} has changed`)
   return new Error(`Writing collection ${id} failed with status ${status}`)
-}
-
-function filterQuery(filter: CollectionFilter): { text: string; parameters: SqlParameter[] } {
-  const clauses = ['IS_DEFINED(c.kind)']
-  const parameters: SqlParameter[] = []
-  const parameter = (value: string) => {
-    const name = `@p${parameters.length}`
-    parameters.push({ name, value })
-    return name
-  }
-  const require = (clause: (name: string) => string, value: string) => void clauses.push(clause(parameter(value)))
-  if (filter.kind !== undefined) require((name) => `c.kind = ${name}`, filter.kind)
-  if (filter.refersTo !== undefined) require((name) => `ARRAY_CONTAINS(c.refersTo, ${name})`, filter.refersTo)
-  for (const tags of filter.tags ?? []) {
-    clauses.push(`(${tags.map((tag) => `ARRAY_CONTAINS(c.metadata.tags, ${parameter(tag)})`).join(' OR ')})`)
-  }
-  for (const { key, value } of filter.attributes ?? []) {
-    require((name) => `ARRAY_CONTAINS(c.attributePairs, ${name})`, attributePair(key, value))
-  }
-  return { text: `SELECT * FROM c WHERE ${clauses.join(' AND ')}`, parameters }
-}
-
-/** Keys are quoted, so that a colon within a key differs from the separator. */
-function attributePair(key: string, value: string): string {
-  return `${JSON.stringify(key)}:${value}`
-}
-
-/** `attributePairs` has the attributes as `key:value`, so that queries contain no property names from callers. */
-function documentOf(collection: Collection): CollectionDocument & { readonly attributePairs: readonly string[] } {
-  const { tags, attributes } = collection.metadata
-  return {
-    ...collection,
-    definition: JSON.stringify(collection.definition),
-    metadata: { tags: [...tags], attributes },
-    refersTo: [...collection.refersTo],
-    attributePairs: Object.entries(attributes).map(([key, value]) => attributePair(key, value)),
-  }
-}
-
-function collectionOf(document: object): Collection {
-  const { definition: text, definedBy, ...collection } = parse(document)
-  const definition = JSON.parse(text) as object
-  definitionSizes.set(definition, Buffer.byteLength(text))
-  return { ...collection, definedBy: definedBy ?? collection.createdBy, definition }
 }

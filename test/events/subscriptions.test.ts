@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  EventSubscriptionUpdate,
+  isEnabled,
+  NewEventSubscription,
+  rotated,
+  SUBSCRIPTIONS_LIMIT_COUNT,
+  type Subscription,
+  secretsOf,
+  toEventSubscription,
+} from '../../shared/domain/events/subscription.ts'
+import { bodyFaults } from '../../shared/http/validation.ts'
+
+const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
+const DAY_MS = 86_400_000
+const NOW = '2030-01-01T00:00:00.000+00:00'
+const RECORD = {
+  ...{ id: 'one', url: 'https://example.com/', types: ['*'], description: null, disabledReason: null },
+  ...{ state: 'Enabled' as const, createdAt: NOW, createdBy: 'somebody' },
+}
+const SUBSCRIPTION: Subscription = { ...RECORD, secret: 'whsec_first', sinceMs: NOW_MS, revision: 3 }
+
+describe('A subscription', () => {
+  it('is shown without its secrets', () => {
+    assert.deepEqual(toEventSubscription(rotated(SUBSCRIPTION, 'whsec_second', NOW_MS)), RECORD)
+  })
+
+  it('gets events only while it is enabled', () => {
+    assert.equal(isEnabled(SUBSCRIPTION), true)
+    assert.equal(isEnabled({ ...SUBSCRIPTION, state: 'Disabled' }), false)
+  })
+
+  it('signs with its secret alone until that is replaced, then for a day with the former one as well', () => {
+    assert.deepEqual(secretsOf(SUBSCRIPTION, NOW_MS), ['whsec_first'])
+    const replaced = rotated(SUBSCRIPTION, 'whsec_second', NOW_MS)
+    assert.equal(replaced.revision, 4)
+    assert.deepEqual(secretsOf(replaced, NOW_MS + DAY_MS - 1), ['whsec_second', 'whsec_first'])
+    assert.deepEqual(secretsOf(replaced, NOW_MS + DAY_MS), ['whsec_second'])
+  })
+})
+
+describe('A new subscription', () => {
+  const faultsOf = (changes: object) =>
+    bodyFaults(NewEventSubscription, { url: 'https://a', types: ['*'], ...changes }).map(({ target }) => target)
+
+  for (const [claim, changes, target] of [
+    ['without an address', { url: '' }, '/url'],
+    ['with one of more than 2,048 characters', { url: 'x'.repeat(2_049) }, '/url'],
+    ['without a type', { types: [] }, '/types'],
+    ['with more than 50', { types: Array(51).fill('*') }, '/types'],
+    ['with an empty type', { types: [''] }, '/types/0'],
+    ['with a type of more than 64 characters', { types: ['x'.repeat(65)] }, '/types/0'],
+    ['with a description of more than 1,000', { description: 'x'.repeat(1_001) }, '/description'],
+  ] as const)
+    it(`is refused ${claim}`, () => assert.deepEqual([...new Set(faultsOf(changes))], [target]))
+
+  it('may have all of that at its limit', () => {
+    const limits = { url: 'x'.repeat(2_048), types: Array(50).fill('x'.repeat(64)), description: 'x'.repeat(1_000) }
+    assert.deepEqual(faultsOf(limits), [])
+    assert.deepEqual(faultsOf({ url: 'x', types: ['x'], description: null }), [])
+    assert.deepEqual(bodyFaults(EventSubscriptionUpdate, { url: null, types: null, state: null }), [])
+  })
+
+  it('is one of 20 at most', () => assert.equal(SUBSCRIPTIONS_LIMIT_COUNT, 20))
+})

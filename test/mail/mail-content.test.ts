@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { CATALOGUES } from '../../shared/domain/mail/catalogues.ts'
+import type { MailItem } from '../../shared/domain/mail/mail-item.ts'
+import { type MailReader, renderMail } from '../../shared/domain/mail/render-mail.ts'
+import type { Language } from '../../shared/kernel/language.ts'
+
+const CONSOLE = 'https://collections.example/console'
+const PERSON: MailReader = { language: 'en', timeZone: 'Europe/Oslo', consoleUrl: CONSOLE, isOperator: false }
+const OPERATOR: MailReader = { ...PERSON, isOperator: true }
+const ENDS_AT_MS = Date.parse('2030-06-12T22:00:00Z')
+const GRANTED = { kind: 'RequestGranted', collectionName: 'Choir', path: '/me', isExtension: false } as const
+const ENDING: MailItem = { kind: 'MembershipEnding', collectionName: 'Choir', path: '/me', endsAtMs: ENDS_AT_MS }
+const LATE = (connectorName: string): MailItem => ({ kind: 'ConnectorLate', connectorName, path: '/connectors/1' })
+
+describe('A mail', () => {
+  it('has its subject, what it tells, a link into the console, the reason and a link to the preferences', () => {
+    const { subject, text } = renderMail([{ ...GRANTED, endsAtMs: ENDS_AT_MS }], PERSON)
+    assert.equal(subject, 'You are now a member of Choir')
+    assert.equal(
+      text,
+      [
+        'Your request was approved. You are now a member of Choir.',
+        'The membership ends on 13 June 2030 at 00:00.',
+        'See your memberships:\nhttps://collections.example/console/me',
+        '--',
+        'You get this message because you take part in these collections.',
+        'Choose when you get messages:\nhttps://collections.example/console/me\n',
+      ].join('\n\n'),
+    )
+  })
+
+  it('says the same in HTML, in one heading, with its language, and loads nothing', () => {
+    const { html } = renderMail([{ ...GRANTED, endsAtMs: null }], PERSON)
+    const body = html.slice(html.indexOf('<body>'))
+    assert.equal(
+      body,
+      [
+        '<body>',
+        '<main>\n<h1>You are now a member of Choir</h1>',
+        '<p>Your request was approved. You are now a member of Choir.</p>',
+        `<p><a href="${CONSOLE}/me">See your memberships</a></p>\n</main>`,
+        '<footer>\n<p>You get this message because you take part in these collections.</p>',
+        `<p><a href="${CONSOLE}/me">Choose when you get messages</a></p>\n</footer>`,
+        '</body>\n</html>\n',
+      ].join('\n'),
+    )
+    assert.ok(html.startsWith('<!doctype html>\n<html lang="en">'))
+    assert.ok(html.includes('<title>You are now a member of Choir</title>'))
+    assert.doesNotMatch(html, /src=|url\(|@import|<script|<link/)
+  })
+
+  it('to an operator has no preferences', () => {
+    const { text, html } = renderMail([LATE('HR')], OPERATOR)
+    assert.ok(
+      text.endsWith('--\n\nYou get this message because your address is one of the operators in the settings.\n'),
+    )
+    assert.ok(!html.includes('/console/me'))
+  })
+
+  it('has no links where the address of the console is not known', () => {
+    const { text, html } = renderMail([ENDING], { ...PERSON, consoleUrl: undefined })
+    assert.doesNotMatch(`${text}${html}`, /http|\/me|See your memberships|Choose when/)
+    assert.match(text, /^Your membership of Choir ends on 13 June 2030 at 00:00\./)
+  })
+
+  it('of several things has their number as subject, and a heading for each', () => {
+    const { subject, text, html } = renderMail([ENDING, { ...GRANTED, endsAtMs: null }], PERSON)
+    assert.equal(subject, '2 notifications')
+    assert.ok(text.startsWith('Your membership of Choir ends soon\n\nYour membership of Choir ends on'))
+    assert.ok(text.includes('\n\nYou are now a member of Choir\n\nYour request was approved.'))
+    assert.ok(html.includes('<h1>2 notifications</h1>\n<h2>Your membership of Choir ends soon</h2>\n<p>'))
+  })
+
+  it('of one thing has its heading once', () => {
+    const { text, html } = renderMail([ENDING], PERSON)
+    assert.ok(!html.includes('<h2>'))
+    assert.ok(!text.includes('ends soon'))
+  })
+
+  it('gives dates in the language and the time zone', () => {
+    assert.match(renderMail([ENDING], { ...PERSON, language: 'no' }).text, /13\. juni 2030/)
+    assert.match(renderMail([ENDING], { ...PERSON, timeZone: 'UTC' }).text, /12 June 2030 at 22:00/)
+  })
+
+  for (const language of Object.keys(CATALOGUES) as Language[])
+    it(`names everything that it is about, in ${language}`, () => {
+      const of = (item: MailItem) => renderMail([item], { ...PERSON, language })
+      const request = { collectionName: 'Choir', requesterName: 'Ola', path: '/inbox/1/2' }
+      for (const isExtension of [false, true]) {
+        for (const kind of ['RequestWaiting', 'RequestReminder'] as const) {
+          const { text } = of({ kind, ...request, isExtension, onBehalfOf: 'Kari' })
+          for (const name of ['Choir', 'Ola', 'Kari', '/inbox/1/2']) assert.ok(text.includes(name), `${kind} ${name}`)
+          assert.ok(!of({ kind, ...request, isExtension, onBehalfOf: null }).text.includes('null'))
+        }
+        const rejected = of({ kind: 'RequestRejected', collectionName: 'Choir', path: '/me', isExtension })
+        assert.ok(rejected.text.includes('Choir') && rejected.subject.includes('Choir'))
+      }
+      assert.ok(of({ kind: 'RequestCancelled', collectionName: 'Choir', path: '/me' }).text.includes('Choir'))
+      for (const kind of ['LinkFailed', 'LinkPaused', 'RemovalsHeld'] as const) {
+        const { subject, text } = of({ kind, collectionName: 'Choir', groupName: 'Group', path: '/links/1' })
+        assert.ok(subject.includes('Group') && text.includes('Group') && text.includes('Choir'), kind)
+      }
+      assert.ok(of(LATE('HR')).text.includes('HR'))
+      const disabled = (isGone: boolean) =>
+        of({ kind: 'SubscriptionDisabled', host: 'a.example', isGone, path: '' }).text
+      assert.ok(disabled(true).includes('a.example') && disabled(false).includes('a.example'))
+      assert.notEqual(disabled(true), disabled(false))
+    })
+})
+
+describe('A name in a mail', () => {
+  it('cannot add markup', () => {
+    const { html } = renderMail([LATE('<b>&"x"')], OPERATOR)
+    assert.ok(html.includes('The connector &lt;b&gt;&amp;&quot;x&quot; is late'))
+  })
+
+  it('stays on one line', () => {
+    const { subject } = renderMail([LATE(' HR\r\nBcc: a@b.example\u2028 ')], OPERATOR)
+    assert.equal(subject, 'The connector HR Bcc: a@b.example is late')
+  })
+
+  it('cannot turn the direction of the text after it', () => {
+    const { subject } = renderMail([LATE('\u202eRH')], OPERATOR)
+    assert.equal(subject, 'The connector \u2068\u202eRH\u2069 is late')
+  })
+
+  it('is cut where the subject would have more than 200 characters', () => {
+    const fixed = 'The connector  is late'.length
+    const name = '😀'.repeat(200 - fixed)
+    assert.equal(renderMail([LATE(name)], OPERATOR).subject, `The connector ${name} is late`)
+    const { subject } = renderMail([LATE(`${name}x`)], OPERATOR)
+    assert.deepEqual([[...subject].length, subject.endsWith(' is la…')], [200, true])
+  })
+})
