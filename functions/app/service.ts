@@ -1,4 +1,5 @@
 import { cosmosAuditTrail } from '../../shared/cosmos/audit-trail.ts'
+import { cosmosConnectorStore } from '../../shared/cosmos/connectors/connector-store.ts'
 import { cosmosAccountHolders } from '../../shared/cosmos/core/account-holders.ts'
 import { cosmosCoreObjectReferences } from '../../shared/cosmos/core/core-object-references.ts'
 import { cosmosCoreObjectStore, cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
@@ -13,9 +14,12 @@ import { cosmosMemberCounts } from '../../shared/cosmos/stored-member-counts.ts'
 import { cosmosDerivedState } from '../../shared/cosmos/tenants/derived-state.ts'
 import { cosmosEvaluationInputs } from '../../shared/cosmos/tenants/evaluation-inputs.ts'
 import { cosmosTenantStore } from '../../shared/cosmos/tenants/tenant-store.ts'
+import { typeMisfits } from '../../shared/domain/collections/attribute-type-checks.ts'
+import { customTypesOf } from '../../shared/domain/connectors/attribute-types.ts'
 import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
 import { listDuplicates } from '../../shared/domain/connectors/duplicates.ts'
 import { connectorFigures } from '../../shared/domain/connectors/manage-connectors.ts'
+import type { TypeChecks } from '../../shared/domain/connectors/type-changes.ts'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { type EvaluatedDependencies, TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
 import { tellConnectorHealth } from '../../shared/domain/events/connector-events.ts'
@@ -94,8 +98,10 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const { outbox, subscriptions } = outboxParts(parts)
   const linkStore = cosmosLinkStore(container('links'), outbox, nowMs)
   const tenants = cosmosTenantStore(container('tenants'))
+  const connectorStore = cosmosConnectorStore(container('connectors'))
   const { store: linkSettings, rowSettings } = withRowSettings(
     cosmosLinkSettingsStore(container('links')),
+    async (tenantId) => customTypesOf(await connectorStore.list(tenantId)),
     runtime.elapsedMs,
   )
   const collections: EvaluatedDependencies = {
@@ -181,7 +187,11 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     findIdentity,
     idempotency: idempotencyParts(parts),
   }
-  const connectors = { ...connectorParts(settings, parts), ...coreData }
+  const typeChecks: TypeChecks = {
+    misfits: (tenantId, changed, types) => typeMisfits(tenantId, changed, types, collections),
+    forgetTypes: rowSettings.forgetTypes,
+  }
+  const connectors = { ...connectorParts(settings, parts, connectorStore), ...coreData, typeChecks, rowSettings }
   const lateConnectors = cosmosLateConnectorStore(container('events'), outbox)
   const tellHealth = (tenantId: string) => tellConnectorHealth(tenantId, { ...connectors, lateConnectors, nowMs })
   const stores = mailStores(parts)

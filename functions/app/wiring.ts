@@ -3,7 +3,6 @@ import { cosmosCollectionStore } from '../../shared/cosmos/collections/collectio
 import { cosmosConnectorAuditTrail } from '../../shared/cosmos/connectors/connector-audit-trail.ts'
 import { cosmosConnectorObjectStore } from '../../shared/cosmos/connectors/connector-object-store.ts'
 import { cosmosSpaceCounts } from '../../shared/cosmos/connectors/connector-spaces.ts'
-import { cosmosConnectorStore } from '../../shared/cosmos/connectors/connector-store.ts'
 import { cosmosAccountChangeStore, cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
 import type { derivedId } from '../../shared/cosmos/derived-id.ts'
 import type { Outbox } from '../../shared/cosmos/events/outbox.ts'
@@ -19,6 +18,7 @@ import { storedCursorKeys } from '../../shared/cosmos/tenants/cursor-key-store.t
 import { cosmosCustomAttributeNameStore } from '../../shared/cosmos/tenants/custom-attribute-name-store.ts'
 import { cosmosEvaluationLeaseStore } from '../../shared/cosmos/tenants/evaluation-lease-store.ts'
 import { cosmosTrackedGroupsStore } from '../../shared/cosmos/tenants/tracked-groups-store.ts'
+import type { ConnectorStore } from '../../shared/domain/connectors/connector.ts'
 import { CustomAttributeRegister } from '../../shared/domain/connectors/custom-attribute-names.ts'
 import { UnchangedDeliveries } from '../../shared/domain/connectors/unchanged-deliveries.ts'
 import { instanceWriteBudget } from '../../shared/domain/sync/write-budget.ts'
@@ -121,10 +121,9 @@ export function linkParts(settings: Settings, parts: Parts, outbox: Outbox) {
 }
 
 /** What connectors and their objects need. */
-export function connectorParts({ evaluationDelayMs }: Settings, parts: Parts) {
+export function connectorParts({ evaluationDelayMs }: Settings, parts: Parts, connectors: ConnectorStore) {
   const { container, limits, elapsedMs, messageQueue, scheduler, log, metrics, deriveId, newId, nowMs } = parts
   const names = cosmosCustomAttributeNameStore(container('tenants'))
-  const connectors = cosmosConnectorStore(container('connectors'))
   const objects = cosmosConnectorObjectStore(container('connectorObjects'))
   return {
     connectors,

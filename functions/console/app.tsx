@@ -149,7 +149,7 @@ function CurrentView({ path, views }: { readonly path: string; readonly views: r
 function TimeZoneNote() {
   const [zone, own] = [shownTimeZone.value ?? ownTimeZone(), ownTimeZone()]
   if (hasSameClock(zone, own, new Date().getFullYear())) return null
-  return <p class="zone hint">{t('timesInZone', { zone, own })}</p>
+  return <footer class="zone hint">{t('timesInZone', { zone, own })}</footer>
 }
 
 function LanguageButton() {

@@ -253,7 +253,8 @@ export const criteriaRoutes = (deps: CriteriaRouteDependencies): RouteGroup => (
       operationId: 'getTenantSchemas',
       summary: 'List the attributes for conditions',
       description:
-        'Returns the attributes of the tenant with their types, per object type. Some follow from others: ' +
+        'Returns the attributes of the tenant with their types, per object type. Custom attributes are those that live ' +
+        'objects have, with the types that connectors give them in `attributeTypes`. Some attributes follow from others: ' +
         '`relationshipIsActive` (until the day of its `endDate` has passed; its `startDate` does not matter), ' +
         '`relationshipIsPrimary`, `orgUnitWithAncestors` (the unit, its parent, up to the root: "this unit and all below ' +
         'it" is `Contains`), `identityManagedOrgUnits` and `identityDeputyOfOrgUnits` (the units whose `manager` or ' +

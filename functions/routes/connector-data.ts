@@ -1,20 +1,17 @@
 import { Type } from 'typebox'
+import { AttributeTypes } from '../../shared/domain/connectors/attribute-types.ts'
 import {
   CONNECTOR_DATA_READERS,
   CONNECTOR_WRITERS,
   createConnectorObject,
   deleteConnectorObject,
+  listAttributeTypes,
   listConnectorObjects,
   readConnectorObject,
   replaceConnectorObject,
   writeConnectorBatch,
 } from '../../shared/domain/connectors/connector-data.ts'
-import {
-  ConnectorObjectDto,
-  ExternalId,
-  ObjectTypeName,
-  toConnectorObjectDto,
-} from '../../shared/domain/connectors/connector-object.ts'
+import { ConnectorObjectDto, ExternalId, ObjectTypeName } from '../../shared/domain/connectors/connector-object.ts'
 import { BATCH_OPERATIONS } from '../../shared/domain/connectors/object-input.ts'
 import type { ItemOutcome } from '../../shared/domain/connectors/write-decision.ts'
 import type { WriteDependencies } from '../../shared/domain/connectors/write-dependencies.ts'
@@ -92,6 +89,17 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
         listConnectorObjects(id, query.objectType, after, size, caller, deps),
       ),
   }),
+  route('GET', '/{id}/attribute-types', {
+    operationId: 'listAttributeTypes',
+    summary: 'List the types of custom attributes',
+    description:
+      'Returns the types that the connectors of the tenant give to custom attributes: by these, values of this connector ' +
+      'are read.',
+    roles: CONNECTOR_DATA_READERS,
+    reply: { status: 200, schema: AttributeTypes },
+    refusals: ['ConnectorNotFound', 'NotThisConnector'],
+    run: async ({ path: { id }, caller }) => ok(await listAttributeTypes(id, caller, deps)),
+  }),
   route('POST', '/{id}/data', {
     operationId: 'createConnectorObject',
     summary: 'Create a connector object',
@@ -140,7 +148,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     reply: { status: 200, schema: ConnectorObjectDto, versioned: true },
     refusals: ['ConnectorNotFound', 'NotThisConnector', 'ConnectorObjectNotFound'],
     run: async ({ path: { id, objectType, externalId }, caller }) =>
-      okVersioned(await readConnectorObject(id, objectType, externalId, caller, deps), toConnectorObjectDto),
+      okVersioned(await readConnectorObject(id, objectType, externalId, caller, deps), (value) => value),
   }),
   route('PUT', '/{id}/data/{connectorObjectId}', {
     operationId: 'replaceConnectorObject',
@@ -153,7 +161,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     reply: { status: 200, schema: ConnectorObjectDto, versioned: true },
     refusals: ['ConnectorObjectNotFound', 'PreconditionFailed', ...WRITE_REFUSALS, ...DATA_REFUSALS],
     run: async ({ path: { id, connectorObjectId: objectId }, body, ifMatch, caller }) => {
-      return okVersioned(await replaceConnectorObject(id, objectId, body, ifMatch, caller, deps), toConnectorObjectDto)
+      return okVersioned(await replaceConnectorObject(id, objectId, body, ifMatch, caller, deps), (value) => value)
     },
   }),
   route('DELETE', '/{id}/data/{connectorObjectId}', {

@@ -117,6 +117,8 @@ const planRoute = (deps: ConnectorDataDependencies): Route =>
     run: async ({ path: { id }, body, caller: { tenantId } }) => ok(await planConnector(tenantId, id, body, deps)),
   })
 
+const TYPE_REFUSALS = ['AttributeTypeConflict', 'AttributeValuesDoNotFit', 'ConditionsDoNotFit'] as const
+
 const managingRoutes = (deps: ConnectorDependencies): Route[] => [
   route('POST', '/', {
     operationId: 'createConnector',
@@ -131,7 +133,7 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
     identity: 'optional',
     body: NewConnector,
     reply: { status: 201, schema: Guid },
-    refusals: ['QuotaExceeded'],
+    refusals: ['QuotaExceeded', ...TYPE_REFUSALS],
     run: async ({ body, caller, creation }) =>
       created(PREFIXES.connectors, (await createConnector(body, caller, deps, creation)).id),
   }),
@@ -143,7 +145,7 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
     identity: 'optional',
     body: ConnectorUpdate,
     reply: { status: 200, schema: ConnectorRecord, versioned: true },
-    refusals: ['ConnectorNotFound', 'PreconditionFailed', 'StaleVersion'],
+    refusals: ['ConnectorNotFound', 'PreconditionFailed', 'StaleVersion', ...TYPE_REFUSALS],
     run: async ({ path: { id }, body, ifMatch, caller }) =>
       connectorResult(
         await withDeliveries(caller.tenantId, await updateConnector(id, body, ifMatch, caller, deps), deps),
@@ -153,12 +155,20 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
     operationId: 'deleteConnector',
     summary: 'Delete a connector',
     description:
-      'A connector with live objects cannot be deleted. Repeat the request to complete an interrupted deletion. Of two ' +
+      'A connector with live objects cannot be deleted, nor one whose `attributeTypes` values or conditions of the tenant ' +
+      'still need. Repeat the request to complete an interrupted deletion. Of two ' +
       'concurrent deletions, one returns 404.',
     roles: MANAGERS,
     identity: 'optional',
     reply: { status: 200, schema: Type.Null() },
-    refusals: ['ConnectorNotFound', 'ConnectorInUse', 'PreconditionFailed', 'StaleVersion'],
+    refusals: [
+      'ConnectorNotFound',
+      'ConnectorInUse',
+      'AttributeValuesDoNotFit',
+      'ConditionsDoNotFit',
+      'PreconditionFailed',
+      'StaleVersion',
+    ],
     run: async ({ path: { id }, ifMatch, caller }) => deleted(deleteConnector(id, ifMatch, caller, deps)),
   }),
 ]

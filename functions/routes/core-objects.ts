@@ -234,7 +234,7 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
 
 const objectsByIds = (
   objectType: ObjectType,
-  deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess'>,
+  deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess' | 'rowSettings'>,
 ): Route =>
   route('POST', `${NAMES[objectType].path}/multiple`, {
     operationId: `readSeveral${NAMES[objectType].many}`,
@@ -247,7 +247,9 @@ const objectsByIds = (
     run: async ({ body, caller }) => ok(await readSeveral(objectType, body.ids, false, caller, deps)),
   })
 
-const orgUnitsByIds = (deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess'>): Route =>
+const orgUnitsByIds = (
+  deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess' | 'rowSettings'>,
+): Route =>
   route('POST', '/orgunits/multiple', {
     operationId: 'readSeveralOrgUnits',
     summary: 'Get org units by id',
@@ -263,7 +265,7 @@ const orgUnitsByIds = (deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | '
 
 const relationshipsOf = (
   end: 'identity' | 'orgUnit',
-  deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess'>,
+  deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess' | 'rowSettings'>,
 ): Route =>
   route('GET', `${NAMES[end].path}/{id}/relationships`, {
     operationId: `listRelationshipsOf${NAMES[end].one}`,
@@ -275,7 +277,9 @@ const relationshipsOf = (
     run: async ({ path: { id }, caller }) => ok(await readRelationshipsOf(end, id, caller, deps)),
   })
 
-const deprecatedRelationships = (deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess'>): Route =>
+const deprecatedRelationships = (
+  deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'objectAccess' | 'rowSettings'>,
+): Route =>
   route('GET', '/relationships/identity/{identityId}', {
     operationId: 'listRelationshipsByIdentity',
     summary: 'List the relationships of an identity (deprecated)',

@@ -1,4 +1,6 @@
+import { type AttributeTypes, customTypesOf } from '../../shared/domain/connectors/attribute-types.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
+import type { CustomTypes } from '../../shared/domain/core/custom-types.ts'
 import type { ApiCall } from './api-connection.ts'
 
 /** The key of an object within its connector. */
@@ -23,6 +25,8 @@ type ItemResult = {
 }
 
 export type ConnectorSpace = {
+  /** The types of the tenant's custom attributes. */
+  readTypes(): Promise<CustomTypes>
   /** All objects by key. @param onPage receives the number of objects read so far */
   readAll(onPage: (count: number) => void): Promise<Map<string, SpaceObject>>
   write(items: readonly SpaceItem[]): Promise<readonly ItemResult[]>
@@ -36,8 +40,13 @@ export function connectorSpace(
   call: ApiCall,
   digestOf: (data: unknown) => string,
 ): ConnectorSpace {
-  const path = `/iamcore/beta/sync/connectors/${encodeURIComponent(connectorId)}/data`
+  const connector = `/iamcore/beta/sync/connectors/${encodeURIComponent(connectorId)}`
+  const path = `${connector}/data`
   return {
+    async readTypes() {
+      const { data } = await call('GET', `${connector}/attribute-types`)
+      return customTypesOf([{ attributeTypes: data as AttributeTypes }])
+    },
     async readAll(onPage) {
       const objects = new Map<string, SpaceObject>()
       let query: string | undefined = `pageSize=${PAGE_SIZE}`

@@ -2,6 +2,7 @@ import { CsvError, type Parser, parse } from 'csv-parse'
 import { parse as parseText } from 'csv-parse/sync'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { attributeDefinition } from '../../shared/domain/core/core-object.ts'
+import { type CustomTypes, customTypeOf, isCustomAttribute } from '../../shared/domain/core/custom-types.ts'
 import { LINE_BREAK } from './file-text.ts'
 
 /** One record of a CSV text, with the line on which it begins, counted from 1. */
@@ -97,15 +98,20 @@ const LIST_SEPARATOR = '|'
 
 /**
  * Converts the cells of a CSV row to the data of a connector object. A reference is an external ID, lists are separated
- * by `|`, empty cells are omitted. Invalid values are sent unchanged: the API reports them with a precise message.
+ * by `|`, also those of a custom attribute of type `StringList`, empty cells are omitted. Invalid values are sent unchanged: the API reports them with a precise message.
  */
-export function dataOfCells(objectType: ObjectType, cells: ReadonlyMap<string, string>): Record<string, unknown> {
+export function dataOfCells(
+  objectType: ObjectType,
+  cells: ReadonlyMap<string, string>,
+  types: CustomTypes,
+): Record<string, unknown> {
   return Object.fromEntries(
-    [...cells].flatMap(([name, cell]) => (cell === '' ? [] : [[name, valueOfCell(objectType, name, cell)]])),
+    [...cells].flatMap(([name, cell]) => (cell === '' ? [] : [[name, valueOfCell(objectType, name, cell, types)]])),
   )
 }
 
-function valueOfCell(objectType: ObjectType, name: string, cell: string): unknown {
+function valueOfCell(objectType: ObjectType, name: string, cell: string, types: CustomTypes): unknown {
+  if (isCustomAttribute(name)) return customTypeOf(types, objectType, name) === 'StringList' ? listed(cell) : cell
   switch (attributeDefinition(objectType, name)?.kind) {
     case 'boolean':
       return asBoolean(cell)

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { attributeNamed, schemaName } from '../../shared/domain/core/attribute-names.ts'
 import { attributeDefinition, OBJECT_TYPES, type ObjectType } from '../../shared/domain/core/core-object.ts'
+import { type CustomTypes, NO_CUSTOM_TYPES } from '../../shared/domain/core/custom-types.ts'
 import { type CsvDelimiter, dataOfCells, readCsv, recognisedDelimiter } from './csv.ts'
 import { type FileEncoding, type FileText, LINE_BREAK, type RecognisedEncoding, readFileText } from './file-text.ts'
 import { ImportError } from './terminal.ts'
@@ -63,12 +64,14 @@ export type FileFormat = RecognisedEncoding & { readonly file: string; readonly 
 /**
  * Reads the entries of a file, as a stream. An invalid line does not end the file.
  * @param onFormat receives the format of the file before its first entry
+ * @param types Of the tenant's custom attributes.
  * @throws ImportError if the file is not in the encoding, or has no valid header
  */
 export async function* readImportFile(
   file: string,
   encoding: FileEncoding,
   onFormat: (format: FileFormat) => void,
+  types: CustomTypes = NO_CUSTOM_TYPES,
 ): AsyncGenerator<FileEntry> {
   const texts = readFileText(file, encoding)
   const first = await texts.next()
@@ -83,7 +86,7 @@ export async function* readImportFile(
   const required = type === undefined ? [EXTERNAL_ID] : [EXTERNAL_ID, schemaName(type, EXTERNAL_ID)]
   const delimiter = recognisedDelimiter(first.value.text, required)
   onFormat({ ...recognised, delimiter })
-  yield* readCsvFile(file, all, delimiter)
+  yield* readCsvFile(file, all, delimiter, types)
 }
 
 async function* withFirst(first: FileText, others: AsyncIterable<FileText>): AsyncGenerator<FileText> {
@@ -95,12 +98,13 @@ async function* readCsvFile(
   file: string,
   texts: AsyncIterable<FileText>,
   delimiter: CsvDelimiter,
+  types: CustomTypes,
 ): AsyncGenerator<FileEntry> {
   let header: readonly string[] | undefined
   for await (const record of readCsv(contentOf(texts), delimiter)) {
     if ('reason' in record) yield { file, ...record, reason: `${record.reason}; the rest of the file was not read` }
     else if (header === undefined) header = checkedHeader(file, record.fields)
-    else yield objectOfRow(file, record.line, header, record.fields)
+    else yield objectOfRow(file, record.line, { header, types }, record.fields)
   }
 }
 
@@ -129,7 +133,9 @@ function attributeOfColumn(objectType: ObjectType, name: string): string {
   return named?.objectType === objectType ? named.attribute : name
 }
 
-function objectOfRow(file: string, line: number, header: readonly string[], fields: readonly string[]): FileEntry {
+type Columns = { readonly header: readonly string[]; readonly types: CustomTypes }
+
+function objectOfRow(file: string, line: number, { header, types }: Columns, fields: readonly string[]): FileEntry {
   if (fields.length !== header.length) {
     return { file, line, reason: `the line has ${fields.length} fields, the header has ${header.length}` }
   }
@@ -139,7 +145,7 @@ function objectOfRow(file: string, line: number, header: readonly string[], fiel
   if ('reason' in names) return { file, line, ...names }
   for (const name of ['objectType', EXTERNAL_ID, PREVIOUS_EXTERNAL_ID]) cells.delete(name)
   const attributes = new Map([...cells].map(([name, cell]) => [attributeOfColumn(names.objectType, name), cell]))
-  return { file, line, ...names, data: dataOfCells(names.objectType, attributes) }
+  return { file, line, ...names, data: dataOfCells(names.objectType, attributes, types) }
 }
 
 async function* readJsonLines(file: string, texts: AsyncIterable<FileText>): AsyncGenerator<FileEntry> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parseObjectData } from '../../shared/domain/connectors/object-data.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
+import { asTyped, type CustomTypes, NO_CUSTOM_TYPES } from '../../shared/domain/core/custom-types.ts'
 import { nameOf, type SpaceItem, type SpaceObject } from './connector-space.ts'
 import type { FileEntry, FileObject, InvalidLine } from './import-file.ts'
 import { isInvalid } from './import-file.ts'
@@ -35,11 +36,13 @@ export function digestOfData(data: unknown): string {
 /**
  * Compares the files with the objects of the connector. Referenced objects are written before the objects that refer to
  * them, and deleted after them.
+ * @param types Of the tenant's custom attributes.
  */
 export async function planImport(
   entries: AsyncIterable<FileEntry>,
   present: ReadonlyMap<string, SpaceObject>,
   deletesMissing: boolean,
+  types: CustomTypes = NO_CUSTOM_TYPES,
 ): Promise<ImportPlan> {
   const [invalidLines, changed, named]: [InvalidLine[], PlannedItem[], Map<string, FileObject>] = [[], [], new Map()]
   const counts = { lines: 0, created: 0, updated: 0, unchanged: 0 }
@@ -47,7 +50,7 @@ export async function planImport(
   let hasUnnamed = false
   for await (const entry of entries) {
     counts.lines += 1
-    const checked = checkedEntry(entry, named)
+    const checked = checkedEntry(entry, named, types)
     if (isInvalid(entry)) hasUnnamed = true
     else allNames.add(nameOf(entry))
     if (isInvalid(checked)) {
@@ -80,15 +83,15 @@ export async function planImport(
   }
 }
 
-/** The entry with its data as the service stores them, or an invalid line with all errors. */
-function checkedEntry(entry: FileEntry, named: ReadonlyMap<string, FileObject>): FileEntry {
+/** The entry with its data as the service returns them, or an invalid line with all errors. */
+function checkedEntry(entry: FileEntry, named: ReadonlyMap<string, FileObject>, types: CustomTypes): FileEntry {
   if (isInvalid(entry)) return entry
   const { file, line, objectType } = entry
   const first = named.get(nameOf(entry))
   if (first !== undefined) return { file, line, reason: `${nameOf(entry)} is already in ${first.file}:${first.line}` }
-  const { data, faults } = parseObjectData(objectType, entry.data, '')
+  const { data, faults } = parseObjectData(objectType, entry.data, '', types)
   if (faults.length > 0) return { file, line, reason: faults.map(({ message }) => message).join('; ') }
-  return { ...entry, data }
+  return { ...entry, data: asTyped(objectType, data, types) }
 }
 
 const deletionOf = ({ objectType, externalId }: SpaceObject): PlannedItem => ({

@@ -1,4 +1,5 @@
 import { ATTRIBUTES, CUSTOM_ATTRIBUTE_PREFIX, OBJECT_TYPES } from '../../shared/domain/core/core-object.ts'
+import type { CustomTypes } from '../../shared/domain/core/custom-types.ts'
 import { chunkWithin } from '../../shared/kernel/chunk.ts'
 import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import type { ConnectorSpace, SpaceObject } from './connector-space.ts'
@@ -31,11 +32,13 @@ const WARNINGS_SHOWN_COUNT = 10
 export async function runImport(options: ImportOptions, around: ImportContext): Promise<number> {
   const { space, progress, say } = around
   const files = await filesToImport(options.path)
+  const types = await space.readTypes()
   const present = await space.readAll((count) => progress.show('Reading the connector', count, undefined))
   progress.end()
   const formats: FileFormat[] = []
   const onFormat = (format: FileFormat): void => void formats.push(format)
-  const plan = await planImport(entriesOf(files, options.encoding, onFormat, progress), present, options.deletesMissing)
+  const entries = entriesOf(files, { encoding: options.encoding, types }, onFormat, progress)
+  const plan = await planImport(entries, present, options.deletesMissing, types)
   progress.end()
   for (const format of formats) say(`${format.file}: ${describedFormat(format)}`)
   printPlan(plan, options, say)
@@ -61,13 +64,13 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
 
 async function* entriesOf(
   files: readonly string[],
-  encoding: FileEncoding,
+  { encoding, types }: { readonly encoding: FileEncoding; readonly types: CustomTypes },
   onFormat: (format: FileFormat) => void,
   progress: Progress,
 ): AsyncGenerator<FileEntry> {
   let count = 0
   for (const file of files) {
-    for await (const entry of readImportFile(file, encoding, onFormat)) {
+    for await (const entry of readImportFile(file, encoding, onFormat, types)) {
       count += 1
       progress.show('Reading lines', count, undefined)
       yield entry

@@ -82,7 +82,7 @@ var containers = [
     defaultTtl: null
     uniqueKeys: []
     includedPaths: [{ path: '/*' }]
-    excludedPaths: [{ path: '/"_etag"/?' }]
+    excludedPaths: [{ path: '/attributeTypes/*' }, { path: '/"_etag"/?' }]
     compositeIndexes: []
   }
   {

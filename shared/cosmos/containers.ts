@@ -48,7 +48,7 @@ export const CONTAINERS = [
     ],
     unindexed: ['/contributors/*', '/changes/*'],
   },
-  { id: 'connectors', partitionKey: '/tenantId' },
+  { id: 'connectors', partitionKey: '/tenantId', unindexed: ['/attributeTypes/*'] },
   {
     id: 'connectorObjects',
     partitionKey: '/tenantId',

@@ -10,6 +10,7 @@ const OPERATOR_MEANINGS: Record<Operator, string> = {
   NotEquals: 'They are not the same, or the attribute is missing.',
   Contains: 'A text contains the value; a list has it as an entry.',
   NotContains: 'It does not, or the attribute is missing.',
+  ContainsAny: `A list of texts has at least one of up to ${MAX_ENTRY_COUNT} values as an entry.`,
   StartsWith: 'A text starts with the value.',
   EndsWith: 'A text ends with the value.',
   In: `The value is one of a list of up to ${MAX_ENTRY_COUNT} values.`,
@@ -123,11 +124,14 @@ ${table(
     ],
     ['Guid', 'The id of an object, in any case.'],
     ['List, ExternalList, Array', 'One entry of the list.'],
+    ['StringList', 'One text of the list, with its case; with <code>ContainsAny</code> a list of texts.'],
   ],
 )}
 <p>A value can be another attribute of the same row, of the same type: <code>{ "attribute": "identityId" }</code>. With
-<code>Contains</code>, a list is compared with the id of an object. Such a value takes no function, and is not allowed with
-<code>In</code>.</p>`
+<code>Contains</code>, a list is compared with the id of an object, a StringList with a String. Such a value takes no function, and is not allowed with
+<code>In</code> and <code>ContainsAny</code>.</p>
+<p>Attributes of one’s own are of type String, unless a connector gives them another type with <code>attributeTypes</code>:
+Integer, Boolean, DateTime or StringList. A value that does not read as its type counts as missing.</p>`
 
 function operators(): string {
   const types = Object.entries(OPERATORS_OF)

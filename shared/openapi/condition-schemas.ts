@@ -1,8 +1,9 @@
+import { CUSTOM_TYPES } from '../domain/core/custom-types.ts'
 import { MAX_DEPTH, MAX_ENTRY_COUNT, MAX_LEAF_COUNT } from '../domain/criteria/check-condition.ts'
 import { GROUP_OPERATORS, GROUP_RANGES, OPERATORS, type Operator } from '../domain/criteria/condition.ts'
 import { comparedType } from '../domain/criteria/field-expression.ts'
 import { HIDDEN } from '../domain/criteria/hidden-values.ts'
-import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../domain/criteria/operators-of-types.ts'
+import { MEMBERSHIP_OPERATORS, OPERATORS_OF, takesList } from '../domain/criteria/operators-of-types.ts'
 import {
   type AttributeType,
   conditionSchema,
@@ -37,6 +38,10 @@ const VALUES: Record<AttributeType, JsonObject> = {
   List: TEXT,
   ExternalList: TEXT,
   Array: TEXT,
+  StringList: {
+    type: ['string', 'number', 'boolean'],
+    description: 'A text, compared with each text of the list, case-sensitive.',
+  },
 }
 
 /** What `field` may contain, by the type of the attribute. */
@@ -137,11 +142,11 @@ const EXPLAINED_LEAF: JsonObject = {
       description:
         'The value on the row after the functions of `field`. Null when the attribute is missing, `hidden` when the ' +
         'caller may not read it. For `memberOfCollection`, those collections of the leaf that the row is a member of.',
-      anyOf: [{ type: ['string', 'boolean', 'null'] }, { type: 'array', items: { type: 'string' } }],
+      anyOf: [{ type: ['string', 'number', 'boolean', 'null'] }, { type: 'array', items: { type: 'string' } }],
     },
     compared: {
       description: 'Where the value is an attribute: its value on the row, null when it is missing.',
-      anyOf: [{ type: ['string', 'boolean', 'null'] }, { type: 'array', items: { type: 'string' } }],
+      anyOf: [{ type: ['string', 'number', 'boolean', 'null'] }, { type: 'array', items: { type: 'string' } }],
     },
     decides: {
       type: 'boolean',
@@ -196,13 +201,16 @@ function attributeLeaves(): Leaf[] {
     attributes.filter(([name]) => name !== MEMBER_OF_COLLECTION),
     ([, type]) => type,
   )
-  return [...byType].map(([type, entries]) => {
-    const ids = entries.map(([name]) => name)
+  const types = new Set([...byType.keys(), ...CUSTOM_TYPES])
+  return [...types].map((type) => {
+    const ids = (byType.get(type) ?? []).map(([name]) => name)
     const custom: JsonObject = { type: 'string', pattern: '^(identity|orgUnit|relationship)Custom/' }
+    const hasCustom = (CUSTOM_TYPES as readonly AttributeType[]).includes(type)
+    const forms = [...(ids.length > 0 ? [words(ids)] : []), ...(hasCustom ? [custom] : [])]
     return {
       component: `${type}Condition`,
       description: `Compares an attribute of type ${type}.`,
-      id: type === 'String' ? { anyOf: [words(ids), custom] } : words(ids),
+      id: forms.length === 1 ? (forms[0] as JsonObject) : { anyOf: forms },
       field: { type: 'string', description: FIELDS[type] ?? 'The same as `id`.' },
       operators: OPERATORS_OF[type],
       value: VALUES[comparedType(ids[0] ?? '', type)],
@@ -223,7 +231,7 @@ function membershipLeaf(): Leaf {
   }
 }
 
-/** `value` is a list for `In`, ignored for `IsNull`, and a single value for every other operator. */
+/** `value` is a list for `In` and `ContainsAny`, ignored for `IsNull`, and a single value for every other operator. */
 function leafSchema({ description, id, field, operators, value, operand }: Leaf): JsonObject {
   const list: JsonObject = { type: 'array', maxItems: MAX_ENTRY_COUNT, items: value }
   const ignored: JsonObject = { description: 'Ignored, and not stored. `false` is refused.' }
@@ -236,15 +244,11 @@ function leafSchema({ description, id, field, operators, value, operand }: Leaf)
     properties: { id, field },
     anyOf: [
       ...form(
-        operators.filter((operator) => operator !== 'In' && operator !== 'IsNull'),
+        operators.filter((operator) => !takesList(operator) && operator !== 'IsNull'),
         ['operator', 'value'],
         operand === undefined ? value : { anyOf: [value, operand] },
       ),
-      ...form(
-        operators.filter((operator) => operator === 'In'),
-        ['operator', 'value'],
-        list,
-      ),
+      ...form(operators.filter(takesList), ['operator', 'value'], list),
       ...form(
         operators.filter((operator) => operator === 'IsNull'),
         ['operator'],

@@ -30,6 +30,14 @@ const VALUES: Record<AttributeKind, JsonObject> = {
   references: { type: 'array', items: REFERENCE },
 }
 
+const CUSTOM_VALUE: JsonObject = {
+  type: ['string', 'integer', 'boolean', 'array'],
+  items: { type: 'string' },
+  description:
+    'A value of the type that a connector gives to the attribute with `attributeTypes`, or a string that reads as it. ' +
+    'Without a type, a string.',
+}
+
 const COMPONENTS: Record<ObjectType, string> = {
   identity: 'IdentityData',
   orgUnit: 'OrgUnitData',
@@ -66,7 +74,7 @@ function dataOf(objectType: ObjectType): JsonObject {
   return {
     type: 'object',
     properties: Object.fromEntries(attributes.map(([name, { kind }]) => [name, orNull(VALUES[kind])])),
-    patternProperties: { '^custom/': orNull({ type: 'string' }) },
+    patternProperties: { '^custom/': orNull(CUSTOM_VALUE) },
     additionalProperties: false,
   }
 }

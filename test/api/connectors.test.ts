@@ -33,7 +33,10 @@ describe('connectors', () => {
     const { createdAt, updatedAt, createdBy, ...rest } = body.data
     const trust = { bindsAccounts: true, authority: 'Full', joinOn: ['nin', 'directoryObjectId'] }
     const objectCounts = { identity: 0, orgUnit: 0, relationship: 0 }
-    const state = { lastDeliveredAt: null, objectCounts, expectedIntervalHours: null, health: 'Healthy' }
+    const state = {
+      ...{ lastDeliveredAt: null, objectCounts, expectedIntervalHours: null, health: 'Healthy' },
+      attributeTypes: [],
+    }
     assert.deepEqual(rest, { id, name: 'HR', clientId, softDeletionDays: 90, enabled: true, ...trust, ...state })
     assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/)
     const later = await Promise.all(['B', 'C'].map((name) => admin('POST', CONNECTORS, { name, clientId })))
@@ -125,7 +128,7 @@ describe('connectors', () => {
     await admin('DELETE', path)
     const entries = (await admin('GET', `${path}/audit`)).body.data as Record<string, unknown>[]
     const trust = { authority: 'Full', joinOn: ['nin', 'directoryObjectId'], expectedIntervalHours: null }
-    const settings = { clientId, softDeletionDays: 90, enabled: true, ...trust }
+    const settings = { clientId, softDeletionDays: 90, enabled: true, ...trust, attributeTypes: [] }
     assert.deepEqual(
       entries.map(({ action, before, after }) => ({ action, before, after })),
       [

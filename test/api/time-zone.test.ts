@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { NO_CUSTOM_TYPES } from '../../shared/domain/core/custom-types.ts'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { updateLinkSettings } from '../../shared/domain/group-links/link-settings.ts'
 import { withRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
@@ -18,6 +19,8 @@ const setZone = (tenantId: string, timeZone: string) =>
   )
 const leaf = (id: string, operator: string, value: unknown, field = id) => ({ id, field, operator, value })
 const all = (...conditions: object[]) => ({ groupOperator: 'AND', conditions })
+
+const NO_TYPES = async () => NO_CUSTOM_TYPES
 
 type Tenant = ReturnType<typeof criteriaTenant>
 const members = async ({ send }: Tenant, id: string): Promise<string[]> =>
@@ -96,7 +99,7 @@ describe('The time zone of a tenant', () => {
     const schedule = evaluationSchedule({
       ...process,
       nowMs: () => service.clock.nowMs,
-      rowSettings: withRowSettings(process.linkSettings, nextMinuteMs).rowSettings,
+      rowSettings: withRowSettings(process.linkSettings, NO_TYPES, nextMinuteMs).rowSettings,
       inputs: { hasFurtherWrites: async () => false },
     })
     const isDue = async () => (await schedule.coveredUntil(tenant.tenantId, undefined)) === undefined
@@ -122,7 +125,7 @@ describe('The settings by which an instance reads rows', () => {
   it('are those that it has changed itself at once, and those of others after 20 seconds', async () => {
     const { tenant } = await populated()
     let elapsedMs = 1_000
-    const [first, second] = [0, 1].map(() => withRowSettings(process.linkSettings, () => elapsedMs))
+    const [first, second] = [0, 1].map(() => withRowSettings(process.linkSettings, NO_TYPES, () => elapsedMs))
     const zones = async () =>
       [await first?.rowSettings.of(tenant.tenantId), await second?.rowSettings.of(tenant.tenantId)].map(
         (each) => each?.zone.name,

@@ -16,7 +16,7 @@ import {
   formsOf,
   newForm,
 } from '../../functions/console/condition/field-form.ts'
-import { withAttribute } from '../../functions/console/condition/leaf-changes.ts'
+import { operandTypes, withAttribute, withOperator } from '../../functions/console/condition/leaf-changes.ts'
 import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
 import { GROUP_OPERATORS, type WireGroup } from '../../shared/domain/criteria/condition.ts'
 import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../../shared/domain/criteria/operators-of-types.ts'
@@ -26,6 +26,8 @@ const SCHEMA = new Map([
   ...storedConditionSchema(),
   ['identityCustom/a,b', 'String'],
   ['identityCustom/(c)', 'String'],
+  ['identityCustom/grade', 'Integer'],
+  ['identityCustom/courses', 'StringList'],
 ] as const)
 
 const wholeNumber = fc.integer({ min: 0, max: 99 })
@@ -137,5 +139,27 @@ describe('The condition builder', () => {
     const several = { ...before, operator: 'In', value: ['Nurse', 'Teacher'] } as const
     assert.deepEqual(changed(several, 'identityId'), ['identityId', 'identityId', 'In', undefined])
     assert.deepEqual(changed(several, 'orgUnitDeputies').slice(1), ['orgUnitDeputies', 'Contains', undefined])
+    const courses = {
+      ...several,
+      id: 'identityCustom/courses',
+      field: 'identityCustom/courses',
+      operator: 'ContainsAny',
+    } as const
+    assert.deepEqual(changed(courses, 'identityCustom/grade').slice(2), ['Equals', undefined])
+  })
+
+  it('has a list of values for the operators that compare with one, and offers texts to compare with a list of texts', () => {
+    const contains = {
+      ...newLeaf(),
+      id: 'identityCustom/courses',
+      field: 'identityCustom/courses',
+      operator: 'Contains',
+      value: 'a',
+    } as const
+    const several = withOperator(contains, 'ContainsAny')
+    assert.deepEqual(several, { operator: 'ContainsAny', value: ['a'] })
+    assert.deepEqual(withOperator({ ...contains, ...several }, 'NotContains'), { operator: 'NotContains', value: 'a' })
+    assert.deepEqual(operandTypes(contains, 'StringList'), ['String'])
+    assert.deepEqual(operandTypes({ ...contains, operator: 'ContainsAny' }, 'StringList'), [])
   })
 })

@@ -112,9 +112,8 @@ export function dataJourneys(world: () => ConsoleWorld): void {
     await heading(page, 'Overview').waitFor()
     await page.getByRole('button', { name: /^Find/ }).click()
     await page.getByRole('combobox').fill('needle')
-    await page.getByRole('option', { name: /Needle in a haystack .*Collection/ }).waitFor()
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('Enter')
+    // A click needs what is found to be in the window, and nothing before it.
+    await page.getByRole('option', { name: /Needle in a haystack .*Collection/ }).click()
     await heading(page, 'Needle in a haystack').waitFor()
     assert.equal(new URL(page.url()).pathname, `/console/collections/${id}`)
   })

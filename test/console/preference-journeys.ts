@@ -29,6 +29,11 @@ export function preferenceJourneys(world: () => ConsoleWorld): void {
   journey(world, 'explains the choice of mails in Norwegian on a phone', async (world) => {
     const page = await world().openAs('colleague', '/notifications', PHONE)
     await page.getByText('Én e-post klokken 07.00, hvis det er noe å fortelle.').waitFor()
+    await page.getByRole('radio', { name: 'Én gang om dagen' }).click()
+    assert.equal(await page.getByRole('radio', { name: 'Én gang om dagen' }).isChecked(), true)
+    const [choice, save] = [page.getByRole('group'), page.getByRole('button', { name: 'Lagre' })]
+    const [above, below] = [await choice.boundingBox(), await save.boundingBox()]
+    assert.ok(above !== null && below !== null && above.y + above.height <= below.y, 'the choice is above its button')
     await assertNarrow(page, 360)
     await assertSound(page)
   })

@@ -4,7 +4,10 @@ import { describe, it } from 'node:test'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
 import { queryAll } from '../../shared/cosmos/documents.ts'
 import { cosmosSavedRowsStore } from '../../shared/cosmos/members/saved-rows-store.ts'
+import { NO_CUSTOM_TYPES } from '../../shared/domain/core/custom-types.ts'
+import { DEFAULT_ROW_SETTINGS } from '../../shared/domain/tenant-index/row-settings.ts'
 import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
+import type { TextValues } from '../../shared/domain/tenant-index/rows/column-values.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { directDatabase } from '../support/contract/direct-database.ts'
 import { localAccount } from '../support/contract/local-database.ts'
@@ -21,12 +24,17 @@ const reasons: string[] = []
 const log = { info: () => undefined, error: () => undefined, warn: (event: string) => void reasons.push(event) }
 
 /** The rows of an instance that has just started. */
-const newSnapshots = () => {
+const newSnapshots = (types = NO_CUSTOM_TYPES) => {
   const store = cosmosSavedRowsStore(members, () => clock.nowMs)
   const saving = { store, log, nowMs: () => clock.nowMs }
   return new TenantSnapshots(
     cosmosCoreObjectChanges(coreObjects, () => clock.nowMs),
-    { maxBytes: 1_000_000_000, elapsedMs: () => clock.nowMs, saving },
+    {
+      maxBytes: 1_000_000_000,
+      elapsedMs: () => clock.nowMs,
+      saving,
+      settings: { of: async () => ({ ...DEFAULT_ROW_SETTINGS, types }) },
+    },
   )
 }
 
@@ -123,6 +131,24 @@ describe('The saved rows of a tenant', () => {
       await snapshots.saveIfDue(tenantId)
       assert.ok((await chargeOf(() => newSnapshots().fresh(tenantId))) < 20, `damage ${index} is repaired`)
     }
+  })
+
+  it('are not used by an instance that reads custom attributes by other types, which are saved in its place', async () => {
+    const attributes = (index: number) => ({ 'custom/grade': ['007', 'x', '12'][index % 3] as string })
+    const graded = people.map((object, index) => ({ ...object, attributes: attributes(index) }))
+    const typesOfPeople = new Map([['identityCustom/grade', 'Integer'] as const])
+    const tenantId = await savedTenantOf(graded)
+    clock.nowMs += HOUR_MS
+    const typed = newSnapshots(typesOfPeople)
+    const grades = async (snapshots: TenantSnapshots) => {
+      const { dictionary } = (await snapshots.fresh(tenantId)).tables.identity.column('custom/grade')
+        .values as TextValues
+      return Array.from({ length: dictionary.size - 1 }, (_, index) => dictionary.textOf(index + 1)).sort()
+    }
+    assert.deepEqual(await grades(typed), ['12', '7'])
+    await typed.saveIfDue(tenantId)
+    assert.ok((await chargeOf(() => grades(newSnapshots(typesOfPeople)))) < 20)
+    assert.deepEqual(await grades(newSnapshots()), ['007', '12', 'x'])
   })
 
   it('are saved again by an instance that keeps them in memory, before they expire and after many changes', async () => {

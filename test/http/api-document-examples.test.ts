@@ -3,7 +3,9 @@ import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { routeTables } from '../../functions/routes/all-routes.ts'
+import { CORE_DATA_EXAMPLES } from '../../functions/routes/examples/core-data-examples.ts'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
+import { customTypesOf } from '../../shared/domain/connectors/attribute-types.ts'
 import { parseBatchItems } from '../../shared/domain/connectors/object-input.ts'
 import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
 import { storedConditionSchema } from '../../shared/domain/criteria/schema.ts'
@@ -78,7 +80,11 @@ describe('the examples of the description', () => {
       for (const condition of conditionsIn(body)) assert.ok(checkCondition(condition, storedConditionSchema()).ok)
       if (route.operationId === 'writeConnectorBatch') {
         const { items } = body as { items: unknown[] }
-        assert.ok(runToCompletion(parseBatchItems(items)).every((item) => 'write' in item))
+        assert.ok(
+          runToCompletion(parseBatchItems(items, customTypesOf([CORE_DATA_EXAMPLES.NewConnector]))).every(
+            (item) => 'write' in item,
+          ),
+        )
       }
     }
   })

@@ -15,6 +15,7 @@ const CONNECTOR = {
   authority: 'Full',
   joinOn: ['nin', 'directoryObjectId'],
   expectedIntervalHours: null,
+  attributeTypes: [],
   lastDeliveredAt: null,
   objectCounts: { identity: 0, orgUnit: 0, relationship: 0 },
   health: 'Healthy',

@@ -8,7 +8,7 @@ import { COMPUTED_ATTRIBUTES } from '../../shared/domain/criteria/computed-attri
 import { OPERATORS } from '../../shared/domain/criteria/condition.ts'
 import { FUNCTION_TYPES } from '../../shared/domain/criteria/field-expression.ts'
 import { proofsTask } from '../../shared/domain/criteria/proofs/prove-condition.ts'
-import { conditionSchema } from '../../shared/domain/criteria/schema.ts'
+import { storedConditionSchema } from '../../shared/domain/criteria/schema.ts'
 import { fileResponder, type PublicFiles } from '../../shared/http/public-files.ts'
 import { runToCompletion } from '../../shared/kernel/cooperative-scheduler.ts'
 import { conditionLanguagePage } from '../../shared/openapi/condition-language-page.ts'
@@ -167,9 +167,13 @@ describe('the page about the language of conditions', () => {
     assert.doesNotMatch(html, /<script|<style|style=/)
   })
 
+  const TYPES = new Map([
+    ['identityCustom/grade', 'Integer'],
+    ['identityCustom/courses', 'StringList'],
+  ] as const)
   for (const { meaning, condition } of CONDITION_EXAMPLES) {
     it(`shows a condition that is accepted without warnings: ${meaning}`, () => {
-      const check = checkCondition(condition, conditionSchema({ identity: [], orgUnit: [], relationship: [] }))
+      const check = checkCondition(condition, storedConditionSchema(TYPES))
       assert.ok(check.ok, JSON.stringify(check))
       assert.deepEqual(runToCompletion(proofsTask(check.condition.root)), [])
     })

@@ -24,6 +24,7 @@ async function importLacking(missingCount: number, ask: Ask | undefined, isConfi
     digest: digestOfData({}),
   }))
   const space = {
+    readTypes: async () => new Map(),
     readAll: async () => new Map(objects.map((object) => [nameOf(object), object])),
     write: async (items: readonly SpaceItem[]) => {
       written.push(...items)

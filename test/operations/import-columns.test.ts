@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { type FileEntry, readImportFile } from '../../infra/import/import-file.ts'
+import type { CustomTypes } from '../../shared/domain/core/custom-types.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'))
 after(() => rmSync(folder, { recursive: true }))
 
-async function read(name: string, text: string): Promise<object[]> {
+async function read(name: string, text: string, types?: CustomTypes): Promise<object[]> {
   const file = join(folder, name)
   writeFileSync(file, text)
   const entries: FileEntry[] = []
-  for await (const entry of readImportFile(file, 'utf-8', () => undefined)) entries.push(entry)
+  for await (const entry of readImportFile(file, 'utf-8', () => undefined, types)) entries.push(entry)
   return entries.map(({ file: _file, line: _line, ...rest }) => rest)
 }
 
@@ -43,6 +44,13 @@ describe('The columns of a file', () => {
       { objectType: 'orgUnit', externalId: 'u', data: { displayName: 'Shop' } },
       { objectType: 'identity', externalId: 'a', data: { displayName: 'Ada' } },
     ])
+  })
+
+  it('have lists where the attribute is of type StringList', async () => {
+    const types = new Map([['identityCustom/courses', 'StringList'] as const])
+    const text = 'externalId,custom/courses,custom/grade,custom/other\na,First aid | Fire safety,9,b|c\n'
+    const data = { 'custom/courses': ['First aid', 'Fire safety'], 'custom/grade': '9', 'custom/other': 'b|c' }
+    assert.deepEqual(await read('identities.csv', text, types), [{ objectType: 'identity', externalId: 'a', data }])
   })
 
   it('are refused when two are the same attribute', async () => {

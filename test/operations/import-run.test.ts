@@ -18,6 +18,7 @@ async function deleteTwo(statuses: readonly number[]): Promise<{ code: number; s
   writeFileSync(path, 'externalId,displayName\nstays,New\n')
   const former = ['stays', 'first', 'second'].map((externalId) => ({ objectType: 'identity', externalId }) as const)
   const space: ConnectorSpace = {
+    readTypes: async () => new Map(),
     readAll: async () => new Map(former.map((each) => [nameOf(each), { ...each, digest: '' }])),
     write: async (items) =>
       items.map(({ op }, index) => ({

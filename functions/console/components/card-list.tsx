@@ -1,19 +1,8 @@
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { t } from '../language/texts.ts'
-import type { Column } from './list.tsx'
+import type { ListProps } from './list.tsx'
 import { Empty } from './loaded.tsx'
 import { Head, useSorted } from './sorted.tsx'
-
-export type CardListProps<Item> = {
-  readonly label: string
-  readonly items: readonly Item[]
-  readonly keyOf: (item: Item) => string
-  readonly columns: readonly Column<Item>[]
-  readonly empty: ComponentChildren
-  readonly loadMore?: (() => void) | undefined
-  readonly sortParameter?: string
-}
 
 const ROWS_AT_FIRST = 50
 
@@ -21,7 +10,7 @@ const ROWS_AT_FIRST = 50
  * A table of records whose rows are cards in a narrow window, so that nothing is beside it. The roles are written out:
  * browsers take them from cells that are not laid out as a table.
  */
-export function CardList<Item>(props: CardListProps<Item>) {
+export function CardList<Item>(props: ListProps<Item>) {
   const { label, items, keyOf, columns, empty, loadMore, sortParameter } = props
   const [count, setCount] = useState(ROWS_AT_FIRST)
   const { sorted, order, onSort } = useSorted(items, columns, sortParameter, loadMore === undefined)

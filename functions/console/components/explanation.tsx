@@ -53,7 +53,8 @@ function withActualValues({ groupOperator, over, conditions }: ExplainedGroup): 
   const nodes = conditions.flatMap((node): (WireGroup | WireLeaf)[] => {
     if ('groupOperator' in node) return [withActualValues(node)]
     const { id, field, operator, actual } = node
-    return typeof actual === 'boolean' || actual === null ? [node] : [node, { id, field, operator, value: actual }]
+    const isText = typeof actual === 'string' || Array.isArray(actual)
+    return !isText ? [node] : [node, { id, field, operator, value: actual }]
   })
   return { groupOperator, ...(over && { over }), conditions: nodes }
 }

@@ -10,7 +10,7 @@ export type Column<Item> = SortedColumn<Item> & {
   readonly isReused?: boolean
 }
 
-type ListProps<Item> = {
+export type ListProps<Item> = {
   readonly label: string
   readonly items: readonly Item[]
   readonly keyOf: (item: Item) => string
@@ -18,25 +18,8 @@ type ListProps<Item> = {
   readonly empty: ComponentChildren
   /** The parameter of the address that keeps the order. */
   readonly sortParameter?: string
-}
-
-/** A table of records. It scrolls sideways where it is wider than the window. */
-export function List<Item>({ label, items, keyOf, columns, empty, sortParameter }: ListProps<Item>) {
-  const { sorted, order, onSort } = useSorted(items, columns, sortParameter, true)
-  if (items.length === 0) return <Empty>{empty}</Empty>
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard (WCAG 2.1.1)
-    <section class="scroll" aria-label={label} tabIndex={0}>
-      <table>
-        <Head columns={columns} order={order} onSort={onSort} />
-        <tbody>
-          {sorted.map((item) => (
-            <Row key={keyOf(item)} item={item} itemKey={keyOf(item)} columns={columns} />
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
+  /** Loads the next items. Undefined when all are loaded. */
+  readonly loadMore?: (() => void) | undefined
 }
 
 type RowProps<Item> = {
@@ -85,18 +68,13 @@ class Row<Item> extends Component<RowProps<Item>> {
   }
 }
 
-type LongListProps<Item> = ListProps<Item> & {
-  /** Loads the next items when the end comes into view. Undefined when all are loaded. */
-  readonly loadMore?: (() => void) | undefined
-}
-
 /** Rows above and below the visible ones, so that scrolling by keyboard always has a next row. */
 const ROWS_AROUND = 6
 const ROWS_AT_FIRST = 30
 const LOADED_AHEAD_ROWS = 60
 
 /** A table of any number of records. Only the rows in view are in the document. All rows have the same height. */
-export function LongList<Item>(props: LongListProps<Item>) {
+export function LongList<Item>(props: ListProps<Item>) {
   const { label, items, keyOf, columns, empty, loadMore, sortParameter } = props
   const { sorted, order, onSort } = useSorted(items, columns, sortParameter, loadMore === undefined)
   const region = useRef<HTMLElement>(null)

@@ -64,11 +64,20 @@ type TabsProps = {
   readonly tabs: readonly { readonly path: string; readonly text: string }[]
 }
 
+/** What is left of the current tab stays visible in part. */
+const TABS_MARGIN_PX = 48
+
 /** The parts of a record, each with a path of its own. */
 export function Tabs({ label, tabs }: TabsProps) {
   const path = viewPath.value
+  const nav = useRef<HTMLElement>(null)
+  // In a narrow window the tabs scroll sideways.
+  useEffect(() => {
+    const current = nav.current?.querySelector<HTMLElement>('[aria-current]')
+    if (current) nav.current?.scrollTo({ left: current.offsetLeft - TABS_MARGIN_PX })
+  }, [path])
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav ref={nav} class="tabs" aria-label={label}>
       {tabs.map((tab) => (
         <a key={tab.path} href={hrefOf(tab.path)} aria-current={tab.path === path ? 'page' : undefined}>
           {tab.text}

@@ -86,7 +86,7 @@ export function Palette({ views, onClose }: PaletteProps) {
       <p class="hint" role="status">
         {wanted !== '' && !isSearching && t('foundCount', { count: found.length })}
       </p>
-      <div id={listId} role="listbox" aria-label={t('findAnything')} class="found options">
+      <div id={listId} role="listbox" aria-label={t('findAnything')} class="found results">
         {found.map((target, index) => (
           // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the search field has the focus and takes the keys
           <div

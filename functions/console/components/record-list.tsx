@@ -1,16 +1,19 @@
 import { useEffect, useState } from 'preact/hooks'
-import { CardList, type CardListProps } from './card-list.tsx'
-import { LongList } from './list.tsx'
+import { CardList } from './card-list.tsx'
+import { type ListProps, LongList } from './list.tsx'
 
-/** As in the styles of cards. */
-const NARROW = '(width < 37.5rem)'
+/** Where the menu is above the view, as in the styles: rows of one line would hide texts and buttons. */
+const NARROW = '(width < 56rem)'
 
-/** A list of any number of records: a table that scrolls, or cards below each other where a table has no room. */
-export function RecordList<Item>(props: CardListProps<Item>) {
+/**
+ * A list of any number of records: a table of rows with one line, which scrolls. In a narrow window the rows have as many
+ * lines as they need, and in a very narrow one they are cards.
+ */
+export function RecordList<Item>(props: ListProps<Item>) {
   return useIsNarrow() ? <CardList {...props} /> : <LongList {...props} />
 }
 
-/** Whether the window is too narrow for tables, also after it was turned or its text was enlarged. */
+/** Whether the window is narrow, also after it was turned or its text was enlarged. */
 function useIsNarrow(): boolean {
   const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches)
   useEffect(() => {

@@ -6,7 +6,7 @@ import { dayText, t, timeOf } from '../language/texts.ts'
 import { Dialog } from './actions.tsx'
 import { CardList } from './card-list.tsx'
 import { OptionalText } from './fields.tsx'
-import { LongList } from './list.tsx'
+import { RecordList } from './record-list.tsx'
 import { RequestStatus, RequestSteps } from './request-steps.tsx'
 
 const PARTS = {
@@ -32,7 +32,7 @@ type RequestTableProps = {
 /** Requests with their states, and the way of each through its gates. */
 export function RequestTable({ label, requests, loadMore, empty, parts, action, isCards }: RequestTableProps) {
   const [chosen, setChosen] = useState<MembershipRequestDto | undefined>(undefined)
-  const Table = isCards ? CardList<MembershipRequestDto> : LongList<MembershipRequestDto>
+  const Table = isCards ? CardList<MembershipRequestDto> : RecordList<MembershipRequestDto>
   return (
     <>
       <Table

@@ -89,7 +89,7 @@ export function AttributeField({ label, value, types, onInput }: AttributeFieldP
         }}
       />
       {isOpen && (
-        <div class="options" id={listId} role="listbox" aria-label={label} ref={list}>
+        <div class="suggestions" id={listId} role="listbox" aria-label={label} ref={list}>
           {found.length === 0 && <p class="hint">{t('foundNone')}</p>}
           <OptionGroups listId={listId} found={found} active={active} onPick={pick} />
         </div>

@@ -1,5 +1,5 @@
 import { OPERATORS, type Operator } from '../../../shared/domain/criteria/condition.ts'
-import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../../../shared/domain/criteria/operators-of-types.ts'
+import { MEMBERSHIP_OPERATORS, OPERATORS_OF, takesList } from '../../../shared/domain/criteria/operators-of-types.ts'
 import { type AttributeType, MEMBER_OF_COLLECTION } from '../../../shared/domain/criteria/schema.ts'
 import type { ConditionChoices } from './condition-choices.ts'
 import { type EditedLeaf, isOperand } from './condition-tree.ts'
@@ -38,16 +38,17 @@ function isOfType(text: string, type: string): boolean {
 
 /** The types of attributes with which a leaf can be compared. None where only values are allowed. */
 export function operandTypes({ operator, field, id }: EditedLeaf, type: string | undefined): readonly string[] {
-  if (id === MEMBER_OF_COLLECTION || operator === 'In' || operator === 'IsNull' || field !== id) return []
+  if (id === MEMBER_OF_COLLECTION || takesList(operator) || operator === 'IsNull' || field !== id) return []
   if (type === 'List') return ['Guid']
+  if (type === 'StringList') return ['String']
   return type === undefined || type === 'ExternalList' || type === 'Array' ? [] : [type]
 }
 
 /** A list has several values, any other operator one. */
 export function withOperator({ value }: EditedLeaf, operator: Operator): Partial<EditedLeaf> {
-  if (isOperand(value)) return { operator, value: operator === 'In' ? undefined : value }
+  if (isOperand(value)) return { operator, value: takesList(operator) ? undefined : value }
   const values = value === undefined ? [] : [value].flat()
-  return { operator, value: operator === 'In' ? (value === undefined ? undefined : values) : values[0] }
+  return { operator, value: takesList(operator) ? (value === undefined ? undefined : values) : values[0] }
 }
 
 /** The operators of the attribute's type; all of them while the type is unknown. */

@@ -2,8 +2,8 @@ import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link
 import type { ChangePlan, PlanWarning } from '../../../shared/domain/insight/change-plan.ts'
 import type { Api } from '../api.ts'
 import { ActionButton, Dialog } from '../components/actions.tsx'
+import { CardList } from '../components/card-list.tsx'
 import { Badge } from '../components/fields.tsx'
-import { List } from '../components/list.tsx'
 import { PeopleNumber } from '../components/people-dialog.tsx'
 import { numberOf, t } from '../language/texts.ts'
 import { type PeopleSource, peopleMatching, plannedPeople } from '../listed-people.ts'
@@ -56,7 +56,7 @@ export function PlanDialog(props: PlanDialogProps) {
       {warnings.length > 0 && <Warnings warnings={warnings} collectionNames={collectionNames} />}
       {isQuiet ? <p>{t('planNothing')}</p> : <PlannedCollections plan={plan} peopleOf={peopleOf} />}
       {links.length > 0 && (
-        <List
+        <CardList
           label={t('links')}
           items={links}
           keyOf={({ linkId }) => linkId}
@@ -158,7 +158,7 @@ type PlannedCollectionsProps = Pick<NamedPlan, 'plan'> & { readonly peopleOf: Pe
 
 function PlannedCollections({ plan: { collections }, peopleOf }: PlannedCollectionsProps) {
   return (
-    <List
+    <CardList
       label={t('collections')}
       items={collections}
       keyOf={({ collectionId }) => collectionId ?? ''}

@@ -1,4 +1,5 @@
 import type { WireLeaf } from '../../../shared/domain/criteria/condition.ts'
+import { takesList } from '../../../shared/domain/criteria/operators-of-types.ts'
 import { Choice, TextField } from '../components/fields.tsx'
 import { t } from '../language/texts.ts'
 import { AttributeField } from './attribute-field.tsx'
@@ -32,7 +33,7 @@ export function ValueField({ leaf, type, choices, onInput }: ValueFieldProps) {
       />
     )
   }
-  const isList = operator === 'In'
+  const isList = takesList(operator)
   const referred = referredType(id)
   if (referred !== undefined) {
     return (
@@ -45,10 +46,10 @@ export function ValueField({ leaf, type, choices, onInput }: ValueFieldProps) {
     else onInput(written)
   }
   // The same component while the attribute is being typed: the field keeps the focus.
-  if (type === 'String' || type === undefined) {
+  if (type === 'String' || type === 'StringList' || type === undefined) {
     return (
       <TextValueField
-        attribute={type === undefined ? '' : id}
+        attribute={type === 'String' ? id : ''}
         operator={leaf.field === id ? operator : undefined}
         isList={isList}
         text={text}

@@ -1,5 +1,6 @@
 /** Texts of sources, the quality of their data, and events. */
 export const englishData = {
+  addAttributeType: 'Add a type',
   address: 'Address',
   addressHint: 'An https address that accepts POST',
   addSource: 'Add a source',
@@ -9,6 +10,9 @@ export const englishData = {
   attemptsEmpty: 'It was not sent yet.',
   attemptTargetNotAllowed: 'The address is not public',
   attemptTimeout: 'No answer in time',
+  attributeTypes: 'Types of own attributes',
+  attributeTypesHint:
+    'Attributes without a type are texts. A new type takes effect within a minute, also for values that exist.',
   authority: 'What the source may do',
   authorityFull: 'Creates people, positions and units',
   authoritySupplement: 'Only adds attributes to known people',
@@ -84,6 +88,11 @@ export const englishData = {
   subscriptionsEmpty: 'No program gets events. Add an address to tell one of changes.',
   testSent: 'The test event is sent. Its delivery is in the list in a moment.',
   totalCount: '{count} in all',
+  typeBoolean: 'Yes or no',
+  typeDateTime: 'Date or time',
+  typeInteger: 'Whole number',
+  typeString: 'Text',
+  typeStringList: 'List of texts',
   unitCount: '{count} unit | {count} units',
   unresolvedReferences: 'References that lead nowhere',
   unresolvedReferencesEmpty: 'All references lead to an object.',

@@ -151,6 +151,7 @@ export const english = {
   connectorsEmpty: 'There is no source of people yet.',
   containedType: 'What the collection contains',
   Contains: 'contains',
+  ContainsAny: 'contains one of',
   copied: 'Copied.',
   copy: 'Copy',
   countAgain: 'Count again',

@@ -1,5 +1,6 @@
 /** Texts of sources, the quality of their data, and events. */
 export const norwegianData = {
+  addAttributeType: 'Legg til en type',
   address: 'Adresse',
   addressHint: 'En https-adresse som tar imot POST',
   addSource: 'Legg til en kilde',
@@ -9,6 +10,9 @@ export const norwegianData = {
   attemptsEmpty: 'Den er ikke sendt ennå.',
   attemptTargetNotAllowed: 'Adressen er ikke offentlig',
   attemptTimeout: 'Ikke svar i tide',
+  attributeTypes: 'Typer for egne attributter',
+  attributeTypesHint:
+    'Attributter uten type er tekster. En ny type gjelder innen ett minutt, også for verdier som finnes.',
   authority: 'Hva kilden kan gjøre',
   authorityFull: 'Oppretter personer, stillinger og enheter',
   authoritySupplement: 'Legger bare attributter til kjente personer',
@@ -86,6 +90,11 @@ export const norwegianData = {
   subscriptionsEmpty: 'Ingen programmer får hendelser. Legg til en adresse for å varsle et om endringer.',
   testSent: 'Testhendelsen er sendt. Leveringen er i listen om et øyeblikk.',
   totalCount: '{count} i alt',
+  typeBoolean: 'Ja eller nei',
+  typeDateTime: 'Dato eller tidspunkt',
+  typeInteger: 'Heltall',
+  typeString: 'Tekst',
+  typeStringList: 'Liste av tekster',
   unitCount: '{count} enhet | {count} enheter',
   unresolvedReferences: 'Referanser som ikke peker på noe',
   unresolvedReferencesEmpty: 'Alle referanser peker på et objekt.',

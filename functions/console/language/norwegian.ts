@@ -152,6 +152,7 @@ export const norwegian: Messages = {
   connectorsEmpty: 'Det finnes ingen kilde til personer ennå.',
   containedType: 'Hva samlingen inneholder',
   Contains: 'inneholder',
+  ContainsAny: 'inneholder en av',
   copied: 'Kopiert.',
   copy: 'Kopier',
   countAgain: 'Regn med igjen',

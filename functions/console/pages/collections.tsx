@@ -88,7 +88,11 @@ function CollectionTable({ collections, empty }: CollectionTableProps) {
         {
           head: t('name'),
           sortBy: ({ name }) => name,
-          cell: ({ id, name }) => <a href={hrefOf(`/collections/${id}`)}>{name}</a>,
+          cell: ({ id, name }) => (
+            <a href={hrefOf(`/collections/${id}`)} title={name}>
+              {name}
+            </a>
+          ),
         },
         { head: t('description'), cell: ({ description }) => <OptionalText value={description} /> },
         { head: t('kind'), sortBy: ({ kind }) => t(kind), cell: ({ kind }) => t(kind) },

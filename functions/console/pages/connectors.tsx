@@ -11,6 +11,7 @@ import { agoText, numberOf, t, timeOf } from '../language/texts.ts'
 import { usePages, useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
+import { AttributeTypesSection } from './attribute-types.tsx'
 
 export const CONNECTORS = '/iamcore/beta/sync/connectors'
 
@@ -97,11 +98,11 @@ const OBJECTS_PER_PAGE = 500
 export function ConnectorView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
   const { api } = useConsole()
   const path = `${CONNECTORS}/${id}`
-  const connector = useResource(id, async () => (await api.send<ConnectorRecord>('GET', path)).data)
+  const connector = useResource(id, () => api.send<ConnectorRecord>('GET', path))
   const objects = usePages(`${path}/data?pageSize=${OBJECTS_PER_PAGE}`, api.page<ConnectorObjectDto>)
   return (
     <Loaded resource={connector}>
-      {(shown) => (
+      {({ data: shown, etag }) => (
         <Page
           title={shown.name}
           back={{ path: '/connectors', text: t('connectors') }}
@@ -119,6 +120,7 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
           }
         >
           <DeliveryHelp connector={shown} />
+          <AttributeTypesSection key={etag} path={path} connector={shown} etag={etag} onSaved={connector.reload} />
           <Section
             title={t('objects')}
             actions={

@@ -5,9 +5,10 @@ import { ConfirmedAction, Done } from '../components/actions.tsx'
 import { ExplanationDialog } from '../components/explanation.tsx'
 import { Badge, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
 import { ItemPicker, type PickedItem, PickedItems } from '../components/item-picker.tsx'
-import { type Column, LongList } from '../components/list.tsx'
+import type { Column } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
 import { t } from '../language/texts.ts'
 import { searchPeople } from '../object-names.ts'
 import { useMemberCount } from '../read-counts.ts'
@@ -54,7 +55,7 @@ export function MembersSection({ collection: { id, updatedAt, objectType }, isJo
         </div>
         <Loaded resource={members}>
           {(items) => (
-            <LongList
+            <RecordList
               label={t('members')}
               items={items}
               loadMore={members.loadMore}

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { EventDelivery } from '../../../shared/domain/events/delivery.ts'
 import { ActionButton, ConfirmedAction, Dialog, Done } from '../components/actions.tsx'
+import { CardList } from '../components/card-list.tsx'
 import { Badge } from '../components/fields.tsx'
-import { List } from '../components/list.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
@@ -183,7 +183,7 @@ function DeliveryDialog({ delivery: { eventId, type, attempts }, onClose }: Deli
       <p>
         {t('eventId')} <code>{eventId}</code>
       </p>
-      <List
+      <CardList
         label={t('attempts')}
         items={attempts}
         keyOf={({ at }) => at}

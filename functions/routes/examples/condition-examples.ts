@@ -93,6 +93,13 @@ export const CONDITION_EXAMPLES: readonly ConditionExample[] = [
     condition: all(leaf('relationshipIsActive', 'Equals', true), none(leaf('identityEmail', 'IsNull'))),
   },
   {
+    meaning: 'Grade 9 and above, with one of two courses: attributes of one’s own, of type Integer and StringList',
+    condition: all(
+      leaf('identityCustom/grade', 'GreaterThanOrEqual', 9),
+      leaf('identityCustom/courses', 'ContainsAny', ['First aid', 'Fire safety']),
+    ),
+  },
+  {
     meaning: 'One of several types',
     elsewhere: { product: 'SailPoint', rule: 'employeeType in ("Intern", "Trainee")' },
     condition: any(leaf('relationshipType', 'Equals', 'Intern'), leaf('relationshipType', 'Equals', 'Trainee')),

@@ -47,6 +47,8 @@ const IDENTITY: CoreObjectDto = {
   directoryObjectId: ACCOUNT_ID,
   directoryUserPrincipalName: 'kari.nordmann@example.org',
   primaryRelationship: { objectId: RELATIONSHIP_ID },
+  'custom/courses': ['First aid', 'Fire safety'],
+  'custom/grade': 9,
   'custom/licence_plate': 'AB 12345',
   lastUpdated: LAST_UPDATED,
 }
@@ -78,6 +80,10 @@ const NEW_CONNECTOR = {
   bindsAccounts: true,
   authority: 'Full',
   joinOn: ['nin', 'directoryObjectId', 'email'],
+  attributeTypes: [
+    { objectType: 'identity', name: 'grade', type: 'Integer' },
+    { objectType: 'identity', name: 'courses', type: 'StringList' },
+  ],
 } satisfies NewConnector
 const CONNECTOR_UPDATE: ConnectorUpdate = { enabled: false }
 const CONNECTOR: ConnectorRecord = {
@@ -236,6 +242,12 @@ export const CORE_DATA_EXAMPLES = {
   Batch: {
     items: [
       { op: 'upsert', ...NAMES, previousExternalId: 'position-0815', data: DATA },
+      {
+        op: 'upsert',
+        objectType: 'identity',
+        externalId: 'employee-4711',
+        data: { displayName: 'Kari Nordmann', 'custom/grade': 9, 'custom/courses': ['First aid', 'Fire safety'] },
+      },
       { op: 'delete', objectType: 'identity', externalId: 'employee-0815' },
     ],
   },
@@ -267,6 +279,7 @@ export const CORE_DATA_EXAMPLES = {
 /** The `data` of responses that differ from the example of their schema, by operation id. */
 export const CORE_DATA_RESPONSES = {
   createConnector: CONNECTOR_ID,
+  listAttributeTypes: NEW_CONNECTOR.attributeTypes,
   createConnectorObject: CONNECTOR_OBJECT_ID,
   updateConnector: { ...CONNECTOR, enabled: false },
   createGroupLink: LINK_ID,

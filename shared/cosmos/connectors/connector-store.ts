@@ -20,8 +20,8 @@ const documentOf = (tenantId: string, connector: Connector, change: AuditRecord 
   ...(change !== undefined && { lastChange: auditDocument(change) }),
 })
 
-/** A connector in memory, at most about. */
-const CONNECTOR_BYTES = 1_000
+/** A connector in memory and each of its attribute types, at most about. */
+const [CONNECTOR_BYTES, TYPE_BYTES] = [1_000, 150]
 /** Of 10,000 connectors. A tenant has a few. */
 const CACHED_BYTES = 10_000 * CONNECTOR_BYTES
 
@@ -33,7 +33,9 @@ export function cosmosConnectorStore(container: Container): ConnectorStore {
       maxBytes: CACHED_BYTES,
       async read(tenantId) {
         const documents = await queryAll<Stored<Connector>>(container, tenantId, { query: 'SELECT * FROM c' })
-        return { items: documents.map(connector).sort(byCreation), sizeBytes: documents.length * CONNECTOR_BYTES }
+        const items = documents.map(connector).sort(byCreation)
+        const typeCount = items.reduce((sum, { attributeTypes }) => sum + attributeTypes.length, 0)
+        return { items, sizeBytes: items.length * CONNECTOR_BYTES + typeCount * TYPE_BYTES }
       },
     }),
     async find(tenantId, id) {

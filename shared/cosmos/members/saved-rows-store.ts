@@ -43,6 +43,8 @@ const RowsHead = Type.Object({
   format: Type.Integer(),
   completeUntilS: Type.Integer(),
   objectCount: Type.Integer(),
+  /** Absent for a tenant whose custom attributes are all strings. */
+  types: Type.Optional(Type.String()),
   /** Chunks have the generation and their number as id. */
   generation: Type.String(),
   chunkCount: Type.Integer(),
@@ -64,10 +66,10 @@ export function cosmosSavedRowsStore(members: Container, elapsedMs: () => number
       const partition = savedRowsPartition(tenantId)
       const document = await readDocument<RowsHead>(members, SAVED_ROWS_ID, partition)
       if (document === undefined) return undefined
-      const { format, completeUntilS, objectCount } = document
+      const { format, completeUntilS, objectCount, types = '' } = document
       const isUsable = format === ROW_BLOCKS_FORMAT && document._ts - completeUntilS < COMPLETE_WITHIN_S
       const blocks = () => blocksOf(members, partition, document)
-      return { version: document._etag, rows: isUsable ? { completeUntilS, objectCount, blocks } : undefined }
+      return { version: document._etag, rows: isUsable ? { completeUntilS, objectCount, types, blocks } : undefined }
     },
     async claim(tenantId) {
       const membersOf = savedRowsPartition(tenantId)
@@ -90,10 +92,11 @@ export function cosmosSavedRowsStore(members: Container, elapsedMs: () => number
   }
 }
 
-const headOf = ({ completeUntilS, objectCount }: SavedRows) => ({
+const headOf = ({ completeUntilS, objectCount, types }: SavedRows) => ({
   format: ROW_BLOCKS_FORMAT,
   completeUntilS,
   objectCount,
+  ...(types !== '' && { types }),
 })
 
 /** Undefined when it is too late to go on. */

@@ -3,6 +3,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { Closed } from '../../kernel/schema.ts'
+import type { CustomTypes } from '../core/custom-types.ts'
 import { type ConditionCheck, checkConditionTask } from '../criteria/check-condition.ts'
 import {
   type CheckedCondition,
@@ -36,7 +37,7 @@ export type ConditionDependencies = {
 
 /** The schema of the conditions that the caller may write, the tenant's custom attributes included. */
 export function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
-  const schema = conditionSchema(rows.customAttributes())
+  const schema = conditionSchema(rows.customAttributes(), rows.settings.types)
   return hasFullAccess(caller) ? schema : withoutSensitive(schema)
 }
 
@@ -65,8 +66,9 @@ export async function readCondition(
     throw Refusal.ofAll([...besides, refusalEntry('ConditionTooLarge', undefined, pointer)])
   }
   const rows = await deps.snapshots.fresh(tenantId)
-  const stored = before && (await deps.snapshots.reading(rows, storedCheckTask(before)))
-  const storedNames = attributesOf(stored)
+  const { types } = rows.settings
+  const stored = before && (await deps.snapshots.reading(rows, storedCheckTask(before, types)))
+  const storedNames = attributesOf(stored, types)
   const schema = new Map([...withoutSensitive(storedNames), ...schemaFor(caller, rows)])
   const check = await deps.snapshots.reading(rows, checkConditionTask(input, schema, 'request', objectType))
   if (stored?.ok && !hasFullAccess(caller) && [...storedNames.keys()].some(isSensitive)) {
@@ -95,9 +97,9 @@ export async function readCondition(
 }
 
 /** Empty when the stored condition is invalid: replacing it repairs the collection. */
-function attributesOf(check: ConditionCheck | undefined): ConditionSchema {
+function attributesOf(check: ConditionCheck | undefined, types: CustomTypes): ConditionSchema {
   if (!check?.ok) return new Map()
-  const schema = storedConditionSchema()
+  const schema = storedConditionSchema(types)
   const names = leavesOf(check.condition.root).flatMap((leaf) => [leaf.name, ...namesRead(leaf)])
   return new Map(
     names.flatMap((name) => (schema.get(name) === undefined ? [] : [[name, schema.get(name) as AttributeType]])),
@@ -111,16 +113,18 @@ function isSameCondition(left: ConditionCheck, right: ConditionCheck): boolean {
 
 /**
  * The condition of a stored collection, as a task: a large one takes 100 ms to check.
+ * @param types Of the tenant's custom attributes.
  * @throws Error when it is invalid: it was checked when it was stored.
  */
-export function* storedConditionTask(collection: Collection): Task<CheckedCondition> {
-  const check = yield* storedCheckTask(collection)
+export function* storedConditionTask(collection: Collection, types: CustomTypes): Task<CheckedCondition> {
+  const check = yield* storedCheckTask(collection, types)
   if (check.ok) return check.condition
   throw new Error(`The stored condition of collection ${collection.id} is invalid: ${check.faults[0]?.message}`)
 }
 
-function storedCheckTask({ definition }: Collection): Task<ConditionCheck> {
-  return checkConditionTask(definition, storedConditionSchema(), 'stored')
+/** Checks the condition of a stored collection. */
+export function storedCheckTask({ definition }: Collection, types: CustomTypes): Task<ConditionCheck> {
+  return checkConditionTask(definition, storedConditionSchema(types), 'stored')
 }
 
 async function unknownCollections(

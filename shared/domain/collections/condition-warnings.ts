@@ -49,5 +49,5 @@ export async function warningsOf(
 }
 
 function* storedWarningsTask(collection: Collection, settings: RowSettings): Task<ConditionWarning[]> {
-  return yield* conditionWarningsTask(yield* storedConditionTask(collection), settings)
+  return yield* conditionWarningsTask(yield* storedConditionTask(collection, settings.types), settings)
 }

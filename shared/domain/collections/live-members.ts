@@ -1,4 +1,5 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
+import { type CustomTypes, isSameCustomTypes } from '../core/custom-types.ts'
 import { CORE_TYPE, type CollectionMembers, type JoinedMembership } from '../criteria/collection-members.ts'
 import { type CompiledCondition, compile, type KnownLeaves, ROW_PLACE } from '../criteria/compile.ts'
 import { evaluationTask, objectEvaluationTask } from '../criteria/evaluate.ts'
@@ -107,8 +108,12 @@ function joinablesWithinConditions(collections: ReadonlyMap<string, Collection>)
   return [...new Set(named)].filter((id) => collections.get(id)?.kind === 'joinable')
 }
 
-/** A compiled condition of a collection, which takes the place of that of another version. */
-export type CachedCondition = { readonly definitionVersion: number; readonly condition: CompiledCondition }
+/** A compiled condition of a collection, which takes the place of that of another version or of other types. */
+export type CachedCondition = {
+  readonly definitionVersion: number
+  readonly types: CustomTypes
+  readonly condition: CompiledCondition
+}
 
 /** Compiled conditions by tenant and collection. */
 export type ConditionCache = {
@@ -124,15 +129,16 @@ function* compiledConditions(
   rows: RowSnapshot,
   kept: ConditionCache,
 ): Task<ReadonlyMap<string, CompiledCondition>> {
+  const { types } = rows.settings
   const conditions = new Map<string, CompiledCondition>()
   for (const collection of collections.values()) {
     if (collection.kind !== 'criteria') continue
     const { tenantId, id, definitionVersion } = collection
     const key = `${tenantId}:${id}`
     const former = kept.get(key)
-    const isSame = former?.definitionVersion === definitionVersion
-    const condition = isSame ? former.condition : yield* compiledTask(collection)
-    kept.set(key, { definitionVersion, condition })
+    const isSame = former?.definitionVersion === definitionVersion && isSameCustomTypes(former.types, types)
+    const condition = isSame ? former.condition : yield* compiledTask(collection, types)
+    kept.set(key, { definitionVersion, types, condition })
     conditions.set(collection.id, condition)
     yield
     condition.boundTo(rows)
@@ -145,8 +151,12 @@ function* compiledConditions(
  * @param leaves See `compile`.
  * @throws Error when the stored condition is invalid.
  */
-export function* compiledTask(collection: Collection, leaves?: KnownLeaves): Task<CompiledCondition> {
-  const checked = yield* storedConditionTask(collection)
+export function* compiledTask(
+  collection: Collection,
+  types: CustomTypes,
+  leaves?: KnownLeaves,
+): Task<CompiledCondition> {
+  const checked = yield* storedConditionTask(collection, types)
   yield
   return compile(checked, leaves)
 }

@@ -2,9 +2,11 @@ import type { Caller, Role } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { isObjectType, type ObjectType } from '../core/core-object.ts'
+import type { CustomTypes } from '../core/custom-types.ts'
 import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
+import { type AttributeTypes, attributeTypesOf, customTypesOf } from './attribute-types.ts'
 import type { Connector } from './connector.ts'
-import { connectorNotFound, requireConnector } from './connector.ts'
+import { connectorNotFound } from './connector.ts'
 import {
   type ConnectorObjectDto,
   connectorObjectId,
@@ -41,7 +43,7 @@ export async function writeConnectorBatch(
   deps: WriteDependencies,
 ): Promise<ItemOutcome[]> {
   const connectors = await writableConnector(connectorId, caller, deps)
-  const read = await deps.scheduler.run(parseBatchItems(items))
+  const read = await deps.scheduler.run(parseBatchItems(items, customTypesOf(connectors.all)))
   const writes = read.flatMap((item) => ('write' in item ? [item.write] : []))
   const outcomes = (await writeObjects(caller.tenantId, connectors.own, writes, deps, connectors.all)).values()
   return read.map((item, index) => outcomeOf(item, index, outcomes))
@@ -59,9 +61,10 @@ export async function createConnectorObject(
   deps: WriteDependencies,
   { isRetry }: Creation = singleAttempt(deps),
 ): Promise<string> {
-  const read = parseObjectData(objectType, data, '/data')
+  const all = await deps.connectors.list(caller.tenantId)
+  const read = parseObjectData(objectType, data, '/data', customTypesOf(all))
   throwIfRefused(read.faults)
-  const connectors = await writableConnector(connectorId, caller, deps)
+  const connectors = writableAmong(all, connectorId, caller)
   const operation = isRetry ? 'recreate' : 'create'
   return writeOne(connectors, { operation, objectType, externalId, data: read.data }, caller, deps)
 }
@@ -77,14 +80,15 @@ export async function replaceConnectorObject(
   ifMatch: string | undefined,
   caller: Caller,
   deps: WriteDependencies,
-): Promise<Versioned<StoredConnectorObject>> {
+): Promise<Versioned<ConnectorObjectDto>> {
   const connectors = await writableConnector(connectorId, caller, deps)
+  const types = customTypesOf(connectors.all)
   const { value: object } = await requireLiveObject(caller.tenantId, connectorId, id, deps)
   const { objectType, externalId } = object
-  const read = parseObjectData(objectType, replacement.data, '/data')
+  const read = parseObjectData(objectType, replacement.data, '/data', types)
   throwIfRefused([...nameFaults(replacement, object), ...read.faults])
   await writeOne(connectors, { operation: 'replace', objectType, externalId, data: read.data, ifMatch }, caller, deps)
-  return requireLiveObject(caller.tenantId, connectorId, id, deps)
+  return asDto(await requireLiveObject(caller.tenantId, connectorId, id, deps), types)
 }
 
 /**
@@ -114,13 +118,18 @@ export async function readConnectorObject(
   externalId: string,
   caller: Caller,
   deps: WriteDependencies,
-): Promise<Versioned<StoredConnectorObject>> {
-  await readableConnector(connectorId, caller, deps)
+): Promise<Versioned<ConnectorObjectDto>> {
+  const types = await readableTypes(connectorId, caller, deps)
   if (!isObjectType(objectType))
     throw new Refusal('InvalidValue', `There is no object type ${objectType}`, 'objectType')
   const id = connectorObjectId({ connectorId, objectType, externalId }, deps.deriveId)
-  return requireLiveObject(caller.tenantId, connectorId, id, deps)
+  return asDto(await requireLiveObject(caller.tenantId, connectorId, id, deps), types)
 }
+
+const asDto = ({ value, version }: Versioned<StoredConnectorObject>, types: CustomTypes) => ({
+  value: toConnectorObjectDto(value, types),
+  version,
+})
 
 /** Returns a page of the connector space, ordered by id. @throws Refusal `ConnectorNotFound`, `NotThisConnector`. */
 export async function listConnectorObjects(
@@ -131,16 +140,19 @@ export async function listConnectorObjects(
   caller: Caller,
   deps: WriteDependencies,
 ): Promise<Page<ConnectorObjectDto>> {
-  await readableConnector(connectorId, caller, deps)
+  const types = await readableTypes(connectorId, caller, deps)
   const page = await deps.objects.page(caller.tenantId, connectorId, objectType, after, size)
-  return { ...page, items: page.items.map(toConnectorObjectDto) }
+  return { ...page, items: page.items.map((object) => toConnectorObjectDto(object, types)) }
 }
 
 /** The connector of the caller, and all of the tenant. */
 type OwnConnector = { readonly own: Connector; readonly all: readonly Connector[] }
 
 async function writableConnector(id: string, caller: Caller, deps: WriteDependencies): Promise<OwnConnector> {
-  const all = await deps.connectors.list(caller.tenantId)
+  return writableAmong(await deps.connectors.list(caller.tenantId), id, caller)
+}
+
+function writableAmong(all: readonly Connector[], id: string, caller: Caller): OwnConnector {
   const own = all.find((connector) => connector.id === id)
   if (own === undefined) throw connectorNotFound(id)
   requireOwnApplication(own, caller)
@@ -148,9 +160,17 @@ async function writableConnector(id: string, caller: Caller, deps: WriteDependen
   return { own, all }
 }
 
-async function readableConnector(id: string, caller: Caller, deps: WriteDependencies): Promise<void> {
-  const { value: connector } = await requireConnector(caller.tenantId, id, deps.connectors)
+/** Returns the types of the tenant's custom attributes. @throws Refusal `ConnectorNotFound`, `NotThisConnector`. */
+export async function listAttributeTypes(id: string, caller: Caller, deps: WriteDependencies): Promise<AttributeTypes> {
+  const connectors = await deps.connectors.list(caller.tenantId)
+  const connector = connectors.find((each) => each.id === id)
+  if (connector === undefined) throw connectorNotFound(id)
   if (!caller.roles.has('Administrator')) requireOwnApplication(connector, caller)
+  return attributeTypesOf(connectors)
+}
+
+async function readableTypes(id: string, caller: Caller, deps: WriteDependencies): Promise<CustomTypes> {
+  return customTypesOf([{ attributeTypes: await listAttributeTypes(id, caller, deps) }])
 }
 
 function requireOwnApplication({ id, clientId }: Connector, caller: Caller): void {

@@ -3,6 +3,7 @@ import { Closed, Guid, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toSecondsTimestamp } from '../../kernel/timestamp.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { ATTRIBUTES, type AttributeDefinition, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import { asTyped, type CustomTypes } from '../core/custom-types.ts'
 
 export const ObjectTypeName = OneOf(OBJECT_TYPES)
 
@@ -84,8 +85,10 @@ export const ConnectorObjectDto = Closed({
 })
 export type ConnectorObjectDto = Static<typeof ConnectorObjectDto>
 
-export function toConnectorObjectDto(object: StoredConnectorObject): ConnectorObjectDto {
-  const { id, externalId, objectType, data, coreObjectId, lastUpdatedS } = object
+/** @param types Of the tenant's custom attributes. */
+export function toConnectorObjectDto(object: StoredConnectorObject, types: CustomTypes): ConnectorObjectDto {
+  const { id, externalId, objectType, coreObjectId, lastUpdatedS } = object
+  const data = asTyped(objectType, object.data, types)
   return { id, externalId, objectType, data, coreObjectId, lastUpdated: toSecondsTimestamp(lastUpdatedS) }
 }
 

@@ -4,6 +4,7 @@ import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts
 import { Timestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AuditRecord } from '../history/audit.ts'
+import { AttributeTypes } from './attribute-types.ts'
 
 /** Deleted objects can be restored for this time, unless their connector sets another. */
 export const SOFT_DELETION_DEFAULT_DAYS = 90
@@ -64,6 +65,7 @@ export const Connector = Closed({
     Nullable(ExpectedIntervalHours),
     'The hours within which the connector is expected to send data; null (default) for no expectation.',
   ),
+  attributeTypes: AttributeTypes,
   createdAt: Timestamp,
   /** Directory object id of the creator. */
   createdBy: Guid,
@@ -80,6 +82,7 @@ export const NewConnector = Type.Object({
   authority: Type.Optional(Authority),
   joinOn: Type.Optional(JoinOn),
   expectedIntervalHours: Type.Optional(Type.Union([ExpectedIntervalHours, Type.Null()], { default: null })),
+  attributeTypes: Type.Optional(AttributeTypes),
 })
 export type NewConnector = Static<typeof NewConnector>
 
@@ -88,11 +91,15 @@ export const ConnectorUpdate = Type.Partial(NewConnector)
 export type ConnectorUpdate = Static<typeof ConnectorUpdate>
 
 /** Settings of a connector that says nothing of them, or that was stored before they existed. */
-export const CONNECTOR_DEFAULTS: Pick<Connector, 'bindsAccounts' | 'authority' | 'joinOn' | 'expectedIntervalHours'> = {
+export const CONNECTOR_DEFAULTS: Pick<
+  Connector,
+  'bindsAccounts' | 'authority' | 'joinOn' | 'expectedIntervalHours' | 'attributeTypes'
+> = {
   bindsAccounts: true,
   authority: 'Full',
   joinOn: ['nin', 'directoryObjectId'],
   expectedIntervalHours: null,
+  attributeTypes: [],
 }
 
 type ConnectorCreation = { readonly id: string; readonly createdBy: string; readonly createdAt: string }
@@ -110,6 +117,7 @@ export function newConnector(input: NewConnector, { id, createdBy, createdAt }: 
     ...(input.authority !== undefined && { authority: input.authority }),
     ...(input.joinOn !== undefined && { joinOn: input.joinOn }),
     ...(input.expectedIntervalHours !== undefined && { expectedIntervalHours: input.expectedIntervalHours }),
+    ...(input.attributeTypes !== undefined && { attributeTypes: input.attributeTypes }),
     createdAt,
     createdBy,
     updatedAt: createdAt,

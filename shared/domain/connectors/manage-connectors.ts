@@ -20,6 +20,7 @@ import { auditOfConnector, type ConnectorAuditTrail } from './connector-audit.ts
 import { type ConnectorRecord, connectorRecord } from './connector-health.ts'
 import type { ConnectorObjectStore, DeriveId, SpaceCounts, TenantDeliveries } from './connector-object.ts'
 import { type CountDependencies, NO_COUNTS, recount } from './space-counts.ts'
+import { isTypeChange, type TypeChecks, writeTypes } from './type-changes.ts'
 
 export type ConnectorDependencies = CountDependencies & {
   readonly connectors: ConnectorStore
@@ -27,6 +28,7 @@ export type ConnectorDependencies = CountDependencies & {
   readonly objects: Pick<ConnectorObjectStore, 'hasLive' | 'open' | 'version' | 'close' | 'deliveries'>
   readonly connectorAudit: ConnectorAuditTrail
   readonly messageQueue: MessageQueue
+  readonly typeChecks: TypeChecks
   readonly deriveId: DeriveId
   newId(): string
   nowMs(): number
@@ -97,7 +99,7 @@ function nextCreationMs(existing: readonly Connector[], nowMs: number): number {
 
 /**
  * Creates a connector. The attributes of every connector created earlier take precedence over its attributes.
- * @throws Refusal `QuotaExceeded`.
+ * @throws Refusal `QuotaExceeded`, and those of its types: `isTypeChange`.
  */
 export async function createConnector(
   input: NewConnector,
@@ -123,10 +125,12 @@ async function addConnector(
     createdBy: caller.objectId,
     createdAt: toTimestamp(nextCreationMs(existing, deps.nowMs())),
   })
+  const { tenantId } = caller
+  const hasNewTypes = await isTypeChange(tenantId, existing, [...existing, connector], connector, deps)
   // Otherwise the first write would open the space and need a second attempt.
   await deps.objects.open(caller.tenantId, id)
   const change = auditOfConnector(undefined, connector, caller, { id: deps.newId(), nowMs: deps.nowMs() })
-  await deps.connectors.add(caller.tenantId, connector, change)
+  await writeTypes(hasNewTypes, tenantId, () => deps.connectors.add(tenantId, connector, change), deps)
   await keep(change, deps)
   return connector
 }
@@ -144,7 +148,7 @@ async function mergeAgain(tenantId: string, { messageQueue, newId, nowMs }: Conn
   )
 }
 
-/** @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `StaleVersion`. */
+/** @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `StaleVersion`, and those of its types: `isTypeChange`. */
 export async function updateConnector(
   id: string,
   update: ConnectorUpdate,
@@ -155,13 +159,21 @@ export async function updateConnector(
   const { value, version, lastChange } = await requireConnector(caller.tenantId, id, deps.connectors)
   requireIfMatch(version, ifMatch)
   const updated = { ...value, ...update, updatedAt: toTimestamp(deps.nowMs()) }
+  const hasNewTypes = update.attributeTypes !== undefined && (await changesTypes(updated, caller.tenantId, deps))
   await keep(lastChange, deps)
-  if (!changesMerging(value, updated)) return replace(value, updated, version, caller, deps)
+  const isMergedAgain = changesMerging(value, updated)
   // Also after a crash between the two, which a repeated request would not notice.
-  await mergeAgain(caller.tenantId, deps, MERGED_AGAIN_AFTER_MS)
-  const replaced = await replace(value, updated, version, caller, deps)
-  await mergeAgain(caller.tenantId, deps)
+  if (isMergedAgain) await mergeAgain(caller.tenantId, deps, MERGED_AGAIN_AFTER_MS)
+  const write = () => replace(value, updated, version, caller, deps)
+  const replaced = await writeTypes(hasNewTypes, caller.tenantId, write, deps)
+  if (isMergedAgain) await mergeAgain(caller.tenantId, deps)
   return replaced
+}
+
+async function changesTypes(updated: Connector, tenantId: string, deps: ConnectorDependencies): Promise<boolean> {
+  const before = await deps.connectors.list(tenantId)
+  const after = before.map((each) => (each.id === updated.id ? updated : each))
+  return isTypeChange(tenantId, before, after, updated, deps)
 }
 
 /** Whether the change of settings can join, split or change core objects. */
@@ -190,7 +202,8 @@ async function keep(change: AuditRecord | undefined, { connectorAudit }: Connect
 /**
  * Deletes a connector without live objects. Of several concurrent deletions, one succeeds. Repeating an interrupted
  * deletion completes it.
- * @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `ConnectorInUse`, `StaleVersion`.
+ * @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `ConnectorInUse`, `StaleVersion`,
+ * `AttributeValuesDoNotFit`, `ConditionsDoNotFit`.
  */
 export async function deleteConnector(
   id: string,
@@ -199,9 +212,11 @@ export async function deleteConnector(
   deps: ConnectorDependencies,
 ): Promise<void> {
   const { tenantId } = caller
+  let hasNewTypes = false
   await retryOnConflict(async () => {
-    const { version } = await requireConnector(tenantId, id, deps.connectors)
+    const { value, version } = await requireConnector(tenantId, id, deps.connectors)
     requireIfMatch(version, ifMatch)
+    hasNewTypes = value.attributeTypes.length > 0 && (await losesTypes(id, tenantId, deps))
     if (await deps.objects.open(tenantId, id)) await closeEmptySpace(tenantId, id, deps)
   })
   // A concurrent update of the connector does not prevent the deletion.
@@ -211,16 +226,24 @@ export async function deleteConnector(
     // Of several attempts to delete it, the first one is the change.
     const change = { id: deps.deriveId('connector deletion', tenantId, id), nowMs: deps.nowMs() }
     await keep(auditOfConnector(value, undefined, caller, change), deps)
-    await deps.connectors.remove(tenantId, id, version)
+    await writeTypes(hasNewTypes, tenantId, () => deps.connectors.remove(tenantId, id, version), deps)
   })
 }
+
+/** Whether custom attributes become strings because no other connector gives them a type. */
+async function losesTypes(id: string, tenantId: string, deps: ConnectorDependencies): Promise<boolean> {
+  if (await deps.objects.hasLive(tenantId, id)) throw inUse(id)
+  const before = await deps.connectors.list(tenantId)
+  const after = before.filter((each) => each.id !== id)
+  return isTypeChange(tenantId, before, after, undefined, deps)
+}
+
+const inUse = (id: string): Refusal => new Refusal('ConnectorInUse', `Connector ${id} has live objects`)
 
 /** Closes the space, after which no object can be added and the deletion is certain. */
 async function closeEmptySpace(tenantId: string, id: string, { objects }: ConnectorDependencies): Promise<void> {
   // Read before the check for live objects, so that a concurrent write invalidates this version.
   const spaceVersion = await objects.version(tenantId, id)
-  if (await objects.hasLive(tenantId, id)) {
-    throw new Refusal('ConnectorInUse', `Connector ${id} has live objects`)
-  }
+  if (await objects.hasLive(tenantId, id)) throw inUse(id)
   if (spaceVersion !== undefined) await objects.close(tenantId, id, spaceVersion)
 }

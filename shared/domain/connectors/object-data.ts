@@ -6,26 +6,35 @@ import { type RefusalCode, type RefusalEntry, refusalEntry } from '../../kernel/
 import { characterCount } from '../../kernel/schema.ts'
 import {
   ATTRIBUTES,
-  type AttributeDefinition,
   type AttributeKind,
   attributeDefinition,
   CUSTOM_ATTRIBUTE_PREFIX,
   type ObjectType,
 } from '../core/core-object.ts'
+import {
+  type CustomType,
+  type CustomTypes,
+  customTypeOf,
+  isCustomAttribute,
+  isDate,
+  NO_CUSTOM_TYPES,
+  readAs,
+  storedForm,
+} from '../core/custom-types.ts'
 import { type DataValue, EXTERNAL_ID_LIMIT_COUNT, type ObjectData } from './connector-object.ts'
 
 /** Maximum length of a string attribute in characters, custom attributes included. */
 const STRING_LIMIT_COUNT = 2000
 const CUSTOM_ATTRIBUTES_LIMIT_COUNT = 100
 const LIST_LIMIT_COUNT = 5000
+/** Texts of a custom attribute that is a list, and characters of each. */
+const [MAX_TEXTS, TEXT_LIMIT_COUNT] = [100, 400]
 /** Maximum size of an object's data as JSON in UTF-8. A documented limit of the API. */
 const DATA_LIMIT_BYTES = 512 * 1024
 /** Maximum number of faults reported for one object. */
 const FAULTS_REPORTED_COUNT = 50
 /** Starts with a letter or digit; at most 100 characters. */
 const CUSTOM_NAME = /^[\p{L}\p{N}][\p{L}\p{N} _.-]{0,99}$/u
-const ISO_DATE =
-  /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?$/
 
 export type ParsedData = { readonly data: ObjectData; readonly faults: readonly RefusalEntry[] }
 
@@ -37,15 +46,21 @@ type Checked = { readonly value: DataValue | undefined } | { readonly faults: re
  * Validates `data` by the attributes of its type and converts it to its stored form: normalised texts, GUIDs in lower case, without
  * nulls, blank strings and empty lists, so that blank keys never join identities. Faults have JSON pointers below
  * `target`.
+ * @param types Of the tenant's custom attributes.
  */
-export function parseObjectData(objectType: ObjectType, data: unknown, target: string): ParsedData {
+export function parseObjectData(
+  objectType: ObjectType,
+  data: unknown,
+  target: string,
+  types: CustomTypes = NO_CUSTOM_TYPES,
+): ParsedData {
   if (!isRecord(data)) return { data: {}, faults: [refusalEntry('InvalidType', 'data must be an object', target)] }
   const kept: [string, DataValue][] = []
   const faults: RefusalEntry[] = []
   let customCount = 0
   for (const [name, value] of Object.entries(data)) {
     if (faults.length >= FAULTS_REPORTED_COUNT || customCount > CUSTOM_ATTRIBUTES_LIMIT_COUNT) break
-    const checked = checkAttribute(objectType, name, value)
+    const checked = checkAttribute(objectType, name, value, types)
     if ('faults' in checked) {
       const place = `${target}/${escaped(name)}`
       faults.push(...checked.faults.map(({ code, message, below = '' }) => refusalEntry(code, message, place + below)))
@@ -66,7 +81,7 @@ export function parseObjectData(objectType: ObjectType, data: unknown, target: s
   return { data: read, faults: faults.slice(0, FAULTS_REPORTED_COUNT) }
 }
 
-function checkAttribute(objectType: ObjectType, name: string, value: unknown): Checked {
+function checkAttribute(objectType: ObjectType, name: string, value: unknown, types: CustomTypes): Checked {
   const definition = attributeDefinition(objectType, name)
   if (definition === undefined || !isValidName(name)) {
     const meant = name.startsWith(CUSTOM_ATTRIBUTE_PREFIX)
@@ -75,7 +90,34 @@ function checkAttribute(objectType: ObjectType, name: string, value: unknown): C
     const hint = meant === undefined ? '' : `, only ${meant}`
     return fault('UnknownAttribute', `${objectType} has no attribute ${name.slice(0, 100)}${hint}`)
   }
-  return value === null ? { value: undefined } : CHECKS[definition.kind](value, name, definition)
+  if (value === null) return { value: undefined }
+  const type = isCustomAttribute(name) ? customTypeOf(types, objectType, name) : 'String'
+  return type === 'String' ? CHECKS[definition.kind](value, name) : checkTyped(value, name, type)
+}
+
+const TYPE_NAMES = {
+  Integer: `an integer of at most ${Number.MAX_SAFE_INTEGER}`,
+  Boolean: 'true or false',
+  DateTime: 'an ISO 8601 date or timestamp',
+  StringList: 'a list of strings',
+} as const satisfies Record<Exclude<CustomType, 'String'>, string>
+
+/** Checks a value of a custom attribute whose type is not String. */
+function checkTyped(value: unknown, name: string, type: Exclude<CustomType, 'String'>): Checked {
+  if (type === 'StringList' && Array.isArray(value)) return checkList(value, name, checkEntry, MAX_TEXTS)
+  const isScalar = typeof value === 'number' || typeof value === 'boolean'
+  if (typeof value !== 'string' && !isScalar) return wrongType(name, TYPE_NAMES[type])
+  const check = type === 'StringList' ? checkEntry : checkString
+  const checked = check(isScalar && type !== 'StringList' ? String(value) : value, name)
+  if ('faults' in checked || checked.value === undefined) return checked
+  const read = readAs(type, checked.value)
+  if (read !== undefined) return { value: storedForm(read) }
+  return fault('InvalidValue', `${name} must be ${TYPE_NAMES[type]}, not ${shown(value)}`)
+}
+
+/** A text in a list. */
+function checkEntry(value: unknown, name: string): Checked {
+  return checkString(value, name, TEXT_LIMIT_COUNT)
 }
 
 const sizeBytes = (data: ObjectData): number => Buffer.byteLength(JSON.stringify(data))
@@ -84,7 +126,7 @@ function isValidName(name: string): boolean {
   return !name.startsWith(CUSTOM_ATTRIBUTE_PREFIX) || CUSTOM_NAME.test(name.slice(CUSTOM_ATTRIBUTE_PREFIX.length))
 }
 
-const CHECKS: Record<AttributeKind, (value: unknown, name: string, definition: AttributeDefinition) => Checked> = {
+const CHECKS: Record<AttributeKind, (value: unknown, name: string) => Checked> = {
   string: (value, name) => checkString(value, name),
   boolean: (value, name) => (typeof value === 'boolean' ? { value } : wrongType(name, 'true or false')),
   date: (value, name) => {
@@ -98,11 +140,11 @@ const CHECKS: Record<AttributeKind, (value: unknown, name: string, definition: A
   references: (value, name) => checkList(value, name, checkReference),
 }
 
-function checkString(value: unknown, name: string): Checked {
+function checkString(value: unknown, name: string, limitCount = STRING_LIMIT_COUNT): Checked {
   if (typeof value !== 'string') return wrongType(name, 'a string')
   const count = characterCount(value)
-  if (count > STRING_LIMIT_COUNT) {
-    return fault('InvalidLength', `${name} has ${count} characters; the maximum is ${STRING_LIMIT_COUNT}`)
+  if (count > limitCount) {
+    return fault('InvalidLength', `${name} has ${count} characters; the maximum is ${limitCount}`)
   }
   if (isBlank(value)) return { value: undefined }
   if (hasControls(value)) return fault('InvalidValue', `${name} contains a control character`)
@@ -145,10 +187,15 @@ function checkReference(value: unknown, name: string): Checked {
 /**
  * Checks each entry and removes duplicates, keeping the order. An empty list counts as absent.
  */
-function checkList(value: unknown, name: string, check: (entry: unknown, name: string) => Checked): Checked {
+function checkList(
+  value: unknown,
+  name: string,
+  check: (entry: unknown, name: string) => Checked,
+  limitCount = LIST_LIMIT_COUNT,
+): Checked {
   if (!Array.isArray(value)) return wrongType(name, 'a list')
-  if (value.length > LIST_LIMIT_COUNT) {
-    return fault('InvalidLength', `${name} has ${value.length} entries; the maximum is ${LIST_LIMIT_COUNT}`)
+  if (value.length > limitCount) {
+    return fault('InvalidLength', `${name} has ${value.length} entries; the maximum is ${limitCount}`)
   }
   const entries = new Map<string, DataValue>()
   const faults: Fault[] = []
@@ -160,14 +207,6 @@ function checkList(value: unknown, name: string, check: (entry: unknown, name: s
   }
   if (faults.length > 0) return { faults }
   return { value: entries.size === 0 ? undefined : ([...entries.values()] as string[]) }
-}
-
-/** Whether the text is a valid calendar date, with an optional time. */
-function isDate(text: string): boolean {
-  const [, year, month, day] = ISO_DATE.exec(text) ?? []
-  if (year === undefined || month === undefined || day === undefined) return false
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
-  return date.toISOString().startsWith(`${year}-${month}-${day}`)
 }
 
 function fault(code: RefusalCode, message: string, below?: string): Checked {

@@ -3,6 +3,7 @@ import { nearMiss } from '../../kernel/near-misses.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import { type CustomTypes, NO_CUSTOM_TYPES } from '../core/custom-types.ts'
 import { EXTERNAL_ID_LIMIT_COUNT, type ObjectData } from './connector-object.ts'
 import { parseObjectData } from './object-data.ts'
 
@@ -38,13 +39,14 @@ export type ParsedWrite = { readonly write: ObjectWrite } | { readonly faults: r
 /**
  * Parses the items of a batch independently, one in each step. When several items name the same object, by its present or
  * its former name, the first is accepted.
+ * @param types Of the tenant's custom attributes.
  */
-export function* parseBatchItems(items: readonly unknown[]): Task<ParsedWrite[]> {
+export function* parseBatchItems(items: readonly unknown[], types: CustomTypes = NO_CUSTOM_TYPES): Task<ParsedWrite[]> {
   const named = new Set<string>()
   const parsed: ParsedWrite[] = []
   for (const [index, item] of items.entries()) {
     yield
-    parsed.push(withoutDuplicate(readItem(item, `/items/${index}`), index, named))
+    parsed.push(withoutDuplicate(readItem(item, `/items/${index}`, types), index, named))
   }
   return parsed
 }
@@ -63,7 +65,7 @@ function withoutDuplicate(read: ParsedWrite, index: number, named: Set<string>):
   return read
 }
 
-function readItem(item: unknown, target: string): ParsedWrite {
+function readItem(item: unknown, target: string, types: CustomTypes): ParsedWrite {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
     return { faults: [refusalEntry('InvalidType', 'An item must be an object', target)] }
   }
@@ -79,7 +81,7 @@ function readItem(item: unknown, target: string): ParsedWrite {
   if (op === 'delete') return faults.length > 0 ? { faults } : { write: { operation: 'delete', ...names } }
   if (data === undefined) faults.push(refusalEntry('MissingMember', 'data is required', `${target}/data`))
   else if ((OBJECT_TYPES as readonly unknown[]).includes(objectType)) {
-    const read = parseObjectData(names.objectType, data, `${target}/data`)
+    const read = parseObjectData(names.objectType, data, `${target}/data`, types)
     faults.push(...read.faults)
     if (faults.length === 0)
       return { write: { operation: 'upsert', ...names, ...renamingOf(previous, externalId), data: read.data } }

@@ -2,6 +2,8 @@ import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import type { CoreObjectReader } from '../core/core-object-store.ts'
+import { asTyped } from '../core/custom-types.ts'
+import { customTypesOf } from './attribute-types.ts'
 import type { ConnectorStore } from './connector.ts'
 import { type ConnectorObjectLookup, ExternalId } from './connector-object.ts'
 import { rulesOf } from './connector-rules.ts'
@@ -51,6 +53,7 @@ export async function readSources(
   ])
   if (identity === undefined) throw new Refusal('CoreObjectNotFound', `There is no identity ${identityId}`, 'id')
   const rules = rulesOf(all)
+  const types = customTypesOf(all)
   const contributions = await liveContributions(tenantId, [identityId], rules, objects)
   const names = new Map(all.map(({ id, name }) => [id, name]))
   // An account that another identity holds is in no attributes, whichever connector names it.
@@ -66,7 +69,7 @@ export async function readSources(
       connectorId,
       connectorName: names.get(connectorId) ?? '',
       externalId,
-      attributes: data,
+      attributes: asTyped('identity', data, types),
       used: used.sort(),
       joinedBy,
     }

@@ -16,13 +16,13 @@ import {
   type WireLeaf,
 } from './condition.ts'
 import { comparedType, excerpt, isDayFunction, type ParsedValue, parseField, parseValue } from './field-expression.ts'
-import { MEMBERSHIP_OPERATORS, OPERATORS_OF, ORDERINGS } from './operators-of-types.ts'
+import { MEMBERSHIP_OPERATORS, OPERATORS_OF, ORDERINGS, takesList } from './operators-of-types.ts'
 import { type AttributeType, type ConditionSchema, MEMBER_OF_COLLECTION } from './schema.ts'
 
 /** Levels of groups, including the root. */
 export const MAX_DEPTH = 16
 export const MAX_LEAF_COUNT = 500
-/** Entries in the list of an `In`. */
+/** Entries in the list of an `In` or a `ContainsAny`. */
 export const MAX_ENTRY_COUNT = 1000
 /** Limits the response to a very large invalid condition. */
 export const MAX_FAULT_COUNT = 1000
@@ -187,7 +187,7 @@ function checkLeaf(input: JsonObject, pointer: string, findings: Findings): Chec
     )
   }
   const raw = own(input, 'value')
-  if (isObject(raw) && operator !== 'IsNull' && operator !== 'In') {
+  if (isObject(raw) && operator !== 'IsNull' && !takesList(operator)) {
     const operand = checkOperand(raw, id, type, `${pointer}/value`, findings)
     if (expression === undefined || operand === undefined) return undefined
     const { functions, wire } = expression
@@ -199,7 +199,7 @@ function checkLeaf(input: JsonObject, pointer: string, findings: Findings): Chec
   const values = checkValues(own(input, 'value'), operator, comparedType(id, type), `${pointer}/value`, findings)
   if (expression === undefined || values === undefined) return undefined
   const written = values.map(({ wire }) => wire)
-  const value = operator === 'In' ? written : written[0]
+  const value = takesList(operator) ? written : written[0]
   return {
     node: {
       kind: 'leaf',
@@ -266,7 +266,7 @@ function checkValues(
 ): ParsedValue[] | undefined {
   if (operator === 'IsNull') return checkNoDenial(raw, pointer, findings)
   if (raw === undefined) return report(findings, 'MissingMember', 'value is required', pointer)
-  if (operator !== 'In') {
+  if (!takesList(operator)) {
     const value = checkValue(raw, operator, type, pointer, findings)
     return value === undefined ? undefined : [value]
   }

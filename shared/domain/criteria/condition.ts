@@ -10,6 +10,7 @@ export const OPERATORS = [
   'NotEquals',
   'Contains',
   'NotContains',
+  'ContainsAny',
   'StartsWith',
   'EndsWith',
   'In',
@@ -46,7 +47,7 @@ export type CheckedLeaf = {
   /** Innermost first. `Today` has no other functions and reads no attribute. */
   readonly functions: readonly FieldFunction[]
   readonly operator: Operator
-  /** Empty for `IsNull` and beside `operand`, any number for `In`, otherwise one. */
+  /** Empty for `IsNull` and beside `operand`, any number for `In` and `ContainsAny`, otherwise one. */
   readonly values: readonly ComparedValue[]
   /** The schema name of the attribute with whose value on the same row the field is compared. */
   readonly operand?: string

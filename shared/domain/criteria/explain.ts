@@ -181,14 +181,23 @@ function comparedField({ field, leaf }: BoundPair, row: TestedRow): RowValue {
 }
 
 /** The value of a column on a row, after the functions of a leaf. */
-function valueOn({ column, place }: RowColumn, leaf: CheckedLeaf | undefined, { explained }: TestedRow): RowValue {
+function valueOn(
+  { column, place }: RowColumn,
+  leaf: CheckedLeaf | undefined,
+  { explained, snapshot }: TestedRow,
+): RowValue {
   const { row, showsSensitive } = explained
-  const value = rowValue(leaf ?? plainLeaf(column), column, column.codeAt(row[place] as number))
+  const value = rowValue(leaf ?? plainLeaf(column, snapshot), column, column.codeAt(row[place] as number))
   return value !== null && !showsSensitive && isSensitive(column.name) ? HIDDEN : shownPart(value)
 }
 
 /** Reads an attribute without functions. */
-function plainLeaf({ objectType, attribute }: Column): Pick<CheckedLeaf, 'type' | 'functions'> {
+function plainLeaf(
+  { objectType, attribute, name }: Column,
+  { settings }: RowSnapshot,
+): Pick<CheckedLeaf, 'type' | 'functions'> {
+  const type = settings.types.get(name)
+  if (type !== undefined) return { type, functions: [] }
   return { type: attributeKind(objectType, attribute) === 'boolean' ? 'Boolean' : 'String', functions: [] }
 }
 

@@ -2,6 +2,7 @@ import { normalisedOperand } from '../../kernel/normalised-text.ts'
 import type { RefusalCode } from '../../kernel/refusals.ts'
 import { parseInstantMs } from '../../kernel/timestamp.ts'
 import { attributeKind } from '../core/attribute-names.ts'
+import { parseInteger } from '../core/custom-types.ts'
 import { isComputed } from './computed-attributes.ts'
 import type { ComparedValue, FieldFunction, RelativeDay, WireScalar } from './condition.ts'
 import { type AttributeType, schemaSource } from './schema.ts'
@@ -153,7 +154,6 @@ function wireCall(inner: string, call: FieldFunction): string {
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const DATE = /^\d{4}-\d\d-\d\d$/
-const INTEGER = /^[+-]?\d{1,16}$/
 
 /** A value in compared and in stored form. */
 export type ParsedValue = { readonly value: ComparedValue; readonly wire: WireScalar }
@@ -169,7 +169,7 @@ export function comparedType(name: string, type: AttributeType): AttributeType {
 
 /** Whether the type is a list, on which Contains tests membership. */
 export function isList(type: AttributeType): boolean {
-  return type === 'List' || type === 'ExternalList' || type === 'Array'
+  return type === 'List' || type === 'ExternalList' || type === 'Array' || type === 'StringList'
 }
 
 /** Parses a JSON string, number or boolean as the type; undefined when it is not valid. */
@@ -203,12 +203,6 @@ export function parseValue(raw: unknown, type: AttributeType): ParsedValue | und
 /** Whether the number is exactly the one that was sent: larger ones lose digits when JSON is parsed. */
 function isNumberAsSent(raw: unknown): raw is number {
   return typeof raw === 'number' && Math.abs(raw) <= Number.MAX_SAFE_INTEGER
-}
-
-/** An integer that a double represents exactly; undefined for any other text. */
-export function parseInteger(text: string): number | undefined {
-  const value = INTEGER.test(text) ? Number(text) : Number.NaN
-  return Number.isSafeInteger(value) ? value : undefined
 }
 
 function parsed(value: number | undefined, wire: WireScalar): ParsedValue | undefined {

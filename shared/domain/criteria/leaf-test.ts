@@ -5,7 +5,7 @@ import type { ColumnValues, InstantValues, TextValues } from '../tenant-index/ro
 import type { ListValues } from '../tenant-index/rows/list-values.ts'
 import { type CheckedLeaf, type ComparedValue, isRelative, type Operator, type RelativeDay } from './condition.ts'
 import type { DerivedTextCache } from './derived-texts.ts'
-import { isList, parseInteger } from './field-expression.ts'
+import { isList } from './field-expression.ts'
 import { textTest } from './text-test.ts'
 
 /**
@@ -39,7 +39,9 @@ export function leafTest(leaf: CheckedLeaf, values: ColumnValues, derivedTexts: 
     case 'DateTime':
       return values.kind === 'instant' ? instantTest(leaf, values) : NEVER
     case 'Integer':
-      return values.kind === 'text' ? integerTest(leaf, values) : NEVER
+      if (values.kind !== 'text') return NEVER
+      // Values are written in one way each.
+      return isEquality(leaf) ? listed(leaf, values) : integerTest(leaf, values)
     case 'String':
       if (values.kind !== 'text') return NEVER
       return isEquality(leaf) && leaf.functions.length === 0
@@ -82,13 +84,10 @@ function stringTest(leaf: CheckedLeaf, { dictionary }: TextValues, derivedTexts:
   return { kind: 'scan', dependsOnDay: false, operandCount: 1, holds }
 }
 
-function integerTest(leaf: CheckedLeaf, { dictionary }: TextValues): LeafTest {
-  const operands = leaf.values.map(Number)
-  const holds = (code: number): boolean => {
-    const value = parseInteger(dictionary.textOf(code))
-    return value !== undefined && compares(value, leaf, operands, 0)
-  }
-  return { kind: 'scan', dependsOnDay: false, operandCount: leaf.values.length, holds }
+function integerTest({ operator, values }: CheckedLeaf, { dictionary }: TextValues): LeafTest {
+  const operand = Number(values[0])
+  const holds = (code: number): boolean => compareNumbers(operator, Number(dictionary.textOf(code)), operand)
+  return { kind: 'scan', dependsOnDay: false, operandCount: 1, holds }
 }
 
 function instantTest(leaf: CheckedLeaf, values: InstantValues): LeafTest {
@@ -104,6 +103,7 @@ function instantTest(leaf: CheckedLeaf, values: InstantValues): LeafTest {
 }
 
 function listTest(leaf: CheckedLeaf, values: ListValues): LeafTest {
+  if (leaf.operator === 'ContainsAny') return anyElementTest(leaf, values)
   const wanted = String(leaf.values[0])
   let element = 0
   let elementCount = 0
@@ -123,6 +123,25 @@ function listTest(leaf: CheckedLeaf, values: ListValues): LeafTest {
     addHolding: (range, holding) => {
       if (elementNow() !== 0) values.addListsWith(element, range, holding)
     },
+  }
+}
+
+function anyElementTest(leaf: CheckedLeaf, values: ListValues): LeafTest {
+  const wanted = leaf.values.map(String)
+  let elements: ReadonlySet<number> = new Set()
+  let elementCount = 0
+  const elementsNow = (): ReadonlySet<number> => {
+    if (elements.size < wanted.length && elementCount !== values.elementCount) {
+      elements = new Set(wanted.map((text) => values.codeOfElement(text)).filter((code) => code !== 0))
+      elementCount = values.elementCount
+    }
+    return elements
+  }
+  return {
+    kind: 'scan',
+    dependsOnDay: false,
+    operandCount: 1,
+    holds: (code) => values.containsAny(code, elementsNow()),
   }
 }
 

@@ -7,6 +7,11 @@ const SCALAR_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'IsNull']
 /** The operators allowed for `memberOfCollection`. */
 export const MEMBERSHIP_OPERATORS: readonly Operator[] = ['Equals', 'NotEquals', 'In']
 
+/** Whether the operator compares with a list of values. */
+export function takesList(operator: Operator): boolean {
+  return operator === 'In' || operator === 'ContainsAny'
+}
+
 /** The operators allowed for each type. */
 export const OPERATORS_OF: Record<AttributeType, readonly Operator[]> = {
   String: [...SCALAR_OPERATORS, 'In', 'Contains', 'NotContains', 'StartsWith', 'EndsWith', ...ORDERINGS],
@@ -17,4 +22,5 @@ export const OPERATORS_OF: Record<AttributeType, readonly Operator[]> = {
   List: LIST_OPERATORS,
   ExternalList: LIST_OPERATORS,
   Array: LIST_OPERATORS,
+  StringList: ['Contains', 'NotContains', 'ContainsAny', 'IsNull'],
 }

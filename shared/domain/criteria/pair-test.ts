@@ -3,7 +3,7 @@ import type { ColumnValues, InstantValues, TextValues } from '../tenant-index/ro
 import { grownInt32 } from '../tenant-index/rows/growable-array.ts'
 import type { CheckedLeaf } from './condition.ts'
 import type { DerivedTextCache } from './derived-texts.ts'
-import { isList, parseInteger } from './field-expression.ts'
+import { isList } from './field-expression.ts'
 import { addedDays, compareNumbers } from './leaf-test.ts'
 import { textTest } from './text-test.ts'
 
@@ -47,9 +47,8 @@ function instantPairTest(leaf: CheckedLeaf, values: ColumnValues | undefined, ot
 function integerPairTest({ operator }: CheckedLeaf, values: ColumnValues, others: ColumnValues): PairTest {
   if (values.kind !== 'text' || others.kind !== 'text') return NEVER
   return (code, otherCode) => {
-    const value = parseInteger(values.dictionary.textOf(code))
-    const other = parseInteger(others.dictionary.textOf(otherCode))
-    return value !== undefined && other !== undefined && compareNumbers(operator, value, other)
+    const value = Number(values.dictionary.textOf(code))
+    return compareNumbers(operator, value, Number(others.dictionary.textOf(otherCode)))
   }
 }
 

@@ -6,8 +6,8 @@ import type { CheckedLeaf } from './condition.ts'
 import { addedDays } from './leaf-test.ts'
 import { TextFunctions } from './text-functions.ts'
 
-/** The value that a leaf compares on one row: a text, a boolean or ids. Null when the attribute is missing. */
-export type RowValue = string | boolean | readonly string[] | null
+/** The value that a leaf compares on one row: ids or texts where it is a list. Null when the attribute is missing. */
+export type RowValue = string | number | boolean | readonly string[] | null
 
 /** The value of an attribute of one object, after the functions of the leaf. */
 export function rowValue(
@@ -27,6 +27,7 @@ export function rowValue(
     }
     case 'text': {
       const text = textAfter(functions, values, code)
+      if (type === 'Integer') return Number(text)
       return type === 'Boolean' ? text === 'true' : text
     }
   }

@@ -5,18 +5,22 @@ import {
   type RowAttribute,
   schemaName,
 } from '../core/attribute-names.ts'
-import {
-  type AttributeKind,
-  attributeDefinition,
-  CUSTOM_ATTRIBUTE_PREFIX,
-  OBJECT_TYPES,
-  type ObjectType,
-} from '../core/core-object.ts'
+import { type AttributeKind, attributeDefinition, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
+import { type CustomTypes, isCustomAttribute, NO_CUSTOM_TYPES } from '../core/custom-types.ts'
 
 import { COMPUTED_ATTRIBUTES, type ComputedName, computedAttribute, isComputed } from './computed-attributes.ts'
 
 /** The type by which a condition compares a field. */
-export type AttributeType = 'String' | 'Integer' | 'Boolean' | 'DateTime' | 'Guid' | 'List' | 'ExternalList' | 'Array'
+export type AttributeType =
+  | 'String'
+  | 'Integer'
+  | 'Boolean'
+  | 'DateTime'
+  | 'Guid'
+  | 'List'
+  | 'ExternalList'
+  | 'Array'
+  | 'StringList'
 
 /** The names that a condition may use, with their types. */
 export type ConditionSchema = ReadonlyMap<string, AttributeType>
@@ -59,9 +63,15 @@ export function referredObjectType(name: string): ObjectType | undefined {
   return source.attribute === 'id' ? source.objectType : attributeDefinition(source.objectType, source.attribute)?.to
 }
 
-/** The schema of a tenant. Custom attributes have the names that objects give them: `custom/license_plate`. */
-export function conditionSchema(customAttributes: Readonly<Record<ObjectType, readonly string[]>>): ConditionSchema {
-  return addAttributes(new Map(), customAttributes)
+/**
+ * The schema of a tenant. Custom attributes have the names that objects give them: `custom/license_plate`.
+ * @param types Of custom attributes.
+ */
+export function conditionSchema(
+  customAttributes: Readonly<Record<ObjectType, readonly string[]>>,
+  types: CustomTypes = NO_CUSTOM_TYPES,
+): ConditionSchema {
+  return addAttributes(new Map(), customAttributes, types)
 }
 
 /** Schema names that only callers who may read all core objects can use in a condition. */
@@ -83,18 +93,20 @@ export function withoutSensitive(schema: ConditionSchema): ConditionSchema {
  * The schema for reading a stored condition. It accepts every custom attribute: a condition stays valid after the last
  * object with the attribute is deleted.
  */
-export function storedConditionSchema(): ConditionSchema {
-  return addAttributes(new OpenSchema(), { identity: [], orgUnit: [], relationship: [] })
+export function storedConditionSchema(types: CustomTypes = NO_CUSTOM_TYPES): ConditionSchema {
+  return addAttributes(new OpenSchema(types), { identity: [], orgUnit: [], relationship: [] }, types)
 }
 
 function addAttributes(
   schema: Map<string, AttributeType>,
   customAttributes: Readonly<Record<ObjectType, readonly string[]>>,
+  types: CustomTypes,
 ): ConditionSchema {
   for (const objectType of OBJECT_TYPES) {
     for (const attribute of [...attributeNames(objectType), ...customAttributes[objectType]]) {
       const kind = attributeKind(objectType, attribute)
-      if (kind !== undefined) schema.set(schemaName(objectType, attribute), TYPE_OF_KIND[kind])
+      const name = schemaName(objectType, attribute)
+      if (kind !== undefined) schema.set(name, types.get(name) ?? TYPE_OF_KIND[kind])
     }
   }
   for (const [name, { type }] of Object.entries(COMPUTED_ATTRIBUTES)) schema.set(name, type)
@@ -102,8 +114,15 @@ function addAttributes(
 }
 
 class OpenSchema extends Map<string, AttributeType> {
+  readonly #types: CustomTypes
+
+  constructor(types: CustomTypes) {
+    super()
+    this.#types = types
+  }
+
   override get(name: string): AttributeType | undefined {
-    return super.get(name) ?? (isCustom(name) ? 'String' : undefined)
+    return super.get(name) ?? (isCustom(name) ? (this.#types.get(name) ?? 'String') : undefined)
   }
 
   override has(name: string): boolean {
@@ -113,5 +132,5 @@ class OpenSchema extends Map<string, AttributeType> {
 
 function isCustom(name: string): boolean {
   const source = schemaSource(name)
-  return source?.kind === 'attribute' && source.attribute.startsWith(CUSTOM_ATTRIBUTE_PREFIX)
+  return source?.kind === 'attribute' && isCustomAttribute(source.attribute)
 }

@@ -147,11 +147,16 @@ class BatchedEvaluation {
   }
 
   async #evaluate(collection: Collection): Promise<Outcome> {
-    const { heads, evaluations, lease } = this.#pass
+    const { heads, evaluations, lease, rows } = this.#pass
     // A collection that refers to an invalid one keeps the members that it has.
     if (collection.refersTo.some((id) => this.#outcomes.get(id) === 'invalid')) return 'invalid'
     await lease.renew()
-    const evaluation = await this.#deps.cache.evaluationOf(collection, heads.get(collection.id), evaluations)
+    const evaluation = await this.#deps.cache.evaluationOf(
+      collection,
+      heads.get(collection.id),
+      evaluations,
+      rows.settings.types,
+    )
     return evaluation === undefined ? 'invalid' : this.#store(collection, evaluation)
   }
 

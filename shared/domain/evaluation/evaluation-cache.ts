@@ -4,6 +4,7 @@ import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { storedConditionTask } from '../collections/condition-entry.ts'
 import type { JoinedCollection, JoinedMembers, MembershipHead } from '../collections/membership-store.ts'
+import { type CustomTypes, isSameCustomTypes } from '../core/custom-types.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
 import type { CheckedCondition } from '../criteria/condition.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -23,6 +24,8 @@ export type Heads = ReadonlyMap<string, Head>
 export class EvaluationCache {
   readonly #deps: CacheDependencies
   readonly #tenants = new Map<string, Map<string, CachedEvaluation>>()
+  /** The types of custom attributes by which the conditions of a tenant were read. */
+  readonly #types = new Map<string, CustomTypes>()
   /** The collections that had links when this process last read them. */
   readonly #linked = new Map<string, ReadonlySet<string>>()
 
@@ -44,6 +47,16 @@ export class EvaluationCache {
   drop(tenantId: string): void {
     this.#tenants.delete(tenantId)
     this.#linked.delete(tenantId)
+    this.#types.delete(tenantId)
+  }
+
+  /** Drops the evaluations of conditions that were read by other types. @returns Whether there were any. */
+  dropUnlessTyped(tenantId: string, types: CustomTypes): boolean {
+    const former = this.#types.get(tenantId)
+    const isOther = former !== undefined && !isSameCustomTypes(former, types)
+    if (isOther) this.drop(tenantId)
+    this.#types.set(tenantId, types)
+    return isOther
   }
 
   keepLinked(tenantId: string, collectionIds: ReadonlySet<string>): void {
@@ -89,18 +102,19 @@ export class EvaluationCache {
     collection: Collection,
     head: Head,
     evaluations: Map<string, CachedEvaluation>,
+    types: CustomTypes,
   ): Promise<CachedEvaluation | undefined> {
     const cached = evaluations.get(collection.id)
     if (cached !== undefined) return cached
-    const evaluation = await this.#deps.scheduler.run(this.#newEvaluation(collection, head))
+    const evaluation = await this.#deps.scheduler.run(this.#newEvaluation(collection, head, types))
     if (evaluation !== undefined) evaluations.set(collection.id, evaluation)
     return evaluation
   }
 
-  *#newEvaluation(collection: Collection, head: Head): Task<CachedEvaluation | undefined> {
+  *#newEvaluation(collection: Collection, head: Head, types: CustomTypes): Task<CachedEvaluation | undefined> {
     let condition: CheckedCondition
     try {
-      condition = yield* storedConditionTask(collection)
+      condition = yield* storedConditionTask(collection, types)
     } catch (error) {
       const { tenantId, id: collectionId } = collection
       this.#deps.log.error('collection.invalid', error, { tenantId, collectionId })

@@ -154,8 +154,11 @@ export class TenantEvaluator {
     const { collections, snapshots, nowMs } = this.#deps
     const readAtMs = nowMs()
     const criteria = await collections.list(tenantId, 'criteria')
-    const heads = await this.#cache.headsOf(tenantId, criteria, lease)
+    let heads = await this.#cache.headsOf(tenantId, criteria, lease)
     const rows = await snapshots.fresh(tenantId)
+    if (this.#cache.dropUnlessTyped(tenantId, rows.settings.types)) {
+      heads = await this.#cache.headsOf(tenantId, criteria, lease)
+    }
     const taken = snapshots.takeChanges(tenantId)
     const included = snapshots.includedWrites(tenantId)
     // The changes that a failed evaluation took are lost: without a cache, everything is evaluated.

@@ -3,6 +3,7 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { type CachedCondition, compiledTask, lazyContextOver } from '../collections/live-members.ts'
+import { isSameCustomTypes } from '../core/custom-types.ts'
 import type { JoinedMembership } from '../criteria/collection-members.ts'
 import type { CompiledCondition } from '../criteria/compile.ts'
 import type { EvaluationContext } from '../criteria/evaluation-context.ts'
@@ -105,6 +106,7 @@ export class CandidateCollections {
 
   /** The conditions, without those that are invalid or refer to such a collection. */
   *#compiled(criteria: readonly Collection[], rows: RowSnapshot): Task<ReadonlyMap<string, CompiledCondition>> {
+    const { types } = rows.settings
     const conditions = new Map<string, CompiledCondition>()
     const invalid = new Set<string>()
     for (const collection of criteria) {
@@ -112,9 +114,9 @@ export class CandidateCollections {
       const key = `${tenantId}:${id}`
       const former = this.#conditions.get(key)
       try {
-        const isSame = former?.definitionVersion === definitionVersion
-        const condition = isSame ? former.condition : yield* compiledTask(collection)
-        if (!isSame) this.#conditions.set(key, { definitionVersion, condition })
+        const isSame = former?.definitionVersion === definitionVersion && isSameCustomTypes(former.types, types)
+        const condition = isSame ? former.condition : yield* compiledTask(collection, types)
+        if (!isSame) this.#conditions.set(key, { definitionVersion, types, condition })
         conditions.set(id, condition)
       } catch (error) {
         this.#deps.log.error('collection.invalid', error, { tenantId, collectionId: id })

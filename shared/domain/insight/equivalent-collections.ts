@@ -1,9 +1,9 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
-import type { TimeZone } from '../../kernel/time-zone.ts'
 import type { Collection } from '../collections/collection.ts'
 import { storedConditionTask } from '../collections/condition-entry.ts'
 import type { WireGroup, WireLeaf } from '../criteria/condition.ts'
 import { areEquivalentTask } from '../criteria/proofs/equivalent-conditions.ts'
+import type { RowSettings } from '../tenant-index/row-settings.ts'
 import type { PlanInput } from './plan-input.ts'
 
 /** More equivalent collections are not listed. */
@@ -21,12 +21,12 @@ const MAX_STEPS_COUNT = 1_000_000
  */
 export function* equivalentCollectionsTask(
   { change: { after }, graph, conditions }: Pick<PlanInput, 'change' | 'graph' | 'conditions'>,
-  zone: TimeZone,
+  { zone, types }: RowSettings,
   mayRead: (name: string) => boolean,
 ): Task<Collection[]> {
   const names = attributesIn(after)
   if (!names.values().every(mayRead)) return []
-  const { root } = yield* storedConditionTask(after)
+  const { root } = yield* storedConditionTask(after, types)
   const context = { budget: { stepCount: MAX_STEPS_COUNT }, zone }
   const found: Collection[] = []
   let comparedCount = 0
@@ -38,7 +38,7 @@ export function* equivalentCollectionsTask(
     // The condition of a collection that cannot be evaluated is invalid.
     if (conditions.get(collection) === undefined) continue
     comparedCount += 1
-    const condition = yield* storedConditionTask(collection)
+    const condition = yield* storedConditionTask(collection, types)
     if (yield* areEquivalentTask(root, condition.root, context)) found.push(collection)
     if (found.length === MAX_LISTED_COUNT || comparedCount === MAX_COMPARED_COUNT) break
   }

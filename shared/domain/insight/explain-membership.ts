@@ -202,7 +202,7 @@ async function criteriaVerdict(
   const { tenantId, id } = collection
   const objectType = objectTypeOf(collection)
   const type = CORE_TYPE[objectType]
-  const condition = await deps.scheduler.run(storedConditionTask(collection))
+  const condition = await deps.scheduler.run(storedConditionTask(collection, rows.settings.types))
   const tested = subject.rows.filter((row) => idAt(rows, type, row) !== null)
   const memberIds = [...new Set(tested.flatMap((row) => idAt(rows, type, row) ?? []))]
   const [head, members, references] = await Promise.all([

@@ -124,5 +124,5 @@ function* evaluationTask(
   if (reader === undefined) return { effect, warnings: [], equivalents: [] }
   const mayRead = (name: string) => hasFullAccess(reader) || !isSensitive(name)
   const warnings = yield* warningsTask(input, rows, effect, mayRead)
-  return { effect, warnings, equivalents: yield* equivalentCollectionsTask(input, rows.settings.zone, mayRead) }
+  return { effect, warnings, equivalents: yield* equivalentCollectionsTask(input, rows.settings, mayRead) }
 }

@@ -4,6 +4,7 @@ import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies, EvaluationNotifier } from '../collections/collection-dependencies.ts'
 import { compiledTask } from '../collections/live-members.ts'
 import type { CreationDependencies, UpdateDependencies } from '../collections/manage-criteria.ts'
+import type { CustomTypes } from '../core/custom-types.ts'
 import type { CollectionMembers } from '../criteria/collection-members.ts'
 import type { CompiledCondition, KnownLeaves } from '../criteria/compile.ts'
 import type { LinkStore } from '../group-links/link-dependencies.ts'
@@ -18,7 +19,7 @@ import { type PlannedChange, ReferenceGraph } from './reference-graph.ts'
 
 type PlanInputDependencies = Pick<
   CollectionDependencies,
-  'collections' | 'memberships' | 'joined' | 'scheduler' | 'log'
+  'collections' | 'memberships' | 'joined' | 'snapshots' | 'scheduler' | 'log'
 > & {
   readonly requests: Pick<RequestStore, 'allWaitingIn'>
   readonly linkStore: LinkStore
@@ -60,9 +61,10 @@ export async function readPlanInput(
   deps: PlanInputDependencies,
 ): Promise<PlanInput> {
   const { tenantId } = change.after
-  const [all, { value: settings }] = await Promise.all([
+  const [all, { value: settings }, { types }] = await Promise.all([
     deps.collections.list(tenantId),
     deps.linkSettings.find(tenantId),
+    deps.snapshots.settingsOf(tenantId),
   ])
   const graph = new ReferenceGraph(
     change,
@@ -77,7 +79,7 @@ export async function readPlanInput(
   const eligible = candidates.flatMap((candidate) => policyOf(candidate).joinableBy.collectionIds)
   const needed = isCompared ? graph.closureOf(graph.criteria.keys()) : graph.closureOf([...affected, ...eligible])
   const versions = change.before === undefined ? needed : [change.before, ...needed]
-  const conditions = await deps.scheduler.run(conditionsTask(versions, deps))
+  const conditions = await deps.scheduler.run(conditionsTask(versions, types, deps))
   const joinableIds = [...eligible, ...versions.flatMap(({ refersTo }) => refersTo)].filter(
     (id) => collections.get(id)?.kind === 'joinable',
   )
@@ -103,6 +105,7 @@ export async function readPlanInput(
 /** The compiled conditions, with shared leaves; undefined for an invalid one, which is logged. */
 function* conditionsTask(
   collections: readonly Collection[],
+  types: CustomTypes,
   { log }: Pick<PlanInputDependencies, 'log'>,
 ): Task<Map<Collection, CompiledCondition | undefined>> {
   const conditions = new Map<Collection, CompiledCondition | undefined>()
@@ -110,7 +113,7 @@ function* conditionsTask(
   for (const collection of collections) {
     yield
     try {
-      conditions.set(collection, yield* compiledTask(collection, leaves))
+      conditions.set(collection, yield* compiledTask(collection, types, leaves))
     } catch (error) {
       const { tenantId, id: collectionId } = collection
       log.error('collection.invalid', error, { tenantId, collectionId })

@@ -28,7 +28,7 @@ export function* warningsTask(
   const { after } = input.change
   const { members, planned, membersInput } = effect
   const matchedCount = countBits(members.after)
-  const condition = yield* storedConditionTask(after)
+  const condition = yield* storedConditionTask(after, rows.settings.types)
   const missing = yield* missingValuesTask(condition, rows, membersInput.todayMs, mayRead)
   const same = matchedCount === 0 ? [] : yield* sameMembersTask(members.after, input.collections, planned, membersInput)
   return [

@@ -5,12 +5,15 @@ import type { Page } from '../../kernel/versioned.ts'
 import type { CoreObject, ObjectType } from '../core/core-object.ts'
 import { type CoreObjectDto, toCoreObjectDto } from '../core/core-object-dto.ts'
 import type { CoreObjectReader, MissingAttribute, SearchScope } from '../core/core-object-store.ts'
+import type { RowSettingsSource } from '../tenant-index/row-settings.ts'
 import { canRead, type ObjectAccess, type ObjectAccessResolver } from './object-access.ts'
 import type { VisibleObjects } from './visible-objects.ts'
 
 export type CoreObjectDependencies = {
   readonly coreObjects: CoreObjectReader
   readonly objectAccess: ObjectAccessResolver
+  /** By which values of custom attributes are read. */
+  readonly rowSettings: RowSettingsSource
 }
 
 /** Matches that a search returns, and characters that it accepts. */
@@ -20,14 +23,21 @@ const SEARCH_TEXT_LIMIT_COUNT = 200
 /** What users do not read of other people. */
 const PRIVATE_ATTRIBUTES: ReadonlySet<string> = new Set(['nin', 'privateMobile', 'privateEmail'])
 
-/** Objects as the caller reads them. */
-const dtoFor =
-  (caller: Caller, access: ObjectAccess) =>
-  (object: CoreObject): CoreObjectDto => {
-    const dto = toCoreObjectDto(object)
+/** What a caller may read, and how. */
+type Reader = { readonly access: ObjectAccess; readonly dtoOf: (object: CoreObject) => CoreObjectDto }
+
+async function readerOf(
+  caller: Caller,
+  { objectAccess, rowSettings }: Pick<CoreObjectDependencies, 'objectAccess' | 'rowSettings'>,
+): Promise<Reader> {
+  const [access, { types }] = await Promise.all([objectAccess.of(caller), rowSettings.of(caller.tenantId)])
+  const dtoOf = (object: CoreObject): CoreObjectDto => {
+    const dto = toCoreObjectDto(object, types)
     if (access === 'all' || object.objectType !== 'identity' || isOwn(object, caller)) return dto
     return Object.fromEntries(Object.entries(dto).filter(([name]) => !PRIVATE_ATTRIBUTES.has(name))) as CoreObjectDto
   }
+  return { access, dtoOf }
+}
 
 function isOwn({ attributes }: CoreObject, { objectId }: Caller): boolean {
   return attributes.directoryObjectId === objectId
@@ -39,17 +49,17 @@ export async function listCoreObjects(
   after: string | undefined,
   size: number,
   caller: Caller,
-  { coreObjects, objectAccess }: CoreObjectDependencies,
+  { coreObjects, ...readers }: CoreObjectDependencies,
   missing?: MissingAttribute,
 ): Promise<Page<CoreObjectDto>> {
-  const access = await objectAccess.of(caller)
+  const { access, dtoOf } = await readerOf(caller, readers)
   const page =
     access === 'all'
       ? await coreObjects.page(caller.tenantId, objectType, after, size, missing)
       : await visiblePage(access, objectType, after, size, caller.tenantId, coreObjects)
   const wanted =
     missing === undefined ? page.items : page.items.filter(({ attributes }) => attributes[missing] === undefined)
-  return { ...page, items: wanted.map(dtoFor(caller, access)) }
+  return { ...page, items: wanted.map(dtoOf) }
 }
 
 /** @throws Refusal `CoreObjectNotFound`, also for an object that the caller may not read. */
@@ -57,15 +67,15 @@ export async function readCoreObject(
   objectType: ObjectType,
   id: string,
   caller: Caller,
-  { coreObjects, objectAccess }: CoreObjectDependencies,
+  { coreObjects, ...readers }: CoreObjectDependencies,
 ): Promise<CoreObjectDto> {
-  const [object, access] = await Promise.all([
+  const [object, { access, dtoOf }] = await Promise.all([
     coreObjects.find(caller.tenantId, objectType, id),
-    objectAccess.of(caller),
+    readerOf(caller, readers),
   ])
   if (object === undefined || !canRead(access, object))
     throw new Refusal('CoreObjectNotFound', `There is no ${objectType} ${id}`, 'id')
-  return dtoFor(caller, access)(object)
+  return dtoOf(object)
 }
 
 /**
@@ -76,17 +86,17 @@ export async function readRelationshipsOf(
   end: 'identity' | 'orgUnit',
   id: string,
   caller: Caller,
-  { coreObjects, objectAccess }: CoreObjectDependencies,
+  { coreObjects, ...readers }: CoreObjectDependencies,
 ): Promise<CoreObjectDto[]> {
-  const [object, relationships, access] = await Promise.all([
+  const [object, relationships, { access, dtoOf }] = await Promise.all([
     coreObjects.find(caller.tenantId, end, id),
     coreObjects.relationshipsOf(caller.tenantId, end, [id]),
-    objectAccess.of(caller),
+    readerOf(caller, readers),
   ])
   if (object === undefined || !canRead(access, object)) {
     throw new Refusal('CoreObjectNotFound', `There is no ${end} ${id}`, 'id')
   }
-  return relationships.filter((relationship) => canRead(access, relationship)).map(dtoFor(caller, access))
+  return relationships.filter((relationship) => canRead(access, relationship)).map(dtoOf)
 }
 
 /**
@@ -98,14 +108,14 @@ export async function readSeveral(
   ids: readonly string[],
   includeParents: boolean,
   caller: Caller,
-  { coreObjects, objectAccess }: CoreObjectDependencies,
+  { coreObjects, ...readers }: CoreObjectDependencies,
 ): Promise<CoreObjectDto[]> {
   const read = new Map<string, CoreObject>()
   const readMore = async (wanted: readonly string[]) => {
     const unread = wanted.filter((id) => !read.has(id))
     for (const object of await coreObjects.ofIds(caller.tenantId, objectType, unread)) read.set(object.id, object)
   }
-  const [access] = await Promise.all([objectAccess.of(caller), readMore(ids)])
+  const [{ access, dtoOf }] = await Promise.all([readerOf(caller, readers), readMore(ids)])
   const visibleOf = (id: string): CoreObject[] => {
     const object = read.get(id)
     return object !== undefined && canRead(access, object) ? [object] : []
@@ -118,7 +128,7 @@ export async function readSeveral(
     await readMore(level)
     for (const id of level) visibleIds.add(id)
   }
-  return [...visibleIds].flatMap(visibleOf).map(dtoFor(caller, access))
+  return [...visibleIds].flatMap(visibleOf).map(dtoOf)
 }
 
 /**
@@ -129,16 +139,16 @@ export async function searchCoreObjects(
   objectType: ObjectType,
   text: string,
   caller: Caller,
-  { coreObjects, objectAccess }: CoreObjectDependencies,
+  { coreObjects, ...readers }: CoreObjectDependencies,
 ): Promise<CoreObjectDto[]> {
   const trimmed = text.trim()
   if (trimmed === '' || characterCount(trimmed) > SEARCH_TEXT_LIMIT_COUNT) {
     throw new Refusal('InvalidLength', `text must have 1 to ${SEARCH_TEXT_LIMIT_COUNT} characters`, 'text')
   }
-  const access = await objectAccess.of(caller)
+  const { access, dtoOf } = await readerOf(caller, readers)
   const among = access === 'all' ? undefined : scopeOf(access, objectType)
   const found = await coreObjects.search(caller.tenantId, objectType, trimmed, among, SEARCH_RESULTS_COUNT)
-  return found.map(dtoFor(caller, access))
+  return found.map(dtoOf)
 }
 
 async function visiblePage(

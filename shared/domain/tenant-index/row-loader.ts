@@ -1,5 +1,6 @@
 import type { CooperativeScheduler } from '../../kernel/cooperative-scheduler.ts'
 import type { Log } from '../../kernel/log.ts'
+import { fingerprintOf } from '../core/custom-types.ts'
 import { type ChangeMark, type CoreObjectChanges, markAt } from './core-object-changes.ts'
 import type { RowLoad, RowMemory } from './row-memory.ts'
 import type { RowSettings } from './row-settings.ts'
@@ -52,7 +53,8 @@ export class RowLoader {
     const { saving } = this.#deps
     const stored = await saving?.store.find(load.tenantId)
     const version = stored?.version
-    if (stored?.rows !== undefined) {
+    // Rows that were saved by other types are read from the objects, and saved again.
+    if (stored?.rows !== undefined && stored.rows.types === fingerprintOf(settings.types)) {
       try {
         return await this.#fromSaved(load, stored.rows, version, settings)
       } catch (error) {

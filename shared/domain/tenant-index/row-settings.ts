@@ -1,12 +1,15 @@
 import { type TimeZone, UTC } from '../../kernel/time-zone.ts'
+import { type CustomTypes, isSameCustomTypes, NO_CUSTOM_TYPES } from '../core/custom-types.ts'
 
 /** The settings of a tenant by which the values of its rows are read. Rows are loaded again when they change. */
 export type RowSettings = {
   /** Where dates without a time begin. */
   readonly zone: TimeZone
+  /** The types of the tenant's custom attributes. */
+  readonly types: CustomTypes
 }
 
-export const DEFAULT_ROW_SETTINGS: RowSettings = { zone: UTC }
+export const DEFAULT_ROW_SETTINGS: RowSettings = { zone: UTC, types: NO_CUSTOM_TYPES }
 
 /** The settings by which the rows of tenants are read. */
 export interface RowSettingsSource {
@@ -15,5 +18,5 @@ export interface RowSettingsSource {
 }
 
 export function isSameSettings(left: RowSettings, right: RowSettings): boolean {
-  return left.zone === right.zone
+  return left.zone === right.zone && isSameCustomTypes(left.types, right.types)
 }

@@ -2,8 +2,23 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { parseObjectData } from '../../../shared/domain/connectors/object-data.ts'
+import { asTyped, type CustomType, type CustomTypes } from '../../../shared/domain/core/custom-types.ts'
 
 const GUID = '0A0A0A0A-0000-4000-8000-00000000000A'
+
+const typesOf = (types: Record<string, CustomType>): CustomTypes =>
+  new Map(Object.entries(types).map(([name, type]) => [`identityCustom/${name}`, type]))
+const TYPES = typesOf({
+  grade: 'Integer',
+  level: 'Integer',
+  onLeave: 'Boolean',
+  isTemporary: 'Boolean',
+  since: 'DateTime',
+  courses: 'StringList',
+  'one course': 'StringList',
+  none: 'StringList',
+  blank: 'StringList',
+})
 
 describe('data of a connector object', () => {
   it('is converted to its stored form', () => {
@@ -85,6 +100,65 @@ describe('data of a connector object', () => {
   for (const startDate of ['2024-02-29', '2024-01-01T10:00', '2024-01-01T10:00:00.123Z', '2024-01-01T10:00:00+02:00']) {
     it(`keeps the date ${startDate} unchanged`, () => {
       assert.deepEqual(parseObjectData('relationship', { startDate }, '/data').data, { startDate })
+    })
+  }
+
+  it('has values of custom attributes in one form for each type, in which texts read as the type', () => {
+    const given = {
+      'custom/grade': 9,
+      'custom/level': ' +010 ',
+      'custom/onLeave': true,
+      'custom/isTemporary': 'False',
+      'custom/since': '2024-02-29',
+      'custom/courses': ['b', ' a ', '', 'b'],
+      'custom/one course': 'e\u0301',
+      'custom/none': [],
+      'custom/blank': ' ',
+    }
+    const { data, faults } = parseObjectData('identity', given, '/data', TYPES)
+    const stored = {
+      'custom/grade': '9',
+      'custom/level': '10',
+      'custom/onLeave': 'true',
+      'custom/isTemporary': 'false',
+      'custom/since': '2024-02-29',
+      'custom/courses': ['b', 'a'],
+      'custom/one course': ['\u00e9'],
+    }
+    assert.deepEqual({ data, faults }, { data: stored, faults: [] })
+    assert.deepEqual(asTyped('identity', data, TYPES), {
+      ...stored,
+      'custom/grade': 9,
+      'custom/level': 10,
+      'custom/onLeave': true,
+      'custom/isTemporary': false,
+    })
+  })
+
+  for (const [name, value, code, target] of [
+    ['grade', 'high', 'InvalidValue', ''],
+    ['grade', 9.5, 'InvalidValue', ''],
+    ['grade', '9007199254740993', 'InvalidValue', ''],
+    ['grade', [9], 'InvalidType', ''],
+    ['onLeave', 'yes', 'InvalidValue', ''],
+    ['onLeave', 1, 'InvalidValue', ''],
+    ['since', '2023-02-29', 'InvalidValue', ''],
+    ['since', 20240229, 'InvalidValue', ''],
+    ['courses', 7, 'InvalidType', ''],
+    ['courses', { a: 'b' }, 'InvalidType', ''],
+    ['courses', ['a', 7], 'InvalidType', '/1'],
+    ['courses', ['a\n'], 'InvalidValue', '/0'],
+    ['courses', ['a', 'x'.repeat(401)], 'InvalidLength', '/1'],
+    ['courses', Array.from({ length: 101 }, String), 'InvalidLength', ''],
+    ['untyped', 9, 'InvalidType', ''],
+    ['untyped', ['a'], 'InvalidType', ''],
+  ] as const) {
+    it(`refuses ${JSON.stringify(value).slice(0, 40)} for custom/${name} with ${code}`, () => {
+      const { faults } = parseObjectData('identity', { [`custom/${name}`]: value }, '/data', TYPES)
+      assert.deepEqual(
+        faults.map((fault) => [fault.code, fault.target]),
+        [[code, `/data/custom~1${name}${target}`]],
+      )
     })
   }
 

@@ -7,6 +7,7 @@ import {
   MAX_FAULT_COUNT,
 } from '../../../shared/domain/criteria/check-condition.ts'
 import { OPERATORS } from '../../../shared/domain/criteria/condition.ts'
+import { takesList } from '../../../shared/domain/criteria/operators-of-types.ts'
 import {
   type AttributeType,
   type ConditionSchema,
@@ -21,6 +22,7 @@ const SCHEMA: ConditionSchema = new Map<string, AttributeType>([
   ['anInteger', 'Integer'],
   ['anExternalList', 'ExternalList'],
   ['anArray', 'Array'],
+  ['aStringList', 'StringList'],
 ])
 
 const leaf = (id: unknown, operator: unknown, value?: unknown, field: unknown = id) => ({ id, field, operator, value })
@@ -43,16 +45,17 @@ const codesOf = (input: unknown): string[] => faultsOf(input).map(({ code, point
 // One row for each type (or name with rules of its own): a value that fits it, then a mark for each operator in the
 // order of the heading.
 const ALLOWED = `
-                                     Equals NotEq Contains NotCont StartsW EndsW In GT GTE LT LTE IsNull
-  identityDisplayName                  yes   yes    yes     yes     yes    yes  yes yes yes yes yes yes
-  anInteger                            yes   yes    no      no      no     no   yes yes yes yes yes yes
-  relationshipStartDate                yes   yes    no      no      no     no   yes yes yes yes yes yes
-  identityDirectoryObjectId            yes   yes    no      no      no     no   yes no  no  no  no  yes
-  identityDirectoryOnPremisesSyncEnabled yes yes    no      no      no     no   no  no  no  no  no  yes
-  directMemberOfDirectoryGroups        no    no     yes     yes     no     no   no  no  no  no  no  yes
-  anExternalList                       no    no     yes     yes     no     no   no  no  no  no  no  yes
-  anArray                              no    no     yes     yes     no     no   no  no  no  no  no  yes
-  memberOfCollection                   yes   yes    no      no      no     no   yes no  no  no  no  no
+                                     Equals NotEq Contains NotCont Any StartsW EndsW In GT GTE LT LTE IsNull
+  identityDisplayName                  yes   yes    yes     yes    no    yes    yes  yes yes yes yes yes yes
+  anInteger                            yes   yes    no      no     no    no     no   yes yes yes yes yes yes
+  relationshipStartDate                yes   yes    no      no     no    no     no   yes yes yes yes yes yes
+  identityDirectoryObjectId            yes   yes    no      no     no    no     no   yes no  no  no  no  yes
+  identityDirectoryOnPremisesSyncEnabled yes yes    no      no     no    no     no   no  no  no  no  no  yes
+  directMemberOfDirectoryGroups        no    no     yes     yes    no    no     no   no  no  no  no  no  yes
+  anExternalList                       no    no     yes     yes    no    no     no   no  no  no  no  no  yes
+  anArray                              no    no     yes     yes    no    no     no   no  no  no  no  no  yes
+  aStringList                          no    no     yes     yes    yes   no     no   no  no  no  no  no  yes
+  memberOfCollection                   yes   yes    no      no     no    no     no   yes no  no  no  no  no
 `
 const VALUES: Record<string, unknown> = {
   anInteger: 5,
@@ -67,7 +70,7 @@ describe('Operators', () => {
       const isAllowed = marks[index] === 'yes'
       it(`${operator} is ${isAllowed ? 'allowed' : 'refused'} on ${name}`, () => {
         const value = VALUES[name] ?? GUID
-        const input = group(leaf(name, operator.toUpperCase(), operator === 'In' ? [value] : value))
+        const input = group(leaf(name, operator.toUpperCase(), takesList(operator) ? [value] : value))
         assert.deepEqual(codesOf(input), isAllowed ? [] : ['OperatorNotAllowed /conditions/0/operator'])
       })
     })

@@ -16,6 +16,7 @@ import {
   collections,
   condition,
   SCHEMA,
+  SETTINGS,
   snapshotObject,
   TODAY_MS,
 } from '../../support/domain/criteria/arbitrary-cases.ts'
@@ -40,7 +41,7 @@ function finalState(objects: readonly SnapshotObject[]): SnapshotObject[] {
 }
 
 function loaded(objects: readonly SnapshotObject[]): RowSnapshot {
-  const snapshot = new RowSnapshot()
+  const snapshot = new RowSnapshot(undefined, SETTINGS)
   snapshot.apply(objects)
   return snapshot
 }
@@ -110,7 +111,7 @@ describe('The evaluator', () => {
       const checkedCondition = checked(input)
       const compiled = compile(checkedCondition)
       const context = contextOf(members)
-      const snapshot = new RowSnapshot()
+      const snapshot = new RowSnapshot(undefined, SETTINGS)
       let before = membersByType(compiled, snapshot, context)
       for (const [index, batch] of batches.entries()) {
         const { changed, attributes } = snapshot.apply(batch)
@@ -146,7 +147,7 @@ describe('The evaluator', () => {
     const property = fc.property(condition, series, collections, (input, batches, members) => {
       const compiled = compile(checked(input))
       const context = contextOf(members)
-      let snapshot = new RowSnapshot()
+      let snapshot = new RowSnapshot(undefined, SETTINGS)
       const forked: { readonly origin: RowSnapshot; readonly before: string[][]; readonly rowCount: number }[] = []
       for (const [index, batch] of batches.entries()) {
         forked.push({

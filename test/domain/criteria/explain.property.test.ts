@@ -14,6 +14,7 @@ import {
   collections,
   condition,
   SCHEMA,
+  SETTINGS,
   snapshotObject,
   TODAY_MS,
 } from '../../support/domain/criteria/arbitrary-cases.ts'
@@ -56,7 +57,7 @@ describe('The explanation of a condition', () => {
     const objects = fc.array(snapshotObject, { minLength: 4, maxLength: 22 })
     const property = fc.property(condition, objects, collections, (input, arrivals, members) => {
       const condition = checked(input)
-      const snapshot = new RowSnapshot()
+      const snapshot = new RowSnapshot(undefined, SETTINGS)
       snapshot.apply(arrivals)
       const context: EvaluationContext = { todayMs: TODAY_MS, membersOf: (id) => members[COLLECTIONS.indexOf(id)] }
       const relationships = snapshot.tables.relationship.ids.idsIn(snapshot.tables.relationship.liveSlots())

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { AttributeKind } from '../../../shared/domain/core/core-object.ts'
+import { CUSTOM_TYPES, type CustomType } from '../../../shared/domain/core/custom-types.ts'
 import type { CheckedLeaf, Operator } from '../../../shared/domain/criteria/condition.ts'
 import { DerivedTextCache } from '../../../shared/domain/criteria/derived-texts.ts'
 import { holdsOn, isNegative, LeafVerdicts, leafTest } from '../../../shared/domain/criteria/leaf-test.ts'
 import type { AttributeType } from '../../../shared/domain/criteria/schema.ts'
 import { DEFAULT_ROW_SETTINGS } from '../../../shared/domain/tenant-index/row-settings.ts'
-import { valuesOfKind } from '../../../shared/domain/tenant-index/rows/column-values.ts'
+import { valuesOfKind, valuesOfType } from '../../../shared/domain/tenant-index/rows/column-values.ts'
 import { IdTable } from '../../../shared/domain/tenant-index/rows/id-table.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 import { UTC } from '../../../shared/kernel/time-zone.ts'
@@ -16,8 +17,14 @@ import { GUID_CASES, LEAF_TABLES, leafOf, ONE, TWO } from '../../support/domain/
 const TODAY = { daysFromToday: 0 }
 
 /** The given values that match, tested one by one and then all at once. */
-function matching(leaf: CheckedLeaf, kind: AttributeKind, given: readonly unknown[]): readonly (readonly unknown[])[] {
-  const values = valuesOfKind(kind, new IdTable(), DEFAULT_ROW_SETTINGS)
+function matching(
+  leaf: CheckedLeaf,
+  kind: AttributeKind | CustomType,
+  given: readonly unknown[],
+): readonly (readonly unknown[])[] {
+  const values = isCustomType(kind)
+    ? valuesOfType(kind, DEFAULT_ROW_SETTINGS)
+    : valuesOfKind(kind, new IdTable(), DEFAULT_ROW_SETTINGS)
   const codes = given.map((value) => values.encode(value))
   const verdicts = new LeafVerdicts(leafTest(leaf, values, new DerivedTextCache()), values)
   const found = () => given.filter((_, index) => verdicts.holds(codes[index] as number, TODAY_MS) !== isNegative(leaf))
@@ -25,6 +32,8 @@ function matching(leaf: CheckedLeaf, kind: AttributeKind, given: readonly unknow
   runToCompletion(verdicts.holding(TODAY_MS))
   return [oneByOne, found()]
 }
+
+const isCustomType = (kind: string): kind is CustomType => (CUSTOM_TYPES as readonly string[]).includes(kind)
 
 const referring = (objectId: string) => ({ objectId })
 

@@ -16,7 +16,7 @@ const TO_UPPER: FieldFunction = { name: 'ToUpper' }
 
 /** Texts of one length; a longer one first where it is wanted. */
 function textsOf(count: number, length = 4, firstLength = length): TextValues {
-  const values = new TextValues('string')
+  const values = new TextValues(String)
   for (let index = 0; index < count; index += 1)
     values.encode(String(index).padStart(index === 0 ? firstLength : length, '0'))
   return values
@@ -56,6 +56,7 @@ describe('The test of a leaf', () => {
     for (const operator of ['Equals', 'NotEquals', 'In'] as const) {
       assert.deepEqual(testOn('string', 'String', operator, ['a']), ['listed'])
       assert.deepEqual(testOn('guid', 'Guid', operator, [ONE]), ['listed'])
+      assert.deepEqual(testOn('string', 'Integer', operator, [7]), ['listed'])
     }
     const repeated = leafTest(leafOf('String', 'In', ['a', 'b', 'a']), values, new DerivedTextCache())
     assert.deepEqual(repeated.kind === 'listed' && repeated.texts, ['a', 'b'])
@@ -64,7 +65,7 @@ describe('The test of a leaf', () => {
   it('tests each value with its operands where it cannot look them up', () => {
     assert.deepEqual(testOn('string', 'String', 'StartsWith', ['a']), ['scan', false, 1])
     assert.deepEqual(testOn('string', 'String', 'Equals', ['A'], [TO_UPPER]), ['scan', false, 1])
-    assert.deepEqual(testOn('string', 'Integer', 'In', [1, 2, 3]), ['scan', false, 3])
+    assert.deepEqual(testOn('string', 'Integer', 'GreaterThan', [1]), ['scan', false, 1])
     assert.deepEqual(testOn('guids', 'List', 'Contains', [ONE]), ['scan', false, 1])
     assert.deepEqual(testOn('guids', 'Integer', 'Equals', [1]), ['scan', false, 0])
   })
@@ -170,7 +171,7 @@ describe('The results of a leaf', () => {
   })
 
   it('look a listed value up until there is one, and again only when there are more values', () => {
-    const values = new TextValues('string')
+    const values = new TextValues(String)
     const lookedUp: string[] = []
     const codeOf = (text: string): number => {
       lookedUp.push(text)

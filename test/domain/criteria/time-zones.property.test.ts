@@ -9,7 +9,7 @@ import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/ap
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 import { timeZoneOf } from '../../../shared/kernel/time-zone.ts'
-import { SCHEMA } from '../../support/domain/criteria/arbitrary-cases.ts'
+import { SCHEMA, SETTINGS } from '../../support/domain/criteria/arbitrary-cases.ts'
 import { naiveStart } from '../../support/domain/criteria/naive-days.ts'
 import { naiveMembers } from '../../support/domain/criteria/naive-evaluator.ts'
 
@@ -86,7 +86,7 @@ describe('Days of a time zone, where clocks change', () => {
       if (!check.ok) return assert.fail(JSON.stringify(check))
       const { wire, root } = check.condition
       const objects = positions.map(position)
-      const rows = new RowSnapshot(undefined, { zone: timeZoneOf(zone) })
+      const rows = new RowSnapshot(undefined, { ...SETTINGS, zone: timeZoneOf(zone) })
       rows.apply(objects)
       const context = { todayMs: naiveStart(today, zone), membersOf: NO_MEMBERS }
       const expected = naiveMembers(wire, SCHEMA, objects, 'Relationship', { ...context, zone })

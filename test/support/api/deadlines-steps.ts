@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type ModelPolicy, type ModelGate, type Name, PEOPLE } from './deadlines-model.ts'
+import { type ModelGate, type ModelPolicy, type Name, PEOPLE } from './deadlines-model.ts'
 
 const APPROVERS = ['ann', 'bo', 'subject'] as const satisfies readonly Name[]
 export const DECIDERS = ['subject', 'ann', 'bo', 'fay', 'eve', 'manager'] as const satisfies readonly Name[]

@@ -57,7 +57,7 @@ const CONDITION_IDS = [
   'memberOfCollection',
   'relationshipEndDate',
 ]
-const OPERATORS = ['Equals', 'NotEquals', 'Contains', 'In', 'IsNull', 'GreaterThan', 'StartsWith']
+const OPERATORS = ['Equals', 'NotEquals', 'Contains', 'ContainsAny', 'In', 'IsNull', 'GreaterThan', 'StartsWith']
 
 /** Makes requests for routes: valid by their schemas, nearly so, or hostile. */
 export function requestsFor(ids: readonly string[]) {

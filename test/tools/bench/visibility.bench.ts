@@ -11,6 +11,7 @@ import {
   readCoreObject,
   searchCoreObjects,
 } from '../../../shared/domain/object-access/read-core-objects.ts'
+import { DEFAULT_ROW_SETTINGS } from '../../../shared/domain/tenant-index/row-settings.ts'
 import { TenantSnapshots } from '../../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { user } from '../../support/api/core-data-service.ts'
 import { idOf, loadSizedObjects } from './sized-objects.ts'
@@ -40,7 +41,11 @@ const snapshots = new TenantSnapshots(
   cosmosCoreObjectChanges(container, () => performance.now()),
   { maxBytes: 1_000_000_000 },
 )
-const deps = { coreObjects, objectAccess: new ObjectAccessResolver((tenantId) => snapshots.fresh(tenantId), Date.now) }
+const deps = {
+  coreObjects,
+  objectAccess: new ObjectAccessResolver((tenantId) => snapshots.fresh(tenantId), Date.now),
+  rowSettings: { of: async () => DEFAULT_ROW_SETTINGS },
+}
 
 const sizes = { identity: IDENTITIES_COUNT, orgUnit: UNITS_COUNT, relationship: RELATIONSHIPS_COUNT }
 await measured('load', () => loadSizedObjects(TENANT_ID, sizes, coreObjects))

@@ -11,7 +11,7 @@ import { LEADER_COUNT, ninOf } from './source-items.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** A leader names another one who decides in the leader's place, or ends that. */
+/** A leader names another one who decides in the leader's place, or no one any more. */
 export async function changeDeputy(organisation: Organisation, random: Random): Promise<void> {
   const { model, callers, locks, times } = organisation
   const nin = ninOf(random.below(LEADER_COUNT))

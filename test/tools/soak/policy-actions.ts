@@ -15,7 +15,7 @@ function randomPolicy({ model }: Organisation, random: Random, collectionId?: st
   for (let order = 1; order <= gateCount; order += 1) {
     const chance = random.below(100)
     const hasManagerGate = approvalGates.some(({ type }) => type === 'Manager')
-    // Whether a gate of collections has an approver is not certain while people change.
+    // Whether a gate of collections has no approver is not certain while people change.
     const fallback = random.percent(30) ? { fallback: randomFallback(random, collectionIds) } : {}
     if (chance < 40 && !hasManagerGate) approvalGates.push({ order, type: 'Manager', approvers: [], ...fallback })
     else if (chance < 80 && collectionIds.length > 0) {

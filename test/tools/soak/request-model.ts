@@ -7,7 +7,7 @@ export type ModelGate = {
   readonly type: 'Identity' | 'Collection' | 'Manager'
   /** National identity numbers, ids of collections, or none. */
   readonly approvers: readonly string[]
-  /** Decides as well while the gate has no approver except the requester. */
+  /** Decides as well while the gate has no approver but the requester. */
   readonly fallback?: ModelFallback
 }
 export type ModelFallback = {

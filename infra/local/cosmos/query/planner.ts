@@ -20,6 +20,8 @@ export type Term =
   /** The text occurs in a property or, without a field, anywhere in the JSON of the document. */
   | { readonly kind: 'occurs'; readonly field: JsonField | undefined; readonly text: string }
   | { readonly kind: 'is-text' | 'is-defined'; readonly field: JsonField }
+  /** All terms of one of the alternatives. */
+  | { readonly kind: 'any'; readonly alternatives: readonly (readonly Term[])[] }
   /** The JSON of the document, or the string at a path, matches a LIKE pattern with backslash as escape character. */
   | { readonly kind: 'like'; readonly path: readonly string[] | undefined; readonly pattern: string }
 
@@ -40,7 +42,7 @@ const SEARCHED_LIMIT_COUNT = 1000
 /** Characters that JSON does not escape. */
 const UNESCAPED_RUN = /[^\p{Cc}"\\]+/gu
 
-/** Splits a condition into terms for SQLite and the remaining condition. Only parts joined by AND become terms. */
+/** Splits a condition into terms for SQLite and the remaining condition. Parts joined by AND become terms, and those by OR one. */
 export function planFilter(where: Expression | undefined, parameters: Parameters): Plan {
   const parts = where === undefined ? [] : where.kind === 'and' ? where.operands : [where]
   const pushed = parts.map((part) => ({ part, ...push(part, parameters) }))
@@ -62,9 +64,17 @@ function push(part: Expression, parameters: Parameters): Pushed {
     case 'call':
       if (part.name === 'ARRAY_CONTAINS') return pushArrayContains(part, parameters)
       return part.name === 'IS_DEFINED' ? pushDefined(part) : pushText(part, parameters)
+    case 'or':
+      return pushAlternatives(part.operands, parameters)
     default:
       return NOTHING
   }
+}
+
+function pushAlternatives(operands: readonly Expression[], parameters: Parameters): Pushed {
+  const alternatives = operands.map((operand) => push(operand, parameters).terms)
+  const isLimited = alternatives.every((terms) => terms.length > 0)
+  return isLimited ? { terms: [{ kind: 'any', alternatives }], isExact: false } : NOTHING
 }
 
 function pushComparison(part: Expression & { kind: 'compare' }, parameters: Parameters): Pushed {

@@ -1,5 +1,6 @@
 import type { Task } from '../../../kernel/cooperative-scheduler.ts'
 import { type CheckedGroup, type CheckedLeaf, type CheckedNode, leavesOf } from '../condition.ts'
+import { takesList } from '../operators-of-types.ts'
 import { LEAVES_AT_ONCE_COUNT, type ProofContext } from './possible-results.ts'
 import { type GroupOverPositions, isOverPositions, keyOf, neverHoldsTask } from './prove-condition.ts'
 
@@ -98,8 +99,9 @@ function sorted(nodes: readonly CheckedNode[], isRepeated: boolean): CheckedNode
 }
 
 function orderedLeaf(leaf: CheckedLeaf): CheckedLeaf {
-  if (leaf.operator !== 'In') return leaf
+  if (!takesList(leaf.operator)) return leaf
   const values = new Map(leaf.values.map((value) => [JSON.stringify(value), value]))
   const inOrder = [...values].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, value]) => value)
-  return { ...leaf, operator: inOrder.length === 1 ? 'Equals' : 'In', values: inOrder }
+  const single = leaf.operator === 'In' ? 'Equals' : 'Contains'
+  return { ...leaf, operator: inOrder.length === 1 ? single : leaf.operator, values: inOrder }
 }

@@ -72,12 +72,12 @@ function maskOf(leaves: readonly CheckedLeaf[], holds: (leaf: CheckedLeaf) => bo
   return leaves.reduce((mask, leaf, index) => mask | (Number(holds(leaf)) << index), 0)
 }
 
-/** The leaves that name each value, which elements of a list compare without case. */
+/** The leaves that name each value. Ids in a list are compared without case. */
 function masksByValue(leaves: readonly CheckedLeaf[]): Map<string, number> {
   const masks = new Map<string, number>()
   for (const [index, { values, type }] of leaves.entries()) {
     for (const value of values) {
-      const key = isList(type) ? String(value).toLowerCase() : String(value)
+      const key = isList(type) && type !== 'StringList' ? String(value).toLowerCase() : String(value)
       masks.set(key, (masks.get(key) ?? 0) | (1 << index))
     }
   }
@@ -109,12 +109,12 @@ function comparisonsOfPair(leaves: readonly CheckedLeaf[]): Set<number> {
   return unionsOf([...kinds].map((kind) => maskOf(leaves, (leaf) => kindOf(leaf) === kind)))
 }
 
-/** Whole numbers: those that leaves name and their neighbours; and a text that is no number, on which nothing holds. */
+/** Whole numbers: those that leaves name and their neighbours. */
 function integerResults(leaves: readonly CheckedLeaf[]): Set<number> {
   const named = [...new Set(leaves.flatMap(({ values }) => values.map(Number)))]
   const points = new Set(named.flatMap((value) => [value - 1, value, value + 1]))
   const onValue = (value: number) => maskOf(leaves, (leaf) => comparesWith(leaf, value, leaf.values.map(Number)))
-  return new Set([0, ...points.values().map(onValue)])
+  return new Set([...(points.size === 0 ? [0] : points)].map(onValue))
 }
 
 function comparesWith({ operator }: CheckedLeaf, value: number, operands: readonly number[]): boolean {

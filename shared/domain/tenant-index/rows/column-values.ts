@@ -2,6 +2,7 @@ import type { Task } from '../../../kernel/cooperative-scheduler.ts'
 import { normalisedText } from '../../../kernel/normalised-text.ts'
 import { instantIn, type TimeZone } from '../../../kernel/time-zone.ts'
 import type { AttributeKind } from '../../core/core-object.ts'
+import { type CustomType, readAs } from '../../core/custom-types.ts'
 import type { RowSettings } from '../row-settings.ts'
 import { grownFloat64 } from './growable-array.ts'
 import type { IdTable } from './id-table.ts'
@@ -11,14 +12,18 @@ import { TextDictionary } from './text-dictionary.ts'
 /** The distinct values of a column and their codes. Code 0 means no value, or a value of another kind. */
 export type ColumnValues = TextValues | InstantValues | ReferenceValues | ListValues
 
-/** Strings, normalised, since stored ones may be older than this form; booleans as `true` and `false`; GUIDs in lower case. */
+/**
+ * Strings, normalised, since stored ones may be older than this form; booleans as `true` and `false`; GUIDs in lower
+ * case; integers in their shortest form.
+ */
 export class TextValues {
   readonly kind = 'text'
   readonly dictionary = new TextDictionary()
-  readonly #attributeKind: 'string' | 'boolean' | 'guid'
+  readonly #read: (value: unknown) => string | undefined
 
-  constructor(attributeKind: 'string' | 'boolean' | 'guid') {
-    this.#attributeKind = attributeKind
+  /** @param read Returns a value as text; undefined for a value of another kind. */
+  constructor(read: (value: unknown) => string | undefined) {
+    this.#read = read
   }
 
   get size(): number {
@@ -39,9 +44,8 @@ export class TextValues {
   }
 
   encode(value: unknown): number {
-    if (this.#attributeKind === 'boolean') return typeof value === 'boolean' ? this.dictionary.intern(String(value)) : 0
-    if (typeof value !== 'string') return 0
-    return this.dictionary.intern(this.#attributeKind === 'guid' ? value.toLowerCase() : normalisedText(value))
+    const text = this.#read(value)
+    return text === undefined ? 0 : this.dictionary.intern(text)
   }
 
   codeOf(text: string): number {
@@ -54,11 +58,13 @@ export class InstantValues {
   readonly kind = 'instant'
   readonly zone: TimeZone
   readonly #dictionary = new TextDictionary()
+  readonly #read: (value: unknown) => string | undefined
   /** Milliseconds since 1970 by code. */
   instantsMs: Float64Array<ArrayBuffer> = new Float64Array(32)
 
-  constructor(zone: TimeZone) {
+  constructor(zone: TimeZone, read = asText) {
     this.zone = zone
+    this.#read = read
   }
 
   get size(): number {
@@ -83,12 +89,13 @@ export class InstantValues {
   }
 
   encode(value: unknown): number {
-    if (typeof value !== 'string') return 0
+    const text = this.#read(value)
+    if (text === undefined) return 0
     const sizeBefore = this.size
-    const code = this.#dictionary.intern(value)
+    const code = this.#dictionary.intern(text)
     if (code === sizeBefore) {
       this.instantsMs = grownFloat64(this.instantsMs, code + 1)
-      this.instantsMs[code] = instantIn(this.zone, value) ?? Number.NaN
+      this.instantsMs[code] = instantIn(this.zone, text) ?? Number.NaN
     }
     return Number.isNaN(this.instantsMs[code]) ? 0 : code
   }
@@ -140,7 +147,34 @@ export function valuesOfKind(kind: AttributeKind, target: IdTable | undefined, {
       if (target === undefined) throw new Error(`An attribute of kind ${kind} needs a type to refer to`)
       return kind === 'reference' ? new ReferenceValues(target) : new ListValues(target)
     }
-    default:
-      return new TextValues(kind)
+    case 'boolean':
+      return new TextValues((value) => (typeof value === 'boolean' ? String(value) : undefined))
+    case 'guid':
+      return new TextValues((value) => asText(value)?.toLowerCase())
+    case 'string':
+      return new TextValues(asNormalisedText)
   }
+}
+
+/** An empty set of values for a custom attribute of a type. A stored value that does not read as the type is none. */
+export function valuesOfType(type: CustomType, { zone }: RowSettings): ColumnValues {
+  switch (type) {
+    case 'String':
+      return new TextValues((value) => asNormalisedText(value) ?? (readAs('String', value) as string | undefined))
+    case 'Integer':
+    case 'Boolean':
+      return new TextValues((value) => readAs(type, value)?.toString())
+    case 'DateTime':
+      return new InstantValues(zone, (value) => readAs('DateTime', value) as string | undefined)
+    case 'StringList':
+      return new ListValues(new TextDictionary(), (value) => readAs('StringList', value) as string[] | undefined)
+  }
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function asNormalisedText(value: unknown): string | undefined {
+  return typeof value === 'string' ? normalisedText(value) : undefined
 }

@@ -4,15 +4,20 @@ import { grownUint8 } from './growable-array.ts'
 import type { IdTable } from './id-table.ts'
 import { ByteDictionary, TextDictionary } from './text-dictionary.ts'
 
-/** Lists of GUIDs or references. Order and duplicates do not matter, so equal sets share a code. */
+type ListReader = (value: unknown) => readonly string[] | undefined
+
+/** Lists of GUIDs, of references or of texts. Order and duplicates do not matter, so equal sets share a code. */
 export class ListValues {
   readonly kind = 'list'
   readonly #elements: TextDictionary | IdTable
+  readonly #read: ListReader
   readonly #lists = new ByteDictionary()
   #packed: Uint8Array<ArrayBuffer> = new Uint8Array(64)
 
-  constructor(elements: TextDictionary | IdTable) {
+  /** @param readTexts For lists of texts: returns those of a value, undefined for a value of another kind. */
+  constructor(elements: TextDictionary | IdTable, readTexts?: ListReader) {
     this.#elements = elements
+    this.#read = readTexts ?? idsIn
   }
 
   get size(): number {
@@ -39,14 +44,15 @@ export class ListValues {
   }
 
   encode(value: unknown): number {
-    if (!Array.isArray(value)) return 0
-    const ids = value.map((element) => (typeof element === 'string' ? element : referredId(element)))
-    const codes = new Set(ids.filter((id) => id !== undefined).map((id) => this.#elements.intern(id.toLowerCase())))
+    const texts = this.#read(value)
+    if (texts === undefined) return 0
+    const codes = new Set(texts.map((text) => this.#elements.intern(text)))
     return this.#lists.intern(this.#packed, 0, this.#pack([...codes].sort((left, right) => left - right)))
   }
 
+  /** The code of an id or text; 0 when it is in no list. */
   codeOfElement(text: string): number {
-    return this.#elements.codeOf(text.toLowerCase())
+    return this.#elements.codeOf(this.#read === idsIn ? text.toLowerCase() : text)
   }
 
   /** Whether the list with code `code` contains the element with code `element`. */
@@ -87,7 +93,25 @@ export class ListValues {
     }
   }
 
-  /** The ids in a list, in no particular order. */
+  /** Whether the list with code `code` contains any of the elements. */
+  containsAny(code: number, elements: ReadonlySet<number>): boolean {
+    const { bytes, offsets } = this.#lists
+    const end = offsets[code + 1] as number
+    let shift = 0
+    let value = 0
+    for (let at = offsets[code] as number; at < end; at += 1) {
+      const byte = bytes[at] as number
+      value |= (byte & 0x7f) << shift
+      shift += 7
+      if (byte >= 0x80) continue
+      if (elements.has(value)) return true
+      shift = 0
+      value = 0
+    }
+    return false
+  }
+
+  /** The elements of a list, in no particular order. */
   idsOf(code: number): string[] {
     const elements = this.#elements
     const ids: string[] = []
@@ -127,6 +151,13 @@ export class ListValues {
     }
     return at
   }
+}
+
+/** The ids in a list of GUIDs or references, in lower case. */
+function idsIn(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const ids = value.map((element) => (typeof element === 'string' ? element : referredId(element)))
+  return ids.filter((id) => id !== undefined).map((id) => id.toLowerCase())
 }
 
 /** The id in a value of a reference; undefined for any other value. */

@@ -1,10 +1,11 @@
 import type { Task } from '../../../kernel/cooperative-scheduler.ts'
 import type { Attributes, ObjectType } from '../../core/core-object.ts'
-import { ATTRIBUTES, type AttributeDefinition, CUSTOM_ATTRIBUTE_PREFIX } from '../../core/core-object.ts'
+import { ATTRIBUTES, type AttributeDefinition } from '../../core/core-object.ts'
+import { customTypeOf, isCustomAttribute } from '../../core/custom-types.ts'
 import type { RowSettings } from '../row-settings.ts'
 import { type Bitmap, clearBit, emptyBitmap, hasBit, setBit } from './bitmap.ts'
 import { Column } from './column.ts'
-import { ReferenceValues, TextValues, valuesOfKind } from './column-values.ts'
+import { ReferenceValues, valuesOfKind, valuesOfType } from './column-values.ts'
 import { ForkableInt32 } from './growable-array.ts'
 import type { IdTable } from './id-table.ts'
 
@@ -42,7 +43,7 @@ export class ObjectTable {
     const definitions: Readonly<Record<string, AttributeDefinition>> = ATTRIBUTES[objectType]
     const columns = [
       new Column(objectType, 'id', new ReferenceValues(ids)),
-      new Column(objectType, 'externalId', new TextValues('string')),
+      new Column(objectType, 'externalId', valuesOfKind('string', undefined, settings)),
       ...Object.entries(definitions).map(
         ([name, { kind, to }]) => new Column(objectType, name, valuesOfKind(kind, to && idTables[to], settings)),
       ),
@@ -101,7 +102,8 @@ export class ObjectTable {
   column(attribute: string): Column {
     const known = this.#columns.get(attribute)
     if (known !== undefined) return known
-    const column = new Column(this.objectType, attribute, new TextValues('string'))
+    const type = customTypeOf(this.#settings.types, this.objectType, attribute)
+    const column = new Column(this.objectType, attribute, valuesOfType(type, this.#settings))
     this.#columns.set(attribute, column)
     return column
   }
@@ -110,7 +112,7 @@ export class ObjectTable {
   customAttributes(): string[] {
     return this.presentColumns()
       .map(({ attribute }) => attribute)
-      .filter(isCustom)
+      .filter(isCustomAttribute)
       .sort()
   }
 
@@ -160,7 +162,7 @@ export class ObjectTable {
   #columnOf(attribute: string): Column | undefined {
     const known = this.#columns.get(attribute)
     if (known !== undefined) return known === this.#idColumn || known === this.#externalIdColumn ? undefined : known
-    return isCustom(attribute) ? this.column(attribute) : undefined
+    return isCustomAttribute(attribute) ? this.column(attribute) : undefined
   }
 
   #clearOthers(slot: number, attributes: Attributes, changed: Set<string>): void {
@@ -182,8 +184,4 @@ function setValue(column: Column, slot: number, code: number, changed: Set<strin
   const isChanged = column.setCode(slot, code)
   if (isChanged) changed.add(column.name)
   return isChanged
-}
-
-function isCustom(attribute: string): boolean {
-  return attribute.startsWith(CUSTOM_ATTRIBUTE_PREFIX) && attribute.length > CUSTOM_ATTRIBUTE_PREFIX.length
 }

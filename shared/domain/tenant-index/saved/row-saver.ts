@@ -1,9 +1,10 @@
 import type { CooperativeScheduler } from '../../../kernel/cooperative-scheduler.ts'
+import { fingerprintOf } from '../../core/custom-types.ts'
 import type { RowSaving } from '../row-loader.ts'
 import type { RowSnapshot } from '../rows/row-snapshot.ts'
 import { rowBlocks } from './row-blocks.ts'
 import { savedOrders } from './saved-order.ts'
-import { isSaveDue, type SavedRows, type SavedState } from './saved-rows.ts'
+import { isSaveDue, type SavedState } from './saved-rows.ts'
 
 /** The rows of a tenant in memory, and what is known of the saved ones. */
 export type SavableRows = {
@@ -65,7 +66,8 @@ export class RowSaver {
     const entry = await this.#deps.current(tenantId)
     const { rows } = entry
     const completeUntilS = claim.claimedAtS - STORE_CLOCKS_DIFFER_S
-    const saved: SavedRows = { completeUntilS, objectCount: rows.objectCount, blocks: () => this.#blocksOf(rows) }
+    const types = fingerprintOf(rows.settings.types)
+    const saved = { completeUntilS, objectCount: rows.objectCount, types, blocks: () => this.#blocksOf(rows) }
     const newVersion = await this.#deps.whileUnchanged(rows, () => claim.replace(saved, version))
     if (newVersion !== undefined) entry.saved = { version: newVersion, completeUntilS, changedCount: 0 }
   }

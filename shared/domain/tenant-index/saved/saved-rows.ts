@@ -7,6 +7,8 @@ export type SavedRows = {
   readonly completeUntilS: number
   /** Live objects. */
   readonly objectCount: number
+  /** The fingerprint of the types by which the rows were read: what does not read as its type is not saved. */
+  readonly types: string
   /** The rows as text: see `RowBlockReader`. @throws UnusableRows when they are damaged */
   blocks(): AsyncIterable<string>
 }

@@ -17,6 +17,8 @@ import {
 } from '../core-data-service.ts'
 import { type Provocation, provoked } from './provocation.ts'
 
+const GRADE = { objectType: 'identity', name: 'grade', type: 'Integer' }
+
 /** Refusals of connectors, their data and core objects. */
 export function coreDataProvocations(service: CoreDataService) {
   const tenant = () => newTenant(service)
@@ -60,6 +62,33 @@ export function coreDataProvocations(service: CoreDataService) {
       const { connector, tenantId } = await connected()
       const other = service.as(application(tenantId, randomUUID(), 'iam-core.connector-data.readwrite.self'))
       return provoked(await other('GET', connector.data))
+    },
+    async AttributeTypeConflict() {
+      const { admin, addConnector } = await tenant()
+      await addConnector('HR', { attributeTypes: [GRADE] })
+      const other = await addConnector('Payroll')
+      const attributeTypes = [{ ...GRADE, type: 'Boolean' }]
+      return provoked(await admin('PUT', `${CONNECTORS}/${other.id}`, { attributeTypes }))
+    },
+    async AttributeValuesDoNotFit() {
+      const { admin, connector, add } = await connected()
+      await add('identity', 'a', { 'custom/grade': 'high' })
+      return provoked(await admin('PUT', `${CONNECTORS}/${connector.id}`, { attributeTypes: [GRADE] }))
+    },
+    async ConditionsDoNotFit() {
+      const { connectors, requests, dispatch } = builtService(service.database)
+      const tenantId = randomUUID()
+      const caller = user(tenantId, randomUUID(), 'Administrator', 'collection_criteria_definition-administrator')
+      const admin = sendTo([connectorRoutes(connectors), criteriaRoutes(requests)], caller, dispatch)
+      const attributeTypes = [{ ...GRADE, type: 'StringList' }]
+      const { body } = await admin('POST', CONNECTORS, { name: 'HR', clientId: randomUUID(), attributeTypes })
+      const document = { id: randomUUID(), tenantId, objectType: 'identity', externalId: 'a', contributors: [] }
+      const attributes = { 'custom/grade': ['9'] }
+      await service.database('coreObjects').items.create({ ...document, attributes, deleted: false })
+      const leaf = { id: 'identityCustom/grade', field: 'identityCustom/grade', operator: 'ContainsAny', value: ['9'] }
+      const condition = { groupOperator: 'AND', conditions: [leaf] }
+      await admin('POST', '/collections-criteria/beta', { name: 'A', objectType: 'Identity', condition })
+      return provoked(await admin('PUT', `${CONNECTORS}/${body.data}`, { attributeTypes: [GRADE] }))
     },
     async UnknownAttribute() {
       return (await connected()).add('identity', 'a', { colour: 'red' })

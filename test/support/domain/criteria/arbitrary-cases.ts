@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import type { ObjectType } from '../../../../shared/domain/core/core-object.ts'
+import type { CustomType } from '../../../../shared/domain/core/custom-types.ts'
 import type { CollectionMembers, RowObjectType } from '../../../../shared/domain/criteria/collection-members.ts'
 import { isComputed } from '../../../../shared/domain/criteria/computed-attributes.ts'
 import type { Operator } from '../../../../shared/domain/criteria/condition.ts'
 import { type AttributeType, type ConditionSchema, conditionSchema } from '../../../../shared/domain/criteria/schema.ts'
+import { DEFAULT_ROW_SETTINGS, type RowSettings } from '../../../../shared/domain/tenant-index/row-settings.ts'
 import type { SnapshotObject } from '../../../../shared/domain/tenant-index/rows/apply-objects.ts'
 
 /** Leap day of 2024, so that days around it and around midnight differ. */
@@ -36,6 +38,22 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 3 }) },
 )
 const instant = fc.constantFrom(...INSTANTS)
+/** As a connector may have sent it before the attribute got its type. */
+const customValue = fc.oneof(
+  { weight: 3, arbitrary: text },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('12', '+12', '-7', '007', '9', '9007199254740993', 'True', 'false', 'FALSE'),
+  },
+  { weight: 1, arbitrary: instant },
+  {
+    weight: 2,
+    arbitrary: fc.uniqueArray(fc.constantFrom('a', 'A', 'ab', '12', 'e\u0301'.normalize('NFC')), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+  },
+)
 const reference = (to: ObjectType) => fc.constantFrom(...IDS[to]).map((objectId) => ({ objectId }))
 const groups = fc.array(fc.constantFrom(...GROUPS, GROUPS[0]?.toUpperCase() as string), { maxLength: 4 })
 const optional = <Shape extends Record<string, fc.Arbitrary<unknown>>>(shape: Shape) =>
@@ -50,8 +68,12 @@ const ATTRIBUTES_OF: Record<ObjectType, fc.Arbitrary<Record<string, unknown>>> =
     directMemberOfDirectoryGroups: groups,
     assignedLicenses: groups,
     primaryRelationship: reference('relationship'),
-    'custom/number': text,
-    'custom/b c': text,
+    'custom/number': customValue,
+    'custom/b c': customValue,
+    'custom/flag': customValue,
+    'custom/day': customValue,
+    'custom/list': customValue,
+    'custom/other list': customValue,
   }),
   orgUnit: optional({
     displayName: text,
@@ -86,15 +108,30 @@ export const snapshotObject: fc.Arbitrary<SnapshotObject> = fc.oneof(
   { weight: 2, arbitrary: objectOf('relationship') },
 )
 
-const custom = { identity: ['custom/number', 'custom/b c'], orgUnit: [], relationship: ['custom/absent'] }
-/** One custom attribute is declared an integer here, which tenants cannot do yet: so that the type is exercised. */
-export const SCHEMA: ConditionSchema = new Map([...conditionSchema(custom), ['identityCustom/number', 'Integer']])
+const custom = {
+  identity: ['custom/number', 'custom/b c', 'custom/flag', 'custom/day', 'custom/list', 'custom/other list'],
+  orgUnit: [],
+  relationship: ['custom/absent'],
+}
+/** The settings of a tenant that has given types to some of its own attributes. */
+export const SETTINGS: RowSettings = {
+  ...DEFAULT_ROW_SETTINGS,
+  types: new Map<string, CustomType>([
+    ['identityCustom/number', 'Integer'],
+    ['identityCustom/flag', 'Boolean'],
+    ['identityCustom/day', 'DateTime'],
+    ['identityCustom/list', 'StringList'],
+    ['identityCustom/other list', 'StringList'],
+  ]),
+}
+export const SCHEMA: ConditionSchema = conditionSchema(custom, SETTINGS.types)
 
 // biome-ignore format: a list of names
 const NAMES: readonly string[] = [
   'identityDisplayName', 'identityDisplayName', 'identityEmail', 'identityDirectoryObjectId', 'identityId',
   'identityExternalId', 'identityDirectoryOnPremisesSyncEnabled', 'directMemberOfDirectoryGroups', 'assignedLicenses',
-  'identityPrimaryRelationship', 'identityCustom/number', 'identityCustom/b c', 'orgUnitDisplayName', 'orgUnitType',
+  'identityPrimaryRelationship', 'identityCustom/number', 'identityCustom/b c', 'identityCustom/flag', 'identityCustom/day',
+  'identityCustom/list', 'identityCustom/list', 'identityCustom/other list', 'orgUnitDisplayName', 'orgUnitType',
   'orgUnitParent', 'orgUnitDeputies', 'orgUnitId', 'relationshipTitle', 'relationshipTitle', 'relationshipStartDate',
   'relationshipEndDate', 'relationshipIdentity', 'relationshipOrgUnit', 'relationshipManager', 'relationshipId',
   'relationshipIsActive', 'relationshipIsPrimary', 'orgUnitWithAncestors', 'orgUnitWithAncestors',
@@ -112,6 +149,7 @@ const OPERATORS_OF: Record<AttributeType, Operator[]> = {
   List: ['Contains', 'NotContains', 'IsNull'],
   ExternalList: [],
   Array: [],
+  StringList: ['Contains', 'NotContains', 'ContainsAny', 'IsNull'],
 }
 const anyId = fc.constantFrom(...IDS.identity, ...IDS.orgUnit, ...IDS.relationship, ...GROUPS)
 const VALUE_OF: Record<AttributeType, fc.Arbitrary<string | number | boolean>> = {
@@ -126,6 +164,7 @@ const VALUE_OF: Record<AttributeType, fc.Arbitrary<string | number | boolean>> =
   List: anyId,
   ExternalList: text,
   Array: text,
+  StringList: fc.constantFrom('a', 'A', 'ab', '12', 'e\u0301', 'absent', ' a'),
 }
 
 function fieldAround(name: string, type: AttributeType): fc.Arbitrary<string> {
@@ -160,7 +199,11 @@ const leaf = fc.constantFrom(...NAMES).chain((id) => {
       field: fc.constant(field),
       operator: fc.constantFrom(operator, operator.toLowerCase()),
       value:
-        operator === 'IsNull' ? fc.constant('ignored') : operator === 'In' ? fc.array(value, { maxLength: 4 }) : value,
+        operator === 'IsNull'
+          ? fc.constant('ignored')
+          : operator === 'In' || operator === 'ContainsAny'
+            ? fc.array(value, { maxLength: 4 })
+            : value,
     }),
   )
 })
@@ -171,12 +214,14 @@ const namesOfType = (type: AttributeType): string[] => [
 /** A leaf that compares two attributes of the row. */
 const pair = fc.constantFrom(...NAMES.filter((name) => name !== 'memberOfCollection')).chain((id) => {
   const type = SCHEMA.get(id) as AttributeType
-  const operators = OPERATORS_OF[type].filter((operator) => operator !== 'In' && operator !== 'IsNull')
+  const operators = OPERATORS_OF[type].filter((operator) => !['In', 'ContainsAny', 'IsNull'].includes(operator))
   return fc.record({
     id: fc.constant(id),
     field: fieldAround(id, type),
     operator: fc.constantFrom(...operators),
-    value: fc.record({ attribute: fc.constantFrom(...namesOfType(type === 'List' ? 'Guid' : type)) }),
+    value: fc.record({
+      attribute: fc.constantFrom(...namesOfType(type === 'List' ? 'Guid' : type === 'StringList' ? 'String' : type)),
+    }),
   })
 })
 const anyLeaf = fc.oneof({ weight: 5, arbitrary: leaf }, { weight: 1, arbitrary: pair })

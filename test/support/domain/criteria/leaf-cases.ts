@@ -1,4 +1,5 @@
 import type { AttributeKind } from '../../../../shared/domain/core/core-object.ts'
+import type { CustomType } from '../../../../shared/domain/core/custom-types.ts'
 import type {
   CheckedLeaf,
   ComparedValue,
@@ -20,7 +21,8 @@ type Case = readonly [
 ]
 type Table = {
   readonly type: AttributeType
-  readonly kind: AttributeKind
+  /** Of an attribute, or the type of a custom one. */
+  readonly kind: AttributeKind | CustomType
   /** The values of objects; undefined is a missing one. */
   readonly given: readonly unknown[]
   readonly cases: readonly Case[]
@@ -116,20 +118,56 @@ export const LEAF_TABLES: Readonly<Record<string, Table>> = {
       ['IsNull', [], [MISSING, 7], TO_UPPER],
     ],
   },
-  'a text that is read as an integer': {
+  'an integer of one’s own': {
     type: 'Integer',
-    kind: 'string',
-    given: [MISSING, '', 'x', '7.0', '-7', '6', '7', '+7', '007', '8', '9007199254740993'],
+    kind: 'Integer',
+    given: [MISSING, '', 'x', '7.0', '-7', '6', '7', '+7', '007', ['7'], ['7', '8'], '8', '9007199254740993'],
     cases: [
-      ['Equals', [7], ['7', '+7', '007']],
-      ['NotEquals', [7], [MISSING, '', 'x', '7.0', '-7', '6', '8', '9007199254740993']],
+      ['Equals', [7], ['7', '+7', '007', ['7']]],
+      ['NotEquals', [7], [MISSING, '', 'x', '7.0', '-7', '6', ['7', '8'], '8', '9007199254740993']],
       ['In', [8, -7, 5], ['-7', '8']],
       ['In', [], []],
       ['GreaterThan', [7], ['8']],
-      ['GreaterThanOrEqual', [7], ['7', '+7', '007', '8']],
+      ['GreaterThanOrEqual', [7], ['7', '+7', '007', ['7'], '8']],
       ['LessThan', [7], ['-7', '6']],
-      ['LessThanOrEqual', [7], ['-7', '6', '7', '+7', '007']],
-      ['IsNull', [], [MISSING]],
+      ['LessThanOrEqual', [7], ['-7', '6', '7', '+7', '007', ['7']]],
+      ['IsNull', [], [MISSING, '', 'x', '7.0', ['7', '8'], '9007199254740993']],
+    ],
+  },
+  'a boolean of one’s own': {
+    type: 'Boolean',
+    kind: 'Boolean',
+    given: [MISSING, 'true', 'FALSE', ' True', 'yes', ['false']],
+    cases: [
+      ['Equals', ['true'], ['true', ' True']],
+      ['NotEquals', ['true'], [MISSING, 'FALSE', 'yes', ['false']]],
+      ['IsNull', [], [MISSING, 'yes']],
+    ],
+  },
+  'a date of one’s own': {
+    type: 'DateTime',
+    kind: 'DateTime',
+    given: [...DATES, ['2024-02-28'], '2024-02-30'],
+    cases: [
+      ['Equals', [today], ['2024-02-29', FIRST_OF_29]],
+      ['LessThan', [today], ['2024-02-28', LAST_OF_28, ['2024-02-28']]],
+      ['Equals', [midnight('2024-03-01')], ['2024-02-29', FIRST_OF_29], { name: 'AddDays', days: 1 }],
+      ['IsNull', [], [MISSING, 'soon', '2024-02-30']],
+    ],
+  },
+  'a list of texts': {
+    type: 'StringList',
+    kind: 'StringList',
+    given: [MISSING, 'a', ['a'], ['A'], ['b', 'a'], [7]],
+    cases: [
+      ['Contains', ['a'], ['a', ['a'], ['b', 'a']]],
+      ['Contains', ['A'], [['A']]],
+      ['Contains', ['absent'], []],
+      ['NotContains', ['a'], [MISSING, ['A'], [7]]],
+      ['ContainsAny', ['b', 'A'], [['A'], ['b', 'a']]],
+      ['ContainsAny', ['absent', 'a', 'a'], ['a', ['a'], ['b', 'a']]],
+      ['ContainsAny', [], []],
+      ['IsNull', [], [MISSING, [7]]],
     ],
   },
   'a date': {

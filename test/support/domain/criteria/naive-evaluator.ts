@@ -75,7 +75,10 @@ function holdsLeaf(leaf: WireLeaf, row: Row, schema: ConditionSchema, context: C
   const value = fieldValue(leaf.field, leaf.id, type, row, context)
   if (leaf.operator === 'IsNull') return value === undefined
   if (value === undefined) return false
-  if (typeof value === 'object') return value.includes(wanted[0]?.toLowerCase() ?? '')
+  if (typeof value === 'object') {
+    if (type !== 'StringList') return value.includes(wanted[0]?.toLowerCase() ?? '')
+    return wanted.some((text) => value.includes(text.normalize('NFC').trim() || text))
+  }
   const operands = wanted.map((text) => operand(text, type, context))
   if (leaf.operator === 'In') return operands.includes(value)
   return compare(leaf.operator, value, operands[0] as string | number)
@@ -222,13 +225,30 @@ function attributeValue(id: string, type: AttributeType, row: Row, context: Cont
   if (name === 'externalId') return object.externalId.normalize('NFC').trim()
   const value = object.attributes[name]
   if (value === undefined) return undefined
+  if (name.startsWith('custom/')) return customValue(value, type, context)
   if (Array.isArray(value)) return value.map((each) => (typeof each === 'string' ? each : each.objectId).toLowerCase())
   const text = typeof value === 'object' ? (value as { objectId: string }).objectId : String(value)
   if (type === 'DateTime') return naiveInstant(text, context.zone)
   if (type === 'Guid') return text.toLowerCase()
-  const normalised = text.normalize('NFC').trim()
-  if (type === 'Integer') return /^[+-]?\d+$/.test(normalised) ? Number(normalised) : Number.NaN
-  return normalised
+  return text.normalize('NFC').trim()
+}
+
+/** The value of a custom attribute: stored as a text or a list of texts, and missing when it does not read as the type. */
+function customValue(given: unknown, type: AttributeType, context: Context): Value {
+  const texts = [given].flat().map((text) => String(text))
+  if (type === 'StringList') return typeof given === 'string' ? [given.normalize('NFC').trim()] : texts
+  if (texts.length !== 1) return undefined
+  const text = (texts[0] as string).normalize('NFC').trim()
+  switch (type) {
+    case 'Integer':
+      return /^[+-]?\d{1,16}$/.test(text) && Math.abs(Number(text)) < 2 ** 53 ? Number(text) : undefined
+    case 'Boolean':
+      return ['true', 'false'].find((word) => word === text.toLowerCase())
+    case 'DateTime':
+      return /^\d{4}-\d\d-\d\d(T.*)?$/.test(text) ? naiveInstant(text, context.zone) || undefined : undefined
+    default:
+      return text
+  }
 }
 
 function operand(text: string, type: AttributeType, context: NaiveContext): string | number {
