@@ -85,7 +85,7 @@ const CONNECTOR_DATA_WRITE: Gate = { passed: ['connector'] }
  * is not JSON or a parameter left out; 200 where nothing can be wrong.
  */
 const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] = [
-  [COLLECTIONS_READ, 200, 'GET /collections/beta, GET /collections/beta/search'],
+  [COLLECTIONS_READ, 200, 'GET /collections/beta, GET /collections/beta/search, GET /collections/beta/counts'],
   [ANYONE, 200, 'GET /collections/beta/me'],
   [AS_ONESELF, 200, 'GET /collections/beta/me/notifications'],
   [AS_ONESELF, 400, 'PUT /collections/beta/me/notifications'],
@@ -179,6 +179,7 @@ const TABLE: readonly (readonly [gate: Gate, status: number, routes: string])[] 
   [CONNECTORS, 400, 'DELETE /iamcore/beta/sync/connectors/{id}, GET /iamcore/beta/sync/connectors/{id}/audit'],
   [CONNECTORS, 400, 'GET /iamcore/beta/sync/connectors/{id}/unresolved, POST /iamcore/beta/sync/connectors/{id}/plan'],
   [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/data'],
+  [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/attribute-types'],
   [CONNECTOR_DATA_READ, 400, 'GET /iamcore/beta/sync/connectors/{id}/data/{objectType}/{externalId}'],
   [CONNECTOR_DATA_WRITE, 400, 'POST /iamcore/beta/sync/connectors/{id}/data'],
   [CONNECTOR_DATA_WRITE, 400, 'POST /iamcore/beta/sync/connectors/{id}/data/batch'],

@@ -1,8 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { AttributeTypes } from '../../../shared/domain/connectors/attribute-types.ts'
 import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
-import { OBJECT_TYPES } from '../../../shared/domain/core/core-object.ts'
-import { CUSTOM_TYPES } from '../../../shared/domain/core/custom-types.ts'
 import { ActionButton, Done } from '../components/actions.tsx'
 import { Choice, TextField } from '../components/fields.tsx'
 import { Section } from '../components/page.tsx'
@@ -12,6 +10,14 @@ import { useUnsaved } from './collection-form.tsx'
 
 type Entry = AttributeTypes[number]
 
+const OBJECT_TYPES = ['identity', 'orgUnit', 'relationship'] as const satisfies readonly Entry['objectType'][]
+const CUSTOM_TYPES = [
+  'String',
+  'Integer',
+  'Boolean',
+  'DateTime',
+  'StringList',
+] as const satisfies readonly Entry['type'][]
 const OBJECT_TYPE_TEXT = { identity: 'onePerson', orgUnit: 'oneUnit', relationship: 'position' } as const
 
 type AttributeTypesSectionProps = {

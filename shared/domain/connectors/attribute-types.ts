@@ -41,7 +41,7 @@ export function customTypesOf(connectors: readonly Pick<TypedConnector, 'attribu
   return new Map(attributeTypesOf(connectors).map((entry) => [nameOf(entry), entry.type]))
 }
 
-/** The same as a list, without repetitions. */
+/** The types of a tenant's custom attributes as a list, each attribute once. @param connectors Oldest first. */
 export function attributeTypesOf(connectors: readonly Pick<TypedConnector, 'attributeTypes'>[]): AttributeTypes {
   const entries = new Map<string, AttributeTypes[number]>()
   for (const { attributeTypes } of connectors) {

@@ -62,7 +62,7 @@ async function recordOf(
   tenantId: string,
   connector: Connector,
   { lastS, counts }: TenantDeliveries,
-  deps: ConnectorDependencies,
+  deps: CountDependencies & Pick<ConnectorDependencies, 'nowMs'>,
 ): Promise<ConnectorRecord> {
   const known = await countsOf(tenantId, connector.id, { lastS, counts }, deps)
   return connectorRecord(connector, { lastS: lastS.get(connector.id), counts: known }, deps.nowMs())
@@ -72,7 +72,7 @@ async function countsOf(
   tenantId: string,
   connectorId: string,
   { lastS, counts }: TenantDeliveries,
-  deps: ConnectorDependencies,
+  deps: CountDependencies,
 ): Promise<SpaceCounts> {
   // Of a connector that never delivered, there is nothing to count.
   return counts.get(connectorId) ?? (lastS.has(connectorId) ? await recount(tenantId, connectorId, deps) : NO_COUNTS)
@@ -139,7 +139,11 @@ async function addConnector(
 const MERGED_AGAIN_AFTER_MS = 30_000
 
 /** Merges all core objects of the tenant under its present rules, in batches: see `auditCoreObjects`. */
-async function mergeAgain(tenantId: string, { messageQueue, newId, nowMs }: ConnectorDependencies, delayMs = 0) {
+async function mergeAgain(
+  tenantId: string,
+  { messageQueue, newId, nowMs }: Pick<ConnectorDependencies, 'messageQueue' | 'newId' | 'nowMs'>,
+  delayMs = 0,
+) {
   await enqueueAudit(
     { tenantId, after: FIRST_ID, stage: 'keys', beganAtMs: nowMs() },
     newId(),
@@ -195,7 +199,10 @@ async function replace(
   return replaced
 }
 
-async function keep(change: AuditRecord | undefined, { connectorAudit }: ConnectorDependencies): Promise<void> {
+async function keep(
+  change: AuditRecord | undefined,
+  { connectorAudit }: Pick<ConnectorDependencies, 'connectorAudit'>,
+): Promise<void> {
   if (change !== undefined) await connectorAudit.keep(change)
 }
 
@@ -241,7 +248,11 @@ async function losesTypes(id: string, tenantId: string, deps: ConnectorDependenc
 const inUse = (id: string): Refusal => new Refusal('ConnectorInUse', `Connector ${id} has live objects`)
 
 /** Closes the space, after which no object can be added and the deletion is certain. */
-async function closeEmptySpace(tenantId: string, id: string, { objects }: ConnectorDependencies): Promise<void> {
+async function closeEmptySpace(
+  tenantId: string,
+  id: string,
+  { objects }: Pick<ConnectorDependencies, 'objects'>,
+): Promise<void> {
   // Read before the check for live objects, so that a concurrent write invalidates this version.
   const spaceVersion = await objects.version(tenantId, id)
   if (await objects.hasLive(tenantId, id)) throw inUse(id)

@@ -61,7 +61,10 @@ export async function deliverEvents(name: Name, deps: EventDependencies): Promis
 
 type HeldLane = { readonly lane: Lane; readonly version: string }
 
-async function acquire({ tenantId, subscriptionId }: Name, deps: EventDependencies): Promise<HeldLane | 'held'> {
+async function acquire(
+  { tenantId, subscriptionId }: Name,
+  deps: Pick<EventDependencies, 'lanes' | 'newId' | 'nowMs'>,
+): Promise<HeldLane | 'held'> {
   const found = await deps.lanes.find(tenantId, subscriptionId)
   const { owner = null, untilMs = 0 } = found?.value ?? {}
   const times = { leaseMs: LANE_MS, clockDifferenceMs: 0 }

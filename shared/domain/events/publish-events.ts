@@ -161,7 +161,7 @@ type Publishable = {
 async function nextOf(
   due: DueCollection,
   { tenantId, subscriptions }: Publication,
-  deps: EventDependencies,
+  deps: Pick<EventDependencies, 'clockDifferenceMs' | 'deriveId' | 'recordedChanges'>,
 ): Promise<Publishable | undefined> {
   const { collection, published, currentVersion = 0 } = due
   const sinceMs = Math.min(...subscriptions.map((candidate) => candidate.sinceMs)) - deps.clockDifferenceMs
@@ -194,7 +194,11 @@ async function storeDeliveries(
   }
 }
 
-function isFor(event: StoredEvent, { id, types, sinceMs }: Subscription, deps: EventDependencies): boolean {
+function isFor(
+  event: StoredEvent,
+  { id, types, sinceMs }: Subscription,
+  deps: Pick<EventDependencies, 'clockDifferenceMs'>,
+): boolean {
   if (Date.parse(event.time) < sinceMs - deps.clockDifferenceMs) return false
   const isOfControl = event.type === 'subscription.test' || event.type === 'subscription.dropped'
   if (isOfControl || event.type === 'subscription.disabled') {
@@ -234,7 +238,10 @@ export async function notifyLane(
   await enqueueDelivery({ tenantId, subscriptionId }, newId(), { messageQueue }, delayMs)
 }
 
-async function enabledOf(tenantId: string, deps: EventDependencies): Promise<readonly Subscription[]> {
+async function enabledOf(
+  tenantId: string,
+  deps: Pick<EventDependencies, 'subscriptions'>,
+): Promise<readonly Subscription[]> {
   return (await deps.subscriptions.read(tenantId)).value.filter(isEnabled)
 }
 

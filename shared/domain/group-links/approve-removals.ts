@@ -19,7 +19,7 @@ type RemovalPlanPage = { readonly data: RemovalPlanDto; readonly continueAfter?:
 export async function readRemovalPlan(
   { tenantId, linkId }: LinkName,
   { after, size }: { readonly after: string | undefined; readonly size: number },
-  deps: LinkDependencies,
+  deps: Pick<LinkDependencies, 'accountHolders' | 'links' | 'removalPlans'>,
 ): Promise<RemovalPlanPage> {
   const { held } = await heldRemovalsOf({ tenantId, linkId }, deps)
   const page = await deps.removalPlans.page({ tenantId, planId: held.planId }, after, size)

@@ -148,7 +148,10 @@ export async function verifyCollection(
 type GroupToVerify = { readonly tenantId: string; readonly groupId: string; readonly target: string }
 
 /** @throws Refusal with the reason why the group cannot be linked; `GroupNotVerified` when the check itself fails. */
-export async function verifyGroup(checked: GroupToVerify, deps: LinkDependencies): Promise<DirectoryGroup> {
+export async function verifyGroup(
+  checked: GroupToVerify,
+  deps: Pick<LinkDependencies, 'directory' | 'log' | 'settings'>,
+): Promise<DirectoryGroup> {
   const { tenantId, groupId, target } = checked
   const group = await callDirectory(checked, deps, () => deps.directory.readGroup(tenantId, groupId))
   const refusal = groupRefusal(group)
@@ -161,7 +164,10 @@ export async function verifyGroup(checked: GroupToVerify, deps: LinkDependencies
 }
 
 /** @throws Refusal `GroupNotOwned` when the tenant's settings require ownership, `GroupNotVerified`. */
-async function verifyOwnership(checked: GroupToVerify, deps: LinkDependencies): Promise<void> {
+async function verifyOwnership(
+  checked: GroupToVerify,
+  deps: Pick<LinkDependencies, 'directory' | 'log' | 'settings'>,
+): Promise<void> {
   const { tenantId, groupId, target } = checked
   const { value: settings } = await deps.settings.find(tenantId)
   if (settings.linkableGroups === 'Any') return

@@ -151,7 +151,7 @@ export async function explainMembership(
 async function lastAddition(
   { tenantId, id, kind }: Collection,
   { memberIds, relationshipIds }: Verdict,
-  { history }: ExplainDependencies,
+  { history }: Pick<ExplainDependencies, 'history'>,
 ): Promise<MemberEvent | undefined> {
   const isOf = ({ change, relationshipId = null }: MemberEvent) =>
     change === 'Added' && (relationshipIds === undefined || relationshipIds.includes(relationshipId))
@@ -237,7 +237,10 @@ async function criteriaVerdict(
 }
 
 /** The first rows whose JSON is not too long. One row alone never is. */
-function withinBytes(rows: readonly ExplainedRow[], { scheduler }: ExplainDependencies): Promise<ExplainedRow[]> {
+function withinBytes(
+  rows: readonly ExplainedRow[],
+  { scheduler }: Pick<ExplainDependencies, 'scheduler'>,
+): Promise<ExplainedRow[]> {
   return scheduler.run(firstRows(rows))
 }
 
@@ -279,7 +282,7 @@ async function joinableVerdict(
   collection: Collection,
   { objectType, objectId }: Subject,
   rows: RowSnapshot,
-  deps: ExplainDependencies,
+  deps: Pick<ExplainDependencies, 'joined' | 'nowMs' | 'requests'>,
 ): Promise<Verdict> {
   const { tenantId, id } = collection
   const identityId = objectType === 'relationship' ? rows.holderOf(objectId) : objectId

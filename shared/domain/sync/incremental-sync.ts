@@ -85,7 +85,7 @@ async function allowedChanges(
     readonly changes: AccountChanges | undefined
     readonly settings: LinkSettings
   },
-  deps: SyncDependencies,
+  deps: Pick<SyncDependencies, 'directory' | 'log' | 'nowMs'>,
 ): Promise<ChangesDecision> {
   if (decision.outcome !== 'write' || changes === undefined) return decision
   const guarded = guardedChanges(link, decision, changes, { guard, nowMs: deps.nowMs() })

@@ -176,7 +176,10 @@ export async function sweepTenant(tenantId: string, deps: SyncDependencies): Pro
 }
 
 /** Each sweep reports them, for as long as they are paused. */
-function reportPausedLinks(links: readonly GroupLink[], { log, metrics }: SyncDependencies): void {
+function reportPausedLinks(
+  links: readonly GroupLink[],
+  { log, metrics }: Pick<SyncDependencies, 'log' | 'metrics'>,
+): void {
   const paused = links.filter((link) => syncStateOf(link) === 'RemovalsPaused')
   const [first] = paused
   if (first === undefined) return

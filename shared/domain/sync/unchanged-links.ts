@@ -60,7 +60,7 @@ export async function findUnchangedLinks(sweep: Sweep, deps: SyncDependencies): 
 export async function recordSweep(
   { tenantId, startMs, begun, evaluated, deadlinesReadAtMs }: Sweep,
   unchanged: readonly GroupLink[],
-  deps: SyncDependencies,
+  deps: Pick<SyncDependencies, 'links' | 'metrics' | 'nowMs'>,
 ): Promise<void> {
   const looked = deadlinesReadAtMs === undefined ? {} : { deadlinesReadAtMs }
   await begun.record({ tenantId, startMs, endMs: deps.nowMs(), evaluated, ...looked, links: unchanged.map(sweptLink) })

@@ -1,17 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Organisation } from './organisation.ts'
+import { type KnownMails, OPERATORS, type SentMail } from './sent-mails.ts'
 
-type SentMail = {
-  readonly at: string
-  readonly to: readonly string[]
-  readonly subject: string
-  readonly text: string | null
-  readonly html: string | null
-  readonly messageId: string | null
-}
-
-const OPERATOR = 'operator@soak.example'
-export const OPERATORS = [OPERATOR]
 /** Mails to a person in a day, with the digest of the rest. */
 const MAILS_PER_DAY_COUNT = 51
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -33,15 +23,13 @@ export async function compareMails(organisation: Organisation): Promise<string[]
     }
     if (known === undefined) mails.set(id, { atMs: Date.parse(mail.at), content })
     const [to = '', ...others] = mail.to
-    const isKnown = to === OPERATOR || /^user\d+@soak\.example$/i.test(to)
+    const isKnown = OPERATORS.includes(to) || /^user\d+@soak\.example$/i.test(to)
     if (id === '' || others.length > 0 || !isKnown) faults.push(`A mail to somebody else: ${JSON.stringify(mail)}`)
     if (/[12]0{6,7}\d{3,4}/.test(`${mail.subject} ${mail.text}`))
       faults.push(`A mail with a number: ${JSON.stringify(mail)}`)
   }
   return [...faults, ...tooMany(mails)]
 }
-
-export type KnownMails = Map<string, { readonly atMs: number; readonly content: Omit<SentMail, 'at'> }>
 
 function tooMany(mails: KnownMails): string[] {
   const counts = new Map<string, number>()

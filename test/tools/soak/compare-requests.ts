@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CoreNames } from './compare-people.ts'
 import { applyEnd, forgetPastEnd, hasRightEnd } from './end-model.ts'
-import { type Organisation, REQUESTS_PATH } from './organisation.ts'
+import { countOutcome, type Organisation, REQUESTS_PATH } from './organisation.ts'
 import type { JoinableModel, ModelMembers, OrganisationModel } from './organisation-model.ts'
 import { approversAt } from './policy-model.ts'
 import { gateOf, type ModelRequest, settle } from './request-model.ts'
@@ -32,7 +32,11 @@ export async function compareRequests(
 ): Promise<string[]> {
   const { model, numbersByCoreId, positionNames, times } = organisation
   for (const { policy, requests } of model.joinable.values()) {
-    for (const request of requests) applyEnd(request, policy, times.now())
+    for (const request of requests) {
+      const { status } = request
+      applyEnd(request, policy, times.now())
+      if (request.status !== status) countOutcome(organisation, `${status} until its end`)
+    }
   }
   for (const [id, externalId] of externalIdOf) positionNames.set(id, externalId)
   const positionOf = ({ relationshipId }: RequestRecord) =>

@@ -1,5 +1,5 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
-import type { Span } from './end-model.ts'
+import { grantMembership } from './end-model.ts'
 import { approverKeys, membershipKeys } from './gate-dependencies.ts'
 import {
   apply,
@@ -15,6 +15,7 @@ import { pickOf } from './picks.ts'
 import { approversAt, isEligible, representedBy } from './policy-model.ts'
 import { approveAt, gateOf, type ModelGate, type ModelRequest } from './request-model.ts'
 import { isLeader, LEADER_COUNT, ninOf } from './source-items.ts'
+import type { Span } from './times.ts'
 
 /** A person who decides on a waiting request, or tries to. */
 type Decision = {
@@ -85,7 +86,8 @@ function applyDecision(
   else {
     const gate = gateOf(collection.policy, request)
     const mayJoin = isEligible(model, collection.policy, request.nin)
-    if (gate !== undefined) approveAt(collection.policy, request, gate, { mayJoin, at })
+    if (gate !== undefined) approveAt(collection.policy, request, gate, mayJoin)
+    if (request.status === 'Joined') grantMembership(request, collection.policy, at)
   }
 }
 

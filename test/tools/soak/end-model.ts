@@ -1,8 +1,6 @@
 /** When memberships and waiting requests end by themselves. Independent of the service: it shares no code with it. */
 import type { ModelPolicy, ModelRequest, ModelStatus } from './request-model.ts'
-
-/** A time, as far as it is known: the clocks of the instances are apart. */
-export type Span = { readonly earliestMs: number; readonly latestMs: number }
+import type { Span } from './times.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** An end that is past has had its effect after this time. */

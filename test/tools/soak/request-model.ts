@@ -1,4 +1,4 @@
-import { grantMembership, type Span } from './end-model.ts'
+import type { Span } from './times.ts'
 
 /** Membership requests. Independent of the service: it shares no code with it. */
 
@@ -94,15 +94,9 @@ export function gateOf(policy: ModelPolicy, request: ModelRequest): ModelGate | 
 }
 
 /** @param mayJoin Whether the requester is still eligible. */
-export function approveAt(
-  policy: ModelPolicy,
-  request: ModelRequest,
-  gate: ModelGate,
-  { mayJoin, at }: { readonly mayJoin: boolean; readonly at: Span },
-): void {
+export function approveAt(policy: ModelPolicy, request: ModelRequest, gate: ModelGate, mayJoin: boolean): void {
   request.approvedGates.push(gateKey(gate))
   request.status = mayJoin ? statusUnder(policy, request) : 'Cancelled'
-  if (request.status === 'Joined') grantMembership(request, policy, at)
 }
 
 /** The status of a new request, or of a waiting one after a change of the policy. */

@@ -1,11 +1,12 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
-import { grantMembership, type Span } from './end-model.ts'
+import { grantMembership } from './end-model.ts'
 import { approverKeys, membershipKeys } from './gate-dependencies.ts'
 import { positionsOf } from './manager-model.ts'
 import { apply, countOutcome, expectStatus, type Organisation, pickSettled, REQUESTS_PATH } from './organisation.ts'
 import type { JoinableModel, OrganisationModel } from './organisation-model.ts'
 import { approversAt, isEligible } from './policy-model.ts'
 import { firstGate, isOpenOrJoined, type ModelRequest, type RequestSubject, statusUnder } from './request-model.ts'
+import type { Span } from './times.ts'
 
 /** A request that a person is about to submit. */
 export type SoakSubmission = {

@@ -1,5 +1,7 @@
 import type { Clocks } from './clocks.ts'
-import type { Span } from './end-model.ts'
+
+/** A time, as far as it is known: the clocks of the instances are apart. */
+export type Span = { readonly earliestMs: number; readonly latestMs: number }
 
 /** The time of the instances, whose clocks are apart. */
 export class InstanceTimes {

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { ConnectorObject } from '../../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorRules } from '../../../shared/domain/connectors/connector-rules.ts'
+import type { WrittenIdentity } from '../../../shared/domain/connectors/identity-index.ts'
+import { IdentityResolver } from '../../../shared/domain/connectors/identity-resolver.ts'
+
+const RANKS: Readonly<Record<string, number>> = { oldest: 0, middle: 1, youngest: 2, supplement: 3 }
+const RULES: ConnectorRules = {
+  rankOf: (connectorId) => RANKS[connectorId] ?? 9,
+  bindsAccounts: (id) => id !== 'supplement',
+  supplements: (id) => id === 'supplement',
+  joinsOn: () => true,
+  joinKeys: ['nin', 'directoryObjectId'],
+}
+const DELETED_AT_MS = Date.parse('2030-01-01T00:00:00Z')
+
+const written = (id: string, data: ConnectorObject['data']): WrittenIdentity => ({
+  ...{ id, connectorId: id.split(' ')[0] as string, data },
+  ...{ objectType: 'identity', externalId: id, references: {} },
+})
+const stored = (id: string, data: ConnectorObject['data'], coreObjectId: string, deletedAtMs?: number) => ({
+  ...written(id, data),
+  coreObjectId,
+  ...(deletedAtMs === undefined ? {} : { deletedAtMs }),
+})
+const resolverOf = (...identities: readonly ConnectorObject[]) =>
+  new IdentityResolver(identities, { rules: RULES, ownCoreObjectId: (id) => `own of ${id}`, newId: () => 'new' })
+
+describe('A placement that is undone', () => {
+  it('leaves the identity with the keys that it had', () => {
+    const resolver = resolverOf(stored('oldest a', { nin: '1' }, 'of a'), stored('youngest b', { nin: '2' }, 'of b'))
+    const placement = resolver.place(written('youngest b', { nin: '1' }))
+    assert.equal(placement.coreObjectId, 'of a')
+    placement.undo()
+    assert.equal(resolver.place(written('middle c', { nin: '2' })).coreObjectId, 'of b')
+    assert.equal(resolver.place(written('middle d', { nin: '1' })).coreObjectId, 'of a')
+  })
+
+  it('leaves no identity that was new', () => {
+    const resolver = resolverOf()
+    resolver.place(written('middle a', { nin: '1' })).undo()
+    assert.equal(resolver.place(written('youngest b', { nin: '1' })).coreObjectId, 'own of youngest b')
+  })
+
+  it('leaves what was placed before it', () => {
+    const resolver = resolverOf()
+    resolver.place(written('middle a', { nin: '1' }))
+    resolver.place(written('middle b', { nin: '2' })).undo()
+    assert.equal(resolver.place(written('youngest c', { nin: '1' })).coreObjectId, 'own of middle a')
+  })
+
+  it('leaves an identity under its former name', () => {
+    const resolver = resolverOf(stored('middle old', { nin: '1' }, 'of a'))
+    resolver.place(written('middle new', { nin: '1' }), 'middle old').undo()
+    const { coreObjectId, movers } = resolver.place(written('oldest b', { nin: '1' }))
+    assert.deepEqual([coreObjectId, movers], ['of a', []])
+  })
+})
+
+describe('An identity under a new name', () => {
+  it('keeps its core object, and the former name has none any more', () => {
+    const resolver = resolverOf(stored('middle old', { nin: '1' }, 'of a'))
+    assert.equal(resolver.place(written('middle new', { nin: '1' }), 'middle old').coreObjectId, 'of a')
+    assert.equal(resolver.place(written('middle old', { nin: '2' })).coreObjectId, 'own of middle old')
+  })
+})
+
+describe('The identities of a person', () => {
+  const long = 'x'.repeat(600 * 1024)
+
+  it('are too large when their merged data exceed a core object', () => {
+    const resolver = resolverOf(stored('oldest a', { nin: '1', first: long }, 'of a'))
+    assert.equal(resolver.place(written('youngest b', { nin: '1', second: long })).isTooLarge, true)
+    assert.equal(resolver.place(written('youngest b', { nin: '1', second: 'short' })).isTooLarge, false)
+    assert.equal(resolver.place(written('youngest b', { nin: '2', second: long })).isTooLarge, false)
+  })
+
+  it('are merged by the order of their connectors before they are too large', () => {
+    const resolver = resolverOf(stored('oldest a', { nin: '1', first: 'short', second: long }, 'of a'))
+    assert.equal(resolver.place(written('youngest b', { nin: '1', first: long })).isTooLarge, false)
+    const other = resolverOf(stored('youngest b', { nin: '1', first: long }, 'of b'))
+    assert.equal(other.place(written('oldest a', { nin: '1', first: 'short', second: long })).isTooLarge, false)
+  })
+
+  it('are not too large by what supplements them, which is refused itself', () => {
+    const supplement = stored('supplement s', { nin: '1', first: long }, 'of a')
+    const resolver = resolverOf(supplement, stored('oldest a', { nin: '1' }, 'of a'))
+    assert.equal(resolver.place(written('oldest a', { nin: '1', second: long })).isTooLarge, false)
+    assert.equal(resolver.place(written('supplement s', { nin: '1', first: long })).isTooLarge, true)
+  })
+})
+
+describe('A supplementing identity that finds no person', () => {
+  it('stays where it is while others carry nothing there', () => {
+    const resolver = resolverOf(stored('supplement s', { nin: '1' }, 'of s'))
+    assert.equal(resolver.place(written('supplement s', { nin: '2' })).coreObjectId, 'of s')
+  })
+
+  it('leaves the core object of another person', () => {
+    const resolver = resolverOf(stored('supplement s', { nin: '1' }, 'of a'), stored('oldest a', { nin: '1' }, 'of a'))
+    assert.equal(resolver.place(written('supplement s', { nin: '2' })).coreObjectId, 'own of supplement s')
+  })
+})
+
+describe('A deleted identity', () => {
+  const deleted = stored('youngest d', { nin: '3' }, 'of a', DELETED_AT_MS)
+
+  it('goes with those who carried its core object, which it had before', () => {
+    const resolver = resolverOf(
+      stored('oldest b', { nin: '2' }, 'of b'),
+      stored('middle a', { nin: '1' }, 'of a'),
+      deleted,
+    )
+    const { coreObjectId, movers } = resolver.place(written('middle a', { nin: '2' }))
+    assert.equal(coreObjectId, 'of b')
+    assert.deepEqual(movers, [{ ...deleted, coreObjectId: 'of b', formerCoreObjectIds: ['of a'] }])
+  })
+
+  it('stays while its core object is carried', () => {
+    const resolver = resolverOf(
+      stored('oldest b', { nin: '2' }, 'of b'),
+      stored('middle a', { nin: '1' }, 'of a'),
+      stored('youngest a', { nin: '1' }, 'of a'),
+      deleted,
+    )
+    const { coreObjectId, movers } = resolver.place(written('youngest a', { nin: '2' }))
+    assert.deepEqual([coreObjectId, movers], ['of b', []])
+  })
+
+  it('stays when those who carried it part', () => {
+    const resolver = resolverOf(
+      stored('oldest b', { nin: '2' }, 'of b'),
+      stored('oldest c', { directoryObjectId: 'x' }, 'of c'),
+      stored('middle a', { nin: '1' }, 'of a'),
+      stored('youngest a', { nin: '1', directoryObjectId: 'x' }, 'of a'),
+      deleted,
+    )
+    const { movers } = resolver.place(written('middle a', { nin: '2' }))
+    assert.ok(movers.every(({ id }) => id !== 'youngest d'))
+  })
+})
