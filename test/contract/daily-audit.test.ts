@@ -119,6 +119,33 @@ describe('The daily audit', () => {
     assert.deepEqual((await tenant.stored())[0]?.attributes, { displayName: 'As delivered' })
   })
 
+  it('joins people whom an interrupted write has left apart from one that another connector wrote meanwhile', async () => {
+    const tenant = await newTenant(2)
+    const account = { directoryObjectId: accountOf('1') }
+    await tenant.write([person('1', account), person('3', account)])
+    nowMs += 2 * HOUR_MS
+    await tenant.audit()
+    // The account of two identities of one connector joins none. When one of them has lost it, it joins the other.
+    const elsewhere = new Set((await tenant.stored()).map(({ id }) => id))
+    await tenant.write([person('1', account)], 1)
+    await tenant.write([person('1', { nin: '2' })])
+    const joined = (await tenant.stored()).find(({ id, deleted }) => !deleted && !elsewhere.has(id))
+    assert.equal(joined, undefined, 'joined at once')
+    // As the write leaves it when it ends before it looks at others again.
+    const query = 'SELECT * FROM c WHERE c.externalId = "1" AND c.data.directoryObjectId = @account'
+    const parameters = [{ name: '@account', value: accountOf('1') }]
+    const partition = { partitionKey: tenant.tenantId }
+    const found = await container('connectorObjects').items.query({ query, parameters }, partition).fetchNext()
+    const [apart] = found.resources as { id: string }[]
+    const coreObjectId = randomUUID()
+    await container('connectorObjects').items.upsert({ ...apart, coreObjectId })
+    nowMs += 2 * HOUR_MS
+    await tenant.audit()
+    const live = (await tenant.stored()).filter(({ deleted }) => !deleted)
+    assert.equal(live.length, 2)
+    assert.ok(!live.some(({ id }) => id === coreObjectId))
+  })
+
   it('stores texts that are older than their normalised form in it, once, which is no repair', async () => {
     const tenant = await newTenant()
     await tenant.write(Array.from({ length: 40 }, (_, index) => person(`p${index}`, { displayName: 'Ase' })))

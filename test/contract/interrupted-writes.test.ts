@@ -224,6 +224,26 @@ describe('an object that was moved to another core object', () => {
   })
 })
 
+describe('a record that returns after others have gone on with its person', () => {
+  it('is another person, and what is merged away stays merged into the one that went on', async () => {
+    const tenant = await newTenant()
+    const [second, third] = [await tenant.addConnector(), await tenant.addConnector('2030-01-03T00:00:00.000+00:00')]
+    const account = { directoryObjectId: ACCOUNT }
+    await second([person('1', { nin: '2' })])
+    const [known] = (await tenant.people()).map(({ id }) => id)
+    await third([person('1', account)])
+    const formerId = (await tenant.people()).map(({ id }) => id).find((id) => id !== known) ?? ''
+    await third([gone('1'), person('2', account)])
+    await tenant.first([person('2', { nin: '2', ...account })])
+    const [whole, ...others] = (await tenant.people()).map(({ id }) => id)
+    assert.deepEqual(others, [])
+    await third([person('1', account)])
+    assert.equal((await tenant.people()).length, 2)
+    const former = await database('coreObjects').item(formerId, tenant.tenantId).read<{ mergedInto: string }>()
+    assert.equal(former.resource?.mergedInto, whole)
+  })
+})
+
 describe('a connector created while the only other one writes', () => {
   for (const when of ['before', 'after'] as const) {
     it(`joins the same person written ${when} the first write`, async () => {

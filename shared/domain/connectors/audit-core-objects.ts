@@ -28,12 +28,14 @@ export type AuditPosition = {
 
 /**
  * Compares core objects of a tenant with the merge of their live contributions, and merges those that differ. Of
- * several identities that hold one account, all but the oldest claim release it. Such differences are left by
- * interrupted writes. So the daily audit compares what was written since the last one; all core objects at least every
- * 84 days, in case a difference has another cause. Writes no core object where nothing differs.
+ * several identities that hold one account, all but the oldest claim release it. It also joins and splits people by their
+ * keys and the present settings of their connectors: `placeAgain`. Such differences are left by interrupted writes, beside
+ * which others may have written identities of the same people. So the daily audit compares what was written since the
+ * last one; all core objects at least every 84 days, in case a difference has another cause. Writes no core object where
+ * nothing differs.
  *
- * A complete audit also joins and splits people by the present settings of their connectors: `placeAgain`. It goes
- * through the ids in batches: each enqueues the next one. Safe to repeat, and beside concurrent writes.
+ * A complete audit goes through the ids in batches: each enqueues the next one. Safe to repeat, and beside concurrent
+ * writes.
  */
 export async function auditCoreObjects(position: AuditPosition, deps: AuditDependencies): Promise<void> {
   const { tenantId, after, stage } = position
@@ -46,7 +48,7 @@ export async function auditCoreObjects(position: AuditPosition, deps: AuditDepen
   if (ids === undefined || audited === undefined) {
     return auditAll(after === undefined ? { tenantId, beganAtMs: startMs } : position, connectors, deps)
   }
-  const repairedCount = ids.length === 0 ? 0 : await compare(tenantId, ids, connectors, deps)
+  const repairedCount = ids.length === 0 ? 0 : await repair(tenantId, ids, connectors, deps)
   await report(tenantId, { checkedCount: ids.length, repairedCount, isComplete: false, isLast: true }, deps)
   if (ids.length > 0) for (const { id } of connectors) await recountUnresolved(tenantId, id, deps)
   await deps.audits.save(tenantId, { ...audited, auditedAtMs: startMs })
@@ -95,8 +97,7 @@ async function auditAll(
   let checkedCount = 0
   let repairedCount = 0
   const position = await eachPage(tenantId, after, deps, async (ids) => {
-    repairedCount += await placeAgain(tenantId, ids, connectors, deps)
-    repairedCount += await compare(tenantId, ids, connectors, deps)
+    repairedCount += await repair(tenantId, ids, connectors, deps)
     checkedCount += ids.length
   })
   await report(tenantId, { checkedCount, repairedCount, isComplete: true, isLast: position === undefined }, deps)
@@ -108,6 +109,17 @@ async function auditAll(
   if (beganAtMs !== undefined) {
     await deps.audits.save(tenantId, { auditedAtMs: beganAtMs, completeAtMs: beganAtMs })
   }
+}
+
+/** @returns The number of identities that have moved, and of core objects repaired. */
+async function repair(
+  tenantId: string,
+  ids: readonly string[],
+  connectors: readonly Connector[],
+  deps: AuditDependencies,
+): Promise<number> {
+  const movedCount = await placeAgain(tenantId, ids, connectors, deps)
+  return movedCount + (await compare(tenantId, ids, connectors, deps))
 }
 
 /** @returns The number of core objects repaired. Those whose texts were only normalised are logged apart. */

@@ -78,7 +78,10 @@ export async function dueWrites(
     const before = storedById.get(id)
     const all = live.get(id) ?? []
     const contributions = all.map(({ contribution }) => contribution)
-    const mergedInto = mergedIntoById.get(id) ?? moved.get(id) ?? before?.value.mergedInto
+    // One that was merged away before stays so: a contributor that carried it once, and is another person now, does not
+    // take its memberships along.
+    const settled = before?.value.deleted === true && !changedIds.has(id) ? before.value.mergedInto : undefined
+    const mergedInto = settled ?? mergedIntoById.get(id) ?? moved.get(id) ?? before?.value.mergedInto
     const merged = (merging: readonly Contribution[]) =>
       mergedOrDeleted(id, merging, before?.value ?? stubs.get(id), mergedInto)
     const whole = merged(contributions)

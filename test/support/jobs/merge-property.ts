@@ -64,7 +64,8 @@ async function performWrite(
   await tenant.work(fault, (service) => tenant.send(connector, [write], service), meanwhile)
   if (hasFaults && duringEvaluation !== undefined) await tenant.evaluate(duringEvaluation)
   await tenant.followed()
-  if (fault?.kind === 'abandoned') await tenant.auditedDaily()
+  // After an interrupted write, people whom another one has written meanwhile are joined by the next daily audit.
+  if (fault?.kind === 'abandoned' || (fault !== undefined && crossing !== undefined)) await tenant.auditedDaily()
   return {
     outcomes: [
       changed(outcome, own, other),
