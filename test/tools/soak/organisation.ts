@@ -42,7 +42,7 @@ export type Organisation = {
   readonly positionNames: Map<string, string>
   /** Of an identity that was merged: the core ids of both. One stays. */
   readonly formerCoreIds: Map<string, readonly string[]>
-  /** People whose data were erased, also those who are back. */
+  /** People whose data were erased, and who have not come back. */
   readonly erasedNins: Set<string>
   /** Collections that were deleted. */
   readonly formerCollectionIds: Set<string>

@@ -68,6 +68,8 @@ function applyItem(organisation: Organisation, source: SourceName, item: SourceI
     return
   }
   apply(organisation, write, (nin, isThere) => {
+    // The source sends the data again.
+    if (isThere) organisation.erasedNins.delete(nin)
     for (const { requests } of joinable.values()) {
       for (const request of requests.filter((request) => request.nin === nin)) {
         if (isThere) restoreAfterDeletion(request)
