@@ -44,7 +44,7 @@ import { ObjectAccessResolver, ownIdentity } from '../../shared/domain/object-ac
 import type { ColdTenantAccess } from '../../shared/domain/object-access/visible-by-references.ts'
 import { enqueueDailyWork, enqueueSweeps, minutesSince } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
-import type { RowSettingsSource } from '../../shared/domain/tenant-index/row-settings.ts'
+import type { TimeZoneSource } from '../../shared/domain/tenant-index/row-settings.ts'
 import type { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import type { DispatchDependencies } from '../../shared/http/dispatch.ts'
 import { readinessCheck } from '../../shared/http/probes.ts'
@@ -126,11 +126,11 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     typeof coreData & {
       readonly auditTrail: AuditTrail
       readonly linkStore: LinkLists
-      readonly rowSettings: RowSettingsSource
+      readonly timeZones: TimeZoneSource
     } = {
     auditTrail,
     linkStore,
-    rowSettings,
+    timeZones: rowSettings,
     memberCounts: cosmosMemberCounts(container('members'), container('requests')),
     directory: parts.directory,
     connectorFigures: (tenantId) => connectorFigures(tenantId, connectors),
@@ -171,7 +171,11 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     accountHolders: cosmosAccountHolders(container('coreObjects')),
     tenants,
     deadlines: deadlineSchedule(requestStore, collections),
-    evaluations: evaluationSchedule({ ...collections, rowSettings, inputs: cosmosEvaluationInputs(container) }),
+    evaluations: evaluationSchedule({
+      ...collections,
+      timeZones: rowSettings,
+      inputs: cosmosEvaluationInputs(container),
+    }),
     collections: overrides.linkedCollections ?? linkedAccounts({ ...collections, deletedObjects }, evaluator),
   }
   const freshRows = (tenantId: string): Promise<RowSnapshot> => collections.snapshots.fresh(tenantId)

@@ -12,7 +12,7 @@ import {
 import { ownCollections } from '../../shared/domain/membership-requests/own-collections.ts'
 import { FULL_ACCESS_ROLES, hasFullAccess } from '../../shared/domain/object-access/object-access.ts'
 import { CallerDto, readCaller } from '../../shared/domain/object-access/read-caller.ts'
-import type { RowSettingsSource } from '../../shared/domain/tenant-index/row-settings.ts'
+import type { TimeZoneSource } from '../../shared/domain/tenant-index/row-settings.ts'
 import { ok, type Route, route } from '../../shared/http/route.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
@@ -29,7 +29,7 @@ export type PeopleRouteDependencies = RequestRouteDependencies &
   ListMembershipsDependencies &
   Pick<AttentionDependencies, 'connectorFigures' | 'countDuplicates' | 'linkStore'> & {
     readonly coreObjects: CoreObjectReader & AccountClaimReader
-    readonly rowSettings: RowSettingsSource
+    readonly timeZones: TimeZoneSource
   }
 
 /** A `User` can find those whose name or address they know. */

@@ -99,7 +99,7 @@ describe('The time zone of a tenant', () => {
     const schedule = evaluationSchedule({
       ...process,
       nowMs: () => service.clock.nowMs,
-      rowSettings: withRowSettings(process.linkSettings, NO_TYPES, nextMinuteMs).rowSettings,
+      timeZones: withRowSettings(process.linkSettings, NO_TYPES, nextMinuteMs).rowSettings,
       inputs: { hasFurtherWrites: async () => false },
     })
     const isDue = async () => (await schedule.coveredUntil(tenant.tenantId, undefined)) === undefined

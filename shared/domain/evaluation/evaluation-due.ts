@@ -1,7 +1,7 @@
 import { isScheduleDue, offsetOf } from '../../kernel/schedule.ts'
 import { UTC } from '../../kernel/time-zone.ts'
 import type { IncludedWrites } from '../tenant-index/core-object-changes.ts'
-import type { RowSettingsSource } from '../tenant-index/row-settings.ts'
+import type { TimeZoneSource } from '../tenant-index/row-settings.ts'
 import type { EvaluatedUntil, EvaluationLease, EvaluationLeaseStore } from './evaluation-lease.ts'
 
 const HOUR_MS = 60 * 60 * 1000
@@ -49,21 +49,21 @@ export interface EvaluationSchedule {
 type ScheduleDependencies = {
   readonly evaluationLeases: Pick<EvaluationLeaseStore, 'find'>
   readonly inputs: EvaluationInputs
-  readonly rowSettings: RowSettingsSource
+  readonly timeZones: TimeZoneSource
   nowMs(): number
 }
 
 export function evaluationSchedule({
   evaluationLeases,
   inputs,
-  rowSettings,
+  timeZones,
   nowMs,
 }: ScheduleDependencies): EvaluationSchedule {
   const lastEvaluation = async (tenantId: string) => completed((await evaluationLeases.find(tenantId))?.value)
   const isCurrent = async (tenantId: string, evaluated: EvaluatedUntil): Promise<boolean> => {
     const { atMs, dayMs, timeZone = UTC.name } = evaluated
     if (isScheduleDue(offsetOf(tenantId), atMs, SCHEDULE, nowMs())) return false
-    const { zone } = await rowSettings.of(tenantId)
+    const zone = await timeZones.zoneOf(tenantId)
     if (zone.name !== timeZone || (dayMs !== undefined && zone.startOfDay(nowMs()) > dayMs)) return false
     return !(await inputs.hasFurtherWrites(tenantId, includedInputs(tenantId, evaluated, nowMs())))
   }

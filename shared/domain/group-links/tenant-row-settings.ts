@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type TimeZone, timeZoneOf } from '../../kernel/time-zone.ts'
 import type { CustomTypes } from '../core/custom-types.ts'
-import type { RowSettingsSource } from '../tenant-index/row-settings.ts'
+import type { RowSettingsSource, TimeZoneSource } from '../tenant-index/row-settings.ts'
 import type { LinkSettingsStore } from './link-settings.ts'
 
 const TENANTS_CACHED_COUNT = 10_000
@@ -10,7 +10,7 @@ const TENANTS_CACHED_COUNT = 10_000
 const ROW_SETTINGS_CACHED_MS = 20_000
 
 /** The settings by which rows are read. `forgetTypes`: this instance has changed the types. */
-export type ForgettableRowSettings = RowSettingsSource & { forgetTypes(tenantId: string): void }
+export type ForgettableRowSettings = RowSettingsSource & TimeZoneSource & { forgetTypes(tenantId: string): void }
 
 /**
  * The settings by which rows are read, from those of the tenant and its connectors. They are read with each use of rows,
@@ -48,16 +48,16 @@ export function withRowSettings<Store extends Pick<LinkSettingsStore, 'find' | '
     types.set(tenantId, read)
     return read
   }
+  const zoneOf = async (tenantId: string): Promise<TimeZone> =>
+    zones.get(tenantId) ?? timeZoneOf((await find(tenantId)).value.timeZone)
   const rowSettings: ForgettableRowSettings = {
     async of(tenantId) {
       const [knownZone, knownTypes] = [zones.get(tenantId), types.get(tenantId)]
       if (knownZone !== undefined && knownTypes !== undefined) return { zone: knownZone, types: knownTypes }
-      const [zone, read] = await Promise.all([
-        knownZone ?? find(tenantId).then(({ value }) => timeZoneOf(value.timeZone)),
-        knownTypes ?? readTypes(tenantId),
-      ])
+      const [zone, read] = await Promise.all([zoneOf(tenantId), knownTypes ?? readTypes(tenantId)])
       return { zone, types: read }
     },
+    zoneOf,
     forgetTypes: (tenantId) => void types.delete(tenantId),
   }
   return { store: { ...store, find, replace }, rowSettings }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { APPLICATION_ROLES, type Caller, USER_ROLES } from '../../kernel/caller.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import type { CoreObjectReader } from '../core/core-object-store.ts'
-import type { RowSettingsSource } from '../tenant-index/row-settings.ts'
+import type { TimeZoneSource } from '../tenant-index/row-settings.ts'
 
 /** A caller as the API returns it. */
 export const CallerDto = Closed({
@@ -26,18 +26,17 @@ export const CallerDto = Closed({
 })
 export type CallerDto = Static<typeof CallerDto>
 
-/** `rowSettings`: where the time zone of the tenant is known. */
-type CallerSources = { readonly coreObjects: CoreObjectReader; readonly rowSettings: RowSettingsSource }
+type CallerSources = { readonly coreObjects: CoreObjectReader; readonly timeZones: TimeZoneSource }
 
 /** Describes the caller. Reads one object and never waits for the tenant's rows. */
 export async function readCaller(
   { tenantId, objectId, kind, roles }: Caller,
   identityId: string | undefined,
-  { coreObjects, rowSettings }: CallerSources,
+  { coreObjects, timeZones }: CallerSources,
 ): Promise<CallerDto> {
-  const [[identity], { zone }] = await Promise.all([
+  const [[identity], zone] = await Promise.all([
     identityId === undefined ? [] : coreObjects.ofIds(tenantId, 'identity', [identityId]),
-    rowSettings.of(tenantId),
+    timeZones.zoneOf(tenantId),
   ])
   const { displayName } = identity?.attributes ?? {}
   return {

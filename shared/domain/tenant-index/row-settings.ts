@@ -17,6 +17,12 @@ export interface RowSettingsSource {
   of(tenantId: string): Promise<RowSettings>
 }
 
+/** The time zones of tenants, for what needs no other of the settings. */
+export interface TimeZoneSource {
+  /** As current as `RowSettingsSource`. */
+  zoneOf(tenantId: string): Promise<TimeZone>
+}
+
 export function isSameSettings(left: RowSettings, right: RowSettings): boolean {
   return left.zone === right.zone && isSameCustomTypes(left.types, right.types)
 }

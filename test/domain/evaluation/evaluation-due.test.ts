@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type EvaluationInputs, evaluationSchedule } from '../../../shared/domain/evaluation/evaluation-due.ts'
-import { DEFAULT_ROW_SETTINGS } from '../../../shared/domain/tenant-index/row-settings.ts'
+
+import { UTC } from '../../../shared/kernel/time-zone.ts'
 
 const EVALUATED_MS = Date.parse('2030-01-01T12:00:00Z')
 const MINUTE_MS = 60_000
@@ -18,7 +19,7 @@ describe('The inputs of an evaluation', () => {
           return false
         },
       },
-      rowSettings: { of: async () => DEFAULT_ROW_SETTINGS },
+      timeZones: { zoneOf: async () => UTC },
       nowMs: () => EVALUATED_MS + MINUTE_MS,
     })
     const known = { atMs: EVALUATED_MS, readsRequests: true }
