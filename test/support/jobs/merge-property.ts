@@ -46,6 +46,8 @@ type Ended = {
   readonly continued?: Continued
   /** Outcomes that there may have been for a moment, in which people may have been one. */
   readonly between?: readonly PeopleOutcome[]
+  /** Whether an evaluation may have seen the person deleted: it cancels waiting requests, which do not come back. */
+  readonly isSeenDeleted?: boolean
 }
 
 async function performWrite(
@@ -97,7 +99,8 @@ async function performRekeying(
   )
   const outcomes = [...until.toReversed(), outcome]
   const between = until.length > 1 ? [outcome, ...until.slice(0, 1)] : []
-  return { outcomes: fault?.kind === 'abandoned' ? outcomes : outcomes.slice(0, 1), continued, between }
+  const isSeenDeleted = step.how === 'deleted before' && fault?.kind === 'followed'
+  return { outcomes: fault?.kind === 'abandoned' ? outcomes : outcomes.slice(0, 1), continued, between, isSeenDeleted }
 }
 
 function changed(outcome: PeopleOutcome, ...changes: readonly ((outcome: PeopleOutcome) => void)[]): PeopleOutcome {
@@ -127,13 +130,15 @@ function assertKept(
   {
     continued,
     between = [],
-  }: { readonly continued: Continued; readonly between?: readonly PeopleOutcome[] | undefined },
+    isSeenDeleted = false,
+  }: Pick<Ended, 'between' | 'isSeenDeleted'> & { readonly continued: Continued },
   lost: readonly string[],
 ): void {
   const present = (person: readonly string[]) =>
     person.flatMap((id) => [id, continued.get(id) ?? []].flat()).filter((id) => after.live.has(id))
   const meanwhile = between.flatMap((outcome) => outcome.people())
   for (const member of ofPeople(before)) {
+    if (isSeenDeleted && member.isWaiting) continue
     if (present(member.person).length === 0) continue
     const joined = meanwhile.filter((person) => sharesOne(person, member.person))
     // The part that had the membership for a moment can be gone.
@@ -236,14 +241,15 @@ async function converges(servers: MergeServers, begin: Start, steps: readonly St
     outcomes.push(outcome)
     for (const [connector, write] of writesOf(step, outcome)) related.send(outcome, connector, write)
     const lostCount = tenant.group.losses.length
-    const { outcomes: possible, continued = new Map(), between = [] } = await perform(step, tenant, outcome, true)
+    const ended = await perform(step, tenant, outcome, true)
+    const { outcomes: possible, continued = new Map(), between = [] } = ended
     for (const person of between.flatMap((each) => each.people())) related.add(person, [`once ${person}`])
     outcome = await tenant.outcomeAmong(possible)
     const after = await tenant.state()
     const lost = tenant.group.losses.slice(lostCount).map(({ account }) => account)
     if (step.kind === 'join' || step.kind === 'leave') related.note(after)
     else {
-      assertKept(before, after, { continued, between }, lost)
+      assertKept(before, after, { ...ended, continued }, lost)
       related.assertMembers(after)
     }
     before = after
