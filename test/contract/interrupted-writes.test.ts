@@ -224,6 +224,20 @@ describe('an object that was moved to another core object', () => {
   })
 })
 
+describe('a batch in which two writes move identities by one object', () => {
+  it('is completed by its repetition after an interruption', async () => {
+    const tenant = await newTenant()
+    const second = await tenant.addConnector()
+    await tenant.first([person('2', { nin: '2' }), person('1', { nin: '1' })])
+    await second([person('1', { nin: '2' })])
+    // The first one leaves the identity of the second connector, and takes over the person of the deleted one.
+    const batch = [gone('1'), person('2', { nin: '1' })]
+    await assert.rejects(tenant.first(batch, dying()))
+    await tenant.first(batch)
+    assert.deepEqual((await tenant.people()).map(({ attributes }) => attributes.nin).sort(), ['1', '2'])
+  })
+})
+
 describe('a record that returns after others have gone on with its person', () => {
   it('is another person, and what is merged away stays merged into the one that went on', async () => {
     const tenant = await newTenant()

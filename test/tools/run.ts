@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url'
  * process, and all processes share compiled modules. Other files start processes themselves, measure time, or change
  * settings of the process.
  */
-const SHARED_FOLDERS = ['api', 'jobs', 'http', 'domain', 'contract', 'local']
+const SHARED_FOLDERS = ['local', 'api', 'jobs', 'http', 'domain', 'contract']
 const FILES_OF_PROCESS_COUNT = 9
 /** One more than CI has processors: many tests wait for other processes, or for time to pass. */
 const PROCESSES_COUNT = 3

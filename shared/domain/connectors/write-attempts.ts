@@ -11,6 +11,7 @@ import {
 } from './connector-object.ts'
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
 import { decideWrite } from './decide-writes.ts'
+import { withMoved } from './former-core-objects.ts'
 import { IdentityResolver } from './identity-resolver.ts'
 import { joinKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
@@ -82,7 +83,10 @@ async function attemptWrites(
   const context = await readContext(scope, writes, deps)
   const { refusals, reservation } = await limitRefusals(tenantId, writes, context, deps)
   const decided = await deps.scheduler.run(decideAll(peopleInOrder(writes, context), context, refusals))
-  const last = new Map([...decided.values()].flatMap(({ writes }) => writes.map((write) => [write.object.id, write])))
+  const last = new Map<string, ConnectorObjectWrite>()
+  for (const write of [...decided.values()].flatMap((decision) => decision.writes)) {
+    last.set(write.object.id, afterEarlier(write, last.get(write.object.id)))
+  }
   // In the order of the batch, so that one transaction writes what it names side by side: a person under both external ids.
   const decisions = writes.map((write) => decided.get(write) as WriteDecision)
   const due = new Map(
@@ -99,6 +103,15 @@ async function attemptWrites(
     deps.objects.writeTree(space, treeWrites, treeVersion),
   ]).finally(reservation.settle)
   return { decisions, conflicts: conflicts[0].union(conflicts[1]) }
+}
+
+/**
+ * The later write of an object in a batch, with the identities that moved with the earlier one: a repetition completes
+ * both.
+ */
+function afterEarlier(write: ConnectorObjectWrite, earlier: ConnectorObjectWrite | undefined): ConnectorObjectWrite {
+  if (earlier === undefined) return write
+  return { ...write, object: withMoved(write.object, earlier.object, write.object.movedIdentities ?? []) }
 }
 
 /** With the difference that the write makes to the number of live objects. */

@@ -46,6 +46,8 @@ type Ended = {
   readonly continued?: Continued
   /** Outcomes that there may have been for a moment, in which people may have been one. */
   readonly between?: readonly PeopleOutcome[]
+  /** Those of them between two crossing writes. A person who is not in one of them may go on as another of the connector. */
+  readonly crossed?: readonly PeopleOutcome[]
   /** Whether an evaluation may have seen the person deleted: it cancels waiting requests, which do not come back. */
   readonly isSeenDeleted?: boolean
 }
@@ -68,13 +70,15 @@ async function performWrite(
   await tenant.followed()
   // After an interrupted write, people whom another one has written meanwhile are joined by the next daily audit.
   if (fault?.kind === 'abandoned' || (fault !== undefined && crossing !== undefined)) await tenant.auditedDaily()
+  const crossed = crossing === undefined ? [] : [changed(outcome, own), changed(outcome, other)]
   return {
     outcomes: [
       changed(outcome, own, other),
       ...(crossing ? [changed(outcome, other, own)] : []),
       ...(fault?.kind === 'abandoned' ? [changed(outcome, other)] : []),
     ],
-    between: crossing === undefined ? [] : [changed(outcome, own), changed(outcome, other)],
+    between: crossed,
+    crossed,
   }
 }
 
@@ -130,8 +134,9 @@ function assertKept(
   {
     continued,
     between = [],
+    crossed = [],
     isSeenDeleted = false,
-  }: Pick<Ended, 'between' | 'isSeenDeleted'> & { readonly continued: Continued },
+  }: Pick<Ended, 'between' | 'crossed' | 'isSeenDeleted'> & { readonly continued: Continued },
   lost: readonly string[],
 ): void {
   const present = (person: readonly string[]) =>
@@ -139,6 +144,7 @@ function assertKept(
   const meanwhile = between.flatMap((outcome) => outcome.people())
   for (const member of ofPeople(before)) {
     if (isSeenDeleted && member.isWaiting) continue
+    if (crossed.some((outcome) => !outcome.people().some((person) => sharesOne(person, member.person)))) continue
     if (present(member.person).length === 0) continue
     const joined = meanwhile.filter((person) => sharesOne(person, member.person))
     // The part that had the membership for a moment can be gone.
