@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url'
  * settings of the process.
  */
 const SHARED_FOLDERS = ['local', 'api', 'jobs', 'http', 'domain', 'contract']
-const FILES_OF_PROCESS_COUNT = 9
+const FILES_OF_PROCESS_COUNT = 5
 /** One more than CI has processors: many tests wait for other processes, or for time to pass. */
 const PROCESSES_COUNT = 3
 /** Tests allocate much that dies at once. With the default of 16 MB, collecting it takes a tenth of their time. */
