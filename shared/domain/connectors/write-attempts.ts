@@ -141,7 +141,6 @@ const withoutWrites = (outcome: ItemOutcome): WriteDecision => ({
  */
 function peopleInOrder(writes: readonly ObjectWrite[], { stored, connectorId, derive }: WriteContext): ObjectWrite[] {
   const isDeparture = ({ operation, objectType }: ObjectWrite) => operation === 'delete' && objectType === 'identity'
-  if (!writes.some(isDeparture)) return [...writes]
   const isArrival = (write: ObjectWrite) => {
     const before = stored.get(connectorObjectId({ ...write, connectorId }, derive))?.value
     return write.objectType === 'identity' && (before === undefined || before.deletedAtMs !== undefined)
