@@ -304,7 +304,7 @@ export async function checkConvergence({
     positionsEnd || (!endsPosition(one) && !(met?.kind === 'interrupted' && endsPosition(met.by)))
   for (let from = 0; from < runs; from += RUNS_PER_WORLD_COUNT) {
     // A sweep finds what was written since an evaluation by the time of the database.
-    const world = await openAccountWorld({ databaseSharesClock: true })
+    const world = await openAccountWorld({ databaseSharesClock: true, isDirect: true })
     let run = 0
     try {
       const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {

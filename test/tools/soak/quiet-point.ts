@@ -8,6 +8,7 @@ import { compareGroups, openJobs } from './compare-groups.ts'
 import { compareHistory, type FormerMembers } from './compare-history.ts'
 import { compareMails } from './compare-mails.ts'
 import { comparePeople } from './compare-people.ts'
+import { compareWaiting } from './compare-waiting.ts'
 import { dayIn, daysFrom } from './day-model.ts'
 import type { Host } from './hosts.ts'
 import type { Organisation } from './organisation.ts'
@@ -51,6 +52,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   deps.clocks.advance(READS_TRUSTED_AFTER_MS)
   // It runs by real time. For the minutes that have passed, it publishes events whose messages were lost.
   await fire('schedule-sweeps', deps)
+  const swept = organisation.times.now()
   await sweepOfToday(deps)
   const { faults, names } = await comparePeople(organisation)
   faults.push(...(await compareCollections(organisation, names)))
@@ -58,7 +60,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   faults.push(...history.faults, ...(await compareEvents(organisation, history.histories)))
   const writes = await newWrites(deps)
   faults.push(...(await compareGroups(organisation, writes)), ...organisation.watch.check(writes))
-  faults.push(...(await compareMails(organisation)))
+  faults.push(...(await compareMails(organisation)), ...(await compareWaiting(organisation, swept)))
   faults.push(...compareErased(organisation, servers.databaseFile), ...(await jobsThatStayOpen(deps)))
   const { deadLettered } = await servers.command('queue')<WaitingMessages>('counts')
   if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)
