@@ -13,7 +13,7 @@ import {
 } from './several-instances.ts'
 
 /** Users of the test directory are enough for this many runs. */
-const RUNS_PER_WORLD_COUNT = 50
+const RUNS_PER_WORLD_COUNT = 15
 /** Accounts of people who are members of both groups all the time, beyond those of places. */
 const FIRST_STEADY_ACCOUNT = 2000
 const HOUR_MS = 3_600_000

@@ -107,7 +107,7 @@ function releases(previousFolder: string | undefined, instanceCount: number): Ap
   }
 }
 
-/** The database is restored to the quiet point before one of so many. */
+/** With restores, one of three quiet points follows a restore to the one before. */
 const RESTORED_EACH_COUNT = 3
 
 const HOST_SETTINGS = {
