@@ -44,6 +44,9 @@ export function windowJourneys(world: () => ConsoleWorld): void {
       await pressButton(page, plan.getByRole('button', { name: /^\+[1-9]\d*: Blir med$/ }))
       const people = page.getByRole('dialog', { name: 'Blir med' })
       await people.getByRole('row').nth(1).waitFor()
+      await page.setViewportSize({ width: 360, height: 800 })
+      // The number was in a card; the list behind it has rows.
+      assert.equal(await people.getByRole('cell').first().evaluate(displayOf), 'table-cell')
       await assertFitsWindows(page)
       await tabTo(page, 'Søk på navn, tittel, enhet eller konto')
       await page.keyboard.type('grøndahl')
@@ -265,6 +268,12 @@ function areNarrow(dialogs: unknown[]): boolean {
   return dialogs.every((dialog) => (dialog as Sizes).scrollWidth <= (dialog as Sizes).clientWidth)
 }
 
+/** Runs in the browser. */
+function displayOf(element: unknown): string {
+  const { getComputedStyle } = globalThis as unknown as { getComputedStyle(of: unknown): { readonly display: string } }
+  return getComputedStyle(element).display
+}
+
 /** On paper, there are the heading and the lists without the menu and buttons. */
 async function assertPrinted(page: ConsolePage): Promise<void> {
   await page.emulateMedia({ media: 'print' })
@@ -277,16 +286,17 @@ async function assertPrinted(page: ConsolePage): Promise<void> {
 /** What Ctrl K finds scrolls with the keys, and Escape closes it at once. */
 async function assertShowsLastFound(page: ConsolePage): Promise<void> {
   await page.keyboard.press('Control+k')
-  await page.getByRole('dialog').getByRole('combobox').waitFor()
+  const found = page.getByRole('dialog').getByRole('listbox')
+  await found.waitFor()
   await page.keyboard.type('e')
-  await page.getByRole('option').nth(12).waitFor()
+  await found.getByRole('option').nth(12).waitFor()
   await page.keyboard.press('ArrowUp')
-  const last = page.getByRole('option', { selected: true })
-  await last.and(page.getByRole('option').last()).waitFor()
-  const [list, option] = [await page.getByRole('listbox').boundingBox(), await last.boundingBox()]
+  const last = found.getByRole('option', { selected: true }).and(found.getByRole('option').last())
+  await last.waitFor()
+  const [list, option] = [await found.boundingBox(), await last.boundingBox()]
   assert.ok(list !== null && option !== null && option.y + option.height <= list.y + list.height + 1)
   await page.keyboard.press('Escape')
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await found.waitFor({ state: 'detached' })
 }
 
 /** Moves the focus to a button by keyboard, and presses it. */

@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
@@ -47,7 +47,7 @@ export function Palette({ views, onClose }: PaletteProps) {
       ? views
       : [...(people.value ?? []), ...firstOfEachKind((records.value ?? []).filter(isFound)), ...views.filter(isFound)]
   const current = Math.min(place, found.length - 1)
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.getElementById(`${listId}-${current}`)?.scrollIntoView({ block: 'nearest' })
   }, [current, found.length])
   const open = (target: Target | undefined) => {

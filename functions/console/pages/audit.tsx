@@ -141,9 +141,15 @@ function fieldText(field: string): string {
   return key === undefined ? field : t(key)
 }
 
-/** The fields of an entry. The plan of removals is only an id: who was removed is in the sync. */
+/**
+ * The fields of an entry that say something. The plan of removals is only an id: who was removed is in the sync. Of an
+ * empty description, there are two forms.
+ */
 function fieldsOf({ before, after }: AuditEntry): string[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((field) => field !== 'planId')
+  const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (field) => field !== 'planId' && !(isEmpty(before[field]) && isEmpty(after[field])),
+  )
 }
 
 async function withActors(
