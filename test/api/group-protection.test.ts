@@ -307,6 +307,14 @@ describe('Held removals', () => {
     assert.notEqual(await approved(), running)
   })
 
+  it('are carried out by a job of their own while another one waits', async () => {
+    const { plan, planId, collectionId } = await held()
+    const { jobId } = (await api.call('POST', `/group-links/${collectionId}/sync`)).body.data as { jobId: string }
+    const approval = ((await approve(plan, planId)).body.data as { jobId: string }).jobId
+    assert.notEqual(approval, jobId)
+    assert.equal((await api.deps.jobs.find(TENANT, approval))?.value.approvedPlanId, planId)
+  })
+
   it('are not carried out for another plan, or on a disabled link', async () => {
     const { id, plan, planId } = await held()
     assert.deepEqual(codes(await approve(plan, UNKNOWN_ID)), [409, 'PlanChanged'])

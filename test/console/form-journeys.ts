@@ -6,6 +6,7 @@ import {
   heading,
   journey,
   leaf,
+  openView,
   reviewAndSave,
 } from '../support/console/console-steps.ts'
 
@@ -144,11 +145,16 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await page.getByText('Your session has ended. Sign in again to continue.').waitFor()
     await page.unroute('**/oauth2/v2.0/token')
     await page.clock.setFixedTime(Date.now())
-    const [signInWindow] = await Promise.all([
-      page.waitForEvent('popup'),
-      page.getByRole('button', { name: 'Sign in' }).click(),
-    ])
-    await choosePerson(signInWindow, world().environment, 'collectionsAdmin')
+    const signInAs = async (person: string) => {
+      const [signInWindow] = await Promise.all([
+        page.waitForEvent('popup'),
+        page.getByRole('button', { name: 'Sign in' }).click(),
+      ])
+      await choosePerson(signInWindow, world().environment, person)
+    }
+    await signInAs('employee')
+    await page.getByText('Someone else has signed in').waitFor()
+    await signInAs('collectionsAdmin')
     await heading(page, 'Typed before the session ended').waitFor()
   })
 
@@ -160,7 +166,33 @@ export function formJourneys(world: () => ConsoleWorld): void {
       refusedCount += 1
       return refusedCount === 1 ? route.fulfill({ status: 401, json: { data: null, errors: [] } }) : route.continue()
     })
+    // A token that was refused is not sent again.
+    const renewal = page.waitForRequest('**/oauth2/v2.0/token')
     await page.getByRole('button', { name: 'Save' }).click()
+    await renewal
     await heading(page, 'Typed while the token expired').waitFor()
+  })
+
+  journey(world, 'begins a form with its own record, not with the one that was open before', async (world) => {
+    const condition = [leaf('relationshipTitle', 'Equals', 'Teacher')]
+    const former = await criteriaCollection(world(), 'Open before', condition)
+    const next = await criteriaCollection(world(), 'Open now', condition)
+    const page = await world().openAs('admin', `/collections/${former}/edit`)
+    const name = page.getByLabel('Name', { exact: true })
+    await name.waitFor()
+    let answer = () => {}
+    const isAnswered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route(`**/collections-criteria/beta/${next}`, async (route) => {
+      await isAnswered
+      await route.continue()
+    })
+    await openView(page, `/collections/${next}/edit`)
+    await page.getByRole('status', { name: 'Loading' }).first().waitFor()
+    assert.equal(await name.count(), 0)
+    answer()
+    await name.waitFor()
+    assert.equal(await name.inputValue(), 'Open now')
   })
 }

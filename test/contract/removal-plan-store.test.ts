@@ -10,10 +10,12 @@ import { users } from '../support/jobs/link-directory.ts'
 describe('The store of removal plans', () => {
   let cosmos: LocalCosmos
   let store: RemovalPlanStore
+  let otherStore: RemovalPlanStore
   before(async () => {
     const account = await startLocalAccount()
     cosmos = account.cosmos
     store = cosmosRemovalPlanStore(account.container('removalPlans'))
+    otherStore = cosmosRemovalPlanStore(account.container('removalPlans'))
   })
   after(() => cosmos.close())
 
@@ -35,6 +37,16 @@ describe('The store of removal plans', () => {
         after = page.continueAfter
       } while (after !== undefined)
       assert.deepEqual(found, accounts, String(size))
+    }
+  })
+
+  it('has a plan once that several instances save at the same time', async () => {
+    const plan = newPlan()
+    const accounts = users(0, 4_500)
+    const instances = [store, otherStore]
+    await Promise.all(instances.map((instance) => instance.save(plan, accounts)))
+    for (const instance of instances) {
+      assert.deepEqual((await instance.page(plan, undefined, 5_000)).items, accounts)
     }
   })
 

@@ -1,7 +1,8 @@
 import { it } from 'node:test'
 import { checkConvergence } from '../support/jobs/convergence-property.ts'
 import { PRESENT_RELEASE } from '../support/jobs/several-instances.ts'
-import { hasPreviousRelease, openPreviousRelease, PREVIOUS_RELEASE } from '../support/releases/previous-release.ts'
+import { openPreviousRelease } from '../support/releases/previous-release.ts'
+import { hasPreviousRelease, PREVIOUS_RELEASE } from '../support/releases/release-folder.ts'
 
 const RUNS_COUNT = 20
 const SEED = 7

@@ -1,7 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { buildService, Overrides } from '../../../functions/app/service.ts'
 import type { Message } from '../../../shared/kernel/messages.ts'
@@ -9,32 +6,11 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { faultLog } from '../api/built-service.ts'
 import { APP_SETTINGS } from '../architecture/settings-to-load.ts'
 import type { Release } from '../jobs/several-instances.ts'
-
-const ROOT = resolve(import.meta.dirname, '../../..')
-
-/** A tag or commit: the version before this one, which runs beside it during a deployment and after a rollback. */
-export const PREVIOUS_RELEASE = readFileSync(join(import.meta.dirname, 'previous-release'), 'utf8').trim()
-
-/** Whether the history of the repository contains the previous release: a shallow clone does not. */
-export function hasPreviousRelease(): boolean {
-  try {
-    execFileSync('git', ['cat-file', '-e', `${PREVIOUS_RELEASE}^{commit}`], { cwd: ROOT, stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+import { previousReleaseFolder } from './release-folder.ts'
 
 /** The previous release, from its sources in a folder of its own. `remove` deletes the folder. */
 export async function openPreviousRelease(): Promise<{ readonly release: Release; remove(): void }> {
-  const folder = mkdtempSync(join(tmpdir(), 'release-'))
-  const archive = execFileSync('git', ['archive', PREVIOUS_RELEASE, 'functions', 'shared', 'package.json'], {
-    cwd: ROOT,
-    maxBuffer: 1_000_000_000,
-  })
-  mkdirSync(folder, { recursive: true })
-  execFileSync('tar', ['-x', '-C', folder], { input: archive })
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  const { folder, remove } = previousReleaseFolder()
   const load = <Module>(path: string): Promise<Module> => import(pathToFileURL(join(folder, path)).href)
   const domain = 'shared/domain'
   const [app, settings, writing, members, sweeping, graph] = await Promise.all([
@@ -68,7 +44,7 @@ export async function openPreviousRelease(): Promise<{ readonly release: Release
   }
   return {
     release: { writeObjects, addMembersDirectly, removeMembersDirectly, sweepTenant, graphDirectory, build },
-    remove: () => rmSync(folder, { recursive: true }),
+    remove,
   }
 }
 

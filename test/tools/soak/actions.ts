@@ -9,12 +9,14 @@ import {
   replaceCriteriaCollection,
   switchGuard,
 } from './collection-actions.ts'
-import { decideOnRequest } from './decision-actions.ts'
+import { decideOnRequests } from './decision-actions.ts'
 import { applyDefinitions } from './definitions-actions.ts'
 import { changeDeputy } from './deputy-actions.ts'
 import { editGroupByHand } from './directory-actions.ts'
 import { erasePerson } from './erasure-actions.ts'
 import { actOnSubscription } from './event-actions.ts'
+import { extendMembership } from './extension-actions.ts'
+import { changeNotifications } from './mail-actions.ts'
 import { changeName } from './name-actions.ts'
 import type { Organisation } from './organisation.ts'
 import { changePayroll, changePeople, changeUnit } from './people-actions.ts'
@@ -26,7 +28,8 @@ import { changeTimeZone } from './zone-actions.ts'
 const ACTIONS = [
   { weight: 40, run: changePeople },
   { weight: 26, run: actOnMembership },
-  { weight: 26, run: decideOnRequest },
+  { weight: 26, run: decideOnRequests },
+  { weight: 8, run: extendMembership },
   { weight: 14, run: submitOnBehalf },
   { weight: 6, run: changePayroll },
   { weight: 2, run: changeUnit },
@@ -45,6 +48,7 @@ const ACTIONS = [
   { weight: 1, run: actOnSubscription },
   { weight: 1, run: changeTimeZone },
   { weight: 2, run: changeDeputy },
+  { weight: 1, run: changeNotifications },
   { weight: 1, run: applyDefinitions },
 ]
 

@@ -1,7 +1,7 @@
 import { type Organisation, REQUESTS_PATH } from './organisation.ts'
 import type { OrganisationModel } from './organisation-model.ts'
 import { approversAt, isEligible } from './policy-model.ts'
-import { gateOf, isOpenOrJoined } from './request-model.ts'
+import { isOpenOrJoined, waitingGateOf } from './request-model.ts'
 import { LEADER_COUNT, ninOf } from './source-items.ts'
 
 /** Ids of requests or collections, by national identity number. */
@@ -19,13 +19,16 @@ export async function compareLists({ model, callers, api }: Organisation): Promi
   const eligible = eligibleCollections(model)
   const leaders = Array.from({ length: LEADER_COUNT }, (_, person) => ninOf(person))
   const others = [...inbox.keys(), ...eligible.keys()].filter((nin) => !leaders.includes(nin))
+  const requests = [...model.joinable.values()].flatMap((collection) => collection.requests)
+  const unknown = new Set(requests.flatMap(({ id, extension }) => (extension === 'unknown' ? (id ?? []) : [])))
   const faults: string[] = []
   for (const nin of [...leaders, ...[...new Set(others)].slice(0, OTHER_PEOPLE_COUNT)]) {
     const account = model.people.identities().get(nin)?.account
     if (account === undefined) continue
     const token = await callers.person(account)
     const compare = (what: string, found: readonly { readonly id: string }[], expected: IdsOfPeople) => {
-      const differing = new Set(found.map(({ id }) => id)).symmetricDifference(expected.get(nin) ?? new Set())
+      const ids = new Set(found.map(({ id }) => id))
+      const differing = ids.symmetricDifference(expected.get(nin) ?? new Set()).difference(unknown)
       if (differing.size > 0) faults.push(`${what} of ${nin} differs in ${[...differing]}`)
     }
     const read = async (name: string) =>
@@ -46,7 +49,7 @@ function listedRequests(model: OrganisationModel): { readonly inbox: IdsOfPeople
     for (const request of requests) {
       if (request.id === undefined) continue
       if (request.submitterNin !== undefined) add(submitted, request.submitterNin, request.id)
-      const gate = request.status === 'PendingApproval' ? gateOf(policy, request) : undefined
+      const gate = waitingGateOf(policy, request)
       const approvers = gate === undefined ? [] : approversAt(model, gate, request, members)
       for (const nin of approvers) {
         if (nin === request.nin) continue

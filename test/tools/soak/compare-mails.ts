@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Organisation } from './organisation.ts'
 import { type KnownMails, OPERATORS, type SentMail } from './sent-mails.ts'
+import { mailOf } from './source-items.ts'
+import type { Span } from './times.ts'
 
 /** Mails to a person in a day, with the digest of the rest. */
 const MAILS_PER_DAY_COUNT = 51
@@ -11,24 +13,48 @@ const DAY_MS = 24 * 60 * 60 * 1000
  * identity numbers, and not too many.
  */
 export async function compareMails(organisation: Organisation): Promise<string[]> {
-  const { directoryUrl, mails } = organisation
+  const { directoryUrl, mails, times, undoneUntilMs } = organisation
+  const isNew = new Set<string>()
   const response = await fetch(`${directoryUrl}/local/mails`)
   const faults: string[] = []
   for (const mail of ((await response.json()) as SentMail[]).toReversed()) {
+    if (Date.parse(mail.at) < undoneUntilMs) continue
     const id = mail.messageId ?? ''
     const { at: _at, ...content } = mail
     const known = mails.get(id)
     if (known !== undefined && !isDeepStrictEqual(known.content, content)) {
       faults.push(`A mail with the id ${id} was ${JSON.stringify(known.content)} and is ${JSON.stringify(content)}`)
     }
-    if (known === undefined) mails.set(id, { atMs: Date.parse(mail.at), content })
+    if (known === undefined) {
+      mails.set(id, { atMs: Date.parse(mail.at), content })
+      isNew.add(id)
+    }
     const [to = '', ...others] = mail.to
     const isKnown = OPERATORS.includes(to) || /^user\d+@soak\.example$/i.test(to)
     if (id === '' || others.length > 0 || !isKnown) faults.push(`A mail to somebody else: ${JSON.stringify(mail)}`)
     if (/[12]0{6,7}\d{3,4}/.test(`${mail.subject} ${mail.text}`))
       faults.push(`A mail with a number: ${JSON.stringify(mail)}`)
   }
-  return [...faults, ...tooMany(mails)]
+  faults.push(...tooMany(mails), ...againstChoices(organisation, isNew))
+  comparedAt.set(mails, times.now())
+  return faults
+}
+
+/** When mails were last compared. */
+const comparedAt = new WeakMap<KnownMails, Span>()
+
+/** Those who want no mails get none, and those who want one a day get not many more. Of choices made before. */
+function againstChoices({ model, mails, times }: Organisation, newIds: ReadonlySet<string>): string[] {
+  const before = comparedAt.get(mails)
+  if (before === undefined) return []
+  const dayCount = Math.ceil((times.now().latestMs - before.earliestMs) / DAY_MS)
+  // A digest can be sent on its way from one time zone to another, and after the choice.
+  const allowed = { Immediately: Number.POSITIVE_INFINITY, Daily: dayCount + 2, None: 0 }
+  return [...model.mailChoices].flatMap(([nin, { mail, set }]) => {
+    const sent = [...newIds].filter((id) => mails.get(id)?.content.to[0] === mailOf(nin))
+    if (set.latestMs >= before.earliestMs || sent.length <= allowed[mail]) return []
+    return [`${sent.length} mails to ${nin}, who chose ${mail}, in ${dayCount} days`]
+  })
 }
 
 function tooMany(mails: KnownMails): string[] {

@@ -4,7 +4,7 @@ import { applyEnd, forgetPastEnd, hasRightEnd } from './end-model.ts'
 import { countOutcome, type Organisation, REQUESTS_PATH } from './organisation.ts'
 import type { JoinableModel, ModelMembers, OrganisationModel } from './organisation-model.ts'
 import { approversAt } from './policy-model.ts'
-import { gateOf, type ModelRequest, settle } from './request-model.ts'
+import { type ModelRequest, settle, waitingGateOf } from './request-model.ts'
 
 type GateRecord = { readonly order: number; readonly type: string; readonly approverCount: number }
 type RequestRecord = {
@@ -14,6 +14,7 @@ type RequestRecord = {
   readonly status: ModelRequest['status']
   readonly currentGate: GateRecord | null
   readonly endsAt: string | null
+  readonly extension: { readonly endsAt: string; readonly currentGate: GateRecord } | null
   readonly lifecycle: readonly { readonly status: string; readonly notes?: string }[]
 }
 
@@ -61,8 +62,9 @@ export async function compareRequests(
       (isLive ? names.get(found.requesterId) === request.nin : isOf(request, requesterOf(found))) &&
       positionOf(found) === request.position &&
       found.status === request.status &&
-      isDeepStrictEqual(found.currentGate, gate) &&
+      isDeepStrictEqual(found.currentGate, request.status === 'PendingApproval' ? gate : null) &&
       hasRightEnd(request, found.endsAt) &&
+      hasRightExtension(request, found, gate) &&
       isDeepStrictEqual(
         decisionNotes(found),
         request.decisionNotes.map(({ text }) => text),
@@ -142,15 +144,31 @@ function decisionNotes({ lifecycle }: RequestRecord): string[] {
   return decided.flatMap(({ notes }) => notes ?? [])
 }
 
-/** The gate where a waiting request stands, with the number of approvers now. The subject does not count. */
+/** The gate where a request, or an extension, waits, with the number of approvers now. The subject does not count. */
 function expectedGate(
   model: OrganisationModel,
   policy: JoinableModel['policy'],
   request: ModelRequest,
   members: ModelMembers,
 ): GateRecord | null {
-  const gate = request.status === 'PendingApproval' ? gateOf(policy, request) : undefined
+  const gate = waitingGateOf(policy, request)
   if (gate === undefined) return null
   const approvers = approversAt(model, gate, request, members)
   return { order: gate.order, type: gate.type, approverCount: approvers.difference(new Set([request.nin])).size }
+}
+
+/** Whether the extension that waits is as it must be. Whether there is one is known where there is none. */
+function hasRightExtension(
+  request: ModelRequest,
+  { extension: found }: RequestRecord,
+  gate: GateRecord | null,
+): boolean {
+  const { extension } = request
+  if (request.status !== 'Joined') return found === null
+  if (extension === 'unknown') {
+    if (found === null) request.extension = undefined
+    return true
+  }
+  if (extension === undefined || found === null) return extension === undefined && found === null
+  return Date.parse(found.endsAt) === extension.endMs && isDeepStrictEqual(found.currentGate, gate)
 }

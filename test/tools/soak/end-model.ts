@@ -20,10 +20,11 @@ export function applyEnd(request: ModelRequest, policy: ModelPolicy, now: Span):
   const isFar = due !== undefined && due.latestMs - request.created.earliestMs > DAY_MS
   const endedWithinMs = isFar ? LOOK_LATE_MS : ENDED_WITHIN_MS
   const isPast = due !== undefined && due.latestMs + endedWithinMs < now.earliestMs
-  const mayBePast = request.isEndUncertain || (due !== undefined && due.earliestMs <= now.latestMs)
+  const isUncertain = request.isEndUncertain || request.extension === 'unknown'
+  const mayBePast = isUncertain || (due !== undefined && due.earliestMs <= now.latestMs)
   if (!mayBePast) return
   const others = [...request.alternatives, ...request.unnoticed]
-  const isCertain = isPast && !request.isEndUncertain && others.length === 0
+  const isCertain = isPast && !isUncertain && others.length === 0
   if (isCertain) request.status = ENDED_FROM[request.status] ?? request.status
   else request.alternatives.push(...[request.status, ...others].flatMap((status) => ENDED_FROM[status] ?? []))
 }
@@ -33,13 +34,22 @@ export function forgetPastEnd(request: ModelRequest, now: Span): void {
   if (request.end !== undefined && request.end.latestMs < now.earliestMs) request.endedByDeletion = false
 }
 
+/** A membership whose extension waits at its end stays for so long, or until the end that is asked for. */
+const EXTENSION_WAITS_DAYS = 14
+
 const ENDED_FROM: Readonly<Partial<Record<ModelStatus, ModelStatus>>> = {
   Joined: 'Left',
   PendingApproval: 'Cancelled',
 }
 
-function dueOf({ status, end, askedEndMs, created }: ModelRequest, { requestDays }: ModelPolicy): Span | undefined {
-  if (status !== 'PendingApproval') return end
+function dueOf(
+  { status, end, extension, askedEndMs, created }: ModelRequest,
+  { requestDays }: ModelPolicy,
+): Span | undefined {
+  if (status !== 'PendingApproval') {
+    if (end === undefined || typeof extension !== 'object') return end
+    return latest(end, earliest(after(end, EXTENSION_WAITS_DAYS), exactly(extension.endMs)))
+  }
   const asked = askedEndMs === undefined ? [] : [exactly(askedEndMs)]
   const deadline = requestDays === undefined ? [] : [after(created, requestDays)]
   return [...asked, ...deadline].sort((one, other) => one.earliestMs - other.earliestMs)[0]
@@ -47,7 +57,8 @@ function dueOf({ status, end, askedEndMs, created }: ModelRequest, { requestDays
 
 /** Whether a membership that is found has an end as it must be. What was not known is known afterwards. */
 export function hasRightEnd(request: ModelRequest, endsAt: string | null): boolean {
-  const { status, askedEndMs, end, isEndUncertain } = request
+  const { status, askedEndMs, end } = request
+  const isEndUncertain = request.isEndUncertain || request.extension === 'unknown'
   request.isEndUncertain = false
   if (status !== 'PendingApproval' && status !== 'Joined') return true
   const found = endsAt === null ? undefined : exactly(Date.parse(endsAt))
@@ -75,6 +86,18 @@ export function laterEnd(
 
 export const exactly = (atMs: number): Span => ({ earliestMs: atMs, latestMs: atMs })
 
-function after({ earliestMs, latestMs }: Span, days: number): Span {
+/** The earlier one of two times. */
+export const earliest = (one: Span, other: Span): Span => ({
+  earliestMs: Math.min(one.earliestMs, other.earliestMs),
+  latestMs: Math.min(one.latestMs, other.latestMs),
+})
+
+/** The later one of two times. */
+export const latest = (one: Span, other: Span): Span => ({
+  earliestMs: Math.max(one.earliestMs, other.earliestMs),
+  latestMs: Math.max(one.latestMs, other.latestMs),
+})
+
+export function after({ earliestMs, latestMs }: Span, days: number): Span {
   return { earliestMs: earliestMs + days * DAY_MS, latestMs: latestMs + days * DAY_MS }
 }

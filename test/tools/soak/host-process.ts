@@ -5,7 +5,8 @@ import { getHeapSpaceStatistics, type HeapSpaceInfo } from 'node:v8'
 import { type LocalHost, startHost } from '../../../infra/local/host/host.ts'
 import { serveCommands } from './commands.ts'
 
-const PROJECT_FOLDER = join(import.meta.dirname, '../../..')
+/** Of this version, or of the previous release. */
+const APP_FOLDER = process.env.SOAK_APP_FOLDER ?? join(import.meta.dirname, '../../..')
 
 /**
  * What an instance uses, after a garbage collection and without compiled code: functions are compiled and optimized for
@@ -44,7 +45,7 @@ function use(): InstanceUse {
 serveCommands({
   async start({ port }: { readonly port: number }) {
     host = await startHost({
-      appFolder: PROJECT_FOLDER,
+      appFolder: APP_FOLDER,
       entries: ['functions/*.ts'],
       port,
       settings: process.env as Record<string, string>,

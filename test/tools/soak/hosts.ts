@@ -5,6 +5,9 @@ import type { InstanceUse } from './host-process.ts'
 import { type FaultyProxy, startProxy } from './proxy.ts'
 import { type RunningServers, SERVER_NAMES, type ServerName } from './servers.ts'
 
+/** The folder of the version that an instance runs, by its number of starts; undefined for this version. */
+export type AppFolderOf = (index: number, startCount: number) => string | undefined
+
 /** One instance of the service, restarted on the same port after each kill. */
 export class Host {
   readonly index: number
@@ -13,6 +16,8 @@ export class Host {
   readonly #settings: Readonly<Record<string, string>>
   readonly #clocks: Clocks
   readonly #clockApartMs: number
+  readonly #appFolderOf: AppFolderOf
+  #startCount = 0
   #process: StartedProcess | undefined
   #port = 0
   #startedMs = 0
@@ -30,6 +35,7 @@ export class Host {
       readonly settings: Readonly<Record<string, string>>
       readonly clocks: Clocks
       readonly clockApartMs: number
+      readonly appFolderOf: AppFolderOf
     },
   ) {
     this.index = index
@@ -38,6 +44,7 @@ export class Host {
     this.#settings = options.settings
     this.#clocks = options.clocks
     this.#clockApartMs = options.clockApartMs
+    this.#appFolderOf = options.appFolderOf
     this.#clocks.follow((aheadMs) => this.#process?.setClock(aheadMs + this.#clockApartMs))
   }
 
@@ -46,12 +53,14 @@ export class Host {
   }
 
   async start(): Promise<void> {
+    this.#startCount += 1
+    const appFolder = this.#appFolderOf(this.index, this.#startCount)
     const started = startProcess({
       name: `host-${this.index}`,
       entry: 'host-process.ts',
       folder: this.#folder,
       clockAheadMs: this.#clocks.aheadMs + this.#clockApartMs,
-      environment: this.#settings,
+      environment: { ...this.#settings, ...(appFolder === undefined ? {} : { SOAK_APP_FOLDER: appFolder }) },
     })
     this.#process = started
     const url = await started.command<string>('start', { port: this.#port })
@@ -104,6 +113,7 @@ export type HostsOptions = {
   readonly clocks: Clocks
   /** Largest difference between two clocks. */
   readonly clocksApartMs: number
+  readonly appFolderOf: AppFolderOf
 }
 
 /** Starts the hosts, each with proxies of its own to the servers. */
@@ -125,5 +135,6 @@ async function newHost(index: number, servers: RunningServers, options: HostsOpt
     settings: { ...servers.settings, ...options.settings, SOAK_REDIRECTED_PORTS: redirected },
     clocks: options.clocks,
     clockApartMs: Math.round(share * options.clocksApartMs),
+    appFolderOf: options.appFolderOf,
   })
 }

@@ -76,6 +76,7 @@ export async function newOrganisation(
     formerCollectionIds: new Set(),
     receiver,
     mails: new Map(),
+    undoneUntilMs: 0,
     subscriptionId: await subscribe({ api, callers, receiver }),
     outcomeCounts: new Map(),
     unique(kind) {

@@ -1,10 +1,17 @@
 import { holds, type SoakCondition } from './condition-model.ts'
 import { type ModelRow, PeopleModel } from './people-model.ts'
 import type { ModelPolicy, ModelRequest } from './request-model.ts'
+import type { Span } from './times.ts'
 
 export type MemberKind = 'Identity' | 'Relationship'
 export type CriteriaModel = { readonly objectType: MemberKind; condition: SoakCondition }
-export type JoinableModel = { policy: ModelPolicy; readonly requests: ModelRequest[] }
+export type JoinableModel = {
+  policy: ModelPolicy
+  /** When the policy was set. */
+  policySet: Span
+  readonly requests: ModelRequest[]
+}
+export type MailChoice = { readonly mail: 'Immediately' | 'Daily' | 'None'; readonly set: Span }
 export type LinkModel = { readonly collectionId: string; readonly groupId: string; isEnabled: boolean }
 
 /**
@@ -34,6 +41,8 @@ export class OrganisationModel {
   readonly links = new Map<string, LinkModel>()
   /** By the national identity number of those whom they represent. */
   readonly deputies = new Map<string, string>()
+  /** When members of staff get mails, by national identity number: at once where nothing is chosen. */
+  readonly mailChoices = new Map<string, MailChoice>()
   /** Whether removals are held. */
   isGuarded = false
   /** Links whose removals can still be held, although the guard is off: until their next sync. */

@@ -51,6 +51,8 @@ export type Organisation = {
   readonly subscriptionId: string
   /** The mails that were sent, by their id. */
   readonly mails: KnownMails
+  /** Until when the mails that were sent tell of what a restore of the database has undone. */
+  undoneUntilMs: number
   /** How often the outcomes occurred for which many things must come together. */
   readonly outcomeCounts: Map<string, number>
   /** A text that is unique in the run. */

@@ -50,6 +50,11 @@ export class PeopleModel {
   /** Objects that were ever written: a deleted one is kept, so that it can be restored. */
   readonly deliveredKeys = new Set<string>()
 
+  /** All that it holds, for a copy. */
+  get contents(): readonly (Map<string, unknown> | Set<string>)[] {
+    return [...this.#objects.values(), this.#rules, this.deliveredKeys]
+  }
+
   /** @param data undefined deletes the object */
   write(source: SourceName, kind: ObjectKind, externalId: string, data: ObjectData | undefined): void {
     const objects = this.#of(source)

@@ -1,11 +1,18 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
+import { moveExtension } from './extension-model.ts'
 import { membershipKeys } from './gate-dependencies.ts'
 import { apply, coreIdOf, expectStatus, JOINABLE_PATH, type Organisation } from './organisation.ts'
 import type { JoinableModel } from './organisation-model.ts'
 import { pickOf } from './picks.ts'
 import { isEligible } from './policy-model.ts'
-import { followPolicy, type ModelFallback, type ModelGate, type ModelPolicy } from './request-model.ts'
+import { followPolicy, type ModelFallback, type ModelGate, type ModelPolicy, waitingGateOf } from './request-model.ts'
 import { ninOf, STAFF_COUNT } from './source-items.ts'
+
+/**
+ * A quiet point waits for what is due within a day or so: a reminder of each day would be followed by the next one
+ * without an end.
+ */
+const REMINDER_DAYS = [2, 3]
 
 /** @param collectionId The collection of the policy, whose own members are not its approvers. */
 function randomPolicy({ model }: Organisation, random: Random, collectionId?: string): ModelPolicy {
@@ -17,11 +24,13 @@ function randomPolicy({ model }: Organisation, random: Random, collectionId?: st
     const hasManagerGate = approvalGates.some(({ type }) => type === 'Manager')
     // Whether a gate of collections has no approver is not certain while people change.
     const fallback = random.percent(30) ? { fallback: randomFallback(random, collectionIds) } : {}
-    if (chance < 40 && !hasManagerGate) approvalGates.push({ order, type: 'Manager', approvers: [], ...fallback })
+    const reminder = random.percent(40) ? { reminderDays: pickOf(random, REMINDER_DAYS) } : {}
+    const shared = { order, ...reminder }
+    if (chance < 40 && !hasManagerGate) approvalGates.push({ ...shared, type: 'Manager', approvers: [], ...fallback })
     else if (chance < 80 && collectionIds.length > 0) {
       const approvers = new Set([pickOf(random, collectionIds), pickOf(random, collectionIds)])
-      approvalGates.push({ order, type: 'Collection', approvers: [...approvers] })
-    } else approvalGates.push({ order, type: 'Identity', approvers: randomStaff(random), ...fallback })
+      approvalGates.push({ ...shared, type: 'Collection', approvers: [...approvers] })
+    } else approvalGates.push({ ...shared, type: 'Identity', approvers: randomStaff(random), ...fallback })
   }
   return {
     approvalRequired: gateCount > 0,
@@ -75,6 +84,7 @@ export async function createJoinableCollection(organisation: Organisation, rando
   await organisation.locks.runAlone(async () => {
     const policy = randomPolicy(organisation, random)
     const name = organisation.unique('Joinable')
+    const began = organisation.times.now()
     const { data: id } = await expectStatus<string>(
       organisation,
       {
@@ -86,7 +96,8 @@ export async function createJoinableCollection(organisation: Organisation, rando
       },
       201,
     )
-    apply(organisation, () => organisation.model.joinable.set(id, { policy, requests: [] }))
+    const policySet = organisation.times.since(began)
+    apply(organisation, () => organisation.model.joinable.set(id, { policy, policySet, requests: [] }))
   })
 }
 
@@ -101,13 +112,20 @@ export async function replacePolicy(organisation: Organisation, id: string, rand
     const policy = withCertainEffect(organisation, collection, randomPolicy(organisation, random, id))
     const body = { objectType: 'Identity', joinPolicy: await policyBody(organisation, policy) }
     const options = { token: organisation.callers.writer, method: 'PUT', path: `${JOINABLE_PATH}/${id}`, body }
+    const began = organisation.times.now()
     await expectStatus(organisation, options, 200)
+    collection.policySet = organisation.times.since(began)
     apply(organisation, () => {
       const former = collection.policy
       collection.policy = policy
       const members = organisation.model.members()
       for (const request of collection.requests) {
-        followPolicy(policy, former, request, isEligible(organisation.model, policy, request.nin, members))
+        const mayJoin = isEligible(organisation.model, policy, request.nin, members)
+        const reminderDays = waitingGateOf(former, request)?.reminderDays
+        followPolicy(policy, former, request, mayJoin)
+        moveExtension(policy, former, request, mayJoin)
+        if (waitingGateOf(policy, request)?.reminderDays !== reminderDays)
+          request.reminderChanged = collection.policySet
       }
     })
     organisation.recentChanges.note(id)
@@ -121,7 +139,7 @@ function withCertainEffect(
   policy: ModelPolicy,
 ): ModelPolicy {
   const isCertain = requests
-    .filter(({ status }) => status === 'PendingApproval')
+    .filter((request) => request.status === 'PendingApproval' || request.extension !== undefined)
     .every(({ nin }) => {
       const keys = membershipKeys(model, nin, policy.joinableBy)
       return recentChanges.isSettled(keys) && !changedNins.has(nin)

@@ -8,6 +8,7 @@ import { compareGroups, openJobs } from './compare-groups.ts'
 import { compareHistory, type FormerMembers } from './compare-history.ts'
 import { compareMails } from './compare-mails.ts'
 import { comparePeople } from './compare-people.ts'
+import { compareWaiting } from './compare-waiting.ts'
 import { dayIn, daysFrom } from './day-model.ts'
 import type { Host } from './hosts.ts'
 import type { Organisation } from './organisation.ts'
@@ -19,8 +20,13 @@ const POLL_MS = 100
 /** Time without any progress after which the clocks are advanced: what is left waits for a lease, a lock or a delay. */
 const IDLE_MS = 300
 const LOCKED_IDLE_MS = 1500
-/** Memberships end up to a day later. */
-const LONGEST_ADVANCE_MS = 7_200_000
+/**
+ * The first advance outlasts leases and most delays, the third one the lock of a killed instance. Memberships end up to a
+ * day later.
+ */
+const FIRST_ADVANCE_MS = 60_000
+const ADVANCE_FACTOR = 4
+const LONGEST_ADVANCE_MS = 6 * 3_600_000
 const OPEN_JOB_TRIES = 3
 const DRAINED_WITHIN_MS = 180_000
 /**
@@ -51,6 +57,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   deps.clocks.advance(READS_TRUSTED_AFTER_MS)
   // It runs by real time. For the minutes that have passed, it publishes events whose messages were lost.
   await fire('schedule-sweeps', deps)
+  const swept = organisation.times.now()
   await sweepOfToday(deps)
   const { faults, names } = await comparePeople(organisation)
   faults.push(...(await compareCollections(organisation, names)))
@@ -58,7 +65,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   faults.push(...history.faults, ...(await compareEvents(organisation, history.histories)))
   const writes = await newWrites(deps)
   faults.push(...(await compareGroups(organisation, writes)), ...organisation.watch.check(writes))
-  faults.push(...(await compareMails(organisation)))
+  faults.push(...(await compareMails(organisation)), ...(await compareWaiting(organisation, swept)))
   faults.push(...compareErased(organisation, servers.databaseFile), ...(await jobsThatStayOpen(deps)))
   const { deadLettered } = await servers.command('queue')<WaitingMessages>('counts')
   if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)
@@ -92,7 +99,7 @@ async function drain({ servers, clocks }: QuietPointDependencies): Promise<void>
   const endMs = performance.now() + DRAINED_WITHIN_MS
   let progressMs = performance.now()
   let last = ''
-  let advanceMs = 4000
+  let advanceMs = FIRST_ADVANCE_MS
   for (;;) {
     const counts = await command<WaitingMessages>('counts')
     const { active, scheduled, locked } = counts
@@ -103,7 +110,7 @@ async function drain({ servers, clocks }: QuietPointDependencies): Promise<void>
     last = JSON.stringify(counts)
     if (nowMs - progressMs > (active + locked > 0 ? LOCKED_IDLE_MS : IDLE_MS)) {
       clocks.advance(advanceMs)
-      advanceMs = Math.min(2 * advanceMs, LONGEST_ADVANCE_MS)
+      advanceMs = Math.min(ADVANCE_FACTOR * advanceMs, LONGEST_ADVANCE_MS)
       await command('processDue')
       progressMs = nowMs
     }

@@ -1,12 +1,10 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
-import { exactly, grantMembership, laterEnd } from './end-model.ts'
-import { membershipKeys } from './gate-dependencies.ts'
+import { grantMembership } from './end-model.ts'
 import { positionsOf } from './manager-model.ts'
 import {
   apply,
   coreIdOf,
   corePositionIdOf,
-  countOutcome,
   expectStatus,
   JOINABLE_PATH,
   type Organisation,
@@ -16,7 +14,6 @@ import {
 } from './organisation.ts'
 import type { JoinableModel } from './organisation-model.ts'
 import { pickOf } from './picks.ts'
-import { isEligible } from './policy-model.ts'
 import { isOpenOrJoined, type ModelRequest } from './request-model.ts'
 import { isStaff, ninOf, payrollNinOf, STAFF_COUNT } from './source-items.ts'
 import {
@@ -27,7 +24,6 @@ import {
   possibleResults,
   type SoakSubmission,
   sendSubmission,
-  shortTime,
   submissionKeys,
   usualSubject,
 } from './submissions.ts'
@@ -59,9 +55,9 @@ export async function actOnMembership(organisation: Organisation, random: Random
     }
     if (random.percent(15)) await removeDirectly(action, open)
     else if (open.id === undefined) await removeDirectly(action, open)
-    else if (open.status === 'Joined' && random.percent(50)) await extend(action, open, random)
-    else if (open.status === 'Joined') await withdraw(action, open, 'leave', identity.account)
-    else if (random.percent(20)) await withdraw(action, open, 'cancel', cancellingAccount(action, open, random))
+    else if (open.status === 'Joined') {
+      if (random.percent(50)) await withdraw(action, open, 'leave', identity.account)
+    } else if (random.percent(20)) await withdraw(action, open, 'cancel', cancellingAccount(action, open, random))
   })
 }
 
@@ -122,31 +118,6 @@ async function removeDirectly({ organisation, collectionId, nin }: MembershipAct
     if (request.status === 'Joined') request.status = 'Left'
   })
   organisation.recentChanges.note(nin)
-}
-
-/** Asks for a later end of a membership that has one and no gates. */
-async function extend(
-  { organisation, collectionId, collection: { policy }, nin }: MembershipAction,
-  request: ModelRequest,
-  random: Random,
-): Promise<void> {
-  const { model, times, recentChanges, callers } = organisation
-  const endMs = laterEnd(request, policy, times.now(), shortTime(random))
-  const isCertain = !request.isEndUncertain && recentChanges.isSettled(membershipKeys(model, nin, policy.joinableBy))
-  if (endMs === undefined || !isCertain || policy.approvalRequired || !isEligible(model, policy, nin)) return
-  const path = `${REQUESTS_PATH}/${collectionId}/${request.id}`
-  const body = { endsAt: new Date(endMs).toISOString() }
-  const options = { token: callers.writer, method: 'POST', path: `${path}/extend`, body }
-  const reply = await expectStatus(organisation, options, 200, 400, 409)
-  const { endsAt } = await readWritten<{ endsAt: string | null }>(organisation, path)
-  const isDone = Date.parse(endsAt ?? '') === endMs
-  if (!isDone || (reply.status !== 200 && !reply.isRetry)) {
-    throw new Error(
-      `${path}/extend until ${body.endsAt}: ${reply.status} ${JSON.stringify(reply.errors)}, it is ${endsAt}`,
-    )
-  }
-  request.end = exactly(endMs)
-  countOutcome(organisation, 'extended')
 }
 
 /** Of the subject, or of a member of staff who submitted the request. */

@@ -7,6 +7,8 @@ export type ModelGate = {
   readonly type: 'Identity' | 'Collection' | 'Manager'
   /** National identity numbers, ids of collections, or none. */
   readonly approvers: readonly string[]
+  /** Days between two reminders of what waits at the gate. */
+  readonly reminderDays?: number
   /** Decides as well while the gate has no approver but the requester. */
   readonly fallback?: ModelFallback
 }
@@ -24,6 +26,14 @@ export type ModelPolicy = {
   readonly maxDays?: number
   /** Days within which a request is to be decided; no limit without. */
   readonly requestDays?: number
+}
+
+/** A later end of a membership that waits at a gate. */
+export type ModelExtension = {
+  readonly endMs: number
+  readonly requested: Span
+  /** The gates that approved it. */
+  readonly approvedGates: string[]
 }
 
 export type ModelStatus = 'PendingApproval' | 'Joined' | 'Rejected' | 'Cancelled' | 'Left'
@@ -63,6 +73,10 @@ export type ModelRequest = {
   readonly askedEndMs: number | undefined
   /** When the membership ends by itself. */
   end: Span | undefined
+  /** The extension of a membership that waits; unknown where the order of events decides whether there is one. */
+  extension: ModelExtension | 'unknown' | undefined
+  /** When the days between the reminders of what waits last changed. */
+  reminderChanged: Span | undefined
   /** Whether it is not known when it was granted, or which of two memberships stays, until the next quiet point. */
   isEndUncertain: boolean
 }
@@ -71,7 +85,7 @@ export type ModelRequest = {
 export type RequestSubject = Pick<ModelRequest, 'nin' | 'position'>
 
 /** An approval counts for one gate with these approvers, wherever it stands. */
-function gateKey({ type, approvers }: ModelGate): string {
+export function gateKey({ type, approvers }: ModelGate): string {
   return `${type}:${[...approvers].sort().join()}`
 }
 
@@ -80,8 +94,8 @@ export function firstGate({ approvalRequired, approvalGates }: ModelPolicy): Mod
   return approvalRequired ? approvalGates.toSorted((left, right) => left.order - right.order)[0] : undefined
 }
 
-/** The gate where a waiting request stands: the first one without an approval. */
-export function gateOf(policy: ModelPolicy, request: ModelRequest): ModelGate | undefined {
+/** The gate where a waiting request or extension stands: the first one without an approval. */
+export function gateOf(policy: ModelPolicy, request: Pick<ModelRequest, 'approvedGates'>): ModelGate | undefined {
   if (!policy.approvalRequired) return undefined
   const unused = [...request.approvedGates]
   return policy.approvalGates
@@ -91,6 +105,13 @@ export function gateOf(policy: ModelPolicy, request: ModelRequest): ModelGate | 
       if (index >= 0) unused.splice(index, 1)
       return index < 0
     })
+}
+
+/** The gate where a request, or the extension of a membership, waits, as far as it is known. */
+export function waitingGateOf(policy: ModelPolicy, request: ModelRequest): ModelGate | undefined {
+  const { status, extension } = request
+  if (status === 'PendingApproval') return gateOf(policy, request)
+  return status === 'Joined' && typeof extension === 'object' ? gateOf(policy, extension) : undefined
 }
 
 /** @param mayJoin Whether the requester is still eligible. */
@@ -214,6 +235,9 @@ export function mergeRequests(requests: readonly ModelRequest[], formerNin: stri
     request.formerNin = formerNin
     if (kept === undefined || !isOpenOrJoined(request)) continue
     for (const either of [kept, request]) either.isEndUncertain = true
+    if (kept.extension !== undefined || request.extension !== undefined) {
+      for (const either of [kept, request]) either.extension = 'unknown'
+    }
     if (kept.status === 'PendingApproval' || request.status === 'PendingApproval') {
       for (const either of [kept, request]) either.isMergeUnnoticed = true
     }

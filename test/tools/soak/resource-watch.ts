@@ -41,6 +41,11 @@ export class ResourceWatch {
     this.#note('database MB besides objects', { atMs, value: otherBytes / BYTES_PER_MB })
   }
 
+  /** The instances are others: what those before used is no longer compared. */
+  forgetInstances(): void {
+    for (const name of this.#samples.keys()) if (name.startsWith('host')) this.#samples.delete(name)
+  }
+
   summary(): string {
     const heaps = this.#hosts.map(({ index }) => this.#samples.get(`host ${index} heap MB`)?.at(-1)?.value.toFixed(0))
     return `heap ${heaps.map((heap) => heap ?? '?').join('/')} MB`

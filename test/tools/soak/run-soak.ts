@@ -2,12 +2,15 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { seededRandom } from '../../../infra/local/demo/seeded-random.ts'
+import { previousReleaseFolder } from '../../support/releases/release-folder.ts'
 import { actionsOn } from './actions.ts'
+import { takeCheckpoint } from './checkpoint.ts'
 import { Clocks } from './clocks.ts'
 import { EventReceiver } from './event-receiver.ts'
 import { FaultInjection } from './fault-injection.ts'
-import { type Host, startHosts } from './hosts.ts'
+import { type AppFolderOf, type Host, startHosts } from './hosts.ts'
 import { buildOrganisation, newOrganisation } from './new-organisation.ts'
+import { countOutcome } from './organisation.ts'
 import { type QuietPointDependencies, quietPoint } from './quiet-point.ts'
 import { ResourceWatch } from './resource-watch.ts'
 import { startServers } from './servers.ts'
@@ -31,6 +34,10 @@ export type SoakOptions = {
   readonly clocksApartMs: number
   /** Whether instances sometimes stop for longer than their leases last. */
   readonly hasLongStops: boolean
+  /** Whether the database is sometimes restored to the last quiet point. */
+  readonly restores: boolean
+  /** Whether the previous release runs beside this one, and in turn with it. */
+  readonly rollsBack: boolean
   /** Receives a line for the user. */
   readonly say: (line: string) => void
 }
@@ -56,6 +63,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const tenant = soakTenant(options.seed, options.personCount, options.collectionCount)
   const servers = await startServers(options.folder, tenant.seed, clocks)
   const receiver = await EventReceiver.start(seededRandom(options.seed, 'receiver'))
+  const previous = options.rollsBack ? previousReleaseFolder() : undefined
   let hosts: readonly Host[] = []
   try {
     setDefaultCACertificates([...getCACertificates('default'), servers.directory.caPem])
@@ -69,6 +77,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
       },
       clocks,
       clocksApartMs: options.clocksApartMs,
+      appFolderOf: releases(previous?.folder, options.instanceCount),
     })
     const organisation = await newOrganisation(options, tenant, servers, hosts, { clocks, receiver })
     return await runPhases(options, {
@@ -83,8 +92,23 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     await Promise.all(hosts.map((host) => host.close()))
     receiver.close()
     await servers.close()
+    previous?.remove()
   }
 }
+
+/**
+ * The first instance runs this version all along, and the last of several the previous one. Each start of the others is
+ * an upgrade or a rollback.
+ */
+function releases(previousFolder: string | undefined, instanceCount: number): AppFolderOf {
+  return (index, startCount) => {
+    const isPrevious = index > 0 && (index === instanceCount - 1 || startCount % 2 === 0)
+    return isPrevious ? previousFolder : undefined
+  }
+}
+
+/** With restores, one of three quiet points follows a restore to the one before. */
+const RESTORED_EACH_COUNT = 3
 
 const HOST_SETTINGS = {
   API_SCOPE: 'user_impersonation',
@@ -125,6 +149,8 @@ async function runPhases(options: SoakOptions, parts: QuietPointDependencies): P
       faults.length === 0 &&
       (quietPointCount < options.leastQuietPoints || elapsedMs() < options.leastDurationMs)
     ) {
+      const isUndone = options.restores && quietPointCount % RESTORED_EACH_COUNT === 1
+      const checkpoint = isUndone ? await takeCheckpoint(parts) : undefined
       workers.resume()
       faultInjection.resume()
       const killCount = faultInjection.killCount + phase.leastKills
@@ -134,6 +160,11 @@ async function runPhases(options: SoakOptions, parts: QuietPointDependencies): P
       faults.push(...(await workers.pause()))
       // After a failed action, the model does not know what happened.
       if (faults.length > 0) break
+      if (checkpoint !== undefined) {
+        await checkpoint.restore()
+        resources.forgetInstances()
+        countOutcome(organisation, 'database restored')
+      }
       faults.push(...(await quietPoint(parts)))
       quietPointCount += 1
       await resources.sample(elapsedMs(), organisation.model.people.deliveredKeys.size)

@@ -16,8 +16,11 @@ export type RunningServers = {
   /** Connection settings of the hosts. */
   readonly settings: Readonly<Record<string, string>>
   command: (server: ServerName) => SendCommand
-  /** Ends a server and starts it again on its port and file. */
-  restart(server: ServerName, signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /**
+   * Ends a server and starts it again on its port and file.
+   * @param between Runs while it is ended.
+   */
+  restart(server: ServerName, signal: 'SIGTERM' | 'SIGKILL', between?: () => void): Promise<void>
   close(): Promise<void>
 }
 
@@ -78,8 +81,9 @@ export async function startServers(folder: string, seed: DirectorySeed, clocks: 
       if (process === undefined) throw new Error(`The ${server} does not run`)
       return process.command
     },
-    async restart(server, signal) {
+    async restart(server, signal, between) {
       await running.get(server)?.end(signal)
+      between?.()
       await start(server, startAgain[server])
     },
     async close() {

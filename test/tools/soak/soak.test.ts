@@ -24,6 +24,8 @@ it('Three instances that are killed and cut off agree with the model at each qui
     faultIntervalMs: 500,
     clocksApartMs: 2000,
     hasLongStops: false,
+    restores: false,
+    rollsBack: false,
     say: (line) => lines.push(line),
   })
   assert.deepEqual(faults, [], lines.join('\n'))

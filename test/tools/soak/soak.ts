@@ -4,12 +4,18 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runSoak, soakFolder } from './run-soak.ts'
 
-/** The whole service under faults for a long time: `npm run soak -- faults --minutes 120 --instances 4 --seed 1`. */
+/**
+ * The whole service under faults for a long time: `npm run soak -- faults --minutes 120 --instances 4 --seed 1`. With
+ * `--restore`, the database is restored to an older time now and then; with `--rollback`, the previous release runs
+ * beside this one.
+ */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '15' },
     instances: { type: 'string', default: '3' },
     seed: { type: 'string' },
+    restore: { type: 'boolean', default: false },
+    rollback: { type: 'boolean', default: false },
     folder: { type: 'string', default: join(tmpdir(), 'collections-soak') },
   },
 })
@@ -32,6 +38,8 @@ const { faults, quietPointCount, killCount } = await runSoak({
   faultIntervalMs: 2000,
   clocksApartMs: Math.min(120, Math.ceil(2 * minutes)) * 1000,
   hasLongStops: minutes >= 10,
+  restores: values.restore,
+  rollsBack: values.rollback,
   say,
 })
 say(

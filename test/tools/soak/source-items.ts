@@ -12,6 +12,8 @@ const NAMES = ['Ada', 'Bo', 'Cai', 'Dag', 'Eli']
 
 /** The first people stay: they are the approvers that policies name. */
 export const STAFF_COUNT = 4
+/** The address of a member of staff. */
+export const mailOf = (nin: string): string => `user${Number(nin) - Number(ninOf(0))}@soak.example`
 /** Staff, and people who come and go, are the managers. Only the HR system knows them. */
 export const LEADER_COUNT = 10
 
@@ -56,7 +58,7 @@ export function identityItem({ tenant, names }: Organisation, person: number, ra
       displayName: `${pickOf(random, NAMES)} ${person}`,
       nin: ninOf(person),
       countryCode: pickOf(random, COUNTRIES),
-      ...(isStaff(ninOf(person)) ? { email: `user${person}@soak.example` } : {}),
+      ...(isStaff(ninOf(person)) ? { email: mailOf(ninOf(person)) } : {}),
       ...(hasCard(person) ? cardKeys(String(person), random) : {}),
       ...(isBoundByAccounts(person) ? {} : { directoryObjectId: tenant.accounts[person] }),
     },

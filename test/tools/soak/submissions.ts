@@ -57,6 +57,8 @@ export const newModelRequest = (
   created,
   askedEndMs,
   end: undefined,
+  extension: undefined,
+  reminderChanged: undefined,
   isEndUncertain: false,
 })
 
@@ -93,17 +95,36 @@ export function submissionKeys(model: OrganisationModel, submission: SoakSubmiss
 
 /** The possible results; undefined where something on which they depend changed lately. */
 export function possibleResults(
-  { model, recentChanges, changedNins }: Organisation,
+  organisation: Organisation,
   submission: SoakSubmission,
   keys: ReadonlySet<string>,
 ): readonly SubmissionResult[] | undefined {
-  const { collection, subject, approverNin } = submission
-  const needed = submissionKeys(model, submission)
-  const people = [subject.nin, ...(approverNin === undefined ? [] : [approverNin])]
-  if (!needed.isSubsetOf(keys) || !recentChanges.isSettled(needed)) return undefined
-  if (people.some((nin) => changedNins.has(nin)) || !hasPosition(model, subject)) return undefined
+  const { collection, subject } = submission
+  const { model } = organisation
+  if (!isCertain(organisation, submission, keys) || !hasPosition(model, subject)) return undefined
   const live = collection.requests.find((request) => request.nin === subject.nin && isOpenOrJoined(request))
   if (live !== undefined) return [live.status === 'Joined' ? 'AlreadyMember' : 'RequestAlreadyOpen']
+  return resultsAtFirstGate(model, submission)
+}
+
+/** Whether nothing on which the result depends has changed lately. */
+export function isCertain(
+  { model, recentChanges, changedNins }: Organisation,
+  submission: SoakSubmission,
+  keys: ReadonlySet<string>,
+): boolean {
+  const { subject, approverNin } = submission
+  const needed = submissionKeys(model, submission)
+  const people = [subject.nin, ...(approverNin === undefined ? [] : [approverNin])]
+  if (!needed.isSubsetOf(keys) || !recentChanges.isSettled(needed)) return false
+  return !people.some((nin) => changedNins.has(nin))
+}
+
+/** The possible results of asking for a membership, or for a later end of one; undefined where none is certain. */
+export function resultsAtFirstGate(
+  model: OrganisationModel,
+  { collection, subject, approverNin }: SoakSubmission,
+): readonly ('accepted' | 'NotEligible' | 'NoApprover')[] | undefined {
   if (!isEligible(model, collection.policy, subject.nin)) return ['NotEligible']
   const gate = firstGate(collection.policy)
   if (gate === undefined) return ['accepted']
