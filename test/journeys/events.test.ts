@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { receiver, signatureOf } from '../support/events/event-world.ts'
 import { type ApiClient, asApplication, eventually } from '../support/journeys/demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import { sharedEnvironment } from '../support/journeys/shared-environment.ts'
+import type { StartedEnvironment } from '../support/journeys/started-environment.ts'
 
 const SUBSCRIPTIONS = '/collections/beta/event-subscriptions'
 
@@ -10,16 +11,15 @@ describe('events, end to end', () => {
   let environment: StartedEnvironment
   let writer: ApiClient
   before(async () => {
-    environment = await startedEnvironment(newDataFolder())
+    environment = await sharedEnvironment(60)
     writer = await asApplication(environment, 'writer')
   })
-  after(() => environment.stop())
 
   it('reach a receiver within seconds: of a new collection, its members, and its link that syncs', async () => {
     const hook = await receiver()
     const made = await writer<{ id: string; secret: string }>('POST', SUBSCRIPTIONS, { url: hook.url, types: ['*'] })
     assert.equal(made.status, 201, JSON.stringify(made.json))
-    const groupId = environment.demo.tenants[0]?.groups.filter(({ kind }) => kind === 'security')[1]?.id
+    const groupId = environment.demo.tenants[0]?.groups.filter(({ kind }) => kind === 'security')[2]?.id
     const created = await writer<string>('POST', '/collections-criteria/beta', {
       objectType: 'Relationship',
       name: 'All',
@@ -46,6 +46,7 @@ describe('events, end to end', () => {
     for (const each of hook.delivered) {
       assert.equal(each.headers['webhook-signature'], signatureOf(made.json.data.secret, each))
     }
+    assert.equal((await writer('DELETE', `${SUBSCRIPTIONS}/${made.json.data.id}`)).status, 200)
     hook.close()
   })
 })

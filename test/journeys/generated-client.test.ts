@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
 import { applicationToken, groupMembers, personToken } from '../support/journeys/demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import { sharedEnvironment } from '../support/journeys/shared-environment.ts'
+import { newDataFolder, type StartedEnvironment } from '../support/journeys/started-environment.ts'
 
 const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 const DRIVER_URL = import.meta.resolve('../support/journeys/generated-client/driver.ts')
@@ -57,12 +58,8 @@ describe('a client that is generated from the description', () => {
   let complaints: string
 
   before(async () => {
-    ;[environment, complaints] = await Promise.all([
-      startedEnvironment(newDataFolder()),
-      generateClient().then(complaintsOf),
-    ])
+    ;[environment, complaints] = await Promise.all([sharedEnvironment(60), generateClient().then(complaintsOf)])
   })
-  after(() => environment.stop())
 
   it('has types that accept the calls of the driver and reject invalid calls', () => assert.equal(complaints, ''))
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { SyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
@@ -11,7 +11,8 @@ import {
   groupMembers,
   type ListedObject,
 } from '../support/journeys/demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import { sharedEnvironment } from '../support/journeys/shared-environment.ts'
+import type { StartedEnvironment } from '../support/journeys/started-environment.ts'
 
 const REQUESTS = '/collections-joinable/beta/membership-requests'
 
@@ -22,7 +23,7 @@ describe('joining a collection, end to end', () => {
   let employee: ApiClient
   let collectionId: string
   let requestId: string
-  const groupId = () => environment.demo.tenants[0]?.groups.filter(({ kind }) => kind === 'security')[1]?.id ?? ''
+  const groupId = () => environment.demo.tenants[0]?.groups.filter(({ kind }) => kind === 'security')[3]?.id ?? ''
   const accountOf = (name: string) =>
     environment.demo.tenants[0]?.people.find((person) => person.name === name)?.objectId ?? ''
   const groupIs = (expected: readonly string[]) =>
@@ -32,12 +33,11 @@ describe('joining a collection, end to end', () => {
     })
 
   before(async () => {
-    environment = await startedEnvironment(newDataFolder())
+    environment = await sharedEnvironment(60)
     writer = await asApplication(environment, 'writer')
     manager = await asPerson(environment, 'manager')
     employee = await asPerson(environment, 'employee')
   })
-  after(() => environment.stop())
 
   it('links an empty collection to a group', async () => {
     const joinPolicy = { approvalRequired: true, approvalGates: [{ order: 1, type: 'Manager' }] }

@@ -28,7 +28,7 @@ const PATHS = [
 describe('the probes of a started environment', () => {
   let environment: StartedEnvironment
   before(async () => {
-    environment = await sharedEnvironment()
+    environment = await sharedEnvironment(0)
   })
 
   const probe = async (path: string) => {

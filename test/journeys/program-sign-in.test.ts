@@ -20,7 +20,7 @@ const hasBrowserVariable = process.platform === 'linux'
 describe('a program that signs a person in with a browser', () => {
   let environment: StartedEnvironment
   before(async () => {
-    environment = await sharedEnvironment()
+    environment = await sharedEnvironment(0)
     setDefaultCACertificates([...getCACertificates(), readFileSync(environment.caFile, 'utf8')])
   })
 

@@ -21,7 +21,7 @@ describe('membership requests of the people of the demo', () => {
   let council: string
 
   before(async () => {
-    environment = await sharedEnvironment()
+    environment = await sharedEnvironment(0)
     for (const name of ['admin', 'manager', 'employee', 'colleague', 'approver', 'outsider'] as const) {
       as[name] = await asPerson(environment, name)
     }

@@ -213,7 +213,7 @@ describe('access by role', () => {
   const clients: ReadonlyMap<Name, ApiClient>[] = []
 
   before(async () => {
-    environment = await sharedEnvironment()
+    environment = await sharedEnvironment(0)
     for (const tenant of environment.demo.tenants.keys()) {
       const all = new Map<Name, ApiClient>()
       for (const name of APPLICATIONS) all.set(name, await asApplication(environment, name, tenant))

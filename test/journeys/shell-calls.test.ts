@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import { sharedEnvironment } from '../support/journeys/shared-environment.ts'
+import type { StartedEnvironment } from '../support/journeys/started-environment.ts'
 
 const run = promisify(execFile)
 const SCRIPT = 'infra/local/demo/call-api.sh'
@@ -11,9 +12,8 @@ const hasShell = ['bash', 'curl'].every((command) => spawnSync(command, ['--vers
 describe('the calls from a shell', { skip: hasShell ? false : 'bash or curl is missing' }, () => {
   let environment: StartedEnvironment
   before(async () => {
-    environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '60' })
+    environment = await sharedEnvironment(60)
   })
-  after(() => environment.stop())
 
   it('create a collection and a link, and show the sync job of the link', async () => {
     const { directoryUrl, caFile } = environment

@@ -15,7 +15,7 @@ describe('HTTP over the host', () => {
   let authorization: string
 
   before(async () => {
-    environment = await sharedEnvironment()
+    environment = await sharedEnvironment(0)
     authorization = `Bearer ${await applicationToken(environment, 'writer', environment.demo.scope)}`
   })
 
