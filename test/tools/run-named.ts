@@ -57,7 +57,11 @@ const PROGRAMS: Readonly<Record<string, ReadonlyMap<string, Program>>> = {
       'Several instances, groups changed by hand: --runs --seed',
       'test/tools/bench/consistency.soak.ts',
     ),
-    soak('faults', 'The whole service under faults: --minutes --instances --seed', 'test/tools/soak/soak.ts'),
+    soak(
+      'faults',
+      'The whole service under faults: --minutes --instances --seed --restore --rollback',
+      'test/tools/soak/soak.ts',
+    ),
     soak('guard', 'The removal guard: --runs --seed', 'test/tools/bench/removal-guard.soak.ts'),
     soak('people', 'Merges and policies: --runs --seed --only', 'test/tools/bench/people.soak.ts'),
     [

@@ -20,8 +20,13 @@ const POLL_MS = 100
 /** Time without any progress after which the clocks are advanced: what is left waits for a lease, a lock or a delay. */
 const IDLE_MS = 300
 const LOCKED_IDLE_MS = 1500
-/** Memberships end up to a day later. */
-const LONGEST_ADVANCE_MS = 7_200_000
+/**
+ * The first advance outlasts leases and most delays, the third one the lock of a killed instance. Memberships end up to a
+ * day later.
+ */
+const FIRST_ADVANCE_MS = 60_000
+const ADVANCE_FACTOR = 4
+const LONGEST_ADVANCE_MS = 6 * 3_600_000
 const OPEN_JOB_TRIES = 3
 const DRAINED_WITHIN_MS = 180_000
 /**
@@ -94,7 +99,7 @@ async function drain({ servers, clocks }: QuietPointDependencies): Promise<void>
   const endMs = performance.now() + DRAINED_WITHIN_MS
   let progressMs = performance.now()
   let last = ''
-  let advanceMs = 4000
+  let advanceMs = FIRST_ADVANCE_MS
   for (;;) {
     const counts = await command<WaitingMessages>('counts')
     const { active, scheduled, locked } = counts
@@ -105,7 +110,7 @@ async function drain({ servers, clocks }: QuietPointDependencies): Promise<void>
     last = JSON.stringify(counts)
     if (nowMs - progressMs > (active + locked > 0 ? LOCKED_IDLE_MS : IDLE_MS)) {
       clocks.advance(advanceMs)
-      advanceMs = Math.min(2 * advanceMs, LONGEST_ADVANCE_MS)
+      advanceMs = Math.min(ADVANCE_FACTOR * advanceMs, LONGEST_ADVANCE_MS)
       await command('processDue')
       progressMs = nowMs
     }
