@@ -60,19 +60,26 @@ const waiting = () => after(membership(), EXTEND)
 
 describe('A later end that is asked for', () => {
   const noApprover = { ...FACTS, approverCount: () => 0 }
-  for (const [claim, request, policy, facts, endsAt, expected] of [
-    ['while another one waits', waiting(), TWO_GATES, FACTS, IN_TWENTY_DAYS, 'InvalidRequestState'],
-    ['after the end', membership({ endsAt: YESTERDAY }), TWO_GATES, FACTS, IN_TWENTY_DAYS, 'InvalidRequestState'],
-    ['by another person', membership(), TWO_GATES, peopleFor(APPROVER), IN_TWENTY_DAYS, 'NotRequester'],
-    ['of a membership without an end', requestIn('Joined'), TWO_GATES, FACTS, IN_TWENTY_DAYS, 'EndNotLater'],
-    ['that is the present one', membership(), TWO_GATES, FACTS, IN_TEN_DAYS, 'EndNotLater'],
-    ['by who may not join', membership(), TWO_GATES, { ...FACTS, isEligible: false }, IN_TWENTY_DAYS, 'NotEligible'],
-    ['at a gate without approvers', membership(), TWO_GATES, noApprover, IN_TWENTY_DAYS, 'NoApprover'],
-    ['without gates and approvers', membership(), NO_GATES, noApprover, IN_TWENTY_DAYS, 'next'],
-    ['at a gate with an approver', membership(), TWO_GATES, FACTS, IN_TWENTY_DAYS, 'next'],
+  for (const [claim, requestOf, policy, facts, endsAt, expected] of [
+    ['while another one waits', waiting, TWO_GATES, FACTS, IN_TWENTY_DAYS, 'InvalidRequestState'],
+    ['after the end', () => membership({ endsAt: YESTERDAY }), TWO_GATES, FACTS, IN_TWENTY_DAYS, 'InvalidRequestState'],
+    ['by another person', () => membership(), TWO_GATES, peopleFor(APPROVER), IN_TWENTY_DAYS, 'NotRequester'],
+    ['of a membership without an end', () => requestIn('Joined'), TWO_GATES, FACTS, IN_TWENTY_DAYS, 'EndNotLater'],
+    ['that is the present one', () => membership(), TWO_GATES, FACTS, IN_TEN_DAYS, 'EndNotLater'],
+    [
+      'by who may not join',
+      () => membership(),
+      TWO_GATES,
+      { ...FACTS, isEligible: false },
+      IN_TWENTY_DAYS,
+      'NotEligible',
+    ],
+    ['at a gate without approvers', () => membership(), TWO_GATES, noApprover, IN_TWENTY_DAYS, 'NoApprover'],
+    ['without gates and approvers', () => membership(), NO_GATES, noApprover, IN_TWENTY_DAYS, 'next'],
+    ['at a gate with an approver', () => membership(), TWO_GATES, FACTS, IN_TWENTY_DAYS, 'next'],
   ] as const) {
     it(`${claim}: ${expected}`, () => {
-      assert.equal(codeOf(request, { ...EXTEND, endsAt }, policy, facts), expected)
+      assert.equal(codeOf(requestOf(), { ...EXTEND, endsAt }, policy, facts), expected)
     })
   }
 
