@@ -4,5 +4,10 @@ import { DOCUMENT_PATH } from './routes/prefixes.ts'
 
 app.http(
   'api-document',
-  publicFiles(DOCUMENT_PATH.slice(1), async () => (await import('./routes/service-document.ts')).documentFile),
+  publicFiles(DOCUMENT_PATH.slice(1), async () => {
+    const { CooperativeScheduler } = await import('../shared/kernel/cooperative-scheduler.ts')
+    const { documentFile, serviceDocumentTask } = await import('./routes/service-document.ts')
+    const document = await new CooperativeScheduler(() => performance.now()).run(serviceDocumentTask())
+    return () => documentFile(document)
+  }),
 )

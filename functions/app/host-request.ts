@@ -1,3 +1,4 @@
+import { ReadableStream } from 'node:stream/web'
 import type { HttpRequest, HttpResponseInit } from '@azure/functions'
 import type { HttpResponse } from '../../shared/http/envelope.ts'
 import type { HttpRequest as ServiceRequest } from '../../shared/http/request.ts'
@@ -26,7 +27,25 @@ export async function respondTo(request: HttpRequest, respond: Respond, prefix?:
     header: (name) => request.headers.get(name),
     bytes: async () => new Uint8Array(await request.arrayBuffer()),
   })
-  return { status, headers: { ...BROWSER_HEADERS, ...headers }, ...(body === undefined ? {} : { body }) }
+  return {
+    status,
+    headers: { ...BROWSER_HEADERS, ...headers },
+    ...(body === undefined ? {} : { body: handedOver(body) }),
+  }
+}
+
+const BYTES_PER_PIECE_COUNT = 1_000_000
+
+/** In pieces where it is large: the library copies a whole body several times, and holds the thread meanwhile. */
+function handedOver(body: string | Uint8Array): string | Uint8Array | ReadableStream<Uint8Array> {
+  const isLarge = typeof body !== 'string' && body.length > BYTES_PER_PIECE_COUNT
+  return isLarge ? ReadableStream.from(piecesOf(body)) : body
+}
+
+function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from < body.length; from += BYTES_PER_PIECE_COUNT) {
+    yield body.subarray(from, from + BYTES_PER_PIECE_COUNT)
+  }
 }
 
 /**

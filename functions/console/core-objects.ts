@@ -7,6 +7,7 @@ export const IDENTITIES = `${CORE_OBJECTS}/identities`
 /** A position of a person to read. */
 export type Position = {
   readonly id: string
+  readonly externalId: string
   readonly title: string | undefined
   readonly unit: string | undefined
   readonly from: string | undefined
@@ -18,8 +19,9 @@ export async function listPositions(identityId: string, api: Api): Promise<Posit
   const all = await api.all<CoreObjectDto>(`${IDENTITIES}/${identityId}/relationships`)
   const unitIds = all.flatMap(({ orgUnit }) => referenceId(orgUnit) ?? [])
   const names = await objectNames('orgunits', unitIds, api)
-  return all.map(({ id, title, orgUnit, startDate, endDate }) => ({
+  return all.map(({ id, externalId, title, orgUnit, startDate, endDate }) => ({
     id,
+    externalId,
     title: textOf(title),
     unit: names.get(referenceId(orgUnit) ?? ''),
     from: textOf(startDate),
@@ -53,11 +55,9 @@ export function referenceId(value: unknown): string | undefined {
   return typeof objectId === 'string' ? objectId : undefined
 }
 
-/** A value to read. References are shown by the id that they name. */
+/** A value to read: one that is no reference. */
 export function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'object') return String(value)
-  if (Array.isArray(value)) return value.map(textOf).join(', ')
-  const { objectId, externalId } = value as { readonly objectId?: unknown; readonly externalId?: unknown }
-  return String(objectId ?? externalId ?? JSON.stringify(value))
+  return Array.isArray(value) ? value.map(textOf).join(', ') : JSON.stringify(value)
 }

@@ -75,6 +75,7 @@ import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-r
 import { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import { LinkPreview, LinkPreviewInput } from '../../shared/domain/sync/preview-sync.ts'
 import type { PublicFiles } from '../../shared/http/public-files.ts'
+import { runToCompletion, type Task } from '../../shared/kernel/cooperative-scheduler.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { Timestamp } from '../../shared/kernel/timestamp.ts'
 import { conditionComponents } from '../../shared/openapi/condition-schemas.ts'
@@ -168,7 +169,10 @@ const FILES: readonly FileOperation[] = [
   },
 ]
 
-export function serviceDocument(): object {
+/** The OpenAPI document, built at once. */
+export const serviceDocument = (): object => runToCompletion(serviceDocumentTask())
+
+export function serviceDocumentTask(): Task<object> {
   return apiDocument({
     title: SERVICE_TITLE,
     version: 'beta',
@@ -185,8 +189,8 @@ export function serviceDocument(): object {
   })
 }
 
-export function documentFile(): PublicFiles {
-  const read = () => Buffer.from(JSON.stringify(serviceDocument()))
+export function documentFile(document: object): PublicFiles {
+  const read = () => Buffer.from(JSON.stringify(document))
   return new Map([[DOCUMENT_PATH, { contentType: 'application/json; charset=utf-8', read }]])
 }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upToEntries } from '../kernel/cache-size.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { Refusal } from '../kernel/refusals.ts'
 
@@ -24,7 +25,7 @@ type Bucket = { remaining: number; atMs: number }
  * @returns The function that returns a name's bucket at a time; undefined without a limit.
  */
 function tokenBuckets(limit: number): (name: string, nowMs: number) => Bucket | undefined {
-  const buckets = new LRUCache<string, Bucket>({ max: NAMES_COUNTED })
+  const buckets = new LRUCache<string, Bucket>(upToEntries(NAMES_COUNTED))
   return (name, nowMs) => {
     if (limit === 0) return undefined
     const bucket = buckets.get(name) ?? { remaining: limit, atMs: nowMs }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
+import { upToEntries } from '../kernel/cache-size.ts'
 import { type Caller, isApplicationRole, isUserRole, type Role } from '../kernel/caller.ts'
 import { isGuid } from '../kernel/guid.ts'
 import { Refusal } from '../kernel/refusals.ts'
@@ -51,7 +52,7 @@ export function tokenVerifier(
     audiences: audiences.flatMap(withAndWithoutSlash),
     nowMs,
   }
-  const verified = new LRUCache<string, VerifiedToken>({ max: VERIFIED_TOKENS_COUNT })
+  const verified = new LRUCache<string, VerifiedToken>(upToEntries(VERIFIED_TOKENS_COUNT))
 
   return async (authorization) => {
     const token = bearerToken(authorization)

@@ -1,6 +1,7 @@
 import { httpStatusOf } from '../http/envelope.ts'
 import type { Route, RouteGroup } from '../http/route.ts'
 import { REFUSALS_BEFORE_ROUTING } from '../http/route.ts'
+import type { Task } from '../kernel/cooperative-scheduler.ts'
 import type { JsonObject } from '../kernel/json.ts'
 import { REFUSALS, type RefusalCode } from '../kernel/refusals.ts'
 import { BEARER_SCHEME } from './bearer-scheme.ts'
@@ -81,10 +82,16 @@ const FILES_TAG: Tag = { name: 'Description', description: 'The description of t
 
 const EVENTS_TAG: Tag = { name: 'Events', description: 'What the service posts to event subscriptions.' }
 
-export function apiDocument(api: ApiDescription): JsonObject {
+/** Builds the document in steps: to build it at once would hold up the requests of others. */
+export function* apiDocument(api: ApiDescription): Task<JsonObject> {
   const schemas = documentSchemas(api.schemas, api.detailedSchemas)
   const tags = [...api.groups.map(({ prefix }) => tagOf(api, prefix)), FILES_TAG, PROBES_TAG, EVENTS_TAG]
-  return withPortablePatterns({
+  const paths = { ...(yield* pathsOf(api, schemas)), ...probePaths() }
+  const webhooks = webhooksOf(api.events, EVENTS_TAG.name, schemas)
+  yield
+  const components = { ...schemas.components(), Failure: FAILURE_SCHEMA }
+  yield
+  return {
     openapi: '3.1.0',
     info: {
       title: api.title,
@@ -94,10 +101,10 @@ export function apiDocument(api: ApiDescription): JsonObject {
     },
     servers: [{ url: '/' }],
     tags: [...new Map(tags.map((tag) => [tag.name, tag])).values()],
-    paths: { ...pathsOf(api, schemas), ...probePaths() },
-    webhooks: webhooksOf(api.events, EVENTS_TAG.name, schemas),
+    paths,
+    webhooks: withPortablePatterns(webhooks),
     components: {
-      schemas: { ...schemas.components(), Failure: FAILURE_SCHEMA },
+      schemas: withPortablePatterns(components),
       responses: sharedResponses(),
       parameters: SHARED_PARAMETERS,
       headers: SHARED_HEADERS,
@@ -112,7 +119,7 @@ export function apiDocument(api: ApiDescription): JsonObject {
       },
     },
     'x-refused-before-routes': Object.fromEntries(REFUSALS_BEFORE_ROUTING.map(refusalBeforeRouting)),
-  })
+  }
 }
 
 function refusalBeforeRouting(code: RefusalCode): [string, JsonObject] {
@@ -128,13 +135,14 @@ function tagOf({ tags }: ApiDescription, prefix: string): Tag {
   return tag
 }
 
-function pathsOf(api: ApiDescription, schemas: DocumentSchemas): JsonObject {
+function* pathsOf(api: ApiDescription, schemas: DocumentSchemas): Task<JsonObject> {
   const examples = operationExamples(api.examples, schemas)
   const paths: Record<string, JsonObject> = {}
   for (const { prefix, routes } of api.groups) {
     for (const route of routes) {
       const path = `/${prefix}${route.path === '/' ? '' : route.path}`
-      const described = operation(route, tagOf(api, prefix).name, schemas, examples)
+      yield
+      const described = withPortablePatterns(operation(route, tagOf(api, prefix).name, schemas, examples))
       paths[path] = { ...paths[path], [route.method.toLowerCase()]: described }
     }
   }

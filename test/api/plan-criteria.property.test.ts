@@ -60,7 +60,9 @@ async function stateOf(
 }
 
 type State = Awaited<ReturnType<typeof stateOf>>
-type Expected = Pick<ChangePlan, 'collections' | 'links' | 'requests'>
+type Expected = Pick<ChangePlan, 'collections' | 'requests'> & {
+  readonly links: readonly Omit<ChangePlan['links'][number], 'pausedBy'>[]
+}
 
 /** The difference of two states in the form of a plan. What a group gains and loses is what a sync job decides. */
 async function differenceOf(

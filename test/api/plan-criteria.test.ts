@@ -88,8 +88,8 @@ describe('the plan of an update', () => {
     await addLink(world, id, { state: 'Disabled' })
     const { data } = await planned(world, id, { condition: named('Ola') })
     assert.deepEqual(data.links, [
-      { ...held, toAdd: 1, toRemove: 12, pausedRemovals: 0, wouldHold: true },
-      { ...enabled, toAdd: 0, toRemove: 2, pausedRemovals: 0, wouldHold: false },
+      { ...held, toAdd: 1, toRemove: 12, pausedRemovals: 0, pausedBy: null, wouldHold: true },
+      { ...enabled, toAdd: 0, toRemove: 2, pausedRemovals: 0, pausedBy: null, wouldHold: false },
     ])
     const holds = data.warnings.filter(({ code }) => code === 'WouldHold')
     assert.deepEqual(
@@ -126,8 +126,11 @@ describe('the plan of an update', () => {
     const linkOf = (plan: ChangePlan, { linkId }: { linkId: string }) =>
       plan.links.find((link) => link.linkId === linkId)
     const expected = { toAdd: 1, toRemove: 0, pausedRemovals: 1, wouldHold: false }
-    assert.deepEqual(linkOf(data, paused), { ...paused, ...expected })
-    assert.deepEqual(linkOf(data, accepting), { ...accepting, ...expected, toRemove: 1, pausedRemovals: 0 })
+    const members = [{ identityId: eve, displayName: 'Eve', directoryObjectId: null }]
+    const pausedBy = { reason: 'MembersWithoutAccount', count: 1, members }
+    assert.deepEqual(linkOf(data, paused), { ...paused, ...expected, pausedBy })
+    const removing = { toRemove: 1, pausedRemovals: 0, pausedBy: null }
+    assert.deepEqual(linkOf(data, accepting), { ...accepting, ...expected, ...removing })
     const warnings = data.warnings.filter(({ code }) => code === 'RemovalsPaused')
     const [{ message = '', target = undefined } = {}] = warnings
     assert.deepEqual([warnings.length, target], [1, ''])
@@ -135,7 +138,7 @@ describe('the plan of an update', () => {
       assert.ok(message.includes(text), message)
     // A link that only keeps accounts is listed too.
     const { data: alone } = await planned(world, id, { condition: named('Eve') })
-    assert.deepEqual(linkOf(alone, paused), { ...paused, ...expected, toAdd: 0 })
+    assert.deepEqual(linkOf(alone, paused), { ...paused, ...expected, pausedBy, toAdd: 0 })
     assert.equal(linkOf(alone, accepting)?.toRemove, 1)
   })
 

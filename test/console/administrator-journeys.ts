@@ -271,7 +271,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await page.getByText('Saved.').waitFor()
     const saved = page.getByRole('row', { name: /Settings changed/ })
     await saved.getByRole('button', { name: 'Details' }).click()
-    await page.getByRole('dialog').getByText('"percent":30').waitFor()
+    await page.getByRole('dialog').getByText('Limit in percent of the group: 30').waitFor()
     await page.reload()
     await page.getByLabel('Limit in percent of the group').waitFor()
     assert.equal(await page.getByLabel('Limit in percent of the group').inputValue(), '30')

@@ -148,7 +148,7 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     const options = { locale: 'nb-NO', colorScheme: 'dark', viewport: { width: 360, height: 740 } } as const
     const page = await world().openAs('admin', `/collections/${id}/edit`, options)
     await page.getByText('Stilling: tittel er Teacher').waitFor()
-    await page.getByRole('button', { name: 'Flere valg for vilkåret' }).click()
+    await page.getByRole('button', { name: 'Flere valg for betingelsen' }).click()
     await assertSound(page)
     await page.getByLabel('Verdi').fill('Adviser')
     await page.getByRole('button', { name: 'Se over og lagre' }).click()

@@ -6,6 +6,7 @@ import { completePart, pointerInTree } from '../../functions/console/condition/c
 import { conditionIn } from '../../functions/console/condition/condition-in-text.ts'
 import { editedGroup, newLeaf } from '../../functions/console/condition/condition-tree.ts'
 import { editDistance, nearestExample } from '../../functions/console/condition/nearest-example.ts'
+import { valueAt } from '../../functions/console/condition/value-at.ts'
 import { csvOf } from '../../functions/console/csv.ts'
 import type { WireGroup, WireLeaf } from '../../shared/domain/criteria/condition.ts'
 
@@ -49,6 +50,21 @@ describe('What a change of a condition has replaced', () => {
     assert.deepEqual(changedPart(before, both), { before, after: both })
     const fewer = all(title('Nurse'))
     assert.deepEqual(changedPart(before, fewer), { before, after: fewer })
+  })
+})
+
+describe('The value that a warning points to', () => {
+  it('is found in its leaf, alone or in a list, and nowhere else', () => {
+    const several = { ...title(''), operator: 'In', value: ['Nurse', 'Nurs'] } as const
+    const condition = all(title('Cook'), all(several))
+    assert.deepEqual(valueAt(condition, '/conditions/0/value'), { id: 'relationshipTitle', value: 'Cook' })
+    assert.deepEqual(valueAt(condition, '/conditions/1/conditions/0/value/1'), {
+      id: 'relationshipTitle',
+      value: 'Nurs',
+    })
+    for (const pointer of ['', '/conditions/0', '/conditions/1/value', '/conditions/7/value']) {
+      assert.equal(valueAt(condition, pointer), undefined, pointer)
+    }
   })
 })
 

@@ -5,6 +5,7 @@ import { pageJourneys } from './page-journeys.ts'
 import { personJourneys } from './person-journeys.ts'
 import { preferenceJourneys } from './preference-journeys.ts'
 import { shellJourneys } from './shell-journeys.ts'
+import { windowJourneys } from './window-journeys.ts'
 
 consoleTests('The console of everybody', [
   pageJourneys,
@@ -13,4 +14,5 @@ consoleTests('The console of everybody', [
   accessJourneys,
   dataJourneys,
   preferenceJourneys,
+  windowJourneys,
 ])

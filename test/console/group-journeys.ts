@@ -210,7 +210,7 @@ export function groupJourneys(world: () => ConsoleWorld): void {
 }
 
 /** A linked collection whose first sync has ended. */
-async function syncedLink(
+export async function syncedLink(
   world: ConsoleWorld,
   name: string,
   groupName: string,
@@ -224,7 +224,7 @@ async function syncedLink(
 const UNSETTLED = ['Pending', 'RemovalsHeld', 'Failed']
 
 /** Waits until the group of a collection is in sync, or waits for a decision of a person. @returns The id of the link. */
-async function synced(world: ConsoleWorld, collectionId: string): Promise<string> {
+export async function synced(world: ConsoleWorld, collectionId: string): Promise<string> {
   const path = `/group-link/beta/group-links?collectionId=${collectionId}`
   return eventually(`the group of ${collectionId} is in sync`, async () => {
     const [link] = await world.call<{ id: string; syncState: string }[]>('admin', 'GET', path)
@@ -232,7 +232,7 @@ async function synced(world: ConsoleWorld, collectionId: string): Promise<string
   })
 }
 
-async function change(world: ConsoleWorld, id: string, conditions: readonly object[]): Promise<void> {
+export async function change(world: ConsoleWorld, id: string, conditions: readonly object[]): Promise<void> {
   const condition = { groupOperator: 'AND', conditions }
   await world.call('admin', 'PUT', `/collections-criteria/beta/${id}`, { objectType: 'Relationship', condition })
 }

@@ -30,7 +30,7 @@ function responder(files: () => PublicFiles) {
 const textOf = (body: string | Uint8Array | undefined) => Buffer.from(body ?? '').toString()
 
 describe('serving the API document', () => {
-  const { ask } = responder(documentFile)
+  const { ask } = responder(() => documentFile(serviceDocument()))
 
   it('needs no token, and returns 304 for the current version', () => {
     const { status, headers, body } = ask('GET', '/openapi.json')

@@ -42,7 +42,7 @@ describe('A sync job with random directory faults', () => {
   let world: LinkWorld
   before(async () => {
     // The test's clock runs faster than the directory's, which would throttle this many writes.
-    world = await openWorld({ quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
+    world = await openWorld({ isDirect: true, quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
   })
   after(() => world.close())
 

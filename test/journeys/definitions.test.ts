@@ -11,7 +11,12 @@ import type { DefinitionPlan } from '../../infra/definitions/step.ts'
 import { readTenant } from '../../infra/definitions/tenant.ts'
 import { connect } from '../../infra/import/api-connection.ts'
 import { type ApiClient, asPerson, personToken } from '../support/journeys/demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import {
+  COMMAND_VARIABLES,
+  newDataFolder,
+  type StartedEnvironment,
+  startedEnvironment,
+} from '../support/journeys/started-environment.ts'
 import { signInAs } from '../support/local/signing-in-browser.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../infra/definitions/definitions.ts')
@@ -59,7 +64,7 @@ async function runWith(variables: Record<string, string>, ...words: string[]): P
 }
 
 function started(variables: Record<string, string>, ...words: string[]) {
-  const env = { PATH: process.env.PATH ?? '', API_URL: environment.apiUrl, ...variables }
+  const env = { ...COMMAND_VARIABLES, API_URL: environment.apiUrl, ...variables }
   return spawn(process.execPath, [SCRIPT, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 

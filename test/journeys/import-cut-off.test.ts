@@ -8,7 +8,12 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { progressOn } from '../../infra/import/terminal.ts'
 import { applicationToken, asApplication } from '../support/journeys/demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import {
+  COMMAND_VARIABLES,
+  newDataFolder,
+  type StartedEnvironment,
+  startedEnvironment,
+} from '../support/journeys/started-environment.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../infra/import/import.ts')
 const CONNECTORS = '/iamcore/beta/sync/connectors'
@@ -30,7 +35,7 @@ describe('an import that is killed', () => {
     const people = Array.from({ length: PEOPLE_COUNT }, (_, index) => `p${index},Person ${index}`)
     writeFileSync(file, ['externalId,displayName', ...people].join('\n'))
     const start = (apiUrl: string): ChildProcess => {
-      const env = { PATH: process.env.PATH ?? '', API_URL: apiUrl, TOKEN: token }
+      const env = { ...COMMAND_VARIABLES, API_URL: apiUrl, TOKEN: token }
       const words = [SCRIPT, file, '--connector', connectorId]
       return spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     }

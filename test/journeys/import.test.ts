@@ -8,7 +8,12 @@ import { dirname, join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
 import { type ApiClient, applicationToken, asApplication } from '../support/journeys/demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import {
+  COMMAND_VARIABLES,
+  newDataFolder,
+  type StartedEnvironment,
+  startedEnvironment,
+} from '../support/journeys/started-environment.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../infra/import/import.ts')
 const CONNECTORS = '/iamcore/beta/sync/connectors'
@@ -44,7 +49,7 @@ function write(files: Record<string, string>): void {
 }
 
 async function run(words: readonly string[], variables: Record<string, string> = {}): Promise<Outcome> {
-  const env = { PATH: process.env.PATH ?? '', API_URL: environment.apiUrl, TOKEN: token, ...variables }
+  const env = { ...COMMAND_VARIABLES, API_URL: environment.apiUrl, TOKEN: token, ...variables }
   const child = spawn(process.execPath, [SCRIPT, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const said = { out: '', err: '' }
   child.stdout.on('data', (chunk) => {

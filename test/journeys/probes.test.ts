@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import { dirname, join } from 'node:path'
+import { before, describe, it } from 'node:test'
+import { sharedEnvironment } from '../support/journeys/shared-environment.ts'
+import type { StartedEnvironment } from '../support/journeys/started-environment.ts'
 
 const REQUEST_ID = 'a-request.of_mine'
 
@@ -25,12 +26,10 @@ const PATHS = [
 ]
 
 describe('the probes of a started environment', () => {
-  const dataFolder = newDataFolder()
   let environment: StartedEnvironment
   before(async () => {
-    environment = await startedEnvironment(dataFolder, { DEMO_IDENTITIES: '0' })
+    environment = await sharedEnvironment()
   })
-  after(() => environment.stop())
 
   const probe = async (path: string) => {
     const response = await fetch(`${environment.apiUrl}${path}`)
@@ -46,7 +45,7 @@ describe('the probes of a started environment', () => {
   })
 
   it('return no host names and no keys', async () => {
-    const { Values } = JSON.parse(readFileSync(join(dataFolder, 'local.settings.json'), 'utf8'))
+    const { Values } = JSON.parse(readFileSync(join(dirname(environment.caFile), 'local.settings.json'), 'utf8'))
     const told = JSON.stringify([await probe('/health'), await probe('/ready')])
     for (const name of ['COSMOS_ENDPOINT', 'COSMOS_KEY', 'ServiceBus', 'AUTHORITY_URL']) {
       assert.ok(Values[name].length > 5 && !told.includes(Values[name]), name)

@@ -5,12 +5,13 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { InteractiveBrowserCredential } from '@azure/identity'
 import { PublicClientApplication } from '@azure/msal-node'
 import * as openidClient from 'openid-client'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import { sharedEnvironment } from '../support/journeys/shared-environment.ts'
+import type { StartedEnvironment } from '../support/journeys/started-environment.ts'
 import { signInAs } from '../support/local/signing-in-browser.ts'
 
 /** `@azure/identity` opens a browser with the program that BROWSER names. Other systems would open a real one. */
@@ -19,10 +20,9 @@ const hasBrowserVariable = process.platform === 'linux'
 describe('a program that signs a person in with a browser', () => {
   let environment: StartedEnvironment
   before(async () => {
-    environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
+    environment = await sharedEnvironment()
     setDefaultCACertificates([...getCACertificates(), readFileSync(environment.caFile, 'utf8')])
   })
-  after(() => environment.stop())
 
   const tenantId = () => environment.demo.tenants[0]?.tenantId ?? ''
   const administrator = () => environment.demo.tenants[0]?.people.find(({ name }) => name === 'admin')?.username ?? ''

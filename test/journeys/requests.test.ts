@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { type ApiClient, type ApiReply, asPerson, everyCoreObject } from '../support/journeys/demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import { sharedEnvironment } from '../support/journeys/shared-environment.ts'
+import type { StartedEnvironment } from '../support/journeys/started-environment.ts'
 
 const COLLECTIONS = '/collections-joinable/beta'
 const REQUESTS = `${COLLECTIONS}/membership-requests`
@@ -20,7 +21,7 @@ describe('membership requests of the people of the demo', () => {
   let council: string
 
   before(async () => {
-    environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
+    environment = await sharedEnvironment()
     for (const name of ['admin', 'manager', 'employee', 'colleague', 'approver', 'outsider'] as const) {
       as[name] = await asPerson(environment, name)
     }
@@ -36,7 +37,6 @@ describe('membership requests of the people of the demo', () => {
     council = await newCollection('Council', OPEN)
     await direct('POST', council, 'approver')
   })
-  after(() => environment.stop())
 
   async function newCollection(name: string, joinPolicy: object, objectType = 'Identity'): Promise<string> {
     const { status, json } = await as.admin<string>('POST', COLLECTIONS, { objectType, name, joinPolicy })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { routeTables } from '../../functions/routes/all-routes.ts'
 import { serviceDocument } from '../../functions/routes/service-document.ts'
 import {
@@ -9,7 +9,8 @@ import {
   asApplication,
   asPerson,
 } from '../support/journeys/demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import { sharedEnvironment } from '../support/journeys/shared-environment.ts'
+import type { StartedEnvironment } from '../support/journeys/started-environment.ts'
 
 const APPLICATIONS = ['reader', 'writer', 'connector', 'operator', 'nobody', 'tester'] as const
 const PEOPLE = [
@@ -212,7 +213,7 @@ describe('access by role', () => {
   const clients: ReadonlyMap<Name, ApiClient>[] = []
 
   before(async () => {
-    environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
+    environment = await sharedEnvironment()
     for (const tenant of environment.demo.tenants.keys()) {
       const all = new Map<Name, ApiClient>()
       for (const name of APPLICATIONS) all.set(name, await asApplication(environment, name, tenant))
@@ -220,7 +221,6 @@ describe('access by role', () => {
       clients.push(all)
     }
   })
-  after(() => environment?.stop())
 
   const client = (name: Name, tenant = 0): ApiClient => {
     const known = clients[tenant]?.get(name)

@@ -3,9 +3,15 @@ import { once } from 'node:events'
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { demoEnvironment } from '../../infra/local/demo/demo-environment.ts'
-import { demoRun, failedStart, newDataFolder, startedEnvironment } from '../support/journeys/started-environment.ts'
+import {
+  demoRun,
+  failedStart,
+  newDataFolder,
+  type StartedEnvironment,
+  startedEnvironment,
+} from '../support/journeys/started-environment.ts'
 
 /** One line without a stack. */
 function assertOneLine(stderr: string, expected: RegExp): void {
@@ -14,25 +20,28 @@ function assertOneLine(stderr: string, expected: RegExp): void {
 }
 
 describe('npm start', () => {
+  const folder = join(newDataFolder(), 'state')
+  const modeOf = (path: string) => statSync(path).mode & 0o777
+  const readable = () => readdirSync(folder).filter((name) => (modeOf(join(folder, name)) & 0o077) !== 0)
+  let environment: StartedEnvironment
+  before(async () => {
+    environment = await startedEnvironment(folder, { DEMO_IDENTITIES: '0' })
+  })
+  after(() => environment.stop())
+
+  it('keeps its state where only its owner can read it', () => {
+    assert.equal(modeOf(folder), 0o700)
+    assert.ok(readdirSync(folder).includes('directory.sqlite-wal'))
+    assert.deepEqual(readable(), ['ca.pem'])
+  })
+
   it('stops within 5 s of SIGTERM, with code 0', async () => {
-    const environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
     const beforeMs = performance.now()
     assert.equal(await environment.stop('SIGTERM'), 0)
     assert.ok(performance.now() - beforeMs < 5_000)
   })
 
-  it('keeps its state where only its owner can read it, also what an earlier version made readable', async () => {
-    const folder = join(newDataFolder(), 'state')
-    const environment = await startedEnvironment(folder, { DEMO_IDENTITIES: '0' })
-    const modeOf = (path: string) => statSync(path).mode & 0o777
-    const readable = () => readdirSync(folder).filter((name) => (modeOf(join(folder, name)) & 0o077) !== 0)
-    try {
-      assert.equal(modeOf(folder), 0o700)
-      assert.ok(readdirSync(folder).includes('directory.sqlite-wal'))
-      assert.deepEqual(readable(), ['ca.pem'])
-    } finally {
-      await environment.stop()
-    }
+  it('takes from others what an earlier version let them read', async () => {
     chmodSync(join(folder, 'directory.sqlite'), 0o644)
     await (await startedEnvironment(folder, { DEMO_IDENTITIES: '0' })).stop()
     assert.deepEqual(readable(), ['ca.pem'])
@@ -40,23 +49,23 @@ describe('npm start', () => {
 
   it('loads demo data for the tenants of the settings only, which the service serves', async () => {
     const [first, second] = demoEnvironment({ identityCount: 0, seed: 'collections-service' }).municipalities
-    const environment = await startedEnvironment(newDataFolder(), {
+    const started = await startedEnvironment(newDataFolder(), {
       DEMO_IDENTITIES: '0',
       TENANTS: second?.tenantId ?? '',
     })
     const listed = async (tenantId = '') => {
-      const tenant = environment.demo.tenants.find((tenant) => tenant.tenantId === tenantId)
+      const tenant = started.demo.tenants.find((tenant) => tenant.tenantId === tenantId)
       const operator = tenant?.apps.find(({ name }) => name === 'operator')
-      const { json } = await environment.directory('POST', `/${tenantId}/oauth2/v2.0/token`, {
+      const { json } = await started.directory('POST', `/${tenantId}/oauth2/v2.0/token`, {
         form: {
           grant_type: 'client_credentials',
           client_id: operator?.clientId ?? '',
           client_secret: operator?.clientSecret ?? '',
-          scope: environment.demo.scope,
+          scope: started.demo.scope,
         },
       })
       const token = (json as { access_token: string }).access_token
-      const response = await fetch(`${environment.apiUrl}/iamcore/beta/sync/coreobjects/identities`, {
+      const response = await fetch(`${started.apiUrl}/iamcore/beta/sync/coreobjects/identities`, {
         headers: { authorization: `Bearer ${token}` },
       })
       const { data, errors } = (await response.json()) as { data: unknown[] | null; errors: { code: string }[] }
@@ -64,7 +73,7 @@ describe('npm start', () => {
     }
     assert.deepEqual(await listed(first?.tenantId), { hasData: false, codes: ['TenantNotAllowed'] })
     assert.deepEqual(await listed(second?.tenantId), { hasData: true, codes: [] })
-    await environment.stop()
+    await started.stop()
   })
 
   for (const variable of ['PORT', 'DIRECTORY_PORT', 'DIRECTORY_HTTP_PORT', 'COSMOS_PORT', 'SERVICE_BUS_PORT']) {

@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { applicationToken } from '../support/journeys/demo-clients.ts'
-import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
+import { sharedEnvironment } from '../support/journeys/shared-environment.ts'
+import type { StartedEnvironment } from '../support/journeys/started-environment.ts'
 
 const PATH = '/collections-joinable/beta'
 
@@ -14,10 +15,9 @@ describe('HTTP over the host', () => {
   let authorization: string
 
   before(async () => {
-    environment = await startedEnvironment(newDataFolder(), { DEMO_IDENTITIES: '0' })
+    environment = await sharedEnvironment()
     authorization = `Bearer ${await applicationToken(environment, 'writer', environment.demo.scope)}`
   })
-  after(() => environment?.stop())
 
   async function send(method: string, path: string, headers: Record<string, string> = {}, body = '') {
     const request = httpRequest(`${environment.apiUrl}${path}`, { method, headers: { authorization, ...headers } })

@@ -10,8 +10,14 @@ import { pathToFileURL } from 'node:url'
  * process, and all processes share compiled modules. Other files start processes themselves, measure time, or change
  * settings of the process.
  */
-const SHARED_FOLDERS = ['local', 'api', 'jobs', 'http', 'domain', 'contract']
-const FILES_OF_PROCESS_COUNT = 5
+const SHARED_FOLDERS = ['local', 'events', 'mail', 'api', 'jobs', 'http', 'domain', 'contract']
+const FILES_OF_PROCESS_COUNT = 10
+/** Properties take longer than all other tests of a process together: they have processes of their own. */
+const PROPERTY = /\.property\.test\.ts$/
+/** The test files that share one started environment: they run in one process. */
+const SHARED_ENVIRONMENT = ['probes', 'program-sign-in', 'requests', 'roles', 'wire-limits'].map(
+  (name) => `test/journeys/${name}.test.ts`,
+)
 /** One more than CI has processors: many tests wait for other processes, or for time to pass. */
 const PROCESSES_COUNT = 3
 /** Tests allocate much that dies at once. With the default of 16 MB, collecting it takes a tenth of their time. */
@@ -22,18 +28,19 @@ const TIME_LIMIT = resolve(import.meta.dirname, 'process-time-limit.ts')
 
 const files = globSync(process.argv.length > 2 ? process.argv.slice(2) : ['test/**/*.test.ts']).sort()
 const folderOf = (file: string): string => file.split('/')[1] ?? ''
-const isShared = (file: string): boolean => SHARED_FOLDERS.includes(folderOf(file))
+const isShared = (file: string): boolean => SHARED_FOLDERS.includes(folderOf(file)) && !PROPERTY.test(file)
 
 /** The files of each process, in the order in which the processes start: the long ones first. */
 function groups(): readonly (readonly string[])[] {
-  const alone = files.filter((file) => !isShared(file)).map((file) => [file])
+  const oneEnvironment = files.filter((file) => SHARED_ENVIRONMENT.includes(file))
+  const alone = files.filter((file) => !isShared(file) && !oneEnvironment.includes(file)).map((file) => [file])
   const shared = SHARED_FOLDERS.flatMap((folder) => {
-    const all = files.filter((file) => folderOf(file) === folder)
+    const all = files.filter((file) => folderOf(file) === folder && isShared(file))
     const count = Math.ceil(all.length / FILES_OF_PROCESS_COUNT)
     // Neighbours by name have similar lengths: each process takes every n-th file.
     return Array.from({ length: count }, (_, index) => all.filter((_file, position) => position % count === index))
   })
-  return [...alone, ...shared]
+  return [...alone, ...(oneEnvironment.length === 0 ? [] : [oneEnvironment]), ...shared]
 }
 
 /** The test runner starts a process for each file: one that imports the files of a group, one after the other. */

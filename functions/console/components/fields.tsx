@@ -15,6 +15,8 @@ type TextFieldProps = {
   readonly list?: string
   /** What can be entered. */
   readonly hint?: string | undefined
+  /** Where the label cannot be seen. */
+  readonly placeholder?: string
 }
 
 export function TextField(props: TextFieldProps) {
@@ -40,6 +42,7 @@ type TypedInputProps = {
   readonly value: string
   readonly required?: boolean
   readonly maxLength?: number
+  readonly placeholder?: string
   readonly list?: string | undefined
   readonly onFocus?: () => void
   readonly onInput: (event: { readonly currentTarget: HTMLInputElement }) => void

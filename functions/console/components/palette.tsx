@@ -1,4 +1,4 @@
-import { useId, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
@@ -47,6 +47,9 @@ export function Palette({ views, onClose }: PaletteProps) {
       ? views
       : [...(people.value ?? []), ...firstOfEachKind((records.value ?? []).filter(isFound)), ...views.filter(isFound)]
   const current = Math.min(place, found.length - 1)
+  useLayoutEffect(() => {
+    document.getElementById(`${listId}-${current}`)?.scrollIntoView({ block: 'nearest' })
+  }, [current, found.length])
   const open = (target: Target | undefined) => {
     if (target === undefined) return
     onClose()
@@ -56,6 +59,8 @@ export function Palette({ views, onClose }: PaletteProps) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) setPlace((current + step + found.length) % Math.max(1, found.length))
     else if (event.key === 'Enter') open(found[current])
+    // Otherwise the browser would only clear the field.
+    else if (event.key === 'Escape') onClose()
     else return
     event.preventDefault()
   }

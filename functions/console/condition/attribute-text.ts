@@ -1,5 +1,5 @@
 import { english, type MessageKey } from '../language/english.ts'
-import { t } from '../language/texts.ts'
+import { compareByLocale, t } from '../language/texts.ts'
 import { dayForm, fieldForm } from './field-form.ts'
 
 /** Prefixes of attribute names, with the object that they are read from. */
@@ -74,7 +74,7 @@ export function valueText(value: string, names: ReadonlyMap<string, string>): st
 /** Technical attributes come last in lists. */
 export function compareAttributes(left: string, right: string): number {
   return (
-    Number(isTechnical(left)) - Number(isTechnical(right)) || attributeText(left).localeCompare(attributeText(right))
+    Number(isTechnical(left)) - Number(isTechnical(right)) || compareByLocale(attributeText(left), attributeText(right))
   )
 }
 

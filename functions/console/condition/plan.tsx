@@ -1,5 +1,6 @@
+import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
-import type { ChangePlan, PlanWarning } from '../../../shared/domain/insight/change-plan.ts'
+import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
 import type { Api } from '../api.ts'
 import { ActionButton, Dialog } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
@@ -9,9 +10,7 @@ import { numberOf, t } from '../language/texts.ts'
 import { type PeopleSource, peopleMatching, plannedPeople } from '../listed-people.ts'
 import { useConsole } from '../session.ts'
 import type { NamesById } from './condition-text.tsx'
-
-/** What saving would do, and the names of the groups in it. */
-export type NamedPlan = { readonly plan: ChangePlan; readonly groupNames: NamesById }
+import { type NamedPlan, PlanNotices } from './plan-notices.tsx'
 
 /** Asks what saving would do. @param path of the collection, or of all for a new one. */
 export async function readPlan(path: string, body: object, api: Api): Promise<NamedPlan> {
@@ -27,7 +26,7 @@ export async function readPlan(path: string, body: object, api: Api): Promise<Na
 type PlannedChange = {
   /** Of the collection; undefined for a new one. */
   readonly path: string | undefined
-  readonly body: { readonly objectType: string; readonly condition: object }
+  readonly body: { readonly objectType: string; readonly condition: WireGroup }
 }
 
 type PlanDialogProps = NamedPlan & {
@@ -53,7 +52,9 @@ export function PlanDialog(props: PlanDialogProps) {
           <p>{t('planChanged')}</p>
         </div>
       )}
-      {warnings.length > 0 && <Warnings warnings={warnings} collectionNames={collectionNames} />}
+      {warnings.length > 0 && (
+        <PlanNotices plan={plan} condition={change.body.condition} {...{ collectionNames, groupNames }} />
+      )}
       {isQuiet ? <p>{t('planNothing')}</p> : <PlannedCollections plan={plan} peopleOf={peopleOf} />}
       {links.length > 0 && (
         <CardList
@@ -194,30 +195,4 @@ function PlannedCollections({ plan: { collections }, peopleOf }: PlannedCollecti
       ]}
     />
   )
-}
-
-type WarningsProps = { readonly warnings: readonly PlanWarning[]; readonly collectionNames: NamesById }
-
-/** Warnings do not keep anybody from saving. The table of groups says which of them have held removals. */
-function Warnings({ warnings, collectionNames }: WarningsProps) {
-  return (
-    <div class="notice warn">
-      <ul>
-        {warnings.filter(isFirstOfHolds).map(({ code, message, target }) => (
-          <li key={`${code} ${target}`}>
-            {t(`warning${code}`, { name: collectionNames.get(target) ?? target })}
-            {(code === 'ValueNotInData' || code === 'RemovalsPaused') && (
-              <div class="hint" lang="en">
-                {message}
-              </div>
-            )}
-          </li>
-        ))}
-      </ul>
-    </div>
-  )
-}
-
-function isFirstOfHolds({ code }: PlanWarning, index: number, all: readonly PlanWarning[]): boolean {
-  return code !== 'WouldHold' || all.findIndex((warning) => warning.code === code) === index
 }

@@ -3,7 +3,7 @@ import type { Api } from '../api.ts'
 import { Dialog } from '../components/actions.tsx'
 import type { PickedItem } from '../components/item-picker.tsx'
 import { Empty, Loaded } from '../components/loaded.tsx'
-import { t } from '../language/texts.ts'
+import { compareByLocale, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 
@@ -79,5 +79,5 @@ async function readUnits(parentId: string | undefined, api: Api, signal: AbortSi
   const { data } = await api.send<Previewed>('POST', path, { body, signal })
   return data.preview
     .map(({ objectId, displayName }) => ({ id: objectId, name: displayName ?? objectId }))
-    .sort((left, right) => left.name.localeCompare(right.name))
+    .sort((left, right) => compareByLocale(left.name, right.name))
 }

@@ -445,7 +445,6 @@ export const english = {
   removalGuard: 'Removal guard',
   removalGuardHint:
     'When more removals from a group are due than the limit allows, the service removes nobody and waits for an approval. The larger of the two limits applies.',
-  removalPlan: 'Plan of removals',
   removalsApproved: 'The removals are approved. A sync removes them.',
   removalsDone: 'account was removed from the group. | accounts were removed from the group.',
   RemovalsPaused: 'Removals paused',
@@ -565,9 +564,8 @@ export const english = {
   warningMatchesNobody: 'Nobody matches.',
   warningNeverHolds: 'A group of the condition can never hold.',
   warningRedundant: 'One of the tests changes nothing.',
-  warningRemovalsPaused: 'A link will remove nobody, because members have no account.',
   warningSameAs: 'The collection {name} has the same members.',
-  warningValueNotInData: 'Nobody has one of the values.',
+  warningValueNotInData: 'Nobody has the value {value} ({attribute}).',
   warningWouldHold: 'The removal guard will hold removals from a group.',
   whoCanJoin: 'Who can join',
   why: 'Why?',

@@ -16,7 +16,7 @@ export const norwegianRefusals = {
   CollectionNotFound: 'Denne samlingen finnes ikke lenger.',
   CollectionNotVerified: 'Samlingen kunne ikke kontrolleres akkurat nå. Prøv igjen.',
   CollectionUnknown: 'En samling som brukes her, finnes ikke lenger.',
-  ConditionsDoNotFit: 'Vilkår i samlinger sammenligner dette attributtet på en måte som den nye typen ikke har.',
+  ConditionsDoNotFit: 'Betingelser i samlinger sammenligner dette attributtet på en måte som den nye typen ikke har.',
   ConditionTooDeep: 'Betingelsen har for mange grupper i grupper.',
   ConditionTooLarge: 'Betingelsen er for lang.',
   ConnectorNotFound: 'Denne kilden finnes ikke lenger.',

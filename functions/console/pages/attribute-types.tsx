@@ -25,23 +25,20 @@ type AttributeTypesSectionProps = {
   readonly path: string
   readonly connector: ConnectorRecord
   readonly etag: string | undefined
+  /** Whether the types were saved while the page is open. */
+  readonly isSaved: boolean
   readonly onSaved: () => void
 }
 
 /** The types of the source's own attributes, by which conditions compare them. */
-export function AttributeTypesSection({ path, connector, etag, onSaved }: AttributeTypesSectionProps) {
+export function AttributeTypesSection({ path, connector, etag, isSaved, onSaved }: AttributeTypesSectionProps) {
   const { api } = useConsole()
   const [entries, setEntries] = useState<readonly Entry[]>(connector.attributeTypes)
-  const [isSaved, setSaved] = useState(false)
-  useUnsaved(JSON.stringify(entries) !== JSON.stringify(connector.attributeTypes))
-  const change = (next: readonly Entry[]) => {
-    setSaved(false)
-    setEntries(next)
-  }
+  const isEdited = JSON.stringify(entries) !== JSON.stringify(connector.attributeTypes)
+  useUnsaved(isEdited)
   const save = async (): Promise<void> => {
     const attributeTypes = entries.map((entry) => ({ ...entry, name: entry.name.trim() }))
     await api.send('PUT', path, { body: { attributeTypes }, ifMatch: etag })
-    setSaved(true)
     onSaved()
   }
   return (
@@ -51,14 +48,14 @@ export function AttributeTypesSection({ path, connector, etag, onSaved }: Attrib
         <EntryFields
           key={index}
           entry={entry}
-          onChange={(changed) => change(entries.with(index, changed))}
-          onRemove={() => change(entries.toSpliced(index, 1))}
+          onChange={(changed) => setEntries(entries.with(index, changed))}
+          onRemove={() => setEntries(entries.toSpliced(index, 1))}
         />
       ))}
       <div class="actions">
         <button
           type="button"
-          onClick={() => change([...entries, { objectType: 'identity', name: '', type: 'Integer' }])}
+          onClick={() => setEntries([...entries, { objectType: 'identity', name: '', type: 'Integer' }])}
         >
           {t('addAttributeType')}
         </button>
@@ -66,7 +63,7 @@ export function AttributeTypesSection({ path, connector, etag, onSaved }: Attrib
           {t('save')}
         </ActionButton>
       </div>
-      {isSaved && <Done>{t('saved')}</Done>}
+      <div role="status">{isSaved && !isEdited && <Done>{t('saved')}</Done>}</div>
     </Section>
   )
 }
@@ -88,6 +85,7 @@ function EntryFields({ entry, onChange, onRemove }: EntryFieldsProps) {
       />
       <TextField
         label={t('attribute')}
+        placeholder={t('attribute')}
         value={entry.name}
         maxLength={100}
         onInput={(name) => onChange({ ...entry, name })}

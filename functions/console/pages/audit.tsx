@@ -1,7 +1,4 @@
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
-import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { Api, PageOf } from '../api.ts'
 import { restorePath } from '../collection-versions.ts'
@@ -9,15 +6,13 @@ import { Dialog } from '../components/actions.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
-import { NamedCondition } from '../condition/named-condition.tsx'
 import type { MessageKey } from '../language/english.ts'
 import { t, timeOf } from '../language/texts.ts'
 import { actorName, actorNames } from '../object-names.ts'
 import { usePages } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
-import type { JoinPolicyWire } from './join-policy.ts'
-import { PolicyText } from './policy.tsx'
+import { FieldValue } from './audited-value.tsx'
 
 const ENTRIES_PER_PAGE = 200
 
@@ -120,43 +115,8 @@ function AuditDialog({ entry, onClose }: AuditDialogProps) {
   )
 }
 
-type FieldValueProps = { readonly field: string; readonly value: unknown }
-
-/** A value to read. One without words of its own is shown as the API has it. */
-function FieldValue({ field, value }: FieldValueProps): ComponentChildren {
-  if (value === null || value === undefined || value === '') return <p class="faint">{t('none')}</p>
-  if (isOmitted(value)) return <p>{t('auditOmitted')}</p>
-  if (field === 'condition') return <NamedCondition condition={value as WireGroup} />
-  if (field === 'joinPolicy') return <PolicyText policy={value as JoinPolicyWire} />
-  if (typeof value === 'string') return <p>{isWord(value) ? t(value) : value}</p>
-  if (field === 'metadata') return <p>{metadataText(value as CollectionDto['metadata']) || t('none')}</p>
-  return <code>{JSON.stringify(value)}</code>
-}
-
-function metadataText({ tags, attributes }: CollectionDto['metadata']): string {
-  return [...tags, ...Object.entries(attributes).map(([name, value]) => `${name}: ${value}`)].join(', ')
-}
-
-/** A value that is too long for the audit. */
-function isOmitted(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'omittedLength' in value
-}
-
-const WORDS = [
-  'Any',
-  'Disabled',
-  'Enabled',
-  'Identity',
-  'OrgUnit',
-  'Owned',
-  'Relationship',
-] as const satisfies readonly MessageKey[]
-
-function isWord(value: string): value is (typeof WORDS)[number] {
-  return WORDS.some((word) => word === value)
-}
-
 const FIELD_TEXT: Readonly<Record<string, MessageKey>> = {
+  acceptedWithoutAccount: 'leftOut',
   collectionId: 'collection',
   condition: 'condition',
   count: 'heldRemovals',
@@ -164,14 +124,16 @@ const FIELD_TEXT: Readonly<Record<string, MessageKey>> = {
   directoryGroupId: 'group',
   jobId: 'job',
   joinPolicy: 'policy',
+  language: 'mailLanguage',
   linkableGroups: 'linkableGroups',
   metadata: 'metadata',
   name: 'name',
   notes: 'notes',
   objectType: 'containedType',
-  planId: 'removalPlan',
+  operators: 'operators',
   removalGuard: 'removalGuard',
   state: 'state',
+  timeZone: 'timeZone',
 }
 
 function fieldText(field: string): string {
@@ -179,8 +141,15 @@ function fieldText(field: string): string {
   return key === undefined ? field : t(key)
 }
 
+/**
+ * The fields of an entry that say something. The plan of removals is only an id: who was removed is in the sync. Of an
+ * empty description, there are two forms.
+ */
 function fieldsOf({ before, after }: AuditEntry): string[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (field) => field !== 'planId' && !(isEmpty(before[field]) && isEmpty(after[field])),
+  )
 }
 
 async function withActors(

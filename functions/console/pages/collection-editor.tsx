@@ -12,10 +12,13 @@ import { ConditionBuilder } from '../condition/builder.tsx'
 import { completePart, pointerInTree } from '../condition/complete-part.ts'
 import { ConditionAsText } from '../condition/condition-as-text.tsx'
 import type { ConditionChoices } from '../condition/condition-choices.ts'
+import { conditionSentence } from '../condition/condition-sentence.ts'
+import type { NamesById } from '../condition/condition-text.tsx'
 import { conditionOf, type EditedGroup, editedGroup, isComplete, newGroup } from '../condition/condition-tree.ts'
 import { readConditionNames } from '../condition/named-condition.tsx'
 import type { TreeNotes } from '../condition/node-notes.tsx'
-import { type NamedPlan, PlanDialog, readPlan } from '../condition/plan.tsx'
+import { PlanDialog, readPlan } from '../condition/plan.tsx'
+import type { NamedPlan } from '../condition/plan-notices.tsx'
 import { Preview, usePreview } from '../condition/preview.tsx'
 import { TestedPerson, useTestedPerson } from '../condition/tested-person.tsx'
 import { t, timeOf } from '../language/texts.ts'
@@ -114,7 +117,7 @@ function Editor({ start, former, choices }: EditorProps) {
       if (error instanceof ApiRefusal && (error.has('PlanChanged') || error.has('PlanExpired'))) return review(true)
       if (!isStale(error) || base.collection === undefined) throw error
       setPlanned(undefined)
-      setTheirs(await readStored(base.collection.id, api))
+      setTheirs(await readTheirs(base.collection.id, choices, api))
     }
   }
   const change = (next: EditedGroup) => {
@@ -137,7 +140,7 @@ function Editor({ start, former, choices }: EditorProps) {
         </Section>
         {theirs !== undefined && (
           <ConflictNotice
-            differences={differences(head, tree, theirs)}
+            differences={differences(head, tree, theirs, choices.names)}
             onKeepMine={() => {
               setBase(theirs)
               setTheirs(undefined)
@@ -208,12 +211,12 @@ function isChanged(base: Stored, head: CollectionHead, tree: EditedGroup): boole
   )
 }
 
-function differences(head: CollectionHead, tree: EditedGroup, theirs: Stored) {
-  const other = headOf(theirs.collection)
+function differences(head: CollectionHead, tree: EditedGroup, theirs: Stored, names: NamesById) {
+  const [other, otherTree] = [headOf(theirs.collection), treeOf(theirs.collection)]
   return differencesOf([
     { head: t('name'), mine: head.name, theirs: other.name },
     { head: t('description'), mine: head.description, theirs: other.description },
-    { head: t('condition'), mine: textOf(tree), theirs: textOf(treeOf(theirs.collection)) },
+    { head: t('condition'), mine: conditionSentence(tree, names), theirs: conditionSentence(otherTree, names) },
   ])
 }
 
@@ -263,6 +266,15 @@ async function readStart(
       names: new Map(names),
     },
   }
+}
+
+/** What another person has saved, with the names of what it names by id. */
+async function readTheirs(id: string, { names }: ConditionChoices, api: Api): Promise<Stored> {
+  const stored = await readStored(id, api)
+  const condition = stored.collection?.condition as WireGroup
+  const named = await readConditionNames(condition, api, new AbortController().signal)
+  for (const [namedId, name] of named) names.set(namedId, name)
+  return stored
 }
 
 async function readStored(id: string, api: Api): Promise<Stored> {

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
 import type { ConnectorObjectDto } from '../../../shared/domain/connectors/connector-object.ts'
 import { CardList } from '../components/card-list.tsx'
@@ -99,6 +100,7 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
   const { api } = useConsole()
   const path = `${CONNECTORS}/${id}`
   const connector = useResource(id, () => api.send<ConnectorRecord>('GET', path))
+  const [hasSavedTypes, setSavedTypes] = useState(false)
   const objects = usePages(`${path}/data?pageSize=${OBJECTS_PER_PAGE}`, api.page<ConnectorObjectDto>)
   return (
     <Loaded resource={connector}>
@@ -120,7 +122,17 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
           }
         >
           <DeliveryHelp connector={shown} />
-          <AttributeTypesSection key={etag} path={path} connector={shown} etag={etag} onSaved={connector.reload} />
+          <AttributeTypesSection
+            key={etag}
+            path={path}
+            connector={shown}
+            etag={etag}
+            isSaved={hasSavedTypes}
+            onSaved={() => {
+              setSavedTypes(true)
+              connector.reload()
+            }}
+          />
           <Section
             title={t('objects')}
             actions={

@@ -13,14 +13,8 @@ import { useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
 import { type CollectionHead, HeadFields, useUnsaved } from './collection-form.tsx'
-import {
-  type EditedPolicy,
-  editedPolicy,
-  isPolicyComplete,
-  NEW_POLICY,
-  policyDto,
-  readPolicyNames,
-} from './join-policy.ts'
+import { type EditedPolicy, editedPolicy, isPolicyComplete, NEW_POLICY, policyDto } from './edited-policy.ts'
+import { readPolicyNames } from './join-policy.ts'
 import { PolicyFields } from './policy-fields.tsx'
 
 const JOINABLE = '/collections-joinable/beta'
@@ -136,6 +130,7 @@ function differences(head: CollectionHead, policy: EditedPolicy, theirs: Stored)
     { head: t('description'), mine: head.description, theirs: other.description },
     { head: t('whoCanJoin'), mine: eligibilityText(policy), theirs: eligibilityText(theirs.policy) },
     { head: t('approval'), mine: gatesText(policy), theirs: gatesText(theirs.policy) },
+    { head: t('maxDays'), mine: policy.maxDays, theirs: theirs.policy.maxDays },
   ])
 }
 
@@ -143,11 +138,12 @@ function eligibilityText({ joinableBy }: EditedPolicy): string {
   return joinableBy.length === 0 ? t('everybodyCanJoin') : joinableBy.map(({ name }) => name).join(', ')
 }
 
-function gatesText({ isApprovalRequired, gates }: EditedPolicy): string {
+function gatesText({ isApprovalRequired, gates, isReasonNeeded }: EditedPolicy): string {
   if (!isApprovalRequired) return t('noApproval')
-  return gates
-    .map(({ type, approvers }) => [t(`gate${type}`), ...approvers.map(({ name }) => name)].join(': '))
-    .join('; ')
+  const texts = gates.map(({ type, approvers }) => {
+    return [t(`gate${type}`), ...approvers.map(({ name }) => name)].join(': ')
+  })
+  return [...texts, ...(isReasonNeeded ? [t('rejectionNeedsReason')] : [])].join('; ')
 }
 
 /** What the editor does not show is kept. @returns The id of the collection. */

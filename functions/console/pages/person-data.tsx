@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { IdentitySource } from '../../../shared/domain/connectors/read-sources.ts'
+import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import { CardList } from '../components/card-list.tsx'
 import { Badge, OptionalText } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { coreAttributeText } from '../condition/attribute-text.ts'
-import { IDENTITIES, type Position, textOf } from '../core-objects.ts'
-import { compareByLocale, t } from '../language/texts.ts'
+import { IDENTITIES, type Position, referenceId, textOf } from '../core-objects.ts'
+import { compareByLocale, dayText, t } from '../language/texts.ts'
+import { mainPositionText } from '../main-position.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 
@@ -21,8 +23,16 @@ export function PositionsSection({ positions }: { readonly positions: readonly P
         columns={[
           { head: t('title'), sortBy: ({ title }) => title, cell: ({ title }) => <OptionalText value={title} /> },
           { head: t('orgUnit'), sortBy: ({ unit }) => unit, cell: ({ unit }) => <OptionalText value={unit} /> },
-          { head: t('fromDay'), sortBy: ({ from }) => from, cell: ({ from }) => <OptionalText value={from} /> },
-          { head: t('untilDay'), sortBy: ({ until }) => until, cell: ({ until }) => <OptionalText value={until} /> },
+          {
+            head: t('fromDay'),
+            sortBy: ({ from }) => from,
+            cell: ({ from }) => <OptionalText value={from && dayText(from)} />,
+          },
+          {
+            head: t('untilDay'),
+            sortBy: ({ until }) => until,
+            cell: ({ until }) => <OptionalText value={until && dayText(until)} />,
+          },
         ]}
       />
     </Section>
@@ -34,11 +44,13 @@ type AttributeRow = {
   readonly sources: readonly { readonly name: string; readonly value: string; readonly isUsed: boolean }[]
 }
 
+type SourcesProps = { readonly core: CoreObjectDto; readonly positions: readonly Position[] }
+
 /** What each source says of each attribute, which of them the person has, and why the sources are one person. */
-export function SourcesSection({ id }: { readonly id: string }) {
+export function SourcesSection({ core, positions }: SourcesProps) {
   const { api } = useConsole()
-  const sources = useResource(id, async () => {
-    return (await api.send<IdentitySource[]>('GET', `${IDENTITIES}/${id}/sources`)).data
+  const sources = useResource(core.id, async () => {
+    return (await api.send<IdentitySource[]>('GET', `${IDENTITIES}/${core.id}/sources`)).data
   })
   return (
     <Section title={t('attributesAndSources')}>
@@ -55,7 +67,7 @@ export function SourcesSection({ id }: { readonly id: string }) {
                 </li>
               ))}
             </ul>
-            <AttributeTable rows={attributeRows(all)} />
+            <AttributeTable rows={attributeRows(all, { core, positions })} />
           </>
         )}
       </Loaded>
@@ -114,16 +126,27 @@ function AttributeName({ name }: { readonly name: string }) {
   )
 }
 
-function attributeRows(sources: readonly IdentitySource[]): AttributeRow[] {
+function attributeRows(sources: readonly IdentitySource[], person: SourcesProps): AttributeRow[] {
   const names = [...new Set(sources.flatMap(({ attributes }) => Object.keys(attributes)))]
   return names
     .sort((left, right) => compareByLocale(coreAttributeText(left), coreAttributeText(right)))
     .map((name) => ({
       name,
-      sources: sources.flatMap(({ connectorName, attributes, used }) =>
-        name in attributes
-          ? [{ name: connectorName, value: textOf(attributes[name]) ?? '', isUsed: used.includes(name) }]
-          : [],
-      ),
+      sources: sources.flatMap(({ connectorName, attributes, used }) => {
+        if (!(name in attributes)) return []
+        const isUsed = used.includes(name)
+        return [{ name: connectorName, value: valueText(attributes[name], isUsed, person), isUsed }]
+      }),
     }))
+}
+
+/** The only references of people are those to their main positions. */
+function valueText(value: unknown, isUsed: boolean, { core, positions }: SourcesProps): string {
+  if (typeof value === 'boolean') return t(value ? 'yes' : 'no')
+  if (!isReference(value)) return textOf(value) ?? ''
+  return mainPositionText(value.externalId, isUsed ? referenceId(core.primaryRelationship) : undefined, positions)
+}
+
+function isReference(value: unknown): value is { readonly externalId: string } {
+  return typeof value === 'object' && value !== null && 'externalId' in value
 }

@@ -49,7 +49,7 @@ export function PersonView({ parameters: { id = '' } }: { readonly parameters: {
           {managesCollections && <WhyNotSection id={id} name={name} />}
           {(managesCollections || isCoreAdministrator(me)) && <TimelineSection id={id} positionIds={positionIds} />}
           {readsCore && <PositionsSection positions={positions} />}
-          {isCoreAdministrator(me) && <SourcesSection id={id} />}
+          {isCoreAdministrator(me) && core !== undefined && <SourcesSection core={core} positions={positions} />}
         </Page>
       )}
     </Loaded>

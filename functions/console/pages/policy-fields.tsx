@@ -1,12 +1,12 @@
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
-import { Choice } from '../components/fields.tsx'
+import { Choice, TextField } from '../components/fields.tsx'
 import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
 import { Order } from '../components/order.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
 import { collectionsNamed, searchPeople } from '../object-names.ts'
 import { useConsole } from '../session.ts'
-import type { EditedGate, EditedPolicy } from './join-policy.ts'
+import type { EditedGate, EditedPolicy } from './edited-policy.ts'
 
 type PolicyFieldsProps = {
   readonly policy: EditedPolicy
@@ -18,7 +18,7 @@ const GATE_TYPES = ['Manager', 'Identity', 'Collection'] as const
 
 /** Who can ask to join, and the gates that a request passes. */
 export function PolicyFields({ policy, collections, onChange }: PolicyFieldsProps) {
-  const { isApprovalRequired, gates, joinableBy } = policy
+  const { isApprovalRequired, gates, joinableBy, isReasonNeeded, maxDays } = policy
   return (
     <>
       <Section title={t('whoCanJoin')}>
@@ -31,6 +31,15 @@ export function PolicyFields({ policy, collections, onChange }: PolicyFieldsProp
           search={async (text) => collectionsNamed(collections, text)}
           onPick={(item) => onChange({ ...policy, joinableBy: [...joinableBy, item] })}
         />
+        <div class="narrow">
+          <TextField
+            label={t('maxDays')}
+            type="number"
+            value={maxDays}
+            onInput={(days) => onChange({ ...policy, maxDays: days })}
+            hint={t('maxDaysHint')}
+          />
+        </div>
       </Section>
       <Section title={t('approval')}>
         <label class="check">
@@ -42,11 +51,21 @@ export function PolicyFields({ policy, collections, onChange }: PolicyFieldsProp
           {t('approvalRequired')}
         </label>
         {isApprovalRequired && (
-          <GateFields
-            gates={gates}
-            collections={collections}
-            onChange={(next) => onChange({ ...policy, gates: next })}
-          />
+          <>
+            <GateFields
+              gates={gates}
+              collections={collections}
+              onChange={(next) => onChange({ ...policy, gates: next })}
+            />
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={isReasonNeeded}
+                onChange={(event) => onChange({ ...policy, isReasonNeeded: event.currentTarget.checked })}
+              />
+              {t('rejectionNeedsReason')}
+            </label>
+          </>
         )}
       </Section>
     </>
@@ -64,7 +83,7 @@ function GateFields({ gates, collections, onChange }: GateFieldsProps) {
   const hasManager = gates.some(({ type }) => type === 'Manager')
   const add = () => {
     const key = Math.max(-1, ...gates.map((gate) => gate.key)) + 1
-    onChange([...gates, { key, type: hasManager ? 'Identity' : 'Manager', approvers: [] }])
+    onChange([...gates, { key, type: hasManager ? 'Identity' : 'Manager', approvers: [], kept: {} }])
   }
   const move = (index: number, by: -1 | 1) => {
     const [moved, other] = [gates[index], gates[index + by]]

@@ -3,7 +3,8 @@ import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
-import { type JoinPolicyWire, readPolicyNames } from './join-policy.ts'
+import type { JoinPolicyWire } from './edited-policy.ts'
+import { readPolicyNames } from './join-policy.ts'
 
 type PolicyProps = { readonly policy: JoinPolicyWire }
 
@@ -19,7 +20,7 @@ export function PolicySection(props: PolicyProps) {
 export function PolicyText({ policy }: PolicyProps) {
   const { api } = useConsole()
   const names = useResource(JSON.stringify(policy), (signal) => readPolicyNames(policy, api, signal))
-  const { approvalRequired, approvalGates, joinableBy } = policy
+  const { approvalRequired, approvalGates, joinableBy, maxDays, rejectionNeedsReason } = policy
   return (
     <Loaded resource={names}>
       {(nameOf) => (
@@ -46,6 +47,8 @@ export function PolicyText({ policy }: PolicyProps) {
           ) : (
             <p>{t('noApproval')}</p>
           )}
+          {approvalRequired && rejectionNeedsReason && <p>{t('rejectionNeedsReason')}</p>}
+          {maxDays !== undefined && <p>{t('lastsDays', { count: maxDays })}</p>}
         </>
       )}
     </Loaded>

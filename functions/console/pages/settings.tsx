@@ -113,7 +113,7 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
           />
           {t('guardEnabled')}
         </label>
-        <div class="narrow condition">
+        <div class="narrow picked">
           <TextField
             label={t('guardPercent')}
             type="number"

@@ -235,7 +235,17 @@ const CHANGE_PLAN: ChangePlan = {
   planId: 'p1_Vb0hZqLwX2sYk5mJt8cRr3nUe7aGdQfO1iPxS9vTzAw',
   expiresAt: UPDATED_AT,
   collections: [{ collectionId: CRITERIA_COLLECTION_ID, name: 'Nurses', added: 3, removed: 40 }],
-  links: [{ linkId: LINK_ID, directoryGroupId: GROUP_ID, toAdd: 3, toRemove: 38, pausedRemovals: 0, wouldHold: true }],
+  links: [
+    {
+      linkId: LINK_ID,
+      directoryGroupId: GROUP_ID,
+      toAdd: 3,
+      toRemove: 38,
+      pausedRemovals: 0,
+      pausedBy: null,
+      wouldHold: true,
+    },
+  ],
   requests: { becomeEligible: 3, loseEligibility: 1 },
   warnings: [
     {

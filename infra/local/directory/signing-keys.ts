@@ -52,11 +52,19 @@ export function signingKeys(archive: KeyArchive): SigningKeys {
   }
 }
 
+/** The keys that this process has made: its directories share them. */
+const madeKeys = new Map<KeyName, string>()
+
 function made(archive: KeyArchive, name: KeyName): string {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const pem = madeKeys.get(name) ?? newKey()
+  madeKeys.set(name, pem)
   archive.write(name, pem)
   return pem
+}
+
+function newKey(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
 function fromPem(pem: string): SigningKey {

@@ -1,6 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import { LRUCache } from 'lru-cache'
 import type { AccountHolder, AccountHolders } from '../../domain/group-links/removal-plan.ts'
+import { upToEntries } from '../../kernel/cache-size.ts'
 import { chunk } from '../../kernel/chunk.ts'
 import { queryAll, sqlParameters } from '../documents.ts'
 
@@ -40,7 +41,7 @@ export function cosmosAccountHolders(coreObjects: Container): AccountHolders {
         "WHERE c.objectType = 'identity' AND c.deleted = false AND ARRAY_CONTAINS(@identityIds, c.id)",
       parameters: sqlParameters({ identityIds }),
     })
-  const known = new LRUCache<string, FoundName>({ max: NAMES_KEPT_COUNT, ttl: NAMES_KEPT_MS })
+  const known = new LRUCache<string, FoundName>({ ...upToEntries(NAMES_KEPT_COUNT), ttl: NAMES_KEPT_MS })
   return {
     async namesOf(tenantId, identityIds) {
       const keyOf = (identityId: string) => `${tenantId}:${identityId}`

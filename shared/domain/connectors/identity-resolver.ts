@@ -31,6 +31,8 @@ type IdentityResolverDependencies = {
 export class IdentityResolver {
   readonly #deps: IdentityResolverDependencies
   readonly #index: IdentityIndex
+  /** Identities that decisions so far have moved from the core object that is derived from their id. */
+  readonly #left = new Set<string>()
 
   constructor(identities: Iterable<ConnectorObject>, deps: IdentityResolverDependencies) {
     this.#deps = deps
@@ -124,13 +126,13 @@ export class IdentityResolver {
       return { person, kept }
     })
     const changed = assignments.flatMap(({ person, kept }) =>
-      this.#move(person, kept ?? this.#newCoreObject(person[0] as Identity, returning)),
+      this.#move(person, kept ?? this.#newCoreObject(person[0] as Identity)),
     )
     // An identity that belongs to no person stays where it is, unless others carry that core object.
     for (const identity of unmatched) {
       const { coreObjectId } = identity
       const isFree = coreObjectId !== undefined && !this.#isCarried(coreObjectId)
-      changed.push(...this.#move([identity], isFree ? coreObjectId : this.#newCoreObject(identity, returning)))
+      changed.push(...this.#move([identity], isFree ? coreObjectId : this.#newCoreObject(identity)))
     }
     const followers = [...carried].flatMap(([coreObjectId, carriers]) => this.#follow(coreObjectId, carriers))
     const marked = this.#markConflicts(identities, conflicts)
@@ -175,9 +177,9 @@ export class IdentityResolver {
 
   /** Assigns the person to a core object. @returns The identities that move. */
   #move(person: readonly Identity[], coreObjectId: string): ConnectorObject[] {
-    const moved = person
-      .filter((identity) => identity.coreObjectId !== coreObjectId)
-      .map((identity) => ({ ...identity, coreObjectId }))
+    const moving = person.filter((identity) => identity.coreObjectId !== coreObjectId)
+    for (const { id, coreObjectId: left } of moving) if (left === this.#deps.ownCoreObjectId(id)) this.#left.add(id)
+    const moved = moving.map((identity) => ({ ...identity, coreObjectId }))
     for (const identity of moved) this.#index.put(identity)
     return moved
   }
@@ -228,12 +230,12 @@ export class IdentityResolver {
 
   /**
    * Returns the core object derived from the identity's id, or a new one when another identity claims that, or may have
-   * had it under this name, or when others went on with it while the identity was deleted: memberships of that one can
-   * still be on their way to them.
+   * had it under this name, or when the identity has left it: others may have gone on with it, and their memberships can
+   * still be on their way to where they are now.
    */
-  #newCoreObject({ id, formerIds, formerCoreObjectIds }: Identity, returning: string | undefined): string {
+  #newCoreObject({ id, formerIds, formerCoreObjectIds }: Identity): string {
     const own = this.#deps.ownCoreObjectId(id)
-    const isLeft = id === returning && formerCoreObjectIds?.includes(own)
+    const isLeft = this.#left.has(id) || formerCoreObjectIds?.includes(own)
     return formerIds === undefined && !isLeft && this.#index.claiming(own).length === 0 ? own : this.#deps.newId()
   }
 }

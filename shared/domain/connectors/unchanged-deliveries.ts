@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upToEntries } from '../../kernel/cache-size.ts'
 import type { ConnectorObjectStore } from './connector-object.ts'
 
 /** The time of the last delivery can be too old by so much while all delivered data are as stored. */
@@ -16,11 +17,7 @@ type Options = {
  */
 export class UnchangedDeliveries {
   readonly #options: Options
-  /** Its memory grows with its entries, which `max` would allocate at once. */
-  readonly #recordedAtMs = new LRUCache<string, number>({
-    maxSize: CONNECTORS_REMEMBERED_COUNT,
-    sizeCalculation: () => 1,
-  })
+  readonly #recordedAtMs = new LRUCache<string, number>(upToEntries(CONNECTORS_REMEMBERED_COUNT))
 
   constructor(options: Options) {
     this.#options = options

@@ -15,7 +15,7 @@ const PausingMember = Closed({
 })
 type PausingMember = Static<typeof PausingMember>
 
-/** Why no member is removed from the group of a link, as shown with the link. */
+/** Why no member is removed from the group of a link, as shown with the link and in plans. */
 export const PausedByDto = Closed({
   reason: Described(
     OneOf(['MembersWithoutAccount', 'AccountsUnknown']),
@@ -25,7 +25,7 @@ export const PausedByDto = Closed({
   count: Described(Type.Integer({ minimum: 1 }), 'Number of these members, for both reasons together.'),
   members: Described(
     Type.Array(PausingMember, { maxItems: PAUSING_SHOWN_COUNT }),
-    `The members, at most ${PAUSING_SHOWN_COUNT}, as the last sync found them.`,
+    `The members, at most ${PAUSING_SHOWN_COUNT}: of a link as the last sync found them, of a plan as it would leave them.`,
   ),
 })
 export type PausedByDto = Static<typeof PausedByDto>

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upToEntries } from '../../kernel/cache-size.ts'
 import { type TimeZone, timeZoneOf } from '../../kernel/time-zone.ts'
 import type { CustomTypes } from '../core/custom-types.ts'
 import type { RowSettingsSource, TimeZoneSource } from '../tenant-index/row-settings.ts'
@@ -26,7 +27,7 @@ export function withRowSettings<Store extends Pick<LinkSettingsStore, 'find' | '
   elapsedMs: () => number,
 ): { readonly store: Store; readonly rowSettings: ForgettableRowSettings } {
   const options = {
-    max: TENANTS_CACHED_COUNT,
+    ...upToEntries(TENANTS_CACHED_COUNT),
     ttl: ROW_SETTINGS_CACHED_MS,
     ttlResolution: 0,
     perf: { now: elapsedMs },

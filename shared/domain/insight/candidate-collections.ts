@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upToEntries } from '../../kernel/cache-size.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
@@ -32,7 +33,7 @@ const CONDITIONS_KEPT_COUNT = 5000
  */
 export class CandidateCollections {
   readonly #deps: CandidateDependencies
-  readonly #conditions = new LRUCache<string, CachedCondition>({ max: CONDITIONS_KEPT_COUNT })
+  readonly #conditions = new LRUCache<string, CachedCondition>(upToEntries(CONDITIONS_KEPT_COUNT))
   readonly #lists = new LRUCache<string, { readonly list: readonly Collection[]; readonly definitions: object }>({
     max: TENANTS_KEPT_COUNT,
   })

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp } from '../../kernel/timestamp.ts'
 import { PROOF_CODES, PROOF_CODES_TEXT } from '../collections/condition-warnings.ts'
+import { PausedByDto } from '../group-links/removal-pause.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -24,6 +25,10 @@ const PlannedLink = Closed({
   pausedRemovals: Described(
     Count,
     'Number of accounts that stay in the group because members without an account pause the removals of the link.',
+  ),
+  pausedBy: Described(
+    Nullable(PausedByDto),
+    'The members that would pause the removals; null when `pausedRemovals` is 0.',
   ),
   wouldHold: Described(
     Type.Boolean(),

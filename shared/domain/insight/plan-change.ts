@@ -77,12 +77,13 @@ async function planOf(change: PlannedChange, caller: Caller, deps: PlanDependenc
       added,
       removed,
     })),
-    links: effect.links.map(({ link, toAdd, toRemove, pausedRemovals, wouldHold }) => ({
+    links: effect.links.map(({ link, toAdd, toRemove, pausedRemovals, pausedBy, wouldHold }) => ({
       linkId: link.id,
       directoryGroupId: link.directoryGroupId,
       toAdd,
       toRemove,
       pausedRemovals,
+      pausedBy: pausedRemovals === 0 ? null : pausedBy,
       wouldHold,
     })),
     requests: {

@@ -4,6 +4,7 @@ import { conditionWarningsTask } from '../collections/condition-warnings.ts'
 import { objectTypeOf } from '../collections/live-members.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import { missingValuesTask } from '../criteria/missing-values.ts'
+import type { PausedByDto } from '../group-links/removal-pause.ts'
 import { countBits } from '../tenant-index/rows/bitmap.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { PlanWarning } from './change-plan.ts'
@@ -59,11 +60,17 @@ function extentWarnings(matchedCount: number, objectCount: number): PlanWarning[
   return [{ code: 'MatchesEverybody', message: 'The condition matches every object of its type', target: ROOT }]
 }
 
-function pauseWarning({ link, pausedRemovals, pause: { count, named } }: LinkEffect): PlanWarning {
-  const more = count > named.length ? ` and ${count - named.length} more` : ''
-  const why = `${count} members have no directory account: ${named.join(', ')}${more}`
+function pauseWarning({ link, pausedRemovals, pausedBy }: LinkEffect): PlanWarning {
+  const { count, members } = pausedBy ?? { count: 0, members: [] }
+  const more = count > members.length ? ` and ${count - members.length} more` : ''
+  const why = `${count} members have no directory account: ${members.map(memberText).join(', ')}${more}`
   const message = `${pausedRemovals} accounts would stay in ${groupOf(link)}, because ${why}`
   return { code: 'RemovalsPaused', message, target: ROOT }
+}
+
+function memberText({ identityId, displayName, directoryObjectId }: PausedByDto['members'][number]): string {
+  if (directoryObjectId !== null) return `account ${directoryObjectId}`
+  return identityId === null ? 'a position without an identity' : `${displayName ?? 'unnamed'} (${identityId})`
 }
 
 function groupOf({ directoryGroupDisplayName, directoryGroupId, id }: LinkEffect['link']): string {

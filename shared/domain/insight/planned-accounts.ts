@@ -2,6 +2,7 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { CORE_TYPE, type RowObjectType } from '../criteria/collection-members.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { RemovalGuard } from '../group-links/link-settings.ts'
+import type { PausedByDto } from '../group-links/removal-pause.ts'
 import { removedRecently } from '../sync/recorded-writes.ts'
 import { removalHold } from '../sync/removal-guard.ts'
 import {
@@ -18,7 +19,7 @@ import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { SetFingerprints } from '../tenant-index/rows/set-fingerprints.ts'
 import type { TextDictionary } from '../tenant-index/rows/text-dictionary.ts'
 import type { MembersOfBoth } from './planned-members.ts'
-import { type PlannedPause, plannedPause, slotsWithoutAccount } from './planned-pause.ts'
+import { plannedPause, slotsWithoutAccount } from './planned-pause.ts'
 
 /** The identities behind the members of a collection: the members, their holders, or those with a position in them. */
 export function identitiesBehind(objectType: RowObjectType, members: Bitmap, rows: RowSnapshot): Bitmap {
@@ -42,7 +43,8 @@ export type LinkEffect = {
   readonly toRemove: number
   /** Accounts that stay in the group because removals are paused. */
   readonly pausedRemovals: number
-  readonly pause: PlannedPause
+  /** The members that pause removals; null when none do. */
+  readonly pausedBy: PausedByDto | null
   readonly wouldHold: boolean
   /** Equal for equal sets of accounts. */
   readonly fingerprint: string
@@ -77,8 +79,8 @@ export class PlannedAccounts {
     const isEmpty = countBits(members.after) === 0
     const without = yield* slotsWithoutAccount(objectType, members.after, this.#rows)
     for (const link of links) {
-      const pause = plannedPause(link.link, without, after, { rows: this.#rows, dictionary: this.#dictionary })
-      const effect = yield* this.#effectOn(link, { before, after }, { isEmpty, pause })
+      const pausedBy = plannedPause(link.link, without, after, { rows: this.#rows, dictionary: this.#dictionary })
+      const effect = yield* this.#effectOn(link, { before, after }, { isEmpty, pausedBy })
       if (effect.toAdd + effect.toRemove + effect.pausedRemovals > 0) effects.push(effect)
     }
     return effects
@@ -105,18 +107,18 @@ export class PlannedAccounts {
   *#effectOn(
     { link, held }: LinkToPlan,
     accounts: MembersOfBoth,
-    { isEmpty, pause }: { readonly isEmpty: boolean; readonly pause: PlannedPause },
+    { isEmpty, pausedBy }: { readonly isEmpty: boolean; readonly pausedBy: PausedByDto | null },
   ): Task<LinkEffect> {
     const { added, removed } = this.differenceOf({ link, held }, accounts)
     const [toAdd, removedCount] = [countBits(added), countBits(removed)]
-    const isPaused = pause.count > 0
+    const isPaused = pausedBy !== null
     const toRemove = isPaused ? 0 : removedCount
     const stillHeld = [...held].filter((account) => !hasBit(accounts.after, this.#dictionary.codeOf(account)))
     const due = this.#dueAccounts(removed, toRemove, stillHeld)
     const isHeld = toRemove > 0 && this.#isHeld(link, due, { isEmpty, userCount: countBits(accounts.before) })
     const fingerprint = `${yield* this.#fingerprints.of(added)} ${yield* this.#fingerprints.of(removed)}`
     const pausedRemovals = isPaused ? removedCount : 0
-    return { link, toAdd, toRemove, pausedRemovals, pause, wouldHold: isHeld, fingerprint }
+    return { link, toAdd, toRemove, pausedRemovals, pausedBy, wouldHold: isHeld, fingerprint }
   }
 
   /** The removed accounts together with those that are held already and remain due. */

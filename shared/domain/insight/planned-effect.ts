@@ -71,8 +71,8 @@ export function effectParts({ objectType, definition }: Collection, effect: Plan
     JSON.stringify({ objectType, definition }),
     ...effect.collections.map(({ collection, fingerprint }) => `collection ${collection.id} ${fingerprint}`).sort(),
     ...effect.links
-      .map(({ link, wouldHold, pause, fingerprint }) => {
-        const paused = pause.count > 0 ? ' paused' : ''
+      .map(({ link, wouldHold, pausedBy, fingerprint }) => {
+        const paused = pausedBy === null ? '' : ' paused'
         return `link ${link.id} ${link.directoryGroupId} ${wouldHold} ${fingerprint}${paused}`
       })
       .sort(),

@@ -1,19 +1,13 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { RowObjectType } from '../criteria/collection-members.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
+import type { PausedByDto } from '../group-links/removal-pause.ts'
 import { type Bitmap, hasBit } from '../tenant-index/rows/bitmap.ts'
 import { slotsIn } from '../tenant-index/rows/column.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { TextDictionary } from '../tenant-index/rows/text-dictionary.ts'
 
-/** Members that would keep a link from removing anybody. */
-export type PlannedPause = {
-  readonly count: number
-  /** Names and ids of the first of them. */
-  readonly named: readonly string[]
-}
-
-/** Members that a warning names. */
+/** Members that a plan names. */
 const NAMED_COUNT = 20
 
 /** Takes a millisecond. */
@@ -36,7 +30,7 @@ export function* slotsWithoutAccount(objectType: RowObjectType, members: Bitmap,
 
 /**
  * Which members pause the removals of a link, as a sync counts them: without an account or with one that the last job
- * could not add, unless the link accepts them.
+ * could not add, unless the link accepts them. Null when none do.
  * @param accounts Codes of the accounts of all members.
  */
 export function plannedPause(
@@ -44,7 +38,7 @@ export function plannedPause(
   without: readonly number[],
   accounts: Bitmap,
   { rows, dictionary }: { readonly rows: RowSnapshot; readonly dictionary: TextDictionary },
-): PlannedPause {
+): PausedByDto | null {
   const { ids } = rows.tables.identity
   const account = rows.tables.identity.column('directoryObjectId')
   const accepted = new Set(acceptedWithoutAccount.map((id) => ids.codeOf(id)).filter((slot) => slot !== 0))
@@ -54,11 +48,19 @@ export function plannedPause(
     const code = dictionary.codeOf(account)
     return code !== 0 && hasBit(accounts, code) && !acceptedAccounts.has(code)
   })
-  const nameOf = (slot: number): string => {
-    if (slot === 0) return 'a position without an identity'
-    const id = ids.idOf(slot)
-    return `${rows.textOf('identity', 'displayName', id) ?? 'unnamed'} (${id})`
+  const count = counted.length + unknown.length
+  if (count === 0) return null
+  const members = [
+    ...counted.slice(0, NAMED_COUNT).map((slot) => {
+      const identityId = slot === 0 ? null : ids.idOf(slot)
+      const displayName = identityId === null ? null : (rows.textOf('identity', 'displayName', identityId) ?? null)
+      return { identityId, displayName, directoryObjectId: null }
+    }),
+    ...unknown.map((directoryObjectId) => ({ identityId: null, displayName: null, directoryObjectId })),
+  ]
+  return {
+    reason: counted.length > 0 ? 'MembersWithoutAccount' : 'AccountsUnknown',
+    count,
+    members: members.slice(0, NAMED_COUNT),
   }
-  const named = [...counted.slice(0, NAMED_COUNT).map(nameOf), ...unknown.map((account) => `account ${account}`)]
-  return { count: counted.length + unknown.length, named: named.slice(0, NAMED_COUNT) }
 }

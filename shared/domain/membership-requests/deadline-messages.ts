@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upToEntries } from '../../kernel/cache-size.ts'
 import { enqueueDeadline } from '../../kernel/enqueue-messages.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
@@ -59,7 +60,7 @@ export function withDeadlineMessages<Store extends Pick<RequestStore, 'save'>>(
   requests: Store,
   deps: Dependencies,
 ): Store {
-  const sent = new LRUCache<string, true>({ max: SENT_COUNT })
+  const sent = new LRUCache<string, true>(upToEntries(SENT_COUNT))
   return {
     ...requests,
     async save(saved) {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upToEntries } from '../../kernel/cache-size.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import {
   type CachedCondition,
@@ -41,7 +42,7 @@ const CONDITIONS_KEPT_COUNT = 5000
  * and reading them would take a read per collection.
  */
 export function liveMembershipResolver(deps: LiveDependencies): MembershipResolver {
-  const conditions = new LRUCache<string, CachedCondition>({ max: CONDITIONS_KEPT_COUNT })
+  const conditions = new LRUCache<string, CachedCondition>(upToEntries(CONDITIONS_KEPT_COUNT))
   return {
     async collectionsOf(tenantId, identityId, collectionIds, orgChart) {
       if (collectionIds.length === 0) return new Set()

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upToEntries } from '../../kernel/cache-size.ts'
 import { TokenBucket } from '../../kernel/token-bucket.ts'
 import type { Directory, WriteOutcome } from '../group-links/directory.ts'
 import type { SyncStep } from './plan-sync.ts'
@@ -44,7 +45,7 @@ const MAX_TENANTS_COUNT = 10_000
 export function instanceWriteBudget({ writesPerTenant, writesTotal, elapsedMs }: WriteBudgetOptions): WriteBudget {
   const ofTenant = { capacityCount: Math.max(1, writesPerTenant * TENANT_SHARE), refillMs: TENANT_REFILL_MS }
   const ofAll = { capacityCount: Math.max(1, writesTotal * TOTAL_SHARE), refillMs: TOTAL_REFILL_MS }
-  const buckets = new LRUCache<string, TokenBucket>({ max: MAX_TENANTS_COUNT })
+  const buckets = new LRUCache<string, TokenBucket>(upToEntries(MAX_TENANTS_COUNT))
   const total = new TokenBucket(ofAll, elapsedMs())
   const bucketOf = (tenantId: string): TokenBucket => {
     const bucket = buckets.get(tenantId) ?? new TokenBucket(ofTenant, elapsedMs())

@@ -103,6 +103,33 @@ describe('A supplementing identity that finds no person', () => {
   })
 })
 
+describe('An identity that is alone again', () => {
+  const together = stored('middle b', { nin: '1' }, 'own of youngest c')
+  const core = ({ id, coreObjectId }: ConnectorObject) => [id, coreObjectId]
+
+  it('does not take the core object that it has left to others, who leave it now', () => {
+    const left = { ...stored('youngest c', { nin: '2' }, 'of a'), formerCoreObjectIds: ['own of youngest c'] }
+    const resolver = resolverOf(stored('oldest a', { nin: '2' }, 'of a'), together, left)
+    const { coreObjectId, movers } = resolver.place(written('oldest a', { nin: '1' }))
+    assert.equal(coreObjectId, 'of a')
+    assert.deepEqual(movers.map(core), [
+      ['middle b', 'of a'],
+      ['youngest c', 'new'],
+    ])
+  })
+
+  it('does not take it either when an earlier write of the batch has made it leave', () => {
+    const alone = stored('youngest c', { nin: '1' }, 'own of youngest c')
+    const resolver = resolverOf(stored('oldest a', { nin: '2' }, 'of a'), together, alone)
+    assert.equal(resolver.place(written('youngest c', { nin: '2' })).coreObjectId, 'of a')
+    const { movers } = resolver.place(written('oldest a', { nin: '1' }))
+    assert.deepEqual(movers.map(core), [
+      ['middle b', 'of a'],
+      ['youngest c', 'new'],
+    ])
+  })
+})
+
 describe('A deleted identity', () => {
   const deleted = stored('youngest d', { nin: '3' }, 'of a', DELETED_AT_MS)
 

@@ -6,7 +6,7 @@ import { faults } from './joinable-world.ts'
 import { openMortalTenant } from './mortal-tenant.ts'
 
 /** A tenant slows down as it gets more collections and people. */
-const RUNS_PER_WORLD_COUNT = 100
+const RUNS_PER_WORLD_COUNT = 10
 
 /**
  * Compares requests of random policies, people, deputies and times with the model, also when processes are killed.

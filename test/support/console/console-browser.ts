@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../journeys/started-environment.ts'
+import { isHeadlessShell } from '../local/headless-browser.ts'
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
@@ -25,16 +26,20 @@ export type ConsoleWorld = {
   close(): Promise<void>
 }
 
-type Cookies = NonNullable<BrowserContextOptions['storageState']>
+type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
+
+/** In each window, Chromium renders two pages for its address bar. The headless shell has neither. */
+const WITHOUT_ADDRESS_BAR = '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup'
 
 /** @param variables of the environment, for example the number of people. */
 export async function openConsoleWorld(
   executablePath: string,
   variables: Record<string, string> = { DEMO_IDENTITIES: '60' },
 ): Promise<ConsoleWorld> {
+  const added = isHeadlessShell(executablePath) ? [] : [WITHOUT_ADDRESS_BAR]
   const [environment, browser] = await Promise.all([
     startedEnvironment(newDataFolder(), variables),
-    chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] }),
+    chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', ...added] }),
   ])
   const tenant = environment.demo.tenants[0]
   /** A person signs in once. Later pages have the session of the authority. */
@@ -49,14 +54,15 @@ export async function openConsoleWorld(
     environment,
     async openAs(person, path = '', options = {}) {
       const session = sessions.get(person)
-      const page = await newPage(browser, { ...options, ...(session === undefined ? {} : { storageState: session }) })
+      const page = await newPage(browser, options, session)
       await page.goto(`${environment.apiUrl}/console${path}`)
       if (session === undefined) {
         await page.getByRole('button', { name: /^(Sign in|Logg inn)$/ }).click()
         await choosePerson(page, environment, person)
       }
       await page.getByRole('banner').waitFor()
-      sessions.set(person, await page.context().storageState())
+      // The state with its storage would take one more page for each origin.
+      if (session === undefined) sessions.set(person, await page.context().cookies())
       return page
     },
     async call<Data>(person: string, method: string, path: string, body?: object) {
@@ -96,8 +102,9 @@ export async function choosePerson(page: Page, { demo }: StartedEnvironment, per
   await page.getByText(username, { exact: true }).click()
 }
 
-async function newPage(browser: Browser, options: BrowserContextOptions): Promise<ConsolePage> {
+async function newPage(browser: Browser, options: PageOptions, session: Cookies = []): Promise<ConsolePage> {
   const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
+  await context.addCookies(session)
   const page = await context.newPage()
   const reported: string[] = []
   const origins = new Set<string>()

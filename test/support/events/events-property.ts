@@ -5,11 +5,11 @@ import { enqueueEventSweeps } from '../../../shared/domain/events/sweep-events.t
 import type { MembershipRequest } from '../../../shared/domain/membership-requests/membership-request.ts'
 import { dispatcher } from '../../../shared/http/dispatch.ts'
 import { approvedBy, joinableWorld, OPEN, type Person } from '../api/joinable-world.ts'
-import { type LocalAccount, startLocalAccount } from '../contract/local-database.ts'
+import { directDatabase } from '../contract/direct-database.ts'
+import { type LocalAccount, startDirectAccount } from '../contract/local-database.ts'
 import { isTrouble, Life } from '../jobs/mortal-process.ts'
 import type { Received } from './described-events.ts'
 import { receiver, SUBSCRIPTIONS } from './event-world.ts'
-import { mortalContainers } from './mortal-containers.ts'
 
 const PERSON_COUNT = 3
 const INITIALS = ['A', 'B'] as const
@@ -63,8 +63,8 @@ async function runOf(steps: Steps): Promise<void> {
   let life = new Life()
   let account: LocalAccount | undefined
   const world = await joinableWorld(dispatcher, undefined, async (nowMs) => {
-    account = await startLocalAccount(nowMs)
-    return { ...account, container: mortalContainers(account.container, () => life) }
+    account = await startDirectAccount(nowMs)
+    return { ...account, container: directDatabase(account.cosmos, (call) => life.make(call)) }
   })
   const { sent, tenantId } = world
   let statuses: number[] = []
@@ -212,7 +212,7 @@ async function runOf(steps: Steps): Promise<void> {
     const { resources } = await world
       .container('requests')
       .items.query<MembershipRequest>("SELECT * FROM c WHERE c.type = 'request'", { partitionKey: tenantId })
-      .fetchAll()
+      .fetchNext()
     const types = { Requested: 'submitted', PendingApproval: 'waiting' } as Record<string, string>
     return resources.flatMap(({ id, lifecycle }) =>
       lifecycle.map(({ status, actorId, at }) =>

@@ -13,7 +13,7 @@ import {
 } from './several-instances.ts'
 
 /** Users of the test directory are enough for this many runs. */
-const RUNS_PER_WORLD_COUNT = 50
+const RUNS_PER_WORLD_COUNT = 15
 /** Accounts of people who are members of both groups all the time, beyond those of places. */
 const FIRST_STEADY_ACCOUNT = 2000
 const HOUR_MS = 3_600_000
@@ -304,7 +304,7 @@ export async function checkConvergence({
     positionsEnd || (!endsPosition(one) && !(met?.kind === 'interrupted' && endsPosition(met.by)))
   for (let from = 0; from < runs; from += RUNS_PER_WORLD_COUNT) {
     // A sweep finds what was written since an evaluation by the time of the database.
-    const world = await openAccountWorld({ databaseSharesClock: true })
+    const world = await openAccountWorld({ databaseSharesClock: true, isDirect: true })
     let run = 0
     try {
       const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {

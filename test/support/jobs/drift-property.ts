@@ -176,7 +176,7 @@ class DriftingGroup {
 export async function checkDrift({ runs, seed }: { readonly runs: number; readonly seed: number }): Promise<void> {
   for (let from = 0; from < runs; from += RUNS_PER_WORLD_COUNT) {
     // A sweep finds what was written since an evaluation by the time of the database.
-    const world = await openAccountWorld({ databaseSharesClock: true })
+    const world = await openAccountWorld({ databaseSharesClock: true, isDirect: true })
     let run = 0
     try {
       const property = fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 15 }), async (steps) => {

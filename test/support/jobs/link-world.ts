@@ -13,7 +13,7 @@ import type { DerivedState } from '../../../shared/domain/sync/restored-tenant.t
 import type { SyncDependencies } from '../../../shared/domain/sync/sync-dependencies.ts'
 import type { Message, MessageQueue } from '../../../shared/kernel/messages.ts'
 import { builtService } from '../api/built-service.ts'
-import { startLocalAccount } from '../contract/local-database.ts'
+import { startDirectAccount, startLocalAccount } from '../contract/local-database.ts'
 import { openDirectory, TENANT, type TestDirectory, testClock, user } from './link-directory.ts'
 import { type TestCollections, testCollections } from './test-collections.ts'
 
@@ -55,6 +55,8 @@ export type WorldOptions = Partial<DirectoryOptions> & {
   readonly sharesClock?: boolean
   /** The database has the clock of the service. Otherwise all its documents are as old as the test. */
   readonly databaseSharesClock?: boolean
+  /** The database is called without its SDK, for properties with many runs. */
+  readonly isDirect?: boolean
   /** Makes the ids of the service. Random by default. */
   readonly newId?: () => string
   /** The removal guard has its default settings. Otherwise it is off, because removals are not the subject. */
@@ -69,11 +71,14 @@ export async function openWorld({
   sharesClock = false,
   databaseSharesClock = false,
   isGuarded = false,
+  isDirect = false,
   newId = randomUUID,
   ...options
 }: WorldOptions = {}): Promise<LinkWorld> {
   const clock = testClock(sharesClock && databaseSharesClock ? START_MS : Date.now())
-  const { cosmos, container } = await startLocalAccount(databaseSharesClock ? clock.nowMs : undefined)
+  const { cosmos, container } = await (isDirect ? startDirectAccount : startLocalAccount)(
+    databaseSharesClock ? clock.nowMs : undefined,
+  )
   const testDirectory = await openDirectory(clock, { ...options, ...(sharesClock ? { nowMs: clock.nowMs } : {}) })
   const collections = testCollections()
   const { sentMessages, messageQueue } = recordedMessages(clock.nowMs)

@@ -9,9 +9,6 @@ import { guardedGroup } from './guarded-group.ts'
 import { type TestClock, testClock } from './link-directory.ts'
 import { Life } from './mortal-process.ts'
 
-/** Without the caches of tokens and callers, which take longer to make than a run takes. */
-const NO_CALLERS = { authenticate: () => Promise.reject(new Error('There are no callers')), admit: () => undefined }
-
 const MAX_MESSAGES_COUNT = 200
 
 /** A database with the messages and groups of all its tenants, and a process that meets no faults. */
@@ -40,7 +37,7 @@ export class MergeServers {
       enqueue: async (message: Message, { delayMs = 0 }) =>
         life.make(async () => void this.messages.push({ message, dueMs: nowMs() + delayMs })),
     }
-    const parts = { ...NO_CALLERS, nowMs, elapsedMs: nowMs, sleep, messageQueue, directory: this.#directory() }
+    const parts = { nowMs, elapsedMs: nowMs, sleep, messageQueue, directory: this.#directory() }
     return builtService(container, parts, { clockDifferenceS: 0 })
   }
 

@@ -1,4 +1,4 @@
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { setDefaultCACertificates } from 'node:tls'
 import { ClientSecretCredential } from '@azure/identity'
 import { Client } from '@microsoft/microsoft-graph-client'
 import {
@@ -120,8 +120,6 @@ export const SEED: DirectorySeed = {
   ],
 }
 
-const SYSTEM_AUTHORITIES = getCACertificates()
-
 /** Starts a directory that this process trusts. The caller closes it. */
 export async function openDirectory(options: Partial<DirectoryOptions> = {}): Promise<LocalDirectory> {
   const directory = await startDirectory({
@@ -137,7 +135,7 @@ export async function openDirectory(options: Partial<DirectoryOptions> = {}): Pr
 }
 
 export function trust(directory: LocalDirectory): void {
-  setDefaultCACertificates([...SYSTEM_AUTHORITIES, directory.caPem])
+  setDefaultCACertificates([directory.caPem])
 }
 
 export function credential(directory: LocalDirectory, clientId: string, secret: string, tenantId = TENANT) {

@@ -46,7 +46,8 @@ const nested = Array.from({ length: 8 }, (_, depth) => depth).reduce(
   (field, depth) => `${depth % 2 === 0 ? 'ToUpper' : 'ToLower'}(Substring(${field},0,90))`,
   'identityDisplayName',
 )
-const hostile = Array.from({ length: 500 }, (_, index) => {
+/** Near the limit of 128 KB. */
+const hostile = Array.from({ length: 425 }, (_, index) => {
   return { id: 'identityDisplayName', field: nested, operator: 'Contains', value: `nowhere ${index}` }
 })
 const preview = (conditions: readonly unknown[], objectType = 'Identity') => ({

@@ -1,0 +1,76 @@
+import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
+
+/** A join policy as the API returns it. */
+export type JoinPolicyWire = JoinableCollectionDto['joinPolicy']
+type Gate = JoinPolicyWire['approvalGates'][number]
+
+type NamedId = { readonly id: string; readonly name: string }
+
+/** A gate that is being edited. `key` identifies it while it moves. */
+export type EditedGate = {
+  readonly key: number
+  readonly type: Gate['type']
+  readonly approvers: readonly NamedId[]
+  /** What the form does not show. */
+  readonly kept: Omit<Gate, 'order' | 'type' | 'approvers'>
+}
+
+/** A policy that is being edited. The order of the gates is their place in the list. */
+export type EditedPolicy = {
+  readonly isApprovalRequired: boolean
+  readonly gates: readonly EditedGate[]
+  readonly joinableBy: readonly NamedId[]
+  readonly isReasonNeeded: boolean
+  /** As it is typed. Empty: no limit. */
+  readonly maxDays: string
+  /** What the form does not show. */
+  readonly kept: Pick<JoinPolicyWire, 'requestDays'>
+}
+
+export const NEW_POLICY: EditedPolicy = {
+  isApprovalRequired: true,
+  gates: [{ key: 0, type: 'Manager', approvers: [], kept: {} }],
+  joinableBy: [],
+  isReasonNeeded: false,
+  maxDays: '',
+  kept: {},
+}
+
+/** A policy to edit. `policyDto` returns the same policy again. */
+export function editedPolicy(policy: JoinPolicyWire, names: ReadonlyMap<string, string>): EditedPolicy {
+  const { approvalRequired, approvalGates, joinableBy, rejectionNeedsReason = false, maxDays = '', ...kept } = policy
+  const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: names.get(id) ?? id }))
+  return {
+    isApprovalRequired: approvalRequired,
+    gates: approvalGates.map(({ order: _, type, approvers, ...kept }, key) => {
+      return { key, type, approvers: named(approvers), kept }
+    }),
+    joinableBy: named(joinableBy.collectionIds),
+    isReasonNeeded: rejectionNeedsReason,
+    maxDays: String(maxDays),
+    kept,
+  }
+}
+
+export function policyDto(policy: EditedPolicy): JoinPolicyWire {
+  const { isApprovalRequired, gates, joinableBy, isReasonNeeded, maxDays, kept } = policy
+  return {
+    approvalRequired: isApprovalRequired,
+    approvalGates: gates.map((gate, index) => ({
+      order: index + 1,
+      type: gate.type,
+      approvers: gate.approvers.map(({ id }) => id),
+      ...gate.kept,
+    })),
+    joinableBy: { collectionIds: joinableBy.map(({ id }) => id) },
+    ...(isReasonNeeded ? { rejectionNeedsReason: true } : {}),
+    ...(maxDays === '' ? {} : { maxDays: Number(maxDays) }),
+    ...kept,
+  }
+}
+
+/** Whether each gate has what its type requires. The API checks the rest. */
+export function isPolicyComplete({ isApprovalRequired, gates }: EditedPolicy): boolean {
+  const areComplete = gates.every(({ type, approvers }) => type === 'Manager' || approvers.length > 0)
+  return areComplete && (!isApprovalRequired || gates.length > 0)
+}
