@@ -259,6 +259,8 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await other.getByText(/removals are held/).waitFor({ state: 'detached' })
     await other.getByText('accounts were removed from the group.').waitFor()
     assert.deepEqual(other.reported, [])
+    // The page of the first person follows by itself.
+    await page.getByText(/removals are held/).waitFor({ state: 'detached' })
   })
 
   journey(world, 'changes the settings that protect groups, and refuses an impossible one', async (world) => {

@@ -3,7 +3,15 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ConsoleWorld } from '../support/console/console-browser.ts'
-import { assertSound, criteriaCollection, heading, journey, leaf, menu } from '../support/console/console-steps.ts'
+import {
+  assertSound,
+  criteriaCollection,
+  heading,
+  journey,
+  leaf,
+  menu,
+  press,
+} from '../support/console/console-steps.ts'
 
 /** Sources, the quality of their data, events, and what is found at once. */
 export function dataJourneys(world: () => ConsoleWorld): void {
@@ -94,7 +102,7 @@ export function dataJourneys(world: () => ConsoleWorld): void {
     }
     const page = await world().openAs('admin', '/collections', { locale: 'nb-NO' })
     await page.getByRole('searchbox').fill('order')
-    await page.getByRole('button', { name: 'Navn' }).click()
+    await press(page, 'Navn')
     const names = () => page.getByRole('link', { name: /^Order/ }).allTextContents()
     assert.deepEqual(await names(), ['Order Z', 'Order Ø', 'Order Å'])
     await page.getByRole('button', { name: 'Navn' }).click()

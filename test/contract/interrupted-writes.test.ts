@@ -238,6 +238,25 @@ describe('a batch in which two writes move identities by one object', () => {
   })
 })
 
+describe('a batch after which nobody is left in a core object', () => {
+  for (const isInterrupted of [false, true]) {
+    const how = isInterrupted ? 'interrupted and repeated' : 'carried out at once'
+    it(`merges it into that of who has left last, ${how}`, async () => {
+      const tenant = await newTenant()
+      const second = await tenant.addConnector()
+      await tenant.first([person('2', { nin: '2' }), person('1', { nin: '1' })])
+      await second([person('1', { nin: '2' })])
+      const idOf = async (nin: string) => (await tenant.people()).find(({ attributes }) => attributes.nin === nin)?.id
+      const left = (await idOf('2')) ?? ''
+      const batch = [gone('1'), person('2', { nin: '1' })]
+      if (isInterrupted) await assert.rejects(tenant.first(batch, dying()))
+      await tenant.first(batch)
+      const former = await database('coreObjects').item(left, tenant.tenantId).read<{ mergedInto: string }>()
+      assert.equal(former.resource?.mergedInto, await idOf('1'))
+    })
+  }
+})
+
 describe('a record that returns after others have gone on with its person', () => {
   it('is another person, and what is merged away stays merged into the one that went on', async () => {
     const tenant = await newTenant()

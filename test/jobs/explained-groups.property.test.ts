@@ -38,7 +38,7 @@ const OUT_OF_GROUP = new Set(['NotInGroup', 'NoAccount'])
 
 let world: AccountWorld
 before(async () => {
-  world = await openAccountWorld()
+  world = await openAccountWorld({ isDirect: true })
 })
 after(() => world.close())
 

@@ -69,7 +69,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 describe('Concurrent incremental syncs, jobs and sweeps', () => {
   let world: LinkWorld
   before(async () => {
-    world = await openWorld({ quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
+    world = await openWorld({ isDirect: true, quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
   })
   after(() => world.close())
 

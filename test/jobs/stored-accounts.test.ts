@@ -15,7 +15,7 @@ let world: AccountWorld
 /** Evaluates all the time, as an instance does. */
 let evaluating: Service
 before(async () => {
-  world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true })
+  world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true, isDirect: true })
   evaluating = world.newService()
 })
 after(() => world.close())

@@ -9,7 +9,7 @@ import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
 describe('Workers of sync jobs', () => {
   let world: LinkWorld
   before(async () => {
-    world = await openWorld()
+    world = await openWorld({ isDirect: true })
   })
   after(() => world.close())
   beforeEach(() => {

@@ -101,17 +101,21 @@ type DialogProps = {
 export function Dialog({ title, hasClose = false, isWide = false, onClose, children }: DialogProps) {
   const titleId = useId()
   const dialog = useRef<HTMLDialogElement>(null)
+  const isGone = useRef(false)
   useEffect(() => {
     const shown = dialog.current
     shown?.showModal()
-    return () => shown?.close()
+    return () => {
+      isGone.current = true
+      shown?.close()
+    }
   }, [])
   return (
     <dialog
       ref={dialog}
       class={isWide ? 'wide' : undefined}
-      // A dialog within a dialog closes itself only.
-      onClose={(event) => event.target === event.currentTarget && onClose()}
+      // A dialog within a dialog closes itself only. The event comes later: one that is gone must not close the next one.
+      onClose={(event) => !isGone.current && event.target === event.currentTarget && onClose()}
       aria-labelledby={titleId}
     >
       <h2 id={titleId}>{title}</h2>

@@ -84,7 +84,7 @@ export class IdentityResolver {
     const renamed = other === undefined || isOlder ? undefined : { id: other.id, coreObjectId }
     const movers = this.#assign(connected, undefined, renamed)
     const remaining = other && this.#index.get(other.id)?.coreObjectId
-    const isContinued = remaining !== undefined && remaining !== coreObjectId && !this.#isCarried(coreObjectId)
+    const isContinued = remaining !== undefined && remaining !== coreObjectId && !this.isCarried(coreObjectId)
     return { movers, ...(isContinued && isOlder && { continuedIn: remaining }) }
   }
 
@@ -131,7 +131,7 @@ export class IdentityResolver {
     // An identity that belongs to no person stays where it is, unless others carry that core object.
     for (const identity of unmatched) {
       const { coreObjectId } = identity
-      const isFree = coreObjectId !== undefined && !this.#isCarried(coreObjectId)
+      const isFree = coreObjectId !== undefined && !this.isCarried(coreObjectId)
       changed.push(...this.#move([identity], isFree ? coreObjectId : this.#newCoreObject(identity)))
     }
     const followers = [...carried].flatMap(([coreObjectId, carriers]) => this.#follow(coreObjectId, carriers))
@@ -147,7 +147,7 @@ export class IdentityResolver {
    * @returns The identities that move.
    */
   #follow(coreObjectId: string | undefined, carriers: readonly Identity[]): ConnectorObject[] {
-    if (coreObjectId === undefined || this.#isCarried(coreObjectId)) return []
+    if (coreObjectId === undefined || this.isCarried(coreObjectId)) return []
     const [target, ...others] = new Set(
       this.#index.ofIds(carriers.map(({ id }) => id)).map((carrier) => carrier.coreObjectId),
     )
@@ -209,12 +209,13 @@ export class IdentityResolver {
     if (written === undefined) return undefined
     const former = this.#index.deletedLike(written)
     const [coreObjectId, ...others] = new Set(former.map((identity) => identity.coreObjectId))
-    if (coreObjectId === undefined || others.length > 0 || this.#isCarried(coreObjectId)) return undefined
+    if (coreObjectId === undefined || others.length > 0 || this.isCarried(coreObjectId)) return undefined
     const likeIt = former.every((identity) => this.#onlyLiveLike(identity as ConnectorObject)?.id === written.id)
     return likeIt ? coreObjectId : undefined
   }
 
-  #isCarried(coreObjectId: string): boolean {
+  /** Whether live identities carry the core object, by the decisions so far. */
+  isCarried(coreObjectId: string): boolean {
     return this.#carriersOf(coreObjectId).length > 0
   }
 

@@ -11,6 +11,7 @@ import {
 } from './former-core-objects.ts'
 import type { Placement } from './identity-resolver.ts'
 import { storedFoldedKeys } from './join-keys.ts'
+import type { CoreObjectStub } from './merged-core-object.ts'
 import { refused, type WriteContext, type WriteDecision } from './write-decision.ts'
 
 /** What has the former name of a renamed object. */
@@ -124,7 +125,7 @@ export function placement(
     ],
     coreObjects: [
       stubOf(object, coreObjectId),
-      ...(former === undefined ? [] : [stubOf(object, former, successorOf(object, coreObjectId, context.rules))]),
+      ...(former === undefined ? [] : [leftBy({ ...object, coreObjectId }, former, context)]),
       ...others.coreObjects,
     ],
     retargeted: [...(isRetargeted ? [object] : []), ...others.retargeted].flatMap(namesOf),
@@ -163,15 +164,20 @@ function moverWrites(movers: readonly ConnectorObject[], context: WriteContext):
       object: inCoreObject(object, object.coreObjectId, before[index]?.value),
       version: before[index]?.version,
     })),
-    coreObjects: moving.flatMap((object, index) =>
-      [object.coreObjectId, left[index]?.value.coreObjectId ?? []]
-        .flat()
-        .map((id) => stubOf(object, id, successorOf(object, object.coreObjectId, context.rules))),
-    ),
+    coreObjects: moving.flatMap((object, index) => [
+      stubOf(object, object.coreObjectId),
+      ...[left[index]?.value.coreObjectId ?? []].flat().map((former) => leftBy(object, former, context)),
+    ]),
     possiblyStale: left.flatMap((identity) =>
       identity === undefined ? [] : possiblyStaleOf(identity.value, context.rules),
     ),
   }
+}
+
+/** A core object that a contributor has left: who leaves it last decides what it is merged into. */
+function leftBy(object: ConnectorObject, former: string, { identityResolver, rules }: WriteContext): CoreObjectStub {
+  const isLast = identityResolver?.isCarried(former) !== true
+  return stubOf(object, former, isLast ? successorOf(object, object.coreObjectId, rules) : undefined)
 }
 
 type MoverWrites = Pick<WriteDecision, 'writes' | 'coreObjects' | 'possiblyStale'> & {

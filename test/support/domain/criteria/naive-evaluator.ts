@@ -7,7 +7,11 @@ import { naiveAddDays, naiveInstant } from './naive-days.ts'
 type Row = { identity?: SnapshotObject; orgUnit?: SnapshotObject; relationship?: SnapshotObject }
 /** `zone`: the name of a time zone; undefined for UTC. */
 type NaiveContext = NamedMembersContext & { readonly zone?: string }
-type Context = NaiveContext & { readonly rows: readonly Row[]; readonly objects: readonly SnapshotObject[] }
+type Context = NaiveContext & {
+  readonly rows: readonly Row[]
+  readonly live: readonly SnapshotObject[]
+  readonly units: readonly SnapshotObject[]
+}
 type Value = string | number | readonly string[] | undefined
 
 /**
@@ -22,10 +26,12 @@ export function naiveMembers(
 ): string[] {
   const part = ({ Identity: 'identity', Relationship: 'relationship', OrgUnit: 'orgUnit' } as const)[objectType]
   const members = new Set<string>()
-  const rows = naiveRows(objects)
+  const live = objects.filter(({ deleted }) => !deleted)
+  const units = live.filter(({ objectType }) => objectType === 'orgUnit')
+  const rows = naiveRows(live)
   for (const row of rows) {
     const object = row[part]
-    if (object !== undefined && holds(condition, row, schema, { ...context, rows, objects })) members.add(object.id)
+    if (object !== undefined && holds(condition, row, schema, { ...context, rows, live, units })) members.add(object.id)
   }
   return [...members].sort()
 }
@@ -145,9 +151,7 @@ function fieldValue(field: string, id: string, type: AttributeType, row: Row, co
 }
 
 /** The attributes that follow from others. */
-function computedValue(id: string, row: Row, { todayMs, objects, zone }: Context): Value | null {
-  const live = objects.filter(({ deleted }) => !deleted)
-  const units = live.filter(({ objectType }) => objectType === 'orgUnit')
+function computedValue(id: string, row: Row, { todayMs, live, units, zone }: Context): Value | null {
   const listed = (ids: string[]) => (ids.length === 0 ? undefined : ids)
   const { identity, orgUnit, relationship } = row
   switch (id) {
