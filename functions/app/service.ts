@@ -56,13 +56,20 @@ import { AuditMessage, DeadlineMessage, EvaluationMessage } from '../../shared/m
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type Connections, openConnections } from './connections.ts'
-import { eventMessages, eventParts, outboxParts, sweepEventsSince } from './event-parts.ts'
-import { mailParts, mailStores, tellByMail } from './mail-parts.ts'
+import { eventMessages, eventWiring, outboxWiring, sweepEventsSince } from './event-wiring.ts'
+import { mailStores, mailWiring, tellByMail } from './mail-wiring.ts'
 import { linkMessages, type MessageHandler, messageHandler } from './message-handlers.ts'
 import { buildRuntime, type Runtime } from './runtime.ts'
-import { collectionParts, connectorParts, idempotencyParts, linkParts, type Parts, signedParts } from './wiring.ts'
+import {
+  collectionWiring,
+  connectorWiring,
+  idempotencyWiring,
+  linkWiring,
+  signedWiring,
+  type Wiring,
+} from './wiring.ts'
 
-/** Parts that take the place of those that `buildService` makes from the settings. */
+/** Wiring that take the place of those that `buildService` makes from the settings. */
 export type Overrides = Partial<Runtime & Connections> & {
   /** Shared by all long computations of the process. */
   readonly scheduler?: CooperativeScheduler
@@ -87,15 +94,15 @@ type LinkPages = { readonly links: LinkLists; readonly auditTrail: AuditTrail }
  */
 export function buildService(settings: Settings, overrides: Overrides = {}) {
   const runtime = buildRuntime(settings, overrides)
-  const parts: Parts = {
+  const wiring: Wiring = {
     ...runtime,
     ...openConnections(settings, runtime, overrides),
     scheduler: overrides.scheduler ?? new CooperativeScheduler(runtime.elapsedMs),
     limits: { ...TENANT_LIMITS, ...overrides.tenantLimits },
     deriveId: derivedId,
   }
-  const { container, nowMs, log } = parts
-  const { outbox, subscriptions } = outboxParts(parts)
+  const { container, nowMs, log } = wiring
+  const { outbox, subscriptions } = outboxWiring(wiring)
   const linkStore = cosmosLinkStore(container('links'), outbox, nowMs)
   const tenants = cosmosTenantStore(container('tenants'))
   const connectorStore = cosmosConnectorStore(container('connectors'))
@@ -105,12 +112,12 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     runtime.elapsedMs,
   )
   const collections: EvaluatedDependencies = {
-    ...collectionParts(settings, parts, outbox, rowSettings),
+    ...collectionWiring(settings, wiring, outbox, rowSettings),
     links: collectionLinks(linkStore, nowMs),
     tenants,
     ...overrides.collections,
   }
-  const signed = signedParts(settings, parts)
+  const signed = signedWiring(settings, wiring)
   const coreData = { coreObjects: cosmosCoreObjectStore(container('coreObjects')), cursors: signed.cursors }
   const deletedObjects = cosmosDeletedCoreObjects(container('coreObjects'))
   const removalPlans = cosmosRemovalPlanStore(container('removalPlans'))
@@ -132,7 +139,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     linkStore,
     timeZones: rowSettings,
     memberCounts: cosmosMemberCounts(container('members'), container('requests')),
-    directory: parts.directory,
+    directory: wiring.directory,
     connectorFigures: (tenantId) => connectorFigures(tenantId, connectors),
     countDuplicates: async (tenantId) => (await listDuplicates(tenantId, connectors)).length,
     storedMemberships: new StoredMemberships({ ...collections, requests: requestStore }),
@@ -150,21 +157,21 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const evaluator = new TenantEvaluator({
     ...collections,
     deletedObjects,
-    memberEvents: { changed: (tenantId, ids) => notifyMemberEvents(tenantId, ids, { ...parts, subscriptions }) },
+    memberEvents: { changed: (tenantId, ids) => notifyMemberEvents(tenantId, ids, { ...wiring, subscriptions }) },
     reconciler: overrides.reconciler ?? new RequestReconciler(requests),
     clockDifferenceMs: settings.clockDifferenceS * 1000,
-    elapsedMs: parts.elapsedMs,
+    elapsedMs: wiring.elapsedMs,
   })
   const links: SyncDependencies & Pick<typeof coreData, 'cursors'> & LinkPages = {
     auditTrail,
     cursors: coreData.cursors,
-    ...linkParts(settings, parts, outbox),
+    ...linkWiring(settings, wiring, outbox),
     links: linkStore,
     linkQuota: new TenantQuota({
       what: 'group links',
-      limitCount: parts.limits.links,
+      limitCount: wiring.limits.links,
       count: linkStore.count,
-      elapsedMs: parts.elapsedMs,
+      elapsedMs: wiring.elapsedMs,
     }),
     settings: linkSettings,
     removalPlans,
@@ -187,22 +194,22 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   }
   const findIdentity: DispatchDependencies['findIdentity'] = (caller) => ownIdentity(caller, freshRows, coldAccess)
   const dispatch: DispatchDependencies = {
-    ...parts,
+    ...wiring,
     findIdentity,
-    idempotency: idempotencyParts(parts),
+    idempotency: idempotencyWiring(wiring),
   }
   const typeChecks: TypeChecks = {
     misfits: (tenantId, changed, types) => typeMisfits(tenantId, changed, types, collections),
     forgetTypes: rowSettings.forgetTypes,
   }
-  const connectors = { ...connectorParts(settings, parts, connectorStore), ...coreData, typeChecks, rowSettings }
+  const connectors = { ...connectorWiring(settings, wiring, connectorStore), ...coreData, typeChecks, rowSettings }
   const lateConnectors = cosmosLateConnectorStore(container('events'), outbox)
   const tellHealth = (tenantId: string) => tellConnectorHealth(tenantId, { ...connectors, lateConnectors, nowMs })
-  const stores = mailStores(parts)
-  const notifyByMail = tellByMail(parts, stores)
-  const events = eventParts(settings, parts, subscriptions, collections.collections, notifyByMail)
+  const stores = mailStores(wiring)
+  const notifyByMail = tellByMail(wiring, stores)
+  const events = eventWiring(settings, wiring, subscriptions, collections.collections, notifyByMail)
   const { membershipResolver, deputies } = requests
-  const mail = mailParts(settings, parts, stores, {
+  const mail = mailWiring(settings, wiring, stores, {
     ...{ requests: requestStore, collections: collections.collections, links: linkStore, subscriptions },
     ...{ settings: linkSettings, snapshots: collections.snapshots, membershipResolver, deputies },
     connectors: connectors.connectors,
@@ -210,7 +217,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   return {
     ...runtime,
     events: { ...events, cursors: coreData.cursors, mailboxes: stores.mailboxes },
-    messageQueue: parts.messageQueue,
+    messageQueue: wiring.messageQueue,
     collections,
     requests,
     evaluator,
@@ -219,7 +226,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     coreObjects: { ...connectors, objectAccess: new ObjectAccessResolver(freshRows, nowMs, coldAccess) },
     dispatch,
     /** Reports which of the servers that the service needs cannot be used now. */
-    readiness: readinessCheck({ checks: parts.checks, log, nowMs }),
+    readiness: readinessCheck({ checks: wiring.checks, log, nowMs }),
     messages: {
       audits: messageHandler(AuditMessage, (message) => auditCoreObjects(message, connectors)),
       deadlines: messageHandler(DeadlineMessage, (message) => applyDeadlines(message, requests)),

@@ -35,8 +35,8 @@ import type { Runtime } from './runtime.ts'
 
 const CURSOR_KEY_BYTES = 32
 
-/** What the parts of the service are made of. */
-export type Parts = Runtime &
+/** What all parts of the service are made of. */
+export type Wiring = Runtime &
   Connections & {
     readonly scheduler: CooperativeScheduler
     readonly limits: TenantLimits
@@ -44,13 +44,13 @@ export type Parts = Runtime &
   }
 
 /** What collections, their members and the rows of tenants need. */
-export function collectionParts(
+export function collectionWiring(
   { rowsMemoryMB, historyDays }: Settings,
-  parts: Parts,
+  wiring: Wiring,
   outbox: Outbox,
   rowSettings: RowSettingsSource,
 ) {
-  const { container, limits, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = parts
+  const { container, limits, scheduler, elapsedMs, messageQueue, log, metrics, newId, nowMs } = wiring
   const changes = cosmosCoreObjectChanges(container('coreObjects'), elapsedMs)
   const collections = cosmosCollectionStore(container('collections'), outbox)
   const memberships = cosmosMembershipStore(container('members'), { scheduler, historyDays, nowMs })
@@ -94,8 +94,8 @@ export function collectionParts(
 }
 
 /** What group links and their sync jobs need. */
-export function linkParts(settings: Settings, parts: Parts, outbox: Outbox) {
-  const { container, directory, messageQueue, log, metrics, nowMs, newId, deriveId, random, sleep } = parts
+export function linkWiring(settings: Settings, wiring: Wiring, outbox: Outbox) {
+  const { container, directory, messageQueue, log, metrics, nowMs, newId, deriveId, random, sleep } = wiring
   return {
     jobs: cosmosJobStore(container('jobs'), container('tenants'), nowMs, outbox),
     directory,
@@ -103,7 +103,7 @@ export function linkParts(settings: Settings, parts: Parts, outbox: Outbox) {
     budget: instanceWriteBudget({
       writesPerTenant: settings.directoryWritesPerTenant,
       writesTotal: settings.directoryWritesTotal,
-      elapsedMs: parts.elapsedMs,
+      elapsedMs: wiring.elapsedMs,
     }),
     messageQueue,
     log,
@@ -121,8 +121,8 @@ export function linkParts(settings: Settings, parts: Parts, outbox: Outbox) {
 }
 
 /** What connectors and their objects need. */
-export function connectorParts({ evaluationDelayMs }: Settings, parts: Parts, connectors: ConnectorStore) {
-  const { container, limits, elapsedMs, messageQueue, scheduler, log, metrics, deriveId, newId, nowMs } = parts
+export function connectorWiring({ evaluationDelayMs }: Settings, wiring: Wiring, connectors: ConnectorStore) {
+  const { container, limits, elapsedMs, messageQueue, scheduler, log, metrics, deriveId, newId, nowMs } = wiring
   const names = cosmosCustomAttributeNameStore(container('tenants'))
   const objects = cosmosConnectorObjectStore(container('connectorObjects'))
   return {
@@ -158,14 +158,14 @@ export function connectorParts({ evaluationDelayMs }: Settings, parts: Parts, co
 }
 
 /** What writes need that are sent again with the same key. */
-export function idempotencyParts({ container, log, deriveId, newId, nowMs, sleep }: Parts) {
+export function idempotencyWiring({ container, log, deriveId, newId, nowMs, sleep }: Wiring) {
   return { keys: cosmosIdempotencyStore(container('idempotencyKeys')), log, deriveId, newId, nowMs, sleep }
 }
 
 /**
  * What clients send back is signed with the keys of the settings or, without any, with those that the database keeps.
  */
-export function signedParts({ cursorKeys }: Settings, { container, nowMs }: Parts) {
+export function signedWiring({ cursorKeys }: Settings, { container, nowMs }: Wiring) {
   const makeKey = () => randomBytes(CURSOR_KEY_BYTES).toString('base64')
   const storedKeys = storedCursorKeys(container('tenants'), makeKey, nowMs)
   const keys = async () => (cursorKeys.length > 0 ? cursorKeys : await storedKeys())

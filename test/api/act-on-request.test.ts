@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, equals, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { approvedBy, equals, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 
-const world = await joinableWorld()
-const { admin, writer, call, requests, submit, act, read, results, joinable, person, position } = world
+const fixture = await joinableFixture()
+const { admin, writer, call, requests, submit, act, read, results, joinable, person, position } = fixture
 
 after(() => assert.deepEqual(faults, []))
 
@@ -91,9 +91,9 @@ describe('approve and reject', () => {
 
   it('are for the next manager up when the manager of the unit is the subject', async () => {
     const [head, director] = [await person(), await person()]
-    const top = await world.put('orgUnit', { manager: { objectId: director.identityId } })
-    const middle = await world.put('orgUnit', { parent: { objectId: top } })
-    const unit = await world.put('orgUnit', {
+    const top = await fixture.put('orgUnit', { manager: { objectId: director.identityId } })
+    const middle = await fixture.put('orgUnit', { parent: { objectId: top } })
+    const unit = await fixture.put('orgUnit', {
       parent: { objectId: middle },
       manager: { objectId: head.identityId },
     })
@@ -112,22 +112,22 @@ describe('approve and reject', () => {
 
   it('are for current members of an approver collection of either kind', async () => {
     const [employee, teacher, singer, first] = [await person(), await person(), await person(), await person()]
-    const teachers = await world.criteria('Identity', equals('identityFirstName', 'Ada'))
+    const teachers = await fixture.criteria('Identity', equals('identityFirstName', 'Ada'))
     const choir = await joinable(OPEN)
     const collectionId = await joinable(approvedBy({ type: 'Collection', approvers: [teachers, choir] }))
     const { data: leaving } = await submit(first, choir)
     const { data: request } = await submit(employee, collectionId)
     assert.equal(request.currentGate?.approverCount, 1)
     assert.equal((await act(first.token, leaving, 'leave')).status, 200)
-    assert.equal((await world.read(admin, request)).data.currentGate?.approverCount, 0)
+    assert.equal((await fixture.read(admin, request)).data.currentGate?.approverCount, 0)
     const review = async (token: string) =>
       (await call(token, 'GET', `${requests}/pending-approval-review/${collectionId}`)).data
     for (const who of [teacher, singer]) assert.deepEqual(await review(who.token), [])
-    await world.put('identity', { directoryObjectId: teacher.account, firstName: 'Ada' }, teacher.identityId)
+    await fixture.put('identity', { directoryObjectId: teacher.account, firstName: 'Ada' }, teacher.identityId)
     const counted = async () => [
       (await call<MembershipRequestDto[]>(admin, 'GET', `${requests}/${collectionId}`)).data[0]?.currentGate
         ?.approverCount,
-      (await world.read(admin, request)).data.currentGate?.approverCount,
+      (await fixture.read(admin, request)).data.currentGate?.approverCount,
     ]
     assert.deepEqual(await counted(), [1, 1])
     const { data: membership } = await submit(singer, choir)
@@ -185,7 +185,7 @@ describe('a request is visible', () => {
     const list = async (token: string) =>
       (await call<MembershipRequestDto[]>(token, 'GET', `${requests}/${collectionId}`)).data.map(({ id }) => id)
     const administrator = await person(['Administrator'])
-    const reader = world.caller('application', ['collections-criteria.criteria.read.all'])
+    const reader = fixture.caller('application', ['collections-criteria.criteria.read.all'])
     for (const token of [employee.token, approver.token, admin, reader, writer]) {
       assert.equal((await read(token, request)).status, 200)
       assert.deepEqual(await list(token), [request.id])
@@ -197,7 +197,7 @@ describe('a request is visible', () => {
     }
     await act(approver.token, request, 'approve')
     for (const { token } of [approver, second]) assert.equal((await read(token, request)).status, 200)
-    const nobody = world.caller('user', ['User'])
+    const nobody = fixture.caller('user', ['User'])
     assert.deepEqual((await call(nobody, 'GET', `${requests}/${collectionId}`)).codes, ['CallerHasNoIdentity'])
     const elsewhere = await joinable(OPEN)
     assert.equal((await read(admin, { ...request, collectionId: elsewhere })).status, 404)

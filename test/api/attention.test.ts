@@ -5,29 +5,29 @@ import { newConnector } from '../../shared/domain/connectors/connector.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { AttentionDto } from '../../shared/domain/insight/attention.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
-import { identity } from '../support/jobs/account-world.ts'
+import { approvedBy, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
+import { identity } from '../support/jobs/account-fixture.ts'
 
 after(() => assert.deepEqual(faults, []))
 
 describe('what needs attention', () => {
   it('is counted as far as the roles of the caller go', async () => {
-    const world = await joinableWorld()
-    const [boss, kari] = [await world.person(), await world.person()]
+    const fixture = await joinableFixture()
+    const [boss, kari] = [await fixture.person(), await fixture.person()]
     const link = async (changes: object) => {
       const ids = {
         id: randomUUID(),
-        tenantId: world.tenantId,
+        tenantId: fixture.tenantId,
         collectionId: randomUUID(),
         directoryGroupId: randomUUID(),
       }
-      await world.deps.linkStore.add({
-        ...newLink({ ...ids, directoryGroupDisplayName: null }, world.nowMs()),
+      await fixture.deps.linkStore.add({
+        ...newLink({ ...ids, directoryGroupDisplayName: null }, fixture.nowMs()),
         ...changes,
       })
     }
     const counts = { count: 1, limit: 0, removedInWindow: 0, groupSize: 2 }
-    const at = { createdAt: '2030-06-01T08:00:00.000+00:00', storedAtMs: world.nowMs() }
+    const at = { createdAt: '2030-06-01T08:00:00.000+00:00', storedAtMs: fixture.nowMs() }
     const heldRemovals = { planId: randomUUID(), reason: 'TooMany', ...counts, ...at }
     const fine = { lastSyncOutcome: 'Succeeded', skippedCount: 0 }
     for (const changes of [
@@ -36,20 +36,20 @@ describe('what needs attention', () => {
     ]) {
       await link(changes)
     }
-    const choir = await world.joinable(approvedBy({ type: 'Identity', approvers: [boss.identityId] }))
-    await world.submit(kari, choir)
-    const club = await world.joinable(OPEN)
-    await world.submit(boss, club, { endsAt: '2030-06-05' })
-    await world.submit(boss, await world.joinable(OPEN), { endsAt: '2030-07-05' })
+    const choir = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [boss.identityId] }))
+    await fixture.submit(kari, choir)
+    const club = await fixture.joinable(OPEN)
+    await fixture.submit(boss, club, { endsAt: '2030-06-05' })
+    await fixture.submit(boss, await fixture.joinable(OPEN), { endsAt: '2030-07-05' })
     const read = async (token: string) =>
-      (await world.call<AttentionDto>(token, 'GET', '/collections/beta/attention')).data
+      (await fixture.call<AttentionDto>(token, 'GET', '/collections/beta/attention')).data
     const [links, none] = [
       { failedLinks: 1, pausedLinks: 2, heldRemovals: 1 },
       { failedLinks: null, pausedLinks: null, heldRemovals: null },
     ]
     const unread = { lateConnectors: null, unresolvedReferences: null, accountConflicts: null, duplicates: null }
     const nobody = { toDecide: null, ending: null }
-    assert.deepEqual(await read(world.writer), {
+    assert.deepEqual(await read(fixture.writer), {
       ...links,
       ...unread,
       ...nobody,
@@ -66,7 +66,7 @@ describe('what needs attention', () => {
       toDecide: 0,
       ending: 0,
     })
-    const all = world.caller('user', ['Administrator'])
+    const all = fixture.caller('user', ['Administrator'])
     assert.deepEqual(await read(all), {
       ...none,
       lateConnectors: 0,
@@ -78,33 +78,33 @@ describe('what needs attention', () => {
   })
 
   it('counts values of join keys that several identities share', async () => {
-    const world = await joinableWorld()
-    const { connectors } = world.service
+    const fixture = await joinableFixture()
+    const { connectors } = fixture.service
     const creation = { id: randomUUID(), createdBy: randomUUID(), createdAt: '2030-06-01T08:00:00.000+00:00' }
     const connector = newConnector({ name: 'HR', clientId: randomUUID() }, creation)
-    await connectors.connectors.add(world.tenantId, connector)
+    await connectors.connectors.add(fixture.tenantId, connector)
     const people = ['one', 'two', 'three'].map((name) => identity(name, { nin: name === 'three' ? '2' : '1' }))
-    await writeObjects(world.tenantId, connector, people, connectors)
-    const all = world.caller('user', ['Administrator'])
-    const { data } = await world.call<AttentionDto>(all, 'GET', '/collections/beta/attention')
+    await writeObjects(fixture.tenantId, connector, people, connectors)
+    const all = fixture.caller('user', ['Administrator'])
+    const { data } = await fixture.call<AttentionDto>(all, 'GET', '/collections/beta/attention')
     assert.equal(data.duplicates, 1)
   })
 
   it('costs as much as there is to attend to', async () => {
-    const world = await joinableWorld()
+    const fixture = await joinableFixture()
     for (let count = 0; count < 300; count += 1) {
       const ids = {
         id: randomUUID(),
-        tenantId: world.tenantId,
+        tenantId: fixture.tenantId,
         collectionId: randomUUID(),
         directoryGroupId: randomUUID(),
       }
-      const made = newLink({ ...ids, directoryGroupDisplayName: null }, world.nowMs())
-      await world.deps.linkStore.add({ ...made, lastSyncOutcome: 'Succeeded', skippedCount: count === 0 ? 1 : 0 })
+      const made = newLink({ ...ids, directoryGroupDisplayName: null }, fixture.nowMs())
+      await fixture.deps.linkStore.add({ ...made, lastSyncOutcome: 'Succeeded', skippedCount: count === 0 ? 1 : 0 })
     }
-    const before = world.cosmos.chargedUnits()
-    const { data } = await world.call<AttentionDto>(world.writer, 'GET', '/collections/beta/attention')
+    const before = fixture.cosmos.chargedUnits()
+    const { data } = await fixture.call<AttentionDto>(fixture.writer, 'GET', '/collections/beta/attention')
     assert.equal(data.pausedLinks, 1)
-    assert.ok(world.cosmos.chargedUnits() - before < 100, String(world.cosmos.chargedUnits() - before))
+    assert.ok(fixture.cosmos.chargedUnits() - before < 100, String(fixture.cosmos.chargedUnits() - before))
   })
 })

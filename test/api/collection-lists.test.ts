@@ -8,7 +8,7 @@ import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { CollectionCounts } from '../../shared/domain/insight/collection-counts.ts'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import { chunk } from '../../shared/kernel/chunk.ts'
-import { equals, type JoinableWorld, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { equals, type JoinableFixture, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 import { operationsDuring } from '../support/contract/local-database.ts'
 
 const COLLECTIONS = '/collections/beta'
@@ -17,7 +17,7 @@ const isNull = (id: string) => ({ groupOperator: 'AND', conditions: [{ id, field
 const isPresent = (id: string) => ({ groupOperator: 'NOT', conditions: [{ id, field: id, operator: 'IsNull' }] })
 
 /** Writes identities in as few operations as possible. Returns their ids. */
-async function manyPeople({ tenantId, container }: JoinableWorld, count: number): Promise<string[]> {
+async function manyPeople({ tenantId, container }: JoinableFixture, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID())
   for (const batch of chunk(ids, 100)) {
     const operations = batch.map((id, index) => {
@@ -32,7 +32,7 @@ async function manyPeople({ tenantId, container }: JoinableWorld, count: number)
 
 describe('who the caller is', () => {
   it('is answered to a user with the core identity of the account, its name and the roles that count', async () => {
-    const { tenantId, person, call } = await joinableWorld()
+    const { tenantId, person, call } = await joinableFixture()
     const { token, identityId, account } = await person(['User', 'Administrator'], { displayName: 'Kari Nordmann' })
     const { status, data } = await call<CallerDto>(token, 'GET', `${COLLECTIONS}/me`)
     assert.equal(status, 200)
@@ -48,7 +48,7 @@ describe('who the caller is', () => {
   })
 
   it('is answered without a role and without a core identity, to users and applications', async () => {
-    const { caller, call } = await joinableWorld()
+    const { caller, call } = await joinableFixture()
     for (const [kind, expected] of [
       ['user', 'User'],
       ['application', 'Application'],
@@ -61,40 +61,40 @@ describe('who the caller is', () => {
   })
 
   it('is not answered without a token', async () => {
-    const { call } = await joinableWorld()
+    const { call } = await joinableFixture()
     assert.deepEqual((await call('nobody', 'GET', `${COLLECTIONS}/me`)).codes, ['TokenMissing'])
   })
 
   it('never waits for the rows of the tenant', async () => {
-    const world = await joinableWorld()
-    const { token } = await world.person()
-    await world.call(token, 'GET', `${COLLECTIONS}/me`)
-    assert.equal(world.deps.snapshots.holds(world.tenantId), false)
+    const fixture = await joinableFixture()
+    const { token } = await fixture.person()
+    await fixture.call(token, 'GET', `${COLLECTIONS}/me`)
+    assert.equal(fixture.deps.snapshots.holds(fixture.tenantId), false)
   })
 })
 
 describe('the counts of collections', () => {
-  const countsOf = async ({ call, admin }: JoinableWorld, query = '') => {
+  const countsOf = async ({ call, admin }: JoinableFixture, query = '') => {
     const { data } = await call<CollectionCounts[]>(admin, 'GET', `${COLLECTIONS}/counts${query}`)
     return new Map(data.map(({ collectionId, ...counts }) => [collectionId, counts]))
   }
 
   it('are those of members and links, of all collections or of one', async () => {
-    const world = await joinableWorld()
-    const people = [await world.person(), await world.person(), await world.person()]
-    const everybody = await world.criteria('Identity', isPresent('identityId'))
-    await world.evaluator.evaluate(world.tenantId)
-    const notEvaluated = await world.criteria('Identity', isPresent('identityId'))
-    const [choir, empty] = [await world.joinable(OPEN), await world.joinable(OPEN)]
+    const fixture = await joinableFixture()
+    const people = [await fixture.person(), await fixture.person(), await fixture.person()]
+    const everybody = await fixture.criteria('Identity', isPresent('identityId'))
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    const notEvaluated = await fixture.criteria('Identity', isPresent('identityId'))
+    const [choir, empty] = [await fixture.joinable(OPEN), await fixture.joinable(OPEN)]
     for (const person of people) {
-      const { data } = await world.submit(person, choir)
-      if (person === people[0]) await world.act(person.token, data, 'leave')
+      const { data } = await fixture.submit(person, choir)
+      if (person === people[0]) await fixture.act(person.token, data, 'leave')
     }
     for (const collectionId of [everybody, everybody, choir]) {
-      const ids = { id: randomUUID(), tenantId: world.tenantId, collectionId, directoryGroupId: randomUUID() }
-      await world.deps.linkStore.add(newLink({ ...ids, directoryGroupDisplayName: null }, world.nowMs()))
+      const ids = { id: randomUUID(), tenantId: fixture.tenantId, collectionId, directoryGroupId: randomUUID() }
+      await fixture.deps.linkStore.add(newLink({ ...ids, directoryGroupDisplayName: null }, fixture.nowMs()))
     }
-    const counts = await countsOf(world)
+    const counts = await countsOf(fixture)
     assert.deepEqual(
       [everybody, notEvaluated, choir, empty].map((id) => counts.get(id)),
       [
@@ -106,36 +106,36 @@ describe('the counts of collections', () => {
     )
     assert.equal(counts.size, 4)
     for (const [id, expected] of counts) {
-      assert.deepEqual([...(await countsOf(world, `?collectionId=${id}`))], [[id, expected]])
+      assert.deepEqual([...(await countsOf(fixture, `?collectionId=${id}`))], [[id, expected]])
     }
-    assert.deepEqual(await countsOf(world, `?collectionId=${randomUUID()}`), new Map())
+    assert.deepEqual(await countsOf(fixture, `?collectionId=${randomUUID()}`), new Map())
   })
 
   it('are read with as many queries for many collections as for one', async () => {
-    const world = await joinableWorld()
-    await world.joinable(OPEN)
-    const few = await operationsDuring(world, () => countsOf(world))
-    for (let made = 0; made < 20; made++) await world.joinable(OPEN)
-    assert.deepEqual(await operationsDuring(world, () => countsOf(world)), few)
+    const fixture = await joinableFixture()
+    await fixture.joinable(OPEN)
+    const few = await operationsDuring(fixture, () => countsOf(fixture))
+    for (let made = 0; made < 20; made++) await fixture.joinable(OPEN)
+    assert.deepEqual(await operationsDuring(fixture, () => countsOf(fixture)), few)
   })
 
   it('of members who joined under a former version of the service are known after the next change', async () => {
-    const world = await joinableWorld()
-    const choir = await world.joinable(OPEN)
-    for (let joined = 0; joined < 3; joined++) await world.submit(await world.person(), choir)
-    const head = world.container('requests').item(`head:${choir}`, world.tenantId)
+    const fixture = await joinableFixture()
+    const choir = await fixture.joinable(OPEN)
+    for (let joined = 0; joined < 3; joined++) await fixture.submit(await fixture.person(), choir)
+    const head = fixture.container('requests').item(`head:${choir}`, fixture.tenantId)
     const { memberCount, ...former } = (await head.read()).resource
     assert.equal(memberCount, 3)
     await head.replace(former)
-    assert.equal((await countsOf(world)).get(choir)?.memberCount, null)
-    await world.submit(await world.person(), choir)
-    assert.equal((await countsOf(world)).get(choir)?.memberCount, 4)
+    assert.equal((await countsOf(fixture)).get(choir)?.memberCount, null)
+    await fixture.submit(await fixture.person(), choir)
+    assert.equal((await countsOf(fixture)).get(choir)?.memberCount, 4)
   })
 })
 
 describe('the named members of a collection', () => {
   it('of identities have their name and whether they have an account, ordered by name', async () => {
-    const world = await joinableWorld()
+    const fixture = await joinableFixture()
     const ids = new Map<string, string>()
     for (const [displayName, more] of [
       ['Öberg', {}],
@@ -143,12 +143,12 @@ describe('the named members of a collection', () => {
       ['Zoe', {}],
       ['Adam', {}],
     ] as const) {
-      ids.set(displayName, await world.put('identity', { displayName, ...more }))
+      ids.set(displayName, await fixture.put('identity', { displayName, ...more }))
     }
-    ids.set('', await world.put('identity', { email: 'nameless@example.org' }))
-    const collectionId = await world.criteria('Identity', isPresent('identityId'))
-    await world.evaluator.evaluate(world.tenantId)
-    const { data } = await world.call<MemberDto[]>(world.admin, 'GET', `${COLLECTIONS}/${collectionId}/members`)
+    ids.set('', await fixture.put('identity', { email: 'nameless@example.org' }))
+    const collectionId = await fixture.criteria('Identity', isPresent('identityId'))
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    const { data } = await fixture.call<MemberDto[]>(fixture.admin, 'GET', `${COLLECTIONS}/${collectionId}/members`)
     const expected = (name: string, hasAccount = false): MemberDto => ({
       objectId: String(ids.get(name)),
       relationshipId: null,
@@ -161,42 +161,42 @@ describe('the named members of a collection', () => {
   })
 
   it('of positions have the name of the holder, the title and the org unit', async () => {
-    const world = await joinableWorld()
-    const holder = await world.person(['User'], { displayName: 'Kari' })
-    const ward = await world.put('orgUnit', { displayName: 'Ward' })
-    const position = await world.position(holder, { title: 'Nurse', orgUnit: { objectId: ward } })
+    const fixture = await joinableFixture()
+    const holder = await fixture.person(['User'], { displayName: 'Kari' })
+    const ward = await fixture.put('orgUnit', { displayName: 'Ward' })
+    const position = await fixture.position(holder, { title: 'Nurse', orgUnit: { objectId: ward } })
     const [positions, units] = [
-      await world.criteria('Relationship', isPresent('relationshipId')),
-      await world.criteria('OrgUnit', isPresent('orgUnitId')),
+      await fixture.criteria('Relationship', isPresent('relationshipId')),
+      await fixture.criteria('OrgUnit', isPresent('orgUnitId')),
     ]
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.evaluator.evaluate(fixture.tenantId)
     const members = async (id: string) =>
-      (await world.call<MemberDto[]>(world.admin, 'GET', `${COLLECTIONS}/${id}/members`)).data
+      (await fixture.call<MemberDto[]>(fixture.admin, 'GET', `${COLLECTIONS}/${id}/members`)).data
     const ofPosition = { displayName: 'Kari', title: 'Nurse', orgUnitName: 'Ward', hasAccount: true }
     assert.deepEqual(await members(positions), [{ objectId: position, relationshipId: position, ...ofPosition }])
     const ofUnit = { displayName: 'Ward', title: null, orgUnitName: null, hasAccount: false }
     assert.deepEqual(await members(units), [{ objectId: ward, relationshipId: null, ...ofUnit }])
-    const joinable = await world.joinable(OPEN, { objectType: 'Relationship' })
-    await world.submit(holder, joinable)
+    const joinable = await fixture.joinable(OPEN, { objectType: 'Relationship' })
+    await fixture.submit(holder, joinable)
     const joined = [{ objectId: holder.identityId, relationshipId: position, ...ofPosition }]
     assert.deepEqual(await members(joinable), joined)
   })
 
   it('can be narrowed to a text in the name or title, whatever its case', async () => {
-    const world = await joinableWorld()
+    const fixture = await joinableFixture()
     for (const [displayName, title] of [
       ['İpek', 'Nurse'],
       ['Kari', 'Head NURSE'],
       ['Nursel', 'Cook'],
       ['Ola', 'Cook'],
     ] as const) {
-      await world.position(await world.person(['User'], { displayName }), { title })
+      await fixture.position(await fixture.person(['User'], { displayName }), { title })
     }
-    const id = await world.criteria('Relationship', isPresent('relationshipId'))
-    await world.evaluator.evaluate(world.tenantId)
+    const id = await fixture.criteria('Relationship', isPresent('relationshipId'))
+    await fixture.evaluator.evaluate(fixture.tenantId)
     const found = async (text: string) => {
       const path = `${COLLECTIONS}/${id}/members?text=${encodeURIComponent(text)}`
-      const { status, data, codes } = await world.call<MemberDto[]>(world.admin, 'GET', path)
+      const { status, data, codes } = await fixture.call<MemberDto[]>(fixture.admin, 'GET', path)
       return status === 200 ? data.map(({ displayName }) => displayName) : codes
     }
     assert.deepEqual(await found(' nurse '), ['İpek', 'Kari', 'Nursel'])
@@ -207,19 +207,19 @@ describe('the named members of a collection', () => {
   })
 
   it('come in pages that hold each member once, whatever names they share', async () => {
-    const world = await joinableWorld()
+    const fixture = await joinableFixture()
     const names = ['Ada', 'Ada', 'ada', 'Ada'.repeat(200), 'Bo', 'Bo', '', '\u0000', 'Åse', 'ase']
-    for (const displayName of names) await world.put('identity', displayName === '' ? {} : { displayName })
-    const id = await world.criteria('Identity', isPresent('identityId'))
-    await world.evaluator.evaluate(world.tenantId)
+    for (const displayName of names) await fixture.put('identity', displayName === '' ? {} : { displayName })
+    const id = await fixture.criteria('Identity', isPresent('identityId'))
+    await fixture.evaluator.evaluate(fixture.tenantId)
     const path = `${COLLECTIONS}/${id}/members`
-    const whole = await world.call<MemberDto[]>(world.admin, 'GET', path)
+    const whole = await fixture.call<MemberDto[]>(fixture.admin, 'GET', path)
     for (const pageSize of [1, 3, 9, 10]) {
       const paged: MemberDto[] = []
       let cursor: string | undefined
       do {
         const more = cursor === undefined ? '' : `&nextCursor=${cursor}`
-        const page = await world.call<MemberDto[]>(world.admin, 'GET', `${path}?pageSize=${pageSize}${more}`)
+        const page = await fixture.call<MemberDto[]>(fixture.admin, 'GET', `${path}?pageSize=${pageSize}${more}`)
         assert.ok(page.data.length === pageSize || page.nextCursor === undefined)
         paged.push(...page.data)
         cursor = page.nextCursor
@@ -230,17 +230,17 @@ describe('the named members of a collection', () => {
   })
 
   it('have cursors that are valid for the same collection and text only', async () => {
-    const world = await joinableWorld()
-    for (const displayName of ['Ada', 'Adam']) await world.put('identity', { displayName })
+    const fixture = await joinableFixture()
+    for (const displayName of ['Ada', 'Adam']) await fixture.put('identity', { displayName })
     const [first, second] = [
-      await world.criteria('Identity', isPresent('identityId')),
-      await world.criteria('Identity', isNull('relationshipId')),
+      await fixture.criteria('Identity', isPresent('identityId')),
+      await fixture.criteria('Identity', isNull('relationshipId')),
     ]
-    await world.evaluator.evaluate(world.tenantId)
-    const page = await world.call(world.admin, 'GET', `${COLLECTIONS}/${first}/members?pageSize=1&text=ada`)
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    const page = await fixture.call(fixture.admin, 'GET', `${COLLECTIONS}/${first}/members?pageSize=1&text=ada`)
     const next = async (id: string, text: string) => {
       const path = `${COLLECTIONS}/${id}/members?nextCursor=${page.nextCursor}${text}`
-      return (await world.call(world.admin, 'GET', path)).codes
+      return (await fixture.call(fixture.admin, 'GET', path)).codes
     }
     assert.deepEqual(await next(first, '&text=ada'), [])
     for (const [id, text] of [
@@ -253,52 +253,52 @@ describe('the named members of a collection', () => {
   })
 
   it('cost at most four store operations for a page of 2,000 when the rows are in memory', async () => {
-    const world = await joinableWorld()
-    const people = await manyPeople(world, 2050)
-    const criteria = await world.criteria('Identity', isPresent('identityId'))
-    const joinable = await world.joinable(OPEN)
+    const fixture = await joinableFixture()
+    const people = await manyPeople(fixture, 2050)
+    const criteria = await fixture.criteria('Identity', isPresent('identityId'))
+    const joinable = await fixture.joinable(OPEN)
     const added = { coreIdentityIds: people }
-    await world.call(world.admin, 'POST', `/collections-joinable/beta/${joinable}/results/members`, added)
-    await world.evaluator.evaluate(world.tenantId)
-    world.pass(60)
-    await world.deps.snapshots.fresh(world.tenantId)
+    await fixture.call(fixture.admin, 'POST', `/collections-joinable/beta/${joinable}/results/members`, added)
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    fixture.pass(60)
+    await fixture.deps.snapshots.fresh(fixture.tenantId)
     for (const id of [criteria, joinable]) {
-      const list = () => world.call<MemberDto[]>(world.admin, 'GET', `${COLLECTIONS}/${id}/members`)
+      const list = () => fixture.call<MemberDto[]>(fixture.admin, 'GET', `${COLLECTIONS}/${id}/members`)
       // The first call also reads the keys of cursors.
       assert.equal((await list()).data.length, 2000)
-      const operations = await operationsDuring(world, list)
+      const operations = await operationsDuring(fixture, list)
       const count = Object.values(operations).reduce((sum, count) => sum + count, 0)
       assert.ok(count <= 4, JSON.stringify(operations))
     }
   })
 
   it('are shown to readers of collections only', async () => {
-    const world = await joinableWorld()
-    const id = await world.joinable(OPEN)
+    const fixture = await joinableFixture()
+    const id = await fixture.joinable(OPEN)
     const path = `${COLLECTIONS}/${id}/members`
-    assert.deepEqual((await world.call((await world.person()).token, 'GET', path)).codes, ['RoleRequired'])
+    assert.deepEqual((await fixture.call((await fixture.person()).token, 'GET', path)).codes, ['RoleRequired'])
     const nobodys = `${COLLECTIONS}/eeeeeeee-0000-4000-8000-000000000001/members`
-    assert.deepEqual((await world.call(world.admin, 'GET', nobodys)).codes, ['CollectionNotFound'])
+    assert.deepEqual((await fixture.call(fixture.admin, 'GET', nobodys)).codes, ['CollectionNotFound'])
   })
 })
 
 describe("the caller's collections of both kinds", () => {
   it('are those that the identity or one of its positions is in, by name, without definitions', async () => {
-    const world = await joinableWorld()
-    const own = await world.person(['User'], { displayName: 'Kari' })
-    const ward = await world.put('orgUnit', { displayName: 'Ward' })
-    await world.position(own, { title: 'Nurse', orgUnit: { objectId: ward } })
-    const other = await world.person(['User'], { displayName: 'Ola' })
-    const joined = await world.joinable(OPEN, { name: 'Choir' })
-    await world.joinable(OPEN, { name: 'Unjoined' })
-    await world.submit(own, joined)
-    await world.criteria('Identity', equals('identityDisplayName', 'Kari'))
-    await world.criteria('Relationship', equals('relationshipTitle', 'Nurse'))
-    await world.criteria('Identity', equals('identityDisplayName', 'Ola'))
-    await world.criteria('OrgUnit', equals('orgUnitDisplayName', 'Ward'))
-    await world.criteria('Identity', equals('memberOfCollection', joined))
+    const fixture = await joinableFixture()
+    const own = await fixture.person(['User'], { displayName: 'Kari' })
+    const ward = await fixture.put('orgUnit', { displayName: 'Ward' })
+    await fixture.position(own, { title: 'Nurse', orgUnit: { objectId: ward } })
+    const other = await fixture.person(['User'], { displayName: 'Ola' })
+    const joined = await fixture.joinable(OPEN, { name: 'Choir' })
+    await fixture.joinable(OPEN, { name: 'Unjoined' })
+    await fixture.submit(own, joined)
+    await fixture.criteria('Identity', equals('identityDisplayName', 'Kari'))
+    await fixture.criteria('Relationship', equals('relationshipTitle', 'Nurse'))
+    await fixture.criteria('Identity', equals('identityDisplayName', 'Ola'))
+    await fixture.criteria('OrgUnit', equals('orgUnitDisplayName', 'Ward'))
+    await fixture.criteria('Identity', equals('memberOfCollection', joined))
     const listed = async (token: string) =>
-      (await world.call<CollectionDto[]>(token, 'GET', `${COLLECTIONS}/member-of`)).data
+      (await fixture.call<CollectionDto[]>(token, 'GET', `${COLLECTIONS}/member-of`)).data
     const collections = await listed(own.token)
     assert.deepEqual(
       collections.map(({ name, objectType }) => [name, objectType]).sort(),
@@ -314,7 +314,7 @@ describe("the caller's collections of both kinds", () => {
   })
 
   it('are refused to applications and to users without a core identity', async () => {
-    const { call, writer, caller } = await joinableWorld()
+    const { call, writer, caller } = await joinableFixture()
     assert.deepEqual((await call(writer, 'GET', `${COLLECTIONS}/member-of`)).codes, ['UsersOnly'])
     assert.deepEqual((await call(caller('user', ['User']), 'GET', `${COLLECTIONS}/member-of`)).codes, [
       'CallerHasNoIdentity',
@@ -324,11 +324,11 @@ describe("the caller's collections of both kinds", () => {
 
 describe('the limit of a preview', () => {
   it('shortens each list and leaves the counts whole', async () => {
-    const world = await joinableWorld()
-    for (const displayName of ['Ada', 'Bo', 'Cy']) await world.put('identity', { displayName })
+    const fixture = await joinableFixture()
+    for (const displayName of ['Ada', 'Bo', 'Cy']) await fixture.put('identity', { displayName })
     const preview = { objectType: 'Identity', condition: isPresent('identityId') }
     const previewed = (body: object) =>
-      world.call<PreviewReply>(world.admin, 'POST', '/collections-criteria/beta/preview', { preview, ...body })
+      fixture.call<PreviewReply>(fixture.admin, 'POST', '/collections-criteria/beta/preview', { preview, ...body })
     for (const [limit, length] of [
       [0, 0],
       [2, 2],
@@ -339,8 +339,8 @@ describe('the limit of a preview', () => {
       assert.deepEqual([data.preview.length, data.added.length], [length, length])
       assert.deepEqual(data.counts, { preview: 3, added: 3, removed: 0 })
     }
-    const currentId = await world.criteria('Identity', isPresent('identityId'))
-    await world.evaluator.evaluate(world.tenantId)
+    const currentId = await fixture.criteria('Identity', isPresent('identityId'))
+    await fixture.evaluator.evaluate(fixture.tenantId)
     const narrower = { preview: { ...preview, condition: equals('identityDisplayName', 'Ada') }, currentId, limit: 1 }
     const { data } = await previewed(narrower)
     assert.deepEqual([data.removed.length, data.counts.removed], [1, 2])

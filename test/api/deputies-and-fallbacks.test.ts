@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { DeputyDto } from '../../shared/domain/membership-requests/manage-deputy.ts'
-import { approvedBy, faults, joinableWorld, type Person } from '../support/api/joinable-world.ts'
+import { approvedBy, faults, joinableFixture, type Person } from '../support/api/joinable-fixture.ts'
 
-const world = await joinableWorld()
-const { call, admin, person, position, joinable, submit, act, read, requests } = world
+const fixture = await joinableFixture()
+const { call, admin, person, position, joinable, submit, act, read, requests } = fixture
 after(() => assert.deepEqual(faults, []))
 
 const DAY_S = 24 * 60 * 60
 
-const date = (afterDays: number): string => new Date(world.nowMs() + afterDays * DAY_S * 1000).toISOString()
+const date = (afterDays: number): string => new Date(fixture.nowMs() + afterDays * DAY_S * 1000).toISOString()
 
 const setDeputy = (of: Person, deputy: Person, from = date(-1), until = date(30)) =>
   call<DeputyDto>(of.token, 'PUT', `${requests}/deputy`, { deputyId: deputy.identityId, from, until })
@@ -80,9 +80,9 @@ describe('a deputy', () => {
     await setDeputy(approver, deputy, date(1), date(2))
     const { data: request } = await submit(await person(), await joinable(approvedBy(identity(approver))))
     assert.deepEqual(await inboxOf(deputy), [])
-    world.pass(1.5 * DAY_S)
+    fixture.pass(1.5 * DAY_S)
     assert.deepEqual(await inboxOf(deputy), [request.id])
-    world.pass(DAY_S)
+    fixture.pass(DAY_S)
     assert.deepEqual(await inboxOf(deputy), [])
     assert.equal((await call(approver.token, 'GET', `${requests}/deputy`)).data, null)
   })
@@ -107,13 +107,13 @@ describe('a deputy', () => {
     const [approver, deputy, kept, keptDeputy] = [await person(), await person(), await person(), await person()]
     await setDeputy(approver, deputy)
     const { data: request } = await submit(await person(), await joinable(approvedBy(identity(approver))))
-    await world.remove('identity', approver.identityId, { ttl: 30 * DAY_S, mergedInto: kept.identityId })
-    await world.remove('identity', deputy.identityId, { ttl: 30 * DAY_S, mergedInto: keptDeputy.identityId })
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.remove('identity', approver.identityId, { ttl: 30 * DAY_S, mergedInto: kept.identityId })
+    await fixture.remove('identity', deputy.identityId, { ttl: 30 * DAY_S, mergedInto: keptDeputy.identityId })
+    await fixture.evaluator.evaluate(fixture.tenantId)
     assert.equal((await call<DeputyDto>(kept.token, 'GET', `${requests}/deputy`)).data.deputyId, keptDeputy.identityId)
     assert.deepEqual(await inboxOf(keptDeputy), [request.id])
-    await world.remove('identity', keptDeputy.identityId, { ttl: 30 * DAY_S, mergedInto: kept.identityId })
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.remove('identity', keptDeputy.identityId, { ttl: 30 * DAY_S, mergedInto: kept.identityId })
+    await fixture.evaluator.evaluate(fixture.tenantId)
     assert.equal((await call<DeputyDto | null>(kept.token, 'GET', `${requests}/deputy`)).data, null)
   })
 })
@@ -126,10 +126,10 @@ describe('a fallback', () => {
     const [approver, fallback, subject] = [await person(), await person(), await person()]
     const collectionId = await withFallback(identity(approver), fallback)
     const { data: request } = await submit(subject, collectionId)
-    world.pass(3 * DAY_S - 60)
+    fixture.pass(3 * DAY_S - 60)
     assert.deepEqual([await inboxOf(fallback), await reviewOf(fallback)], [[], []])
     assert.deepEqual((await act(fallback.token, request, 'approve')).codes, ['RequestNotFound'])
-    world.pass(61)
+    fixture.pass(61)
     assert.deepEqual([await inboxOf(fallback), await reviewOf(fallback)], [[request.id], [collectionId]])
     assert.equal((await read(fallback.token, request)).data.currentGate?.approverCount, 2)
     assert.equal((await act(fallback.token, request, 'approve')).data.status, 'Joined')

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { routeTables } from '../../functions/routes/all-routes.ts'
 import { CONNECTORS, coreDataServiceOfTests, newTenant } from '../support/api/core-data-service.ts'
-import { approvedBy, equals, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { approvedBy, equals, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 import { openLinkApi } from '../support/api/link-api.ts'
 import { users } from '../support/jobs/link-directory.ts'
 
-const world = await joinableWorld()
+const fixture = await joinableFixture()
 const core = await coreDataServiceOfTests()
 const links = await openLinkApi()
 after(() => links.close())
@@ -23,13 +23,13 @@ type Versioned = {
 
 const unchangeable = (path: string): Versioned => ({ call, path, changes: [] })
 
-const call: Call = (...request) => world.call(world.admin, ...request)
+const call: Call = (...request) => fixture.call(fixture.admin, ...request)
 
 async function collection(readPrefix: string): Promise<Versioned> {
   const isCriteria = readPrefix.includes('criteria')
   const id = isCriteria
-    ? await world.criteria('Identity', equals('identityDisplayName', 'Ada'))
-    : await world.joinable(OPEN)
+    ? await fixture.criteria('Identity', equals('identityDisplayName', 'Ada'))
+    : await fixture.joinable(OPEN)
   const path = `/collections-${isCriteria ? 'criteria' : 'joinable'}/beta/${id}`
   const body = { objectType: 'Identity', name: randomUUID() }
   return { call, path: `${readPrefix}/${id}`, changes: [{ method: 'PUT', path, body }] }
@@ -50,10 +50,10 @@ async function connector(prefix: string): Promise<Versioned> {
 }
 
 async function request(): Promise<Versioned> {
-  const [subject, approver] = [await world.person(), await world.person()]
-  const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
-  const { data } = await world.submit(subject, collectionId)
-  return unchangeable(`${world.requests}/${collectionId}/${data.id}`)
+  const [subject, approver] = [await fixture.person(), await fixture.person()]
+  const collectionId = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+  const { data } = await fixture.submit(subject, collectionId)
+  return unchangeable(`${fixture.requests}/${collectionId}/${data.id}`)
 }
 
 async function connectorObject(): Promise<Versioned> {
@@ -69,7 +69,7 @@ async function connectorObject(): Promise<Versioned> {
 async function eventSubscription(): Promise<Versioned> {
   const prefix = '/collections/beta/event-subscriptions'
   const body = { url: 'https://example.com/', types: ['*'] }
-  const { data } = await world.call<{ id: string }>(world.admin, 'POST', prefix, body)
+  const { data } = await fixture.call<{ id: string }>(fixture.admin, 'POST', prefix, body)
   const path = `${prefix}/${data.id}`
   return { call, path, changes: [{ method: 'PUT', path, body: { types: ['member.*'] } }] }
 }
@@ -169,13 +169,13 @@ for (const [operation, open] of Object.entries(RECORDS)) {
 
 for (const action of ['approve', 'reject', 'cancel', 'leave'] as const) {
   it(`If-Match with an old version prevents ${action}, and with the current one does not`, async () => {
-    const [subject, approver] = [await world.person(), await world.person()]
+    const [subject, approver] = [await fixture.person(), await fixture.person()]
     const policy = action === 'leave' ? OPEN : approvedBy({ type: 'Identity', approvers: [approver.identityId] })
-    const { data } = await world.submit(subject, await world.joinable(policy))
+    const { data } = await fixture.submit(subject, await fixture.joinable(policy))
     const actor = action === 'approve' || action === 'reject' ? approver : subject
-    const path = `${world.requests}/${data.collectionId}/${data.id}`
-    const act = (ifMatch: string) => world.call(actor.token, 'POST', `${path}/${action}`, {}, { 'if-match': ifMatch })
-    const { etag = '' } = (await world.call(subject.token, 'GET', path)).headers
+    const path = `${fixture.requests}/${data.collectionId}/${data.id}`
+    const act = (ifMatch: string) => fixture.call(actor.token, 'POST', `${path}/${action}`, {}, { 'if-match': ifMatch })
+    const { etag = '' } = (await fixture.call(subject.token, 'GET', path)).headers
     const refused = await act('"other"')
     assert.deepEqual([refused.status, refused.codes], [412, ['PreconditionFailed']])
     assert.equal((await act(etag)).status, 200)

@@ -9,18 +9,18 @@ import {
   approvedBy,
   equals,
   faults,
-  type JoinableWorld,
-  joinableWorld,
+  type JoinableFixture,
+  joinableFixture,
   OPEN,
-} from '../support/api/joinable-world.ts'
+} from '../support/api/joinable-fixture.ts'
 
 after(() => assert.deepEqual(faults, []))
 
 const leaf = (id: string, operator: string, value?: unknown, field = id) => ({ id, field, operator, value })
 const group = (groupOperator: string, ...conditions: object[]) => ({ groupOperator, conditions })
 
-const explain = (world: JoinableWorld, collectionId: string, objectId: string, token: string = world.admin) =>
-  world.call<Explanation>(token, 'GET', `/collections/beta/${collectionId}/explain?objectId=${objectId}`)
+const explain = (fixture: JoinableFixture, collectionId: string, objectId: string, token: string = fixture.admin) =>
+  fixture.call<Explanation>(token, 'GET', `/collections/beta/${collectionId}/explain?objectId=${objectId}`)
 
 const leavesOf = (node: ExplainedGroup | ExplainedLeaf): ExplainedLeaf[] =>
   'conditions' in node ? node.conditions.flatMap(leavesOf) : [node]
@@ -31,10 +31,10 @@ const leaves = ({ rows: [row] }: Explanation) =>
 
 describe('the explanation of a criteria collection', () => {
   it('has the stored condition with the result, the value and the weight of each leaf', async () => {
-    const world = await joinableWorld()
-    const ward = await world.put('orgUnit', { displayName: 'Ward', deputies: [] })
-    const holder = await world.person(['User'], { displayName: 'Kari', directoryOnPremisesSyncEnabled: true })
-    const position = await world.position(holder, { orgUnit: { objectId: ward }, startDate: '2024-02-01' })
+    const fixture = await joinableFixture()
+    const ward = await fixture.put('orgUnit', { displayName: 'Ward', deputies: [] })
+    const holder = await fixture.person(['User'], { displayName: 'Kari', directoryOnPremisesSyncEnabled: true })
+    const position = await fixture.position(holder, { orgUnit: { objectId: ward }, startDate: '2024-02-01' })
     const condition = group(
       'AND',
       leaf('relationshipTitle', 'Equals', 'NUR', 'Substring(ToUpper(relationshipTitle),0,3)'),
@@ -47,9 +47,9 @@ describe('the explanation of a criteria collection', () => {
       leaf('relationshipStartDate', 'LessThan', 'Today()', 'AddDays(relationshipStartDate,30)'),
       leaf('relationshipOrgUnit', 'Equals', ward),
     )
-    const id = await world.criteria('Relationship', condition)
-    await world.evaluator.evaluate(world.tenantId)
-    const { status, data } = await explain(world, id, position)
+    const id = await fixture.criteria('Relationship', condition)
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    const { status, data } = await explain(fixture, id, position)
     assert.equal(status, 200)
     const { rows, ...rest } = data
     assert.deepEqual(rest, {
@@ -87,18 +87,18 @@ describe('the explanation of a criteria collection', () => {
   })
 
   it('has pages of at most 20 rows, and no page exceeds 2 MB', async () => {
-    const world = await joinableWorld()
-    const ward = await world.put('orgUnit', { displayName: 'Ward', deputies: [] })
-    const holder = await world.person(['User'], { displayName: 'Kari' })
-    for (let count = 0; count < 45; count += 1) await world.position(holder, { orgUnit: { objectId: ward } })
+    const fixture = await joinableFixture()
+    const ward = await fixture.put('orgUnit', { displayName: 'Ward', deputies: [] })
+    const holder = await fixture.person(['User'], { displayName: 'Kari' })
+    for (let count = 0; count < 45; count += 1) await fixture.position(holder, { orgUnit: { objectId: ward } })
     const values = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(330)}`)
     const long = group('OR', ...values.map((value) => leaf('identityDisplayName', 'Equals', value)))
-    const id = await world.criteria('Relationship', long)
+    const id = await fixture.criteria('Relationship', long)
     const sizes: [number, number][] = []
     let path: string | undefined = `/collections/beta/${id}/explain?objectId=${ward}`
     const found = new Set<string | null | undefined>()
     while (path !== undefined) {
-      const { status, data, nextCursor }: ApiAnswer<Explanation> = await world.call(world.admin, 'GET', path)
+      const { status, data, nextCursor }: ApiAnswer<Explanation> = await fixture.call(fixture.admin, 'GET', path)
       assert.deepEqual([status, data.rowCount], [200, 45])
       for (const { relationshipId } of data.rows) found.add(relationshipId)
       sizes.push([data.rows.length, Buffer.byteLength(JSON.stringify(data))])
@@ -110,15 +110,15 @@ describe('the explanation of a criteria collection', () => {
       String(sizes),
     )
     const other = `/collections/beta/${id}/explain?objectId=${holder.identityId}&pageSize=21`
-    assert.equal((await world.call(world.admin, 'GET', other)).status, 400)
+    assert.equal((await fixture.call(fixture.admin, 'GET', other)).status, 400)
   })
 
   it('shows the first entries of long lists and the first characters of long texts: no row alone exceeds 2 MB', async () => {
-    const world = await joinableWorld()
-    const person = await world.person(['User'], { displayName: 'Kari' })
+    const fixture = await joinableFixture()
+    const person = await fixture.person(['User'], { displayName: 'Kari' })
     const deputies = Array.from({ length: 150 }, () => ({ objectId: person.identityId }))
-    const others = await Promise.all(deputies.map(() => world.put('identity', { displayName: 'Ola' })))
-    const unit = await world.put('orgUnit', {
+    const others = await Promise.all(deputies.map(() => fixture.put('identity', { displayName: 'Ola' })))
+    const unit = await fixture.put('orgUnit', {
       displayName: 'å'.repeat(256),
       'custom/motto': 'å'.repeat(2000),
       deputies: others.map((objectId) => ({ objectId })),
@@ -126,11 +126,11 @@ describe('the explanation of a criteria collection', () => {
     const motto = (index: number) =>
       leaf('orgUnitCustom/motto', index % 2 === 0 ? 'NotContains' : 'Contains', `${index}`)
     const leaves = Array.from({ length: 499 }, (_, index) => motto(index))
-    const id = await world.criteria(
+    const id = await fixture.criteria(
       'OrgUnit',
       group('OR', leaf('orgUnitDeputies', 'Contains', others[7] ?? ''), ...leaves),
     )
-    const { status, data } = await explain(world, id, unit)
+    const { status, data } = await explain(fixture, id, unit)
     assert.equal(status, 200)
     const [first, second] = data.rows[0]?.condition.conditions ?? []
     assert.deepEqual((first as { actual?: unknown }).actual, [...others].sort().slice(0, 100))
@@ -139,33 +139,33 @@ describe('the explanation of a criteria collection', () => {
   })
 
   it('tells soon from now: the stored members are compared with what the condition says', async () => {
-    const world = await joinableWorld()
-    const id = await world.criteria('Identity', equals('identityDisplayName', 'Kari'))
-    const { identityId } = await world.person(['User'], { displayName: 'Kari' })
-    const verdict = async () => (await explain(world, id, identityId)).data.verdict
+    const fixture = await joinableFixture()
+    const id = await fixture.criteria('Identity', equals('identityDisplayName', 'Kari'))
+    const { identityId } = await fixture.person(['User'], { displayName: 'Kari' })
+    const verdict = async () => (await explain(fixture, id, identityId)).data.verdict
     assert.equal(await verdict(), 'JoinsSoon')
-    assert.equal((await explain(world, id, identityId)).data.evaluatedAt, null)
-    await world.evaluator.evaluate(world.tenantId)
+    assert.equal((await explain(fixture, id, identityId)).data.evaluatedAt, null)
+    await fixture.evaluator.evaluate(fixture.tenantId)
     assert.equal(await verdict(), 'Member')
-    await world.put('identity', { displayName: 'Ola' }, identityId)
+    await fixture.put('identity', { displayName: 'Ola' }, identityId)
     assert.equal(await verdict(), 'LeavesSoon')
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.evaluator.evaluate(fixture.tenantId)
     assert.equal(await verdict(), 'NotMember')
   })
 
   it('covers all rows of an object: each position of an identity, each of an org unit, or the object alone', async () => {
-    const world = await joinableWorld()
-    const [ward, empty] = [await world.put('orgUnit', { displayName: 'Ward' }), await world.put('orgUnit', {})]
-    const [two, none] = [await world.person(), await world.person()]
-    const nurse = await world.position(two, { title: 'Nurse', orgUnit: { objectId: ward } })
-    const cook = await world.position(two, { title: 'Cook', orgUnit: { objectId: ward } })
+    const fixture = await joinableFixture()
+    const [ward, empty] = [await fixture.put('orgUnit', { displayName: 'Ward' }), await fixture.put('orgUnit', {})]
+    const [two, none] = [await fixture.person(), await fixture.person()]
+    const nurse = await fixture.position(two, { title: 'Nurse', orgUnit: { objectId: ward } })
+    const cook = await fixture.position(two, { title: 'Cook', orgUnit: { objectId: ward } })
     const ids = new Map<string, string>()
     for (const type of ['Identity', 'Relationship', 'OrgUnit']) {
-      ids.set(type, await world.criteria(type, equals('relationshipTitle', 'Nurse')))
+      ids.set(type, await fixture.criteria(type, equals('relationshipTitle', 'Nurse')))
     }
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.evaluator.evaluate(fixture.tenantId)
     const summary = async (type: string, objectId: string) => {
-      const { verdict, rows } = (await explain(world, ids.get(type) ?? '', objectId)).data
+      const { verdict, rows } = (await explain(fixture, ids.get(type) ?? '', objectId)).data
       return [verdict, rows.map(({ relationshipId, holds }) => [relationshipId, holds]).sort()]
     }
     const both = [
@@ -182,109 +182,112 @@ describe('the explanation of a criteria collection', () => {
   })
 
   it('names the collections of a leaf that the row is a member of, of both kinds', async () => {
-    const world = await joinableWorld()
-    const person = await world.person(['User'], { displayName: 'Kari' })
-    const staff = await world.criteria('Identity', equals('identityDisplayName', 'Kari'))
-    const others = await world.criteria('Identity', equals('identityDisplayName', 'Ola'))
-    const choir = await world.joinable(OPEN)
-    await world.submit(person, choir)
-    const id = await world.criteria('Identity', group('AND', leaf('memberOfCollection', 'In', [staff, others, choir])))
-    assert.deepEqual(leaves((await explain(world, id, person.identityId)).data), [
+    const fixture = await joinableFixture()
+    const person = await fixture.person(['User'], { displayName: 'Kari' })
+    const staff = await fixture.criteria('Identity', equals('identityDisplayName', 'Kari'))
+    const others = await fixture.criteria('Identity', equals('identityDisplayName', 'Ola'))
+    const choir = await fixture.joinable(OPEN)
+    await fixture.submit(person, choir)
+    const id = await fixture.criteria(
+      'Identity',
+      group('AND', leaf('memberOfCollection', 'In', [staff, others, choir])),
+    )
+    assert.deepEqual(leaves((await explain(fixture, id, person.identityId)).data), [
       ['memberOfCollection', true, [staff, choir], true],
     ])
-    const stranger = await world.person()
-    assert.deepEqual(leaves((await explain(world, id, stranger.identityId)).data), [
+    const stranger = await fixture.person()
+    assert.deepEqual(leaves((await explain(fixture, id, stranger.identityId)).data), [
       ['memberOfCollection', false, [], true],
     ])
   })
 
   it('hides sensitive values from callers who may not read all core objects, except their own', async () => {
-    const world = await joinableWorld()
-    const person = await world.person(['User'], { displayName: 'Kari', nin: '4711' })
-    const nameless = await world.person()
+    const fixture = await joinableFixture()
+    const person = await fixture.person(['User'], { displayName: 'Kari', nin: '4711' })
+    const nameless = await fixture.person()
     const roles = ['collection_criteria_definition-administrator', 'Administrator'] as const
-    const both = world.caller('user', roles)
+    const both = fixture.caller('user', roles)
     const body = { objectType: 'Identity', name: 'By number', condition: equals('identityNin', '4711') }
-    const { data: id } = await world.call<string>(both, 'POST', '/collections-criteria/beta', body)
+    const { data: id } = await fixture.call<string>(both, 'POST', '/collections-criteria/beta', body)
     const shown = async (token: string, objectId = person.identityId) =>
-      leaves((await explain(world, id, objectId, token)).data).map(([, holds, actual]) => [holds, actual])
+      leaves((await explain(fixture, id, objectId, token)).data).map(([, holds, actual]) => [holds, actual])
     assert.deepEqual(await shown(both), [[true, '4711']])
-    assert.deepEqual(await shown(world.admin), [[true, 'hidden']])
-    assert.deepEqual(await shown(world.admin, nameless.identityId), [[false, null]])
+    assert.deepEqual(await shown(fixture.admin), [[true, 'hidden']])
+    assert.deepEqual(await shown(fixture.admin, nameless.identityId), [[false, null]])
     assert.deepEqual(await shown(person.token), [[true, '4711']])
   })
 })
 
 describe('who may ask for an explanation', () => {
   it('is every reader of collections about any object, and a user about own ones', async () => {
-    const world = await joinableWorld()
-    const [me, other] = [await world.person(), await world.person()]
-    const ward = await world.put('orgUnit', {})
-    const own = await world.position(me, { orgUnit: { objectId: ward } })
-    const foreign = await world.position(other)
-    const id = await world.criteria('Identity', equals('identityDisplayName', 'Somebody'))
+    const fixture = await joinableFixture()
+    const [me, other] = [await fixture.person(), await fixture.person()]
+    const ward = await fixture.put('orgUnit', {})
+    const own = await fixture.position(me, { orgUnit: { objectId: ward } })
+    const foreign = await fixture.position(other)
+    const id = await fixture.criteria('Identity', equals('identityDisplayName', 'Somebody'))
     const asked = async (token: string, objectId: string) => {
-      const { status, codes } = await explain(world, id, objectId, token)
+      const { status, codes } = await explain(fixture, id, objectId, token)
       return status === 200 ? 200 : codes[0]
     }
     for (const objectId of [me.identityId, own]) assert.equal(await asked(me.token, objectId), 200)
     for (const objectId of [other.identityId, foreign, ward, randomUUID()]) {
       assert.equal(await asked(me.token, objectId), 'ObjectNotFound')
     }
-    for (const objectId of [me.identityId, foreign, ward]) assert.equal(await asked(world.writer, objectId), 200)
-    assert.equal(await asked(world.admin, randomUUID()), 'ObjectNotFound')
-    assert.equal(await asked(world.caller('user', ['User']), me.identityId), 'CallerHasNoIdentity')
-    assert.equal(await asked((await world.person(['Administrator'])).token, me.identityId), 'RoleRequired')
-    assert.deepEqual((await explain(world, randomUUID(), me.identityId)).codes, ['CollectionNotFound'])
-    await world.remove('identity', other.identityId)
-    assert.equal(await asked(world.admin, other.identityId), 'ObjectNotFound')
+    for (const objectId of [me.identityId, foreign, ward]) assert.equal(await asked(fixture.writer, objectId), 200)
+    assert.equal(await asked(fixture.admin, randomUUID()), 'ObjectNotFound')
+    assert.equal(await asked(fixture.caller('user', ['User']), me.identityId), 'CallerHasNoIdentity')
+    assert.equal(await asked((await fixture.person(['Administrator'])).token, me.identityId), 'RoleRequired')
+    assert.deepEqual((await explain(fixture, randomUUID(), me.identityId)).codes, ['CollectionNotFound'])
+    await fixture.remove('identity', other.identityId)
+    assert.equal(await asked(fixture.admin, other.identityId), 'ObjectNotFound')
   })
 })
 
 describe('the explanation of a joinable collection', () => {
   it('has the request that makes the object a member, or else the one that waits', async () => {
-    const world = await joinableWorld()
-    const [me, approver] = [await world.person(), await world.person()]
-    const position = await world.position(me)
-    const id = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }), {
+    const fixture = await joinableFixture()
+    const [me, approver] = [await fixture.person(), await fixture.person()]
+    const position = await fixture.position(me)
+    const id = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }), {
       objectType: 'Relationship',
     })
     const found = async (objectId: string) => {
-      const { verdict, isMember, satisfies, rows, request } = (await explain(world, id, objectId)).data
+      const { verdict, isMember, satisfies, rows, request } = (await explain(fixture, id, objectId)).data
       return [verdict, isMember, satisfies, rows.length, request?.status]
     }
     assert.deepEqual(await found(me.identityId), ['NotMember', false, null, 0, undefined])
-    const { data: request } = await world.submit(me, id)
+    const { data: request } = await fixture.submit(me, id)
     assert.deepEqual(await found(me.identityId), ['NotMember', false, null, 0, 'PendingApproval'])
-    await world.act(approver.token, request, 'approve')
+    await fixture.act(approver.token, request, 'approve')
     for (const objectId of [me.identityId, position]) {
       assert.deepEqual(await found(objectId), ['Member', true, null, 0, 'Joined'])
     }
-    const other = await world.position(me, { title: 'Cook' })
+    const other = await fixture.position(me, { title: 'Cook' })
     assert.deepEqual(await found(other), ['NotMember', false, null, 0, undefined])
-    await world.act(me.token, request, 'leave')
+    await fixture.act(me.token, request, 'leave')
     assert.deepEqual(await found(me.identityId), ['NotMember', false, null, 0, undefined])
   })
 })
 
 describe('the links of an explanation', () => {
   it('tell where the account stands in each group', async () => {
-    const world = await joinableWorld()
-    const [member, added, stranger] = [await world.person(), await world.person(), await world.person()]
-    const nobody = await world.put('identity', { displayName: 'No account' })
-    const collectionId = await world.joinable(OPEN)
+    const fixture = await joinableFixture()
+    const [member, added, stranger] = [await fixture.person(), await fixture.person(), await fixture.person()]
+    const nobody = await fixture.put('identity', { displayName: 'No account' })
+    const collectionId = await fixture.joinable(OPEN)
     const join = (id: string) =>
-      world.call(world.admin, 'POST', `/collections-joinable/beta/${collectionId}/results/members`, {
+      fixture.call(fixture.admin, 'POST', `/collections-joinable/beta/${collectionId}/results/members`, {
         coreIdentityIds: [id],
       })
     await join(member.identityId)
     await join(nobody)
-    const links = world.deps.linkStore
+    const links = fixture.deps.linkStore
     const link = async (changes: object) => {
       const [id, directoryGroupId] = [randomUUID(), randomUUID()]
       const made = newLink(
-        { id, tenantId: world.tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: null },
-        world.nowMs(),
+        { id, tenantId: fixture.tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: null },
+        fixture.nowMs(),
       )
       await links.add({ ...made, ...changes })
       return id
@@ -295,15 +298,15 @@ describe('the links of an explanation', () => {
       [await link({ appliedMembershipVersion: 2, state: 'Disabled' }), 'disabled'],
     ])
     const groupOf = async (name: string) => {
-      const all = await links.ofCollection(world.tenantId, collectionId)
+      const all = await links.ofCollection(fixture.tenantId, collectionId)
       return all.find(({ value }) => names.get(value.id) === name)?.value.directoryGroupId ?? ''
     }
-    world.directoryGroups.set(member.account, new Set([await groupOf('applied')]))
-    world.directoryGroups.set(added.account, new Set())
-    world.directoryGroups.set(stranger.account, new Set())
+    fixture.directoryGroups.set(member.account, new Set([await groupOf('applied')]))
+    fixture.directoryGroups.set(added.account, new Set())
+    fixture.directoryGroups.set(stranger.account, new Set())
     await join(added.identityId)
     const states = async (objectId: string) => {
-      const { data } = await explain(world, collectionId, objectId)
+      const { data } = await explain(fixture, collectionId, objectId)
       return Object.fromEntries(data.links.map(({ linkId, state }) => [names.get(linkId) ?? linkId, state]))
     }
     assert.deepEqual(await states(member.identityId), { applied: 'Written', new: 'Pending', disabled: 'LinkDisabled' })
@@ -311,25 +314,25 @@ describe('the links of an explanation', () => {
     assert.deepEqual(await states(nobody), { applied: 'NoAccount', new: 'NoAccount', disabled: 'NoAccount' })
     const outside = { applied: 'NotInGroup', new: 'NotInGroup', disabled: 'LinkDisabled' }
     assert.deepEqual(await states(stranger.identityId), outside)
-    world.directoryGroups.set(stranger.account, new Set([await groupOf('new')]))
+    fixture.directoryGroups.set(stranger.account, new Set([await groupOf('new')]))
     assert.deepEqual(await states(stranger.identityId), { ...outside, new: 'InGroupByOthers' })
-    world.directoryGroups.delete(added.account)
+    fixture.directoryGroups.delete(added.account)
     const unknown = { applied: 'NoAccount', new: 'NoAccount', disabled: 'LinkDisabled' }
     assert.deepEqual(await states(added.identityId), unknown)
     const body = { coreIdentityIds: [member.identityId] }
-    await world.call(world.admin, 'DELETE', `/collections-joinable/beta/${collectionId}/results/members`, body)
+    await fixture.call(fixture.admin, 'DELETE', `/collections-joinable/beta/${collectionId}/results/members`, body)
     assert.equal((await states(member.identityId)).applied, 'InGroupRemovalPending')
     assert.equal((await states(member.identityId)).new, 'NotInGroup')
     const planId = randomUUID()
-    await world.deps.removalPlans.save({ tenantId: world.tenantId, planId }, [member.account])
+    await fixture.deps.removalPlans.save({ tenantId: fixture.tenantId, planId }, [member.account])
     const createdAt = '2030-06-01T08:00:00.000+00:00'
     const counts = { count: 1, limit: 0, removedInWindow: 0, groupSize: 2 }
-    const heldRemovals = { planId, reason: 'TooMany', ...counts, createdAt, storedAtMs: world.nowMs() }
+    const heldRemovals = { planId, reason: 'TooMany', ...counts, createdAt, storedAtMs: fixture.nowMs() }
     names.set(await link({ appliedMembershipVersion: 2, heldRemovals }), 'held')
-    world.directoryGroups.set(member.account, new Set([await groupOf('held')]))
+    fixture.directoryGroups.set(member.account, new Set([await groupOf('held')]))
     assert.equal((await states(member.identityId)).held, 'Held')
     assert.equal((await states(stranger.identityId)).held, 'NotInGroup')
-    const { links: accounts } = (await explain(world, collectionId, member.identityId)).data
+    const { links: accounts } = (await explain(fixture, collectionId, member.identityId)).data
     assert.ok(accounts.every(({ directoryObjectId }) => directoryObjectId === member.account))
   })
 })

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import type { HeldRemovalsDto } from '../../shared/domain/group-links/removal-plan.ts'
 import { codes, type LinkApi, openLinkApi, type Reply, TIMESTAMP, UNKNOWN_ID } from '../support/api/link-api.ts'
 import { SERVICE_PRINCIPAL, TENANT, user, users } from '../support/jobs/link-directory.ts'
-import { notifyOfMembershipChange, setLinkSettings } from '../support/jobs/link-world.ts'
+import { notifyOfMembershipChange, setLinkSettings } from '../support/jobs/link-fixture.ts'
 
 const DEFAULTS = {
   linkableGroups: 'Any',

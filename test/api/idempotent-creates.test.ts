@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { routeTables } from '../../functions/routes/all-routes.ts'
 import { isCreating } from '../../shared/http/route.ts'
 import { type Creating, openCreatingRoutes } from '../support/api/creating-routes.ts'
-import { joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 
 const OPERATIONS = [
   'createConnector',
@@ -145,14 +145,18 @@ describe('an Idempotency-Key', () => {
   })
 
   it('is refused for the same body on another collection', async () => {
-    const world = await joinableWorld()
-    const [employee, first, second] = [await world.person(), await world.joinable(OPEN), await world.joinable(OPEN)]
+    const fixture = await joinableFixture()
+    const [employee, first, second] = [
+      await fixture.person(),
+      await fixture.joinable(OPEN),
+      await fixture.joinable(OPEN),
+    ]
     const headers = { 'idempotency-key': randomUUID() }
     const submitTo = (collectionId: string) =>
-      world.call(employee.token, 'POST', `${world.requests}/${collectionId}/submit`, {}, headers)
+      fixture.call(employee.token, 'POST', `${fixture.requests}/${collectionId}/submit`, {}, headers)
     assert.equal((await submitTo(first)).status, 201)
     const { status, codes } = await submitTo(second)
-    assert.deepEqual([status, codes, await world.results(second)], [422, ['IdempotencyKeyReused'], []])
+    assert.deepEqual([status, codes, await fixture.results(second)], [422, ['IdempotencyKeyReused'], []])
   })
 
   it('expires after 24 hours', async () => {

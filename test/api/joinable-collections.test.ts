@@ -4,13 +4,13 @@ import { after, describe, it } from 'node:test'
 import type { CollectionDto, CollectionResults } from '../../shared/domain/collections/collection.ts'
 import type { JoinableCollectionDto } from '../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { approvedBy, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 
 const COLLECTIONS = '/collections-joinable/beta'
 
-const world = await joinableWorld()
-const { admin, writer, call, submit, act, read, results, joinable, person, position } = world
-const reader = world.caller('application', ['collections-criteria.criteria.read.all'])
+const fixture = await joinableFixture()
+const { admin, writer, call, submit, act, read, results, joinable, person, position } = fixture
+const reader = fixture.caller('application', ['collections-criteria.criteria.read.all'])
 
 after(() => assert.deepEqual(faults, []))
 
@@ -136,10 +136,10 @@ describe('joinable collections', () => {
     await act(approver.token, joined.data, 'approve')
     await submit(waiting, collectionId)
     assert.equal((await call(admin, 'DELETE', `${COLLECTIONS}/${collectionId}`)).status, 200)
-    const pending = await call(waiting.token, 'GET', `${world.requests}/pending-approval`)
+    const pending = await call(waiting.token, 'GET', `${fixture.requests}/pending-approval`)
     assert.deepEqual(pending.data, [])
     assert.deepEqual((await call(member.token, 'GET', `${COLLECTIONS}/member-of`)).data, [])
-    const kept = await world.deps.requests.find(world.tenantId, joined.data.id)
+    const kept = await fixture.deps.requests.find(fixture.tenantId, joined.data.id)
     assert.equal(kept?.value.status, 'Left')
     assert.equal(kept?.value.lifecycle.at(-1)?.actorId, 'system')
   })
@@ -158,7 +158,7 @@ describe('members', () => {
     const only = await position(one)
     await position(primary)
     const main = await position(primary)
-    await world.put(
+    await fixture.put(
       'identity',
       { directoryObjectId: primary.account, primaryRelationship: { objectId: main } },
       primary.identityId,
@@ -187,11 +187,11 @@ describe('members', () => {
     const again = await call(writer, 'POST', members(collectionId), { coreIdentityIds })
     assert.deepEqual(again.data, { added: 0, alreadyMembers: 3 })
     // The main position is another one now.
-    await world.put('relationship', { identity: { objectId: one.identityId }, endDate: '2020-01-01' }, only)
+    await fixture.put('relationship', { identity: { objectId: one.identityId }, endDate: '2020-01-01' }, only)
     await position(one)
     const atOther = await call(writer, 'POST', members(collectionId), { coreIdentityIds: [one.identityId] })
     assert.deepEqual([atOther.data, await results(collectionId)], [{ added: 0, alreadyMembers: 1 }, expected])
-    const [request] = (await call<MembershipRequestDto[]>(one.token, 'GET', `${world.requests}/${collectionId}`)).data
+    const [request] = (await call<MembershipRequestDto[]>(one.token, 'GET', `${fixture.requests}/${collectionId}`)).data
     assert.ok(request)
     assert.equal(request.submittedBy, actor.identityId)
     assert.deepEqual(request.lifecycle, [{ status: 'Joined', actorId: actor.identityId, at: request.createdAt }])
@@ -216,7 +216,7 @@ describe('members', () => {
 
   it('can be added by the thousand', async () => {
     const identityIds = Array.from({ length: 1000 }, () => randomUUID())
-    await Promise.all(identityIds.map((id) => world.put('identity', {}, id)))
+    await Promise.all(identityIds.map((id) => fixture.put('identity', {}, id)))
     const collectionId = await joinable(OPEN)
     const added = await call(writer, 'POST', members(collectionId), { coreIdentityIds: identityIds })
     assert.deepEqual(added.data, { added: 1000, alreadyMembers: 0 })

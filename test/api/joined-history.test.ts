@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
 import type { HistoryEntry, ObjectHistoryEntry } from '../../shared/domain/insight/list-history.ts'
-import { approvedBy, equals, faults, joinableWorld, OPEN, type Person } from '../support/api/joinable-world.ts'
+import { approvedBy, equals, faults, joinableFixture, OPEN, type Person } from '../support/api/joinable-fixture.ts'
 
-const world = await joinableWorld()
+const fixture = await joinableFixture()
 afterEach(() => assert.deepEqual(faults.splice(0), []))
 
 const JOINABLE = '/collections-joinable/beta'
 
 const historyOf = async (id: string): Promise<HistoryEntry[]> =>
-  (await world.call<HistoryEntry[]>(world.admin, 'GET', `/collections/beta/${id}/history`)).data
+  (await fixture.call<HistoryEntry[]>(fixture.admin, 'GET', `/collections/beta/${id}/history`)).data
 
 const why = ({ objectId, change, cause, actorId }: HistoryEntry) => [objectId, change, cause, actorId]
 
@@ -20,29 +20,29 @@ async function newest(collectionId: string, count: number): Promise<(string | nu
   return entries.slice(0, count).map(why)
 }
 
-const members = (collectionId: string, method: string, people: readonly Person[], token = world.admin) =>
-  world.call(token, method, `${JOINABLE}/${collectionId}/results/members`, {
+const members = (collectionId: string, method: string, people: readonly Person[], token = fixture.admin) =>
+  fixture.call(token, method, `${JOINABLE}/${collectionId}/results/members`, {
     coreIdentityIds: people.map(({ identityId }) => identityId),
   })
 
 describe('The history of a joinable collection', () => {
   it('names the last approver of a request, and who left', async () => {
-    const [approver, ann] = [await world.person(), await world.person()]
-    const id = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
-    const { data: request } = await world.submit(ann, id)
-    await world.act(approver.token, request, 'approve')
+    const [approver, ann] = [await fixture.person(), await fixture.person()]
+    const id = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+    const { data: request } = await fixture.submit(ann, id)
+    await fixture.act(approver.token, request, 'approve')
     assert.deepEqual(await newest(id, 1), [[ann.identityId, 'Added', 'Request', approver.identityId]])
-    await world.act(ann.token, request, 'leave')
+    await fixture.act(ann.token, request, 'leave')
     assert.deepEqual(await newest(id, 1), [[ann.identityId, 'Removed', 'Request', ann.identityId]])
     assert.deepEqual(new Set((await historyOf(id)).map(({ requestId }) => requestId)), new Set([request.id]))
   })
 
   it('names the subject of a request without a gate, also on behalf', async () => {
-    const [manager, ann] = [await world.person(), await world.person()]
-    const position = await world.position(ann, { manager: { objectId: manager.identityId } })
-    const id = await world.joinable(OPEN, { objectType: 'Relationship' })
+    const [manager, ann] = [await fixture.person(), await fixture.person()]
+    const position = await fixture.position(ann, { manager: { objectId: manager.identityId } })
+    const id = await fixture.joinable(OPEN, { objectType: 'Relationship' })
     const body = { requesterId: ann.identityId, relationshipId: position }
-    await world.call(manager.token, 'POST', `${world.requests}/${id}/submit-on-behalf`, body)
+    await fixture.call(manager.token, 'POST', `${fixture.requests}/${id}/submit-on-behalf`, body)
     assert.deepEqual(await newest(id, 1), [[ann.identityId, 'Added', 'Request', ann.identityId]])
     assert.deepEqual(
       (await historyOf(id)).map(({ relationshipId }) => relationshipId),
@@ -52,12 +52,12 @@ describe('The history of a joinable collection', () => {
 
   it('names who added and removed members directly, also where a request waited', async () => {
     const [boss, ann, bo] = [
-      await world.person(['collection_criteria_definition-administrator']),
-      await world.person(),
-      await world.person(),
+      await fixture.person(['collection_criteria_definition-administrator']),
+      await fixture.person(),
+      await fixture.person(),
     ]
-    const id = await world.joinable(await world.approvedBySomebody())
-    await world.submit(ann, id)
+    const id = await fixture.joinable(await fixture.approvedBySomebody())
+    await fixture.submit(ann, id)
     await members(id, 'POST', [ann, bo], boss.token)
     assert.deepEqual(
       new Set((await newest(id, 2)).map(String)),
@@ -73,37 +73,37 @@ describe('The history of a joinable collection', () => {
   })
 
   it('tells deleted, restored and merged people apart, and a changed policy', async () => {
-    const [ann, bo, cy] = [await world.person(), await world.person(), await world.person()]
-    const id = await world.joinable(OPEN)
+    const [ann, bo, cy] = [await fixture.person(), await fixture.person(), await fixture.person()]
+    const id = await fixture.joinable(OPEN)
     await members(id, 'POST', [ann, bo])
-    await world.remove('identity', ann.identityId, { ttl: 3600 })
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.remove('identity', ann.identityId, { ttl: 3600 })
+    await fixture.evaluator.evaluate(fixture.tenantId)
     assert.deepEqual(await newest(id, 1), [[ann.identityId, 'Removed', 'ObjectDeleted', 'system']])
-    await world.put('identity', { displayName: 'Ann' }, ann.identityId)
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.put('identity', { displayName: 'Ann' }, ann.identityId)
+    await fixture.evaluator.evaluate(fixture.tenantId)
     assert.deepEqual(await newest(id, 1), [[ann.identityId, 'Added', 'ObjectChanged', 'system']])
-    await world.remove('identity', bo.identityId, { mergedInto: cy.identityId })
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.remove('identity', bo.identityId, { mergedInto: cy.identityId })
+    await fixture.evaluator.evaluate(fixture.tenantId)
     assert.deepEqual(await newest(id, 2), [
       [cy.identityId, 'Added', 'Merged', 'system'],
       [bo.identityId, 'Removed', 'Merged', 'system'],
     ])
-    const waiting = await world.joinable(await world.approvedBySomebody())
-    await world.submit(cy, waiting)
-    const boss = await world.person(['collection_criteria_definition-administrator'])
+    const waiting = await fixture.joinable(await fixture.approvedBySomebody())
+    await fixture.submit(cy, waiting)
+    const boss = await fixture.person(['collection_criteria_definition-administrator'])
     const open = { objectType: 'Identity', joinPolicy: OPEN }
-    await world.call(boss.token, 'PUT', `${JOINABLE}/${waiting}`, open)
+    await fixture.call(boss.token, 'PUT', `${JOINABLE}/${waiting}`, open)
     assert.deepEqual(await newest(waiting, 1), [[cy.identityId, 'Added', 'DefinitionChanged', boss.identityId]])
   })
 
   it('gives the members at each earlier time', async () => {
-    const people = await Promise.all(Array.from({ length: 4 }, () => world.person()))
-    const positions = await Promise.all(people.map((person) => world.position(person)))
-    const id = await world.joinable(OPEN, { objectType: 'Relationship' })
+    const people = await Promise.all(Array.from({ length: 4 }, () => fixture.person()))
+    const positions = await Promise.all(people.map((person) => fixture.position(person)))
+    const id = await fixture.joinable(OPEN, { objectType: 'Relationship' })
     const seen: { readonly at: string; readonly memberIds: unknown }[] = []
     const see = async () => {
-      seen.push({ at: new Date(world.nowMs()).toISOString(), memberIds: await world.results(id) })
-      world.pass(60)
+      seen.push({ at: new Date(fixture.nowMs()).toISOString(), memberIds: await fixture.results(id) })
+      fixture.pass(60)
     }
     await see()
     const [ann, bo, cy, dee] = people as [Person, Person, Person, Person]
@@ -113,15 +113,15 @@ describe('The history of a joinable collection', () => {
     }
     await members(id, 'DELETE', [ann])
     await see()
-    await world.put('relationship', { identity: { objectId: dee.identityId } }, positions[1])
-    await world.remove('identity', cy.identityId, { mergedInto: ann.identityId })
-    await world.put('relationship', { identity: { objectId: ann.identityId } }, positions[2])
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.put('relationship', { identity: { objectId: dee.identityId } }, positions[1])
+    await fixture.remove('identity', cy.identityId, { mergedInto: ann.identityId })
+    await fixture.put('relationship', { identity: { objectId: ann.identityId } }, positions[2])
+    await fixture.evaluator.evaluate(fixture.tenantId)
     await see()
     assert.equal(new Set(seen.map(({ memberIds }) => JSON.stringify(memberIds))).size, 5)
     for (const { at, memberIds } of seen) {
       const path = `/collections/beta/${id}/results?asOf=${at}`
-      const { data } = await world.call<{ memberIds: unknown }>(world.admin, 'GET', path)
+      const { data } = await fixture.call<{ memberIds: unknown }>(fixture.admin, 'GET', path)
       assert.deepEqual(data.memberIds, memberIds)
     }
   })
@@ -129,21 +129,21 @@ describe('The history of a joinable collection', () => {
 
 describe('The history of an object', () => {
   it('comes from collections of both kinds, in pages, the newest first', async () => {
-    const ann = await world.person(['User'], { displayName: 'Ann of all' })
-    const joinable = await world.joinable(OPEN)
-    const criteria = await world.criteria('Identity', equals('identityDisplayName', 'Ann of all'))
+    const ann = await fixture.person(['User'], { displayName: 'Ann of all' })
+    const joinable = await fixture.joinable(OPEN)
+    const criteria = await fixture.criteria('Identity', equals('identityDisplayName', 'Ann of all'))
     const path = `/collections/beta/history?objectId=${ann.identityId}`
-    assert.deepEqual((await world.call(world.admin, 'GET', path)).data, [])
-    world.pass(1)
-    await world.evaluator.evaluate(world.tenantId)
-    world.pass(1)
+    assert.deepEqual((await fixture.call(fixture.admin, 'GET', path)).data, [])
+    fixture.pass(1)
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    fixture.pass(1)
     await members(joinable, 'POST', [ann])
-    world.pass(1)
+    fixture.pass(1)
     await members(joinable, 'DELETE', [ann])
-    world.pass(1)
-    await world.put('identity', { displayName: 'Bo' }, ann.identityId)
-    await world.evaluator.evaluate(world.tenantId)
-    const { data } = await world.call<ObjectHistoryEntry[]>(world.admin, 'GET', path)
+    fixture.pass(1)
+    await fixture.put('identity', { displayName: 'Bo' }, ann.identityId)
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    const { data } = await fixture.call<ObjectHistoryEntry[]>(fixture.admin, 'GET', path)
     assert.deepEqual(
       data.map(({ collectionId, change }) => [collectionId, change]),
       [
@@ -153,10 +153,14 @@ describe('The history of an object', () => {
         [criteria, 'Added'],
       ],
     )
-    const first = await world.call<ObjectHistoryEntry[]>(world.admin, 'GET', `${path}&pageSize=3`)
-    const next = await world.call<ObjectHistoryEntry[]>(world.admin, 'GET', `${path}&nextCursor=${first.nextCursor}`)
+    const first = await fixture.call<ObjectHistoryEntry[]>(fixture.admin, 'GET', `${path}&pageSize=3`)
+    const next = await fixture.call<ObjectHistoryEntry[]>(
+      fixture.admin,
+      'GET',
+      `${path}&nextCursor=${first.nextCursor}`,
+    )
     assert.deepEqual([...first.data, ...next.data], data)
     assert.equal(next.nextCursor, undefined)
-    assert.deepEqual((await world.call(world.admin, 'GET', '/collections/beta/history')).codes, ['MissingMember'])
+    assert.deepEqual((await fixture.call(fixture.admin, 'GET', '/collections/beta/history')).codes, ['MissingMember'])
   })
 })

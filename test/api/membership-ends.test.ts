@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { HistoryEntry } from '../../shared/domain/insight/list-history.ts'
-import { approvedBy, faults, joinableWorld, OPEN, type Person } from '../support/api/joinable-world.ts'
+import { approvedBy, faults, joinableFixture, OPEN, type Person } from '../support/api/joinable-fixture.ts'
 
-const world = await joinableWorld()
-const { call, admin, writer, person, joinable, submit, act, read, results, requests, put, position } = world
+const fixture = await joinableFixture()
+const { call, admin, writer, person, joinable, submit, act, read, results, requests, put, position } = fixture
 after(() => assert.deepEqual(faults, []))
 
 const MINUTE_S = 60
 const DAY_S = 24 * 60 * MINUTE_S
 const DAY_MS = DAY_S * 1000
 
-const timestamp = (afterMs: number): string => new Date(world.nowMs() + afterMs).toISOString().replace('Z', '+00:00')
+const timestamp = (afterMs: number): string => new Date(fixture.nowMs() + afterMs).toISOString().replace('Z', '+00:00')
 
 /** Handles the messages of deadlines that were enqueued, at the present time. */
 async function deliverDeadlines(): Promise<void> {
-  const { deadlines } = world.service.messages
-  const due = world.enqueued.splice(0).filter(({ queue }) => queue === 'deadlines')
+  const { deadlines } = fixture.service.messages
+  const due = fixture.enqueued.splice(0).filter(({ queue }) => queue === 'deadlines')
   for (const { message } of due) await deadlines.handle(message)
 }
 
@@ -40,12 +40,12 @@ describe('a membership with an end', () => {
     const [who, collectionId] = [await person(), await joinable(OPEN)]
     const { data: request } = await submit(who, collectionId, { endsAt: timestamp(3_600_000) })
     assert.equal(request.endsAt, timestamp(3_600_000))
-    const messages = world.enqueued.splice(0).filter(({ queue }) => queue === 'deadlines')
+    const messages = fixture.enqueued.splice(0).filter(({ queue }) => queue === 'deadlines')
     assert.equal(messages.length, 1)
-    world.pass(3_599)
-    for (const { message } of messages) await world.service.messages.deadlines.handle(message)
+    fixture.pass(3_599)
+    for (const { message } of messages) await fixture.service.messages.deadlines.handle(message)
     assert.equal((await read(admin, request)).data.status, 'Joined')
-    world.pass(60)
+    fixture.pass(60)
     await deliverDeadlines()
     const { data: left } = await read(admin, request)
     assert.equal(left.status, 'Left')
@@ -57,7 +57,7 @@ describe('a membership with an end', () => {
   it('is in the history with the cause Expired, the actor system and the id of its request', async () => {
     const [who, collectionId] = [await person(), await joinable(OPEN)]
     const { data: request } = await submit(who, collectionId, { endsAt: timestamp(MINUTE_S * 1000) })
-    world.pass(2 * MINUTE_S)
+    fixture.pass(2 * MINUTE_S)
     await deliverDeadlines()
     const { data } = await call<HistoryEntry[]>(admin, 'GET', `/collections/beta/${collectionId}/history`)
     assert.deepEqual(
@@ -79,10 +79,10 @@ describe('a membership with an end', () => {
     const [who, collectionId] = [await person(), await joinable({ ...OPEN, maxDays: 90 })]
     const { data: request } = await submit(who, collectionId)
     assert.equal(request.endsAt, timestamp(90 * DAY_MS))
-    assert.equal(world.enqueued.splice(0).filter(({ queue }) => queue === 'deadlines').length, 0)
-    world.pass(89.5 * DAY_S)
-    await world.service.links.deadlines.enqueue(world.tenantId)
-    world.pass(0.5 * DAY_S + MINUTE_S)
+    assert.equal(fixture.enqueued.splice(0).filter(({ queue }) => queue === 'deadlines').length, 0)
+    fixture.pass(89.5 * DAY_S)
+    await fixture.service.links.deadlines.enqueue(fixture.tenantId)
+    fixture.pass(0.5 * DAY_S + MINUTE_S)
     await deliverDeadlines()
     assert.equal((await read(admin, request)).data.status, 'Left')
   })
@@ -118,15 +118,15 @@ describe('a membership with an end', () => {
   })
 
   it('takes a date for the midnight of the time zone of the tenant', async () => {
-    await world.deps.linkSettings.register(world.tenantId)
-    const { value, version } = await world.deps.linkSettings.find(world.tenantId)
-    await world.deps.linkSettings.replace(world.tenantId, { ...value, timeZone: 'Europe/Oslo' }, version, undefined)
+    await fixture.deps.linkSettings.register(fixture.tenantId)
+    const { value, version } = await fixture.deps.linkSettings.find(fixture.tenantId)
+    await fixture.deps.linkSettings.replace(fixture.tenantId, { ...value, timeZone: 'Europe/Oslo' }, version, undefined)
     try {
       const { data } = await submit(await person(), await joinable(OPEN), { endsAt: '2035-07-01' })
       assert.equal(data.endsAt, '2035-06-30T22:00:00.000+00:00')
     } finally {
-      const changed = await world.deps.linkSettings.find(world.tenantId)
-      await world.deps.linkSettings.replace(world.tenantId, value, changed.version, undefined)
+      const changed = await fixture.deps.linkSettings.find(fixture.tenantId)
+      await fixture.deps.linkSettings.replace(fixture.tenantId, value, changed.version, undefined)
     }
   })
 
@@ -160,7 +160,7 @@ describe('a membership with an end', () => {
     const gates = approvedBy({ type: 'Identity', approvers: [approver.identityId] })
     const { data: request } = await submit(who, await joinable({ ...gates, maxDays: 10 }))
     assert.equal(request.endsAt, null)
-    world.pass(DAY_S)
+    fixture.pass(DAY_S)
     const { data: joined } = await act(approver.token, request, 'approve')
     assert.deepEqual([joined.status, joined.endsAt], ['Joined', timestamp(10 * DAY_MS)])
   })
@@ -180,7 +180,7 @@ describe('a membership with an end', () => {
     const [who, approver] = [await person(), await person()]
     const gates = approvedBy({ type: 'Identity', approvers: [approver.identityId] })
     const { data: request } = await submit(who, await joinable(gates), { endsAt: timestamp(DAY_MS) })
-    world.pass(DAY_S + MINUTE_S)
+    fixture.pass(DAY_S + MINUTE_S)
     assert.deepEqual((await act(approver.token, request, 'approve')).codes, ['InvalidRequestState'])
     await deliverDeadlines()
     const { data } = await read(admin, request)
@@ -191,12 +191,12 @@ describe('a membership with an end', () => {
     const [who, collectionId] = [await person(), await joinable(OPEN)]
     const { data: ends } = await submit(who, collectionId, { endsAt: timestamp(2 * DAY_MS) })
     const { data: stays } = await submit(who, await joinable(OPEN), { endsAt: timestamp(20 * DAY_MS) })
-    await world.remove('identity', who.identityId, { ttl: 30 * DAY_S })
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.remove('identity', who.identityId, { ttl: 30 * DAY_S })
+    await fixture.evaluator.evaluate(fixture.tenantId)
     assert.equal((await read(admin, ends)).data.status, 'Left')
-    world.pass(3 * DAY_S)
+    fixture.pass(3 * DAY_S)
     await put('identity', { displayName: 'Somebody', directoryObjectId: who.account }, who.identityId)
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.evaluator.evaluate(fixture.tenantId)
     assert.equal((await read(admin, ends)).data.status, 'Left')
     const { data: back } = await read(admin, stays)
     assert.deepEqual([back.status, back.endsAt], ['Joined', timestamp(17 * DAY_MS)])
@@ -206,10 +206,10 @@ describe('a membership with an end', () => {
     const [first, second] = [await person(), await person()]
     const collectionId = await joinable(OPEN)
     const { data: early } = await submit(first, collectionId, { endsAt: timestamp(2 * DAY_MS) })
-    world.pass(1)
+    fixture.pass(1)
     const { data: late } = await submit(second, collectionId, { endsAt: timestamp(9 * DAY_MS) })
-    await world.remove('identity', second.identityId, { ttl: 30 * DAY_S, mergedInto: first.identityId })
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.remove('identity', second.identityId, { ttl: 30 * DAY_S, mergedInto: first.identityId })
+    await fixture.evaluator.evaluate(fixture.tenantId)
     const [{ data: kept }, { data: ended }] = [await read(admin, early), await read(admin, late)]
     assert.deepEqual([kept.status, kept.endsAt, ended.status], ['Joined', late.endsAt, 'Left'])
   })
@@ -233,7 +233,7 @@ describe('an extension', () => {
       const entry = data.lifecycle.at(-1)
       assert.deepEqual([entry?.status, entry?.notes], ['Joined', 'still here'])
     }
-    world.pass(6 * DAY_S)
+    fixture.pass(6 * DAY_S)
     await deliverDeadlines()
     assert.equal((await read(admin, request)).data.status, 'Joined')
   })
@@ -254,7 +254,7 @@ describe('an extension', () => {
     const policy = approvedBy({ type: 'Identity', approvers: [approver.identityId] })
     const { who, collectionId, request } = await member(policy)
     await act(approver.token, request, 'approve')
-    world.enqueued.splice(0)
+    fixture.enqueued.splice(0)
     return { who, approver, collectionId, request }
   }
 
@@ -283,12 +283,12 @@ describe('an extension', () => {
   it('that waits at the end keeps the membership, which ends within a minute of a rejection', async () => {
     const { who, approver, request } = await gated()
     await act(who.token, request, 'extend', { endsAt: timestamp(30 * DAY_MS) })
-    world.pass(6 * DAY_S)
+    fixture.pass(6 * DAY_S)
     await deliverDeadlines()
     assert.equal((await read(admin, request)).data.status, 'Joined')
     const { data: rejected } = await act(approver.token, request, 'reject', { notes: 'no' })
     assert.deepEqual([rejected.status, rejected.extension], ['Joined', null])
-    world.pass(MINUTE_S)
+    fixture.pass(MINUTE_S)
     await deliverDeadlines()
     assert.equal((await read(admin, request)).data.status, 'Left')
   })
@@ -296,12 +296,12 @@ describe('an extension', () => {
   it('that nobody decides keeps the membership for 14 days after its end', async () => {
     const { who, request } = await gated()
     await act(who.token, request, 'extend', { endsAt: timestamp(90 * DAY_MS) })
-    world.pass(19 * DAY_S - MINUTE_S)
-    await world.service.links.deadlines.enqueue(world.tenantId)
+    fixture.pass(19 * DAY_S - MINUTE_S)
+    await fixture.service.links.deadlines.enqueue(fixture.tenantId)
     await deliverDeadlines()
     assert.equal((await read(admin, request)).data.status, 'Joined')
-    await world.service.links.deadlines.enqueue(world.tenantId)
-    world.pass(2 * MINUTE_S)
+    await fixture.service.links.deadlines.enqueue(fixture.tenantId)
+    fixture.pass(2 * MINUTE_S)
     await deliverDeadlines()
     assert.deepEqual(
       [(await read(admin, request)).data.status, (await read(admin, request)).data.extension],
@@ -327,8 +327,8 @@ describe('an extension', () => {
     const { who, approver, request } = await gated()
     await act(who.token, request, 'extend', { endsAt: timestamp(8 * DAY_MS) })
     const other = await person()
-    await world.remove('identity', who.identityId, { ttl: 30 * DAY_S, mergedInto: other.identityId })
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.remove('identity', who.identityId, { ttl: 30 * DAY_S, mergedInto: other.identityId })
+    await fixture.evaluator.evaluate(fixture.tenantId)
     const { data } = await read(other.token, request)
     assert.deepEqual([data.requesterId, data.status, data.extension !== null], [other.identityId, 'Joined', true])
     assert.equal((await act(approver.token, request, 'approve')).status, 200)
@@ -340,12 +340,12 @@ describe('a request with a deadline', () => {
     const approver = await person()
     const policy = { ...approvedBy({ type: 'Identity', approvers: [approver.identityId] }), requestDays: 7 }
     const { data: request } = await submit(await person(), await joinable(policy))
-    await world.service.links.deadlines.enqueue(world.tenantId)
-    world.pass(7 * DAY_S - MINUTE_S)
+    await fixture.service.links.deadlines.enqueue(fixture.tenantId)
+    fixture.pass(7 * DAY_S - MINUTE_S)
     await deliverDeadlines()
     assert.equal((await read(admin, request)).data.status, 'PendingApproval')
-    await world.service.links.deadlines.enqueue(world.tenantId)
-    world.pass(2 * MINUTE_S)
+    await fixture.service.links.deadlines.enqueue(fixture.tenantId)
+    fixture.pass(2 * MINUTE_S)
     await deliverDeadlines()
     const { data } = await read(admin, request)
     const { status, actorId, notes } = data.lifecycle.at(-1) ?? assert.fail()
@@ -359,7 +359,7 @@ describe('a request with a deadline', () => {
     const { data: request } = await submit(await person(), collectionId)
     const body = { objectType: 'Identity', joinPolicy: { ...gates, requestDays: 1 } }
     await call(admin, 'PUT', `/collections-joinable/beta/${collectionId}`, body)
-    world.pass(DAY_S + MINUTE_S)
+    fixture.pass(DAY_S + MINUTE_S)
     await deliverDeadlines()
     assert.equal((await read(admin, request)).data.status, 'Cancelled')
   })

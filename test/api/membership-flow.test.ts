@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { CollectionResults } from '../../shared/domain/collections/collection.ts'
 import type { PreviewReply } from '../../shared/domain/collections/preview.ts'
-import { equals, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { equals, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 
-const world = await joinableWorld()
-const { admin, call, submit, act, read, results, joinable, person, position, evaluator, tenantId, enqueued } = world
+const fixture = await joinableFixture()
+const { admin, call, submit, act, read, results, joinable, person, position, evaluator, tenantId, enqueued } = fixture
 
 after(() => assert.deepEqual(faults, []))
 
@@ -17,7 +17,7 @@ describe('joining and leaving', () => {
   it('enqueues the evaluation and the linked groups', async () => {
     const employee = await person()
     const [plain, linked] = [await joinable(OPEN), await joinable(OPEN)]
-    world.linked.add(linked)
+    fixture.linked.add(linked)
     enqueued.length = 0
     await submit(employee, plain)
     assert.deepEqual(queues(), ['evaluations'])
@@ -34,18 +34,18 @@ describe('joining and leaving', () => {
     const first = await position(employee)
     await position(employee)
     const choir = await joinable(OPEN, { objectType: 'Relationship' })
-    const people = await world.criteria('Identity', equals('memberOfCollection', choir))
-    const positions = await world.criteria('Relationship', equals('memberOfCollection', choir))
-    const beyond = await world.criteria('Identity', equals('memberOfCollection', positions))
+    const people = await fixture.criteria('Identity', equals('memberOfCollection', choir))
+    const positions = await fixture.criteria('Relationship', equals('memberOfCollection', choir))
+    const beyond = await fixture.criteria('Identity', equals('memberOfCollection', positions))
     await evaluator.evaluate(tenantId)
-    const unrelated = await world.criteria('Identity', equals('identityFirstName', 'Nobody'))
+    const unrelated = await fixture.criteria('Identity', equals('identityFirstName', 'Nobody'))
     await evaluator.evaluate(tenantId)
-    world.pass(60)
+    fixture.pass(60)
     const { data: request } = await submit(employee, choir, { relationshipId: first })
     await submit(other, choir)
-    const before = world.cosmos.operations()
+    const before = fixture.cosmos.operations()
     await evaluator.evaluate(tenantId)
-    const after = world.cosmos.operations()
+    const after = fixture.cosmos.operations()
     assert.deepEqual((await materialised(people)).memberIds, [employee.identityId, other.identityId].sort())
     assert.deepEqual((await materialised(positions)).memberIds, [first])
     assert.deepEqual((await materialised(beyond)).memberIds, [employee.identityId])
@@ -70,10 +70,10 @@ describe('joining and leaving', () => {
 describe('the accounts of a joinable collection', () => {
   it('are those of its members, each once, after joins and leaves', async () => {
     const [employee, other, without] = [await person(), await person(), await person()]
-    await world.put('identity', { displayName: 'No account' }, without.identityId)
+    await fixture.put('identity', { displayName: 'No account' }, without.identityId)
     const [first, second] = [await position(employee), await position(employee)]
     const choir = await joinable(OPEN, { objectType: 'Relationship' })
-    const { linkedCollections } = world
+    const { linkedCollections } = fixture
     assert.deepEqual(await linkedCollections.accountsOf(tenantId, choir), {
       accounts: new Set(),
       withoutAccountCount: 0,
@@ -113,18 +113,18 @@ describe('a deleted identity or position', () => {
     const [gone, stays] = [await person(), await person()]
     const [ending, lasting] = [await position(stays), await position(stays)]
     const choir = await joinable(OPEN, { objectType: 'Relationship' })
-    const board = await joinable(await world.approvedBySomebody())
+    const board = await joinable(await fixture.approvedBySomebody())
     const { data: membership } = await submit(gone, choir)
     const { data: open } = await submit(gone, board)
     const { data: atEnding } = await submit(stays, choir, { relationshipId: ending })
     const { data: atLasting } = await submit(stays, choir, { relationshipId: lasting })
-    const named = await world.criteria('Identity', equals('memberOfCollection', choir))
+    const named = await fixture.criteria('Identity', equals('memberOfCollection', choir))
     await evaluator.evaluate(tenantId)
     assert.equal((await materialised(named)).memberIds.length, 2)
-    world.linked.add(choir)
-    world.pass(60)
-    await world.remove('identity', gone.identityId)
-    await world.remove('relationship', ending)
+    fixture.linked.add(choir)
+    fixture.pass(60)
+    await fixture.remove('identity', gone.identityId)
+    await fixture.remove('relationship', ending)
     enqueued.length = 0
     await evaluator.evaluate(tenantId)
     for (const [request, status] of [
@@ -142,7 +142,7 @@ describe('a deleted identity or position', () => {
     assert.ok(enqueued.some(({ message }) => 'collectionId' in message && message.collectionId === choir))
     const before = (await read(admin, membership)).data
     await evaluator.evaluate(tenantId)
-    await world.newService().evaluator.evaluate(tenantId)
+    await fixture.newService().evaluator.evaluate(tenantId)
     assert.deepEqual((await read(admin, membership)).data, before)
   })
 
@@ -150,8 +150,8 @@ describe('a deleted identity or position', () => {
     const gone = await person()
     const choir = await joinable(OPEN)
     const { data: membership } = await submit(gone, choir)
-    await world.remove('identity', gone.identityId)
-    await world.newService().evaluator.evaluate(tenantId)
+    await fixture.remove('identity', gone.identityId)
+    await fixture.newService().evaluator.evaluate(tenantId)
     assert.equal((await read(admin, membership)).data.status, 'Left')
   })
 })

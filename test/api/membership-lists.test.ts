@@ -4,14 +4,14 @@ import { after, before, describe, it } from 'node:test'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
 import { type MembershipRequest, slotOf } from '../../shared/domain/membership-requests/membership-request.ts'
 import { dispatcher } from '../../shared/http/dispatch.ts'
-import { equals, faults, joinableWorld, type Person } from '../support/api/joinable-world.ts'
+import { equals, faults, joinableFixture, type Person } from '../support/api/joinable-fixture.ts'
 
 const COLLECTION_COUNT = 500
 const REQUESTS_PER_COLLECTION_COUNT = 20
 const LIMIT_MS = 150
 
-const world = await joinableWorld(dispatcher)
-const { tenantId, call, requests, deps } = world
+const fixture = await joinableFixture(dispatcher)
+const { tenantId, call, requests, deps } = fixture
 
 let people: { reviewer: Person; employee: Person }
 let collections: Collection[]
@@ -32,8 +32,8 @@ function collectionWith(changes: Partial<Collection>): Collection {
     metadata: { tags: [], attributes: {} },
     refersTo: [],
     createdBy: 'test',
-    createdAtMs: world.nowMs(),
-    updatedAtMs: world.nowMs(),
+    createdAtMs: fixture.nowMs(),
+    updatedAtMs: fixture.nowMs(),
     ...changes,
   }
 }
@@ -83,11 +83,11 @@ function pending(collection: Collection, requesterId: string, submittedBy: strin
 }
 
 before(async () => {
-  const [reviewer, employee] = [await world.person(), await world.person()]
+  const [reviewer, employee] = [await fixture.person(), await fixture.person()]
   const requesters = await Promise.all(
     Array.from({ length: 1000 }, async () => {
-      const requesterId = await world.put('identity', {})
-      await world.put('relationship', {
+      const requesterId = await fixture.put('identity', {})
+      await fixture.put('relationship', {
         identity: { objectId: requesterId },
         manager: { objectId: reviewer.identityId },
       })
@@ -105,7 +105,7 @@ before(async () => {
   people = { reviewer, employee }
   // Otherwise the snapshot, read for the first time afterwards, could not detect that nothing was written since.
   await deps.snapshots.fresh(tenantId)
-  world.pass(60)
+  fixture.pass(60)
 })
 
 after(() => assert.deepEqual(faults, []))
@@ -134,7 +134,7 @@ async function timed(who: 'reviewer' | 'employee', path: string) {
 }
 
 const operationCount = () => {
-  const { read, query } = world.cosmos.operations()
+  const { read, query } = fixture.cosmos.operations()
   return read + query
 }
 

@@ -4,10 +4,10 @@ import type { JoinableCollectionUpdate } from '../../shared/domain/membership-re
 import { updateJoinableCollection } from '../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { Caller } from '../../shared/kernel/caller.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { approvedBy, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 
-const world = await joinableWorld()
-const { admin, call, requests, submit, act, read, results, joinable, person } = world
+const fixture = await joinableFixture()
+const { admin, call, requests, submit, act, read, results, joinable, person } = fixture
 
 after(() => assert.deepEqual(faults, []))
 
@@ -17,7 +17,7 @@ const gates = (...approvalGates: object[]) => ({ approvalRequired: true, approva
 
 const CALLER: Caller = {
   kind: 'application',
-  tenantId: world.tenantId,
+  tenantId: fixture.tenantId,
   objectId: '',
   clientId: '',
   roles: new Set(),
@@ -64,12 +64,12 @@ describe('a changed join policy', () => {
 
   it('admits all waiting requests when approval is no longer required', async () => {
     const people = await Promise.all(Array.from({ length: 90 }, () => person()))
-    const collectionId = await joinable(await world.approvedBySomebody())
+    const collectionId = await joinable(await fixture.approvedBySomebody())
     for (const person of people) await submit(person, collectionId)
-    world.enqueued.length = 0
+    fixture.enqueued.length = 0
     await change(collectionId, OPEN)
     assert.equal((await results(collectionId)).length, 90)
-    assert.ok(world.enqueued.some(({ queue }) => queue === 'evaluations'))
+    assert.ok(fixture.enqueued.some(({ queue }) => queue === 'evaluations'))
   })
 
   it('moves a request submitted concurrently, in any interleaving', async () => {
@@ -99,14 +99,14 @@ describe('a changed join policy', () => {
     const collectionId = await joinable(policy(first, 1))
     const { data: request } = await submit(employee, collectionId)
     let hasConflict = false
-    const save: typeof world.deps.requests.save = async (changes) => {
+    const save: typeof fixture.deps.requests.save = async (changes) => {
       if (!hasConflict) {
         hasConflict = true
         assert.equal((await change(collectionId, policy(third, 3))).status, 200)
       }
-      return world.deps.requests.save(changes)
+      return fixture.deps.requests.save(changes)
     }
-    const deps = { ...world.deps, requests: { ...world.deps.requests, save } }
+    const deps = { ...fixture.deps, requests: { ...fixture.deps.requests, save } }
     const body = { objectType: 'Identity', joinPolicy: policy(second, 2) } as JoinableCollectionUpdate
     await updateJoinableCollection(collectionId, body, undefined, CALLER, deps)
     const list = (token: string, path: string) => call<MembershipRequestDto[]>(token, 'GET', `${requests}/${path}`)
@@ -127,7 +127,7 @@ describe('a changed join policy', () => {
     const allWaitingIn = async (): Promise<never> => {
       throw new Error('The process ends here')
     }
-    const deps = { ...world.deps, requests: { ...world.deps.requests, allWaitingIn } }
+    const deps = { ...fixture.deps, requests: { ...fixture.deps.requests, allWaitingIn } }
     const body = { objectType: 'Identity', joinPolicy: policy(second, 2) } as JoinableCollectionUpdate
     await assert.rejects(updateJoinableCollection(collectionId, body, undefined, CALLER, deps), /ends here/)
     assert.equal((await change(collectionId, policy(second, 2))).status, 200)
@@ -141,17 +141,17 @@ describe('a changed join policy', () => {
 
   it('moves its requests after a crash: at the next action, or at the next evaluation of a new process', async () => {
     const [employee, other, approver] = [await person(), await person(), await person()]
-    const collectionId = await joinable(await world.approvedBySomebody())
+    const collectionId = await joinable(await fixture.approvedBySomebody())
     const { data: request } = await submit(employee, collectionId)
     const { data: left } = await submit(other, collectionId)
-    const found = await world.deps.collections.find(world.tenantId, collectionId)
+    const found = await fixture.deps.collections.find(fixture.tenantId, collectionId)
     assert.ok(found)
     const definition = {
       approvalRequired: true,
       approvalGates: [{ order: 4, type: 'Identity', approvers: [approver.identityId] }],
       joinableBy: { collectionIds: [] },
     }
-    await world.deps.collections.replace(
+    await fixture.deps.collections.replace(
       { ...found.value, definition, definitionVersion: found.value.definitionVersion + 1 },
       found.version,
       undefined,
@@ -160,7 +160,7 @@ describe('a changed join policy', () => {
     const review = () =>
       call<MembershipRequestDto[]>(approver.token, 'GET', `${requests}/pending-approval-review/${collectionId}`)
     assert.deepEqual((await review()).data, [])
-    await world.newService().evaluator.evaluate(world.tenantId)
+    await fixture.newService().evaluator.evaluate(fixture.tenantId)
     assert.deepEqual(
       (await review()).data.map(({ id }) => id),
       [left.id],

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { approvedBy, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 
 const AT_ONCE = 50
 
-const world = await joinableWorld()
-const { call, admin, requests, submit, act, read, results, joinable, person } = world
+const fixture = await joinableFixture()
+const { call, admin, requests, submit, act, read, results, joinable, person } = fixture
 const times = <T>(run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: AT_ONCE }, (_, index) => run(index)))
 const counted = (codes: readonly (readonly string[])[]) =>
@@ -19,7 +19,7 @@ after(() => assert.deepEqual(faults, []))
 describe('fifty concurrent calls', () => {
   it('to submit for one membership create exactly one request', async () => {
     const employee = await person()
-    const collectionId = await joinable(await world.approvedBySomebody())
+    const collectionId = await joinable(await fixture.approvedBySomebody())
     const answers = await times(() => submit(employee, collectionId))
     assert.deepEqual(counted(answers.map(({ codes }) => codes)), { done: 1, RequestAlreadyOpen: AT_ONCE - 1 })
     assert.equal((await call<MembershipRequestDto[]>(admin, 'GET', `${requests}/${collectionId}`)).data.length, 1)
@@ -32,7 +32,7 @@ describe('fifty concurrent calls', () => {
     assert.equal(answers.filter(({ status }) => status === 201).length, 1)
     assert.equal(answers.filter(({ status }) => status === 409).length, AT_ONCE - 1)
     assert.equal((await results(collectionId)).length, 1)
-    assert.equal((await world.deps.joined.versions(world.tenantId, [collectionId])).get(collectionId), 1)
+    assert.equal((await fixture.deps.joined.versions(fixture.tenantId, [collectionId])).get(collectionId), 1)
   })
 
   it('to decide on a request make exactly one decision', async () => {
@@ -58,7 +58,7 @@ describe('fifty concurrent calls', () => {
     const answers = await Promise.all(people.map((person) => submit(person, collectionId)))
     assert.deepEqual(counted(answers.map(({ codes }) => codes)), { done: AT_ONCE })
     assert.equal((await results(collectionId)).length, AT_ONCE)
-    const changes = await world.deps.joined.changesAfter(world.tenantId, collectionId, 0)
+    const changes = await fixture.deps.joined.changesAfter(fixture.tenantId, collectionId, 0)
     assert.equal(changes?.length, AT_ONCE)
     assert.deepEqual(changes?.flatMap(({ added }) => added).sort(), people.map(({ identityId }) => identityId).sort())
   })

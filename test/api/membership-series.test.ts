@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { faults, joinableWorld } from '../support/api/joinable-world.ts'
+import { faults, joinableFixture } from '../support/api/joinable-fixture.ts'
 
-const world = await joinableWorld()
-const { admin, call, requests, joinable, person, position } = world
+const fixture = await joinableFixture()
+const { admin, call, requests, joinable, person, position } = fixture
 after(() => assert.deepEqual(faults, []))
 
 /**
@@ -75,7 +75,7 @@ describe('any series of actions by any callers', () => {
             }
           }
           const joined = now.filter(({ status }) => status === 'Joined')
-          const results = await world.results(collectionId)
+          const results = await fixture.results(collectionId)
           assert.deepEqual(
             new Set(results.map((result) => JSON.stringify(result))),
             new Set(

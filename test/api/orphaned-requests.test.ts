@@ -5,10 +5,10 @@ import { addMembersDirectly } from '../../shared/domain/membership-requests/dire
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import type { JoinDependencies, RequestChange } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { approvedBy, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 
-const world = await joinableWorld()
-const { tenantId, admin, call, requests, submit, act, read, joinable, person } = world
+const fixture = await joinableFixture()
+const { tenantId, admin, call, requests, submit, act, read, joinable, person } = fixture
 const ACTOR = { id: 'somebody', identityId: undefined }
 
 after(() => assert.deepEqual(faults, []))
@@ -21,12 +21,12 @@ function withBeforeSave(meanwhile: (changes: readonly RequestChange[]) => Promis
       isDone = true
       await meanwhile(changes)
     }
-    return world.deps.requests.save(changes)
+    return fixture.deps.requests.save(changes)
   }
-  return { ...world.deps, requests: { ...world.deps.requests, save } }
+  return { ...fixture.deps, requests: { ...fixture.deps.requests, save } }
 }
 
-const liveOf = async (identityId: string) => (await world.deps.requests.liveOf(tenantId, identityId)).length
+const liveOf = async (identityId: string) => (await fixture.deps.requests.liveOf(tenantId, identityId)).length
 
 describe('no request stays open or joined when its subject, position or collection is deleted', () => {
   const deletions = {
@@ -34,8 +34,8 @@ describe('no request stays open or joined when its subject, position or collecti
       assert.equal((await call(admin, 'DELETE', `/collections-joinable/beta/${collectionId}`)).status, 200)
     },
     'the person is deleted': async (_collectionId: string, identityId: string) => {
-      await world.remove('identity', identityId)
-      await world.evaluator.evaluate(tenantId)
+      await fixture.remove('identity', identityId)
+      await fixture.evaluator.evaluate(tenantId)
     },
   }
   for (const [claim, deleted] of Object.entries(deletions)) {
@@ -87,11 +87,11 @@ describe('no request stays open or joined when its subject, position or collecti
 
   it('the position is deleted while its holder submits', async () => {
     const employee = await person()
-    const relationshipId = await world.position(employee)
+    const relationshipId = await fixture.position(employee)
     const collectionId = await joinable(OPEN, { objectType: 'Relationship' })
     const deps = withBeforeSave(async () => {
-      await world.remove('relationship', relationshipId)
-      await world.evaluator.evaluate(tenantId)
+      await fixture.remove('relationship', relationshipId)
+      await fixture.evaluator.evaluate(tenantId)
     })
     const requester = { tenantId, identityId: employee.identityId }
     assert.equal((await submitRequest(collectionId, { relationshipId }, requester, deps)).value.status, 'Left')
@@ -105,7 +105,7 @@ describe('requests with long histories', () => {
     const people = await Promise.all(Array.from({ length: 40 }, () => person()))
     for (const person of people) {
       const { data } = await submit(person, collectionId)
-      const before = await world.deps.requests.find(tenantId, data.id)
+      const before = await fixture.deps.requests.find(tenantId, data.id)
       assert.ok(before)
       const entry = {
         status: 'Approved',
@@ -114,7 +114,7 @@ describe('requests with long histories', () => {
         notes: '漢'.repeat(2048),
       } as const
       const lifecycle = [...before.value.lifecycle, ...Array.from({ length: 10 }, () => entry)]
-      await world.deps.requests.save([{ before, after: { ...before.value, lifecycle } }])
+      await fixture.deps.requests.save([{ before, after: { ...before.value, lifecycle } }])
     }
     assert.equal((await call(admin, 'DELETE', `/collections-joinable/beta/${collectionId}`)).status, 200)
     for (const { identityId } of people) assert.equal(await liveOf(identityId), 0)
@@ -122,13 +122,13 @@ describe('requests with long histories', () => {
 })
 
 describe('messages for linked groups are enqueued for members', () => {
-  const messages = () => world.enqueued.filter(({ queue }) => queue === 'membership-changes').length
+  const messages = () => fixture.enqueued.filter(({ queue }) => queue === 'membership-changes').length
 
   it('who leave because they were approved just before their open request ended', async () => {
     const [employee, approver] = [await person(), await person()]
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
     const { data: request } = await submit(employee, collectionId)
-    const waiting = await world.deps.requests.liveIn(tenantId, collectionId)
+    const waiting = await fixture.deps.requests.liveIn(tenantId, collectionId)
     const deps = withBeforeSave(() => act(approver.token, request, 'approve'))
     assert.deepEqual(await endRequests(waiting, 'Gone', deps), new Set([collectionId]))
     assert.equal((await read(employee.token, request)).data.status, 'Left')
@@ -137,14 +137,14 @@ describe('messages for linked groups are enqueued for members', () => {
   it('who were added before adding the others failed', async () => {
     const people = await Promise.all(Array.from({ length: 50 }, () => person()))
     const collectionId = await joinable(OPEN)
-    world.linked.add(collectionId)
+    fixture.linked.add(collectionId)
     let saves = 0
     const save: JoinDependencies['requests']['save'] = async (changes) => {
       saves += 1
       if (saves === 2) throw new Error('The database is away')
-      return world.deps.requests.save(changes)
+      return fixture.deps.requests.save(changes)
     }
-    const deps = { ...world.deps, requests: { ...world.deps.requests, save } }
+    const deps = { ...fixture.deps, requests: { ...fixture.deps.requests, save } }
     const before = messages()
     const coreIdentityIds = people.map(({ identityId }) => identityId)
     await assert.rejects(addMembersDirectly(tenantId, collectionId, { coreIdentityIds }, ACTOR, deps), /away/)
@@ -155,14 +155,14 @@ describe('messages for linked groups are enqueued for members', () => {
 describe('approver counts are current', () => {
   it('in every list of requests', async () => {
     const [employee, gone, left] = [await person(), await person(), await person()]
-    await world.position(employee, { manager: { objectId: left.identityId } })
+    await fixture.position(employee, { manager: { objectId: left.identityId } })
     const approvers = [gone.identityId, left.identityId]
     const collectionId = await joinable(approvedBy({ type: 'Identity', approvers }))
     const path = `${requests}/${collectionId}/submit-on-behalf`
     const body = { requesterId: employee.identityId }
     const { data: request } = await call<MembershipRequestDto>(left.token, 'POST', path, body)
     assert.equal(request.currentGate?.approverCount, 2)
-    await world.remove('identity', gone.identityId)
+    await fixture.remove('identity', gone.identityId)
     for (const [token, list] of [
       [employee.token, 'pending-approval'],
       [left.token, 'submitted-on-behalf'],

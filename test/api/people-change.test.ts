@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, equals, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { approvedBy, equals, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 
-const world = await joinableWorld()
-const { admin, tenantId, call, submit, act, read, results, joinable, person, position } = world
+const fixture = await joinableFixture()
+const { admin, tenantId, call, submit, act, read, results, joinable, person, position } = fixture
 
 after(() => assert.deepEqual(faults, []))
 
-const evaluate = () => world.evaluator.evaluate(tenantId)
+const evaluate = () => fixture.evaluator.evaluate(tenantId)
 const RELATIONSHIP = { objectType: 'Relationship' }
 const DAY_S = 24 * 60 * 60
 
 type Person = Awaited<ReturnType<typeof person>>
 const handOver = (relationshipId: string, holder: Person) =>
-  world.put('relationship', { identity: { objectId: holder.identityId }, title: 'Nurse' }, relationshipId)
+  fixture.put('relationship', { identity: { objectId: holder.identityId }, title: 'Nurse' }, relationshipId)
 const last = async (request: MembershipRequestDto) => {
   const { status, relationshipId, lifecycle } = (await read(admin, request)).data
   const { actorId, notes } = lifecycle.at(-1) ?? {}
@@ -23,7 +23,7 @@ const last = async (request: MembershipRequestDto) => {
 
 describe('a membership with a position', () => {
   for (const [claim, lose] of [
-    ['is deleted', (id: string) => world.remove('relationship', id)],
+    ['is deleted', (id: string) => fixture.remove('relationship', id)],
     ['is handed to another person', async (id: string) => handOver(id, await person())],
   ] as const) {
     it(`stays in an Identity collection when the position ${claim}, and ends in a Relationship collection`, async () => {
@@ -31,8 +31,8 @@ describe('a membership with a position', () => {
       const relationshipId = await position(employee)
       const [choir, posts] = [await joinable(OPEN), await joinable(OPEN, RELATIONSHIP)]
       const [guarded, guardedPosts] = [
-        await joinable(await world.approvedBySomebody()),
-        await joinable(await world.approvedBySomebody(), RELATIONSHIP),
+        await joinable(await fixture.approvedBySomebody()),
+        await joinable(await fixture.approvedBySomebody(), RELATIONSHIP),
       ]
       const [inChoir, inPosts, open, openInPosts] = await Promise.all(
         [choir, posts, guarded, guardedPosts].map(async (id) => (await submit(employee, id)).data),
@@ -40,7 +40,7 @@ describe('a membership with a position', () => {
       assert.ok(inChoir && inPosts && open && openInPosts)
       assert.equal(inChoir.relationshipId, relationshipId)
       await evaluate()
-      world.pass(2)
+      fixture.pass(2)
       await lose(relationshipId)
       await evaluate()
       const { status, relationshipId: now } = await last(inChoir)
@@ -61,8 +61,8 @@ describe('a membership with a position', () => {
     const { data } = await submit(employee, posts)
     await evaluate()
     for (const attributes of [{ identity: { objectId: employee.identityId }, endDate: '2020-01-01' }, {}]) {
-      world.pass(2)
-      await world.put('relationship', attributes, relationshipId)
+      fixture.pass(2)
+      await fixture.put('relationship', attributes, relationshipId)
       await evaluate()
       assert.equal((await last(data)).status, 'Joined')
     }
@@ -81,16 +81,16 @@ describe('a membership that ended by a deletion', () => {
         const [choir, posts] = [await joinable(OPEN), await joinable(OPEN, RELATIONSHIP)]
         const requests = [(await submit(employee, choir)).data, (await submit(employee, posts)).data]
         await evaluate()
-        world.pass(2)
-        await world.remove('identity', employee.identityId, { ttl: 10 * DAY_S })
-        await world.remove('relationship', relationshipId, { ttl: 10 * DAY_S })
+        fixture.pass(2)
+        await fixture.remove('identity', employee.identityId, { ttl: 10 * DAY_S })
+        await fixture.remove('relationship', relationshipId, { ttl: 10 * DAY_S })
         await evaluate()
         for (const request of requests) assert.equal((await last(request)).status, 'Left')
         assert.deepEqual(await results(choir), [])
-        world.pass(afterS)
-        await world.put('identity', { directoryObjectId: employee.account }, employee.identityId)
+        fixture.pass(afterS)
+        await fixture.put('identity', { directoryObjectId: employee.account }, employee.identityId)
         await handOver(relationshipId, employee)
-        await (isNewProcess ? world.newService().evaluator : world.evaluator).evaluate(tenantId)
+        await (isNewProcess ? fixture.newService().evaluator : fixture.evaluator).evaluate(tenantId)
         for (const request of requests) {
           const now = await last(request)
           assert.deepEqual([now.status, now.actorId], [status, 'system'])
@@ -105,12 +105,12 @@ describe('a membership that ended by a deletion', () => {
     const choir = await joinable(OPEN)
     const { data: membership } = await submit(employee, choir)
     await evaluate()
-    world.pass(2)
-    await world.remove('identity', employee.identityId, { ttl: 10 * DAY_S })
+    fixture.pass(2)
+    await fixture.remove('identity', employee.identityId, { ttl: 10 * DAY_S })
     await evaluate()
     assert.equal((await last(membership)).status, 'Left')
-    world.pass(60)
-    await world.remove('identity', employee.identityId, { ttl: 10 * DAY_S, mergedInto: whole.identityId })
+    fixture.pass(60)
+    await fixture.remove('identity', employee.identityId, { ttl: 10 * DAY_S, mergedInto: whole.identityId })
     await evaluate()
     assert.deepEqual(await results(choir), [{ objectId: whole.identityId, relationshipId: null }])
     assert.equal((await last(membership)).status, 'Joined')
@@ -121,20 +121,20 @@ describe('a membership that ended by a deletion', () => {
     const choir = await joinable(OPEN)
     const [{ data: ended }, { data: moved }] = [await submit(employee, choir), await submit(other, choir)]
     await evaluate()
-    world.pass(2)
-    await world.remove('identity', employee.identityId, { ttl: 10 * DAY_S })
+    fixture.pass(2)
+    await fixture.remove('identity', employee.identityId, { ttl: 10 * DAY_S })
     await evaluate()
-    world.pass(2)
-    await world.put('identity', { directoryObjectId: employee.account }, employee.identityId)
-    await world.remove('identity', other.identityId, { mergedInto: employee.identityId, ttl: DAY_S })
+    fixture.pass(2)
+    await fixture.put('identity', { directoryObjectId: employee.account }, employee.identityId)
+    await fixture.remove('identity', other.identityId, { mergedInto: employee.identityId, ttl: DAY_S })
     await evaluate()
     assert.deepEqual([(await last(ended)).status, (await last(moved)).status], ['Left', 'Joined'])
     for (const isNewProcess of [false, true]) {
       const third = await person()
       await submit(third, choir)
-      world.pass(2)
-      await world.remove('identity', third.identityId, { ttl: DAY_S })
-      await (isNewProcess ? world.newService().evaluator : world.evaluator).evaluate(tenantId)
+      fixture.pass(2)
+      await fixture.remove('identity', third.identityId, { ttl: DAY_S })
+      await (isNewProcess ? fixture.newService().evaluator : fixture.evaluator).evaluate(tenantId)
       assert.deepEqual(await results(choir), [{ objectId: employee.identityId, relationshipId: null }])
     }
   })
@@ -146,21 +146,21 @@ describe('a membership that ended by a deletion', () => {
     await submit(employee, gone)
     await act(employee.token, membership, 'leave')
     await evaluate()
-    world.pass(2)
-    await world.remove('identity', employee.identityId, { ttl: DAY_S })
+    fixture.pass(2)
+    await fixture.remove('identity', employee.identityId, { ttl: DAY_S })
     await evaluate()
     await call(admin, 'DELETE', `/collections-joinable/beta/${gone}`)
-    world.pass(2)
-    await world.put('identity', {}, employee.identityId)
+    fixture.pass(2)
+    await fixture.put('identity', {}, employee.identityId)
     await evaluate()
-    assert.deepEqual((await world.deps.requests.liveOf(tenantId, employee.identityId)).length, 0)
+    assert.deepEqual((await fixture.deps.requests.liveOf(tenantId, employee.identityId)).length, 0)
   })
 })
 
 describe('an identity that is merged into another', () => {
   const merge = async (from: Person, into: Person) => {
-    world.pass(2)
-    await world.remove('identity', from.identityId, { mergedInto: into.identityId, ttl: DAY_S })
+    fixture.pass(2)
+    await fixture.remove('identity', from.identityId, { mergedInto: into.identityId, ttl: DAY_S })
   }
 
   for (const isNewProcess of [false, true]) {
@@ -168,7 +168,7 @@ describe('an identity that is merged into another', () => {
       const [from, into] = [await person(), await person()]
       const relationshipId = await position(from)
       const [choir, posts] = [await joinable(OPEN), await joinable(OPEN, RELATIONSHIP)]
-      const board = await joinable(await world.approvedBySomebody())
+      const board = await joinable(await fixture.approvedBySomebody())
       const [inChoir, inPosts, open] = await Promise.all(
         [choir, posts, board].map(async (id) => (await submit(from, id)).data),
       )
@@ -176,7 +176,7 @@ describe('an identity that is merged into another', () => {
       await evaluate()
       await handOver(relationshipId, into)
       await merge(from, into)
-      await (isNewProcess ? world.newService().evaluator : world.evaluator).evaluate(tenantId)
+      await (isNewProcess ? fixture.newService().evaluator : fixture.evaluator).evaluate(tenantId)
       for (const [request, status] of [
         [inChoir, 'Joined'],
         [inPosts, 'Joined'],
@@ -195,11 +195,11 @@ describe('an identity that is merged into another', () => {
   it('leaves one of two memberships, the older, and one of two requests', async () => {
     const [from, into] = [await person(), await person()]
     const [choir, guild] = [await joinable(OPEN), await joinable(OPEN)]
-    const board = await joinable(await world.approvedBySomebody())
+    const board = await joinable(await fixture.approvedBySomebody())
     const [older] = [(await submit(from, choir)).data]
     const { data: olderOfInto } = await submit(into, guild)
     const { data: olderOpen } = await submit(from, board)
-    world.pass(1)
+    fixture.pass(1)
     const { data: younger } = await submit(into, choir)
     const { data: youngerOfFrom } = await submit(from, guild)
     const { data: youngerOpen } = await submit(into, board)
@@ -234,12 +234,12 @@ describe('an identity that is merged into another', () => {
     const board = await joinable(policy)
     const { data: request } = await submit(employee, board)
     await act(from.token, request, 'approve')
-    const named = await world.criteria('Identity', equals('identityId', from.identityId))
-    const unit = await world.put('orgUnit', { manager: { objectId: from.identityId } })
-    const led = await world.criteria('OrgUnit', equals('orgUnitManager', from.identityId))
+    const named = await fixture.criteria('Identity', equals('identityId', from.identityId))
+    const unit = await fixture.put('orgUnit', { manager: { objectId: from.identityId } })
+    const led = await fixture.criteria('OrgUnit', equals('orgUnitManager', from.identityId))
     await evaluate()
-    world.pass(1)
-    await world.put('orgUnit', { manager: { objectId: into.identityId } }, unit)
+    fixture.pass(1)
+    await fixture.put('orgUnit', { manager: { objectId: into.identityId } }, unit)
     await merge(from, into)
     await evaluate()
     const { data } = await call<{ joinPolicy: { approvalGates: { approvers: string[] }[] } }>(
@@ -271,8 +271,8 @@ describe('an identity that is merged into another', () => {
     await merge(next, final)
     await evaluate()
     assert.equal((await read(admin, data)).data.requesterId, final.identityId)
-    world.pass(2)
-    await world.remove('identity', final.identityId, { ttl: DAY_S })
+    fixture.pass(2)
+    await fixture.remove('identity', final.identityId, { ttl: DAY_S })
     await evaluate()
     assert.equal((await last(data)).status, 'Left')
   })

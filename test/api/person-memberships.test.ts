@@ -3,32 +3,35 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
 import type { MembershipDto } from '../../shared/domain/insight/list-memberships.ts'
-import { equals, faults, type JoinableWorld, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { equals, faults, type JoinableFixture, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 import { randomTenant } from '../support/api/random-collections.ts'
 
 after(() => assert.deepEqual(faults, []))
 
-const memberships = (world: JoinableWorld, identityId: string, token: string = world.writer) =>
-  world.call<MembershipDto[]>(token, 'GET', `/collections/beta/memberships?identityId=${identityId}`)
+const memberships = (fixture: JoinableFixture, identityId: string, token: string = fixture.writer) =>
+  fixture.call<MembershipDto[]>(token, 'GET', `/collections/beta/memberships?identityId=${identityId}`)
 
-const found = async (world: JoinableWorld, identityId: string) =>
-  (await memberships(world, identityId)).data.map(({ collectionId, relationshipId }) => [collectionId, relationshipId])
+const found = async (fixture: JoinableFixture, identityId: string) =>
+  (await memberships(fixture, identityId)).data.map(({ collectionId, relationshipId }) => [
+    collectionId,
+    relationshipId,
+  ])
 
 describe('the memberships of a person', () => {
   it('are those of both kinds, with when and why each began', async () => {
-    const world = await joinableWorld()
-    const kari = await world.person(['User'], { displayName: 'Kari' })
-    const job = await world.position(kari, { title: 'Nurse' })
-    await world.position(kari, { title: 'Cook' })
-    const named = await world.criteria('Identity', equals('identityDisplayName', 'Kari'))
-    const nurses = await world.criteria('Relationship', equals('relationshipTitle', 'Nurse'))
-    await world.criteria('Identity', equals('identityDisplayName', 'Ola'))
-    const choir = await world.joinable(OPEN)
-    assert.deepEqual(await found(world, kari.identityId), [])
-    await world.evaluator.evaluate(world.tenantId)
-    world.pass(60)
-    await world.submit(kari, choir, { endsAt: '2030-07-01' })
-    const { status, data } = await memberships(world, kari.identityId)
+    const fixture = await joinableFixture()
+    const kari = await fixture.person(['User'], { displayName: 'Kari' })
+    const job = await fixture.position(kari, { title: 'Nurse' })
+    await fixture.position(kari, { title: 'Cook' })
+    const named = await fixture.criteria('Identity', equals('identityDisplayName', 'Kari'))
+    const nurses = await fixture.criteria('Relationship', equals('relationshipTitle', 'Nurse'))
+    await fixture.criteria('Identity', equals('identityDisplayName', 'Ola'))
+    const choir = await fixture.joinable(OPEN)
+    assert.deepEqual(await found(fixture, kari.identityId), [])
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    fixture.pass(60)
+    await fixture.submit(kari, choir, { endsAt: '2030-07-01' })
+    const { status, data } = await memberships(fixture, kari.identityId)
     assert.equal(status, 200)
     const early = '2030-06-01T08:00:00.000+00:00'
     const byId = new Map(data.map((each) => [each.collectionId, each]))
@@ -49,20 +52,20 @@ describe('the memberships of a person', () => {
   })
 
   it('follow what is stored: until the next evaluation a person who joins or leaves is as before', async () => {
-    const world = await joinableWorld()
-    const { identityId } = await world.person(['User'], { displayName: 'Kari' })
-    const id = await world.criteria('Identity', equals('identityDisplayName', 'Kari'))
-    await world.evaluator.evaluate(world.tenantId)
-    assert.deepEqual(await found(world, identityId), [[id, null]])
-    await world.put('identity', { displayName: 'Ola' }, identityId)
-    assert.deepEqual(await found(world, identityId), [[id, null]])
-    await world.evaluator.evaluate(world.tenantId)
-    assert.deepEqual(await found(world, identityId), [])
-    await world.put('identity', { displayName: 'Kari' }, identityId)
-    assert.deepEqual(await found(world, identityId), [])
-    world.pass(60)
-    await world.evaluator.evaluate(world.tenantId)
-    const { data } = await memberships(world, identityId)
+    const fixture = await joinableFixture()
+    const { identityId } = await fixture.person(['User'], { displayName: 'Kari' })
+    const id = await fixture.criteria('Identity', equals('identityDisplayName', 'Kari'))
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    assert.deepEqual(await found(fixture, identityId), [[id, null]])
+    await fixture.put('identity', { displayName: 'Ola' }, identityId)
+    assert.deepEqual(await found(fixture, identityId), [[id, null]])
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    assert.deepEqual(await found(fixture, identityId), [])
+    await fixture.put('identity', { displayName: 'Kari' }, identityId)
+    assert.deepEqual(await found(fixture, identityId), [])
+    fixture.pass(60)
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    const { data } = await memberships(fixture, identityId)
     assert.deepEqual(
       data.map(({ since, cause }) => [since, cause]),
       [['2030-06-01T08:01:00.000+00:00', 'ObjectChanged']],
@@ -70,14 +73,14 @@ describe('the memberships of a person', () => {
   })
 
   it('have the groups of their collections, as the last syncs have left them', async () => {
-    const world = await joinableWorld()
-    const kari = await world.person(['User'], { displayName: 'Kari' })
-    const id = await world.criteria('Identity', equals('identityDisplayName', 'Kari'))
-    await world.evaluator.evaluate(world.tenantId)
+    const fixture = await joinableFixture()
+    const kari = await fixture.person(['User'], { displayName: 'Kari' })
+    const id = await fixture.criteria('Identity', equals('identityDisplayName', 'Kari'))
+    await fixture.evaluator.evaluate(fixture.tenantId)
     const link = async (changes: object) => {
-      const ids = { id: randomUUID(), tenantId: world.tenantId, collectionId: id, directoryGroupId: randomUUID() }
-      const made = newLink({ ...ids, directoryGroupDisplayName: 'Staff' }, world.nowMs())
-      await world.deps.linkStore.add({ ...made, ...changes })
+      const ids = { id: randomUUID(), tenantId: fixture.tenantId, collectionId: id, directoryGroupId: randomUUID() }
+      const made = newLink({ ...ids, directoryGroupDisplayName: 'Staff' }, fixture.nowMs())
+      await fixture.deps.linkStore.add({ ...made, ...changes })
       return ids.id
     }
     const expected = new Map([
@@ -87,40 +90,40 @@ describe('the memberships of a person', () => {
       [await link({ appliedMembershipVersion: 1, unresolved: [kari.account] }), 'NoAccount'],
       [await link({ appliedMembershipVersion: 1, state: 'Disabled' }), 'LinkDisabled'],
     ])
-    const [membership] = (await memberships(world, kari.identityId)).data
+    const [membership] = (await memberships(fixture, kari.identityId)).data
     assert.deepEqual(new Map(membership?.links.map(({ linkId, state }) => [linkId, state])), expected)
     assert.ok(membership?.links.every(({ displayName }) => displayName === 'Staff'))
   })
 
   it('are shown to readers, to the person and to their manager only', async () => {
-    const world = await joinableWorld()
-    const [boss, other] = [await world.person(), await world.person()]
-    const kari = await world.person()
-    await world.position(kari, { manager: { objectId: boss.identityId } })
+    const fixture = await joinableFixture()
+    const [boss, other] = [await fixture.person(), await fixture.person()]
+    const kari = await fixture.person()
+    await fixture.position(kari, { manager: { objectId: boss.identityId } })
     const status = async (token: string, identityId = kari.identityId) => {
-      const { status: code, codes } = await memberships(world, identityId, token)
+      const { status: code, codes } = await memberships(fixture, identityId, token)
       return [code, ...codes]
     }
-    assert.deepEqual(await status(world.writer), [200])
+    assert.deepEqual(await status(fixture.writer), [200])
     assert.deepEqual(await status(kari.token), [200])
     assert.deepEqual(await status(boss.token), [200])
     assert.deepEqual(await status(other.token), [403, 'NotManager'])
     assert.deepEqual(await status(other.token, randomUUID()), [403, 'NotManager'])
-    assert.deepEqual(await status(world.writer, randomUUID()), [404, 'IdentityNotFound'])
+    assert.deepEqual(await status(fixture.writer, randomUUID()), [404, 'IdentityNotFound'])
   })
 
   it('include those of a collection with an invalid stored condition, which keeps its members', async () => {
-    const world = await joinableWorld()
-    const { identityId } = await world.person(['User'], { displayName: 'Kari' })
-    const id = await world.criteria('Identity', equals('identityDisplayName', 'Kari'))
-    const referring = await world.criteria('Identity', equals('memberOfCollection', id))
-    await world.evaluator.evaluate(world.tenantId)
-    const { resource } = await world.container('collections').item(id, world.tenantId).read()
+    const fixture = await joinableFixture()
+    const { identityId } = await fixture.person(['User'], { displayName: 'Kari' })
+    const id = await fixture.criteria('Identity', equals('identityDisplayName', 'Kari'))
+    const referring = await fixture.criteria('Identity', equals('memberOfCollection', id))
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    const { resource } = await fixture.container('collections').item(id, fixture.tenantId).read()
     const condition = { groupOperator: 'AND', conditions: [{ id: 'x', field: 'x', operator: 'Equals', value: '1' }] }
     const definition = JSON.stringify({ condition })
-    await world.container('collections').items.upsert({ ...resource, definition, definitionVersion: 99 })
+    await fixture.container('collections').items.upsert({ ...resource, definition, definitionVersion: 99 })
     assert.deepEqual(
-      new Set((await found(world, identityId)).map(([collectionId]) => collectionId)),
+      new Set((await found(fixture, identityId)).map(([collectionId]) => collectionId)),
       new Set([id, referring]),
     )
     assert.ok(faults.length > 0)
@@ -129,17 +132,17 @@ describe('the memberships of a person', () => {
 
   for (const seed of ['one', 'two', 'three']) {
     it(`agree with the members of every collection of a random tenant, asked again after changes (${seed})`, async () => {
-      const world = await joinableWorld()
-      const tenant = await randomTenant(world, `memberships ${seed}`)
+      const fixture = await joinableFixture()
+      const tenant = await randomTenant(fixture, `memberships ${seed}`)
       const { people, random } = tenant
       const check = async () => {
-        const all = await world.call<{ id: string; objectType: string }[]>(world.admin, 'GET', '/collections/beta')
+        const all = await fixture.call<{ id: string; objectType: string }[]>(fixture.admin, 'GET', '/collections/beta')
         const ids = all.data.filter(({ objectType }) => objectType !== 'OrgUnit').map(({ id }) => id)
         const expected = new Map(people.map((id) => [id, new Set<string>()]))
-        const rows = await world.deps.snapshots.fresh(world.tenantId)
+        const rows = await fixture.deps.snapshots.fresh(fixture.tenantId)
         for (const id of ids) {
-          const { data } = await world.call<{ memberIds: unknown[] }>(
-            world.admin,
+          const { data } = await fixture.call<{ memberIds: unknown[] }>(
+            fixture.admin,
             'GET',
             `/collections/beta/${id}/results`,
           )
@@ -150,24 +153,24 @@ describe('the memberships of a person', () => {
         }
         for (const person of people) {
           if (!rows.has('identity', person)) continue
-          const own = (await found(world, person)).map(([collectionId]) => collectionId as string)
+          const own = (await found(fixture, person)).map(([collectionId]) => collectionId as string)
           assert.deepEqual(new Set(own), expected.get(person), person)
         }
       }
-      await world.evaluator.evaluate(world.tenantId)
+      await fixture.evaluator.evaluate(fixture.tenantId)
       await check()
       for (let round = 0; round < 3; round += 1) {
         for (const person of people) {
           if (random.percent(40)) {
-            await world.put(
+            await fixture.put(
               'identity',
               { displayName: random.pick(['Ada', 'Bo', 'Zed']), directoryObjectId: randomUUID() },
               person,
             )
           }
         }
-        world.pass(1)
-        await world.evaluator.evaluate(world.tenantId)
+        fixture.pass(1)
+        await fixture.evaluator.evaluate(fixture.tenantId)
         await check()
       }
     })

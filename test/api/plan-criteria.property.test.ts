@@ -14,7 +14,7 @@ import { freshOrgChart } from '../../shared/domain/membership-requests/request-d
 import { planSync } from '../../shared/domain/sync/plan-sync.ts'
 import { decideRemovals } from '../../shared/domain/sync/removal-guard.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
-import { faults, type JoinableWorld, joinableWorld } from '../support/api/joinable-world.ts'
+import { faults, type JoinableFixture, joinableFixture } from '../support/api/joinable-fixture.ts'
 import {
   criteriaBody,
   type RandomTenant,
@@ -35,12 +35,12 @@ type LinkOfRun = { readonly link: GroupLink; readonly held: ReadonlySet<string> 
 
 /** What the service has stored, or would decide, at one time. */
 async function stateOf(
-  world: JoinableWorld,
+  fixture: JoinableFixture,
   { criteria, people, approver, joinables }: RandomTenant,
   links: readonly LinkOfRun[],
 ) {
-  const { deps, tenantId } = world
-  const service = world.newService()
+  const { deps, tenantId } = fixture
+  const service = fixture.newService()
   const members = new Map<string, ReadonlySet<string>>()
   const accounts = new Map<string, { accounts: ReadonlySet<string>; withoutAccountCount: number }>()
   for (const { id } of criteria) members.set(id, new Set((await deps.memberships.members(tenantId, id))?.ids))
@@ -66,13 +66,13 @@ type Expected = Pick<ChangePlan, 'collections' | 'requests'> & {
 
 /** The difference of two states in the form of a plan. What a group gains and loses is what a sync job decides. */
 async function differenceOf(
-  world: JoinableWorld,
+  fixture: JoinableFixture,
   { criteria, joinables }: RandomTenant,
   links: readonly LinkOfRun[],
   [before, after]: readonly [State, State],
   changedId: string,
 ): Promise<Expected> {
-  const { deps, tenantId } = world
+  const { deps, tenantId } = fixture
   const collections = criteria.flatMap(({ id }) => {
     const [old, now] = [before.members.get(id) ?? none, after.members.get(id) ?? none]
     const [added, removed] = [now.difference(old).size, old.difference(now).size]
@@ -87,7 +87,11 @@ async function differenceOf(
     const { add, remove: due } = planSync(now.accounts, users, { withoutAccountCount: 0 })
     const isEmpty = now.accounts.size + now.withoutAccountCount === 0
     const removals = { due, approved: none, recentlyRemoved: none, window: link.removalWindow, userCount: users.size }
-    const { hold } = decideRemovals({ ...removals, isEmptyFromStart: isEmpty && !link.hasAdded }, guard, world.nowMs())
+    const { hold } = decideRemovals(
+      { ...removals, isEmptyFromStart: isEmpty && !link.hasAdded },
+      guard,
+      fixture.nowMs(),
+    )
     const toAdd = add.length
     const isPaused = now.withoutAccountCount > 0
     const dueCount = due.filter((account) => !held.has(account)).length
@@ -124,20 +128,20 @@ const factsOf = ({ collections, links, requests }: Expected) => ({
 })
 
 /** Writes that another client makes between the plan and the update. Most change its effect sometimes. */
-async function interfere(world: JoinableWorld, tenant: RandomTenant, links: readonly LinkOfRun[]): Promise<void> {
+async function interfere(fixture: JoinableFixture, tenant: RandomTenant, links: readonly LinkOfRun[]): Promise<void> {
   const { random, caller, people, criteria, joinables } = tenant
-  const { requests: deps } = world.newService()
+  const { requests: deps } = fixture.newService()
   const person = random.pick(people)
   switch (random.below(6)) {
     case 0:
-      await world.put(
+      await fixture.put(
         'identity',
         { displayName: random.pick(['Ada', 'Bo', 'Zed']), directoryObjectId: randomUUID() },
         person,
       )
       return
     case 1:
-      await world.put('relationship', { identity: { objectId: person }, title: 'Cook' })
+      await fixture.put('relationship', { identity: { objectId: person }, title: 'Cook' })
       return
     case 2: {
       const index = random.below(criteria.length)
@@ -149,32 +153,32 @@ async function interfere(world: JoinableWorld, tenant: RandomTenant, links: read
     }
     case 3: {
       const { link } = links[0] ?? {}
-      const found = link && (await deps.linkStore.find(world.tenantId, link.id))
+      const found = link && (await deps.linkStore.find(fixture.tenantId, link.id))
       if (found === undefined) return
-      const removalWindow = { entries: [{ atMs: world.nowMs(), count: 9, groupSize: 10 }], open: null }
+      const removalWindow = { entries: [{ atMs: fixture.nowMs(), count: 9, groupSize: 10 }], open: null }
       await deps.linkStore.replace({ ...found.value, removalWindow }, found.version)
       return
     }
     case 4: {
       const actor = { id: caller.objectId, identityId: undefined }
-      await addMembersDirectly(world.tenantId, tenant.open, { coreIdentityIds: [person] }, actor, deps)
+      await addMembersDirectly(fixture.tenantId, tenant.open, { coreIdentityIds: [person] }, actor, deps)
       return
     }
     default: {
       const id = random.pick(joinables)
-      if ((await deps.collections.find(world.tenantId, id)) === undefined) return
+      if ((await deps.collections.find(fixture.tenantId, id)) === undefined) return
       await deleteJoinableCollection(id, undefined, caller, deps)
     }
   }
 }
 
 /** Leaves the links as syncs do: each group has the accounts of its collection, and those whose removal is held. */
-async function syncLinks(world: JoinableWorld, links: readonly LinkOfRun[]): Promise<void> {
-  const { linkStore } = world.deps
-  const { collections } = world.newService().links
+async function syncLinks(fixture: JoinableFixture, links: readonly LinkOfRun[]): Promise<void> {
+  const { linkStore } = fixture.deps
+  const { collections } = fixture.newService().links
   for (const { link, held } of links) {
-    const { accounts } = await collections.accountsOf(world.tenantId, link.collectionId)
-    const found = await linkStore.find(world.tenantId, link.id)
+    const { accounts } = await collections.accountsOf(fixture.tenantId, link.collectionId)
+    const found = await linkStore.find(fixture.tenantId, link.id)
     const userCount = accounts.union(held).size
     if (found === undefined || found.value.userCount === userCount) continue
     await linkStore.replace({ ...found.value, userCount }, found.version)
@@ -185,35 +189,35 @@ type Outcomes = { saved: number; refused: number }
 
 /** Several updates of one tenant, one after the other. */
 async function runTenant(seed: string, outcomes: Outcomes): Promise<void> {
-  const world = await joinableWorld()
-  const tenant = await randomTenant(world, seed)
+  const fixture = await joinableFixture()
+  const tenant = await randomTenant(fixture, seed)
   const { random, caller, criteria } = tenant
-  const { tenantId, deps } = world
+  const { tenantId, deps } = fixture
   const change = { removalGuard: { percent: 20, minimum: random.below(3) } }
   await updateLinkSettings(
     { tenantId, callerId: caller.objectId, ifMatch: undefined, change },
-    { ...deps, newId: () => randomUUID(), settings: deps.linkSettings, nowMs: world.nowMs },
+    { ...deps, newId: () => randomUUID(), settings: deps.linkSettings, nowMs: fixture.nowMs },
   )
-  await world.evaluator.evaluate(tenantId)
+  await fixture.evaluator.evaluate(tenantId)
   const links: LinkOfRun[] = []
   for (const { id, objectType } of criteria) {
     if (objectType === 'OrgUnit' || random.percent(40)) continue
-    const { accounts } = await world.linkedCollections.accountsOf(tenantId, id)
-    links.push(await randomLink(world, random, id, accounts))
+    const { accounts } = await fixture.linkedCollections.accountsOf(tenantId, id)
+    links.push(await randomLink(fixture, random, id, accounts))
   }
   for (let count = 0; count < UPDATES_PER_TENANT_COUNT; count += 1) {
-    outcomes[await runUpdate(world, tenant, links, random.below(criteria.length))] += 1
+    outcomes[await runUpdate(fixture, tenant, links, random.below(criteria.length))] += 1
   }
 }
 
 async function runUpdate(
-  world: JoinableWorld,
+  fixture: JoinableFixture,
   tenant: RandomTenant,
   links: readonly LinkOfRun[],
   index: number,
 ): Promise<keyof Outcomes> {
   const { random, caller, criteria } = tenant
-  const { tenantId, deps } = world
+  const { tenantId, deps } = fixture
   const target = criteria[index]
   assert.ok(target)
   const known = [tenant.open, ...criteria.slice(0, index).map(({ id }) => id)]
@@ -221,11 +225,11 @@ async function runUpdate(
   const update: CriteriaUpdate = { id: target.id, body, ifMatch: undefined, caller }
   const plan = await planUpdate(update, deps)
   const isDisturbed = random.percent(50)
-  const { requests: other, evaluator } = world.newService()
-  if (isDisturbed) await interfere(world, tenant, links)
+  const { requests: other, evaluator } = fixture.newService()
+  if (isDisturbed) await interfere(fixture, tenant, links)
   await evaluator.evaluate(tenantId)
-  await syncLinks(world, links)
-  const before = await stateOf(world, tenant, links)
+  await syncLinks(fixture, links)
+  const before = await stateOf(fixture, tenant, links)
   const planNow = await planUpdate(update, other)
   const stored = await deps.collections.find(tenantId, target.id)
   const outcome = await updateAsPlanned(update, plan.planId, other).then(
@@ -242,16 +246,16 @@ async function runUpdate(
     await updateAsPlanned(update, planNow.planId, other)
   }
   await evaluator.evaluate(tenantId)
-  const states = [before, await stateOf(world, tenant, links)] as const
-  const difference = await differenceOf(world, tenant, await linksNow(world, links), states, target.id)
+  const states = [before, await stateOf(fixture, tenant, links)] as const
+  const difference = await differenceOf(fixture, tenant, await linksNow(fixture, links), states, target.id)
   assert.deepEqual(factsOf(planNow), factsOf(difference))
   assert.equal(planNow.collections[0]?.collectionId, target.id)
-  await syncLinks(world, links)
+  await syncLinks(fixture, links)
   return outcome
 }
 
 /** The links as they are stored now. */
-async function linksNow({ deps, tenantId }: JoinableWorld, links: readonly LinkOfRun[]): Promise<LinkOfRun[]> {
+async function linksNow({ deps, tenantId }: JoinableFixture, links: readonly LinkOfRun[]): Promise<LinkOfRun[]> {
   const now = new Map((await deps.linkStore.ofTenant(tenantId)).map(({ value }) => [value.id, value]))
   return links.map(({ link, held }) => ({ link: now.get(link.id) ?? link, held }))
 }

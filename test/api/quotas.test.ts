@@ -19,7 +19,7 @@ import {
 } from '../support/api/core-data-service.ts'
 import { localAccount } from '../support/contract/local-database.ts'
 import { TENANT } from '../support/jobs/link-directory.ts'
-import { openWorld } from '../support/jobs/link-world.ts'
+import { openFixture } from '../support/jobs/link-fixture.ts'
 
 const { container } = await localAccount()
 
@@ -113,16 +113,16 @@ describe('A tenant that has used up a quota', () => {
   })
 
   it('creates no other group link', async () => {
-    const world = await openWorld()
-    after(() => world.close())
-    const { links, dispatch } = world.newService({
+    const fixture = await openFixture()
+    after(() => fixture.close())
+    const { links, dispatch } = fixture.newService({
       tenantLimits: { links: 1 },
-      linkedCollections: world.deps.collections,
+      linkedCollections: fixture.deps.collections,
     })
     const caller = application(TENANT, randomUUID(), 'collections-criteria.criteria.readwrite.all')
     const send = sendTo([groupLinkRoutes(links)], caller, dispatch)
-    const { collectionId } = await world.linked([])
-    const groupId = await world.newGroup()
+    const { collectionId } = await fixture.linked([])
+    const groupId = await fixture.newGroup()
     const answer = await send('POST', '/group-link/beta/group-links', { collectionId, directoryGroupId: groupId })
     assert.deepEqual(codes(answer), EXCEEDED)
   })

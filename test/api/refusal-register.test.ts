@@ -3,7 +3,7 @@ import { after, describe, it } from 'node:test'
 import { httpStatusOf } from '../../shared/http/envelope.ts'
 import { REFUSALS, type RefusalCode } from '../../shared/kernel/refusals.ts'
 import { coreDataServiceOfTests } from '../support/api/core-data-service.ts'
-import { joinableWorld } from '../support/api/joinable-world.ts'
+import { joinableFixture } from '../support/api/joinable-fixture.ts'
 import { openLinkApi } from '../support/api/link-api.ts'
 import { collectionProvocations, conditionProvocations } from '../support/api/provoked/collections.ts'
 import { coreDataProvocations } from '../support/api/provoked/core-data.ts'
@@ -13,7 +13,7 @@ import type { Provocation } from '../support/api/provoked/provocation.ts'
 import { requestProvocations } from '../support/api/provoked/requests.ts'
 import { wireProvocations } from '../support/api/provoked/wire.ts'
 
-const world = await joinableWorld()
+const fixture = await joinableFixture()
 const coreData = await coreDataServiceOfTests()
 const links = await openLinkApi()
 after(() => links.close())
@@ -22,11 +22,11 @@ after(() => links.close())
  * Every refusal of the register, or this does not compile. The set-ups check each response against the API document.
  */
 const PROVOCATIONS: Record<RefusalCode, Provocation> = {
-  ...wireProvocations(world),
-  ...collectionProvocations(world),
-  ...conditionProvocations(world),
-  ...requestProvocations(world),
-  ...eventProvocations(world),
+  ...wireProvocations(fixture),
+  ...collectionProvocations(fixture),
+  ...conditionProvocations(fixture),
+  ...requestProvocations(fixture),
+  ...eventProvocations(fixture),
   ...coreDataProvocations(coreData),
   ...linkProvocations(links),
 }

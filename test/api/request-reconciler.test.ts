@@ -6,39 +6,39 @@ import { RequestReconciler } from '../../shared/domain/membership-requests/reque
 import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
 import type { RowSnapshot } from '../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
-import { approvedBy, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { approvedBy, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 
-const world = await joinableWorld()
-const { tenantId, admin, call, submit, joinable, person } = world
+const fixture = await joinableFixture()
+const { tenantId, admin, call, submit, joinable, person } = fixture
 
 after(() => assert.deepEqual(faults, []))
 
-const liveOf = async (identityId: string) => (await world.deps.requests.liveOf(tenantId, identityId)).length
+const liveOf = async (identityId: string) => (await fixture.deps.requests.liveOf(tenantId, identityId)).length
 
 /** The service in a process that ends right after a write. */
 function dyingOnceSaved(beforeSave: () => Promise<unknown>): JoinDependencies {
   const save: JoinDependencies['requests']['save'] = async (changes) => {
     await beforeSave()
-    await world.deps.requests.save(changes)
+    await fixture.deps.requests.save(changes)
     throw new Error('The process died')
   }
-  return { ...world.deps, requests: { ...world.deps.requests, save } }
+  return { ...fixture.deps, requests: { ...fixture.deps.requests, save } }
 }
 
 describe('what an interrupted process leaves', () => {
   it('is ended within a day by a running process when orphaned', async () => {
     const employee = await person()
     const collectionId = await joinable(OPEN)
-    await world.evaluator.evaluate(tenantId)
+    await fixture.evaluator.evaluate(tenantId)
     const deps = dyingOnceSaved(async () => {
-      await world.remove('identity', employee.identityId)
-      await world.evaluator.evaluate(tenantId)
+      await fixture.remove('identity', employee.identityId)
+      await fixture.evaluator.evaluate(tenantId)
     })
     const requester = { tenantId, identityId: employee.identityId }
     await assert.rejects(submitRequest(collectionId, {}, requester, deps), /died/)
     assert.equal(await liveOf(employee.identityId), 1)
-    world.pass(24 * 60 * 60)
-    await world.evaluator.evaluate(tenantId)
+    fixture.pass(24 * 60 * 60)
+    await fixture.evaluator.evaluate(tenantId)
     assert.equal(await liveOf(employee.identityId), 0)
   })
 
@@ -48,10 +48,10 @@ describe('what an interrupted process leaves', () => {
     const path = `/collections-joinable/beta/${collectionId}`
     const deps = dyingOnceSaved(() => call(admin, 'PUT', path, { objectType: 'Identity', joinPolicy: OPEN }))
     const requester = { tenantId, identityId: employee.identityId }
-    const id = world.deps.newId()
+    const id = fixture.deps.newId()
     const creation = { newId: () => id, isRetry: true }
     await assert.rejects(submitRequest(collectionId, {}, requester, deps, creation), /died/)
-    const { value } = await submitRequest(collectionId, {}, requester, world.deps, creation)
+    const { value } = await submitRequest(collectionId, {}, requester, fixture.deps, creation)
     assert.deepEqual([value.id, value.status], [id, 'Joined'])
   })
 })
@@ -62,10 +62,10 @@ describe('a new identity keeps its request', () => {
     come: () => Promise<unknown>,
     reconcile: (reconciler: RequestReconciler, rows: RowSnapshot) => Promise<unknown>,
   ) {
-    const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs), {
+    const snapshots = new TenantSnapshots(cosmosCoreObjectChanges(fixture.container('coreObjects'), fixture.nowMs), {
       maxBytes: 10_000_000,
     })
-    const { requests } = world.deps
+    const { requests } = fixture.deps
     const read = {
       liveOutlines: async (tenantId: string) => {
         await come()
@@ -76,7 +76,7 @@ describe('a new identity keeps its request', () => {
         return requests.liveOfObjects(tenantId, ids)
       },
     }
-    const reconciler = new RequestReconciler({ ...world.deps, snapshots, requests: { ...requests, ...read } })
+    const reconciler = new RequestReconciler({ ...fixture.deps, snapshots, requests: { ...requests, ...read } })
     await reconcile(reconciler, await snapshots.fresh(tenantId))
   }
 
@@ -84,16 +84,16 @@ describe('a new identity keeps its request', () => {
     const collectionId = await joinable(OPEN)
     const come = async () => submit(await person(), collectionId)
     await reconciledWhile(come, (reconciler, rows) => reconciler.reconcile(tenantId, rows, 'everything'))
-    assert.equal((await world.results(collectionId)).length, 1)
+    assert.equal((await fixture.results(collectionId)).length, 1)
   })
 
   it('during a pass over the requests of an identity that was deleted before', async () => {
     const [collectionId, employee] = [await joinable(OPEN), await person()]
-    await world.remove('identity', employee.identityId)
+    await fixture.remove('identity', employee.identityId)
     let isBack = false
     const come = async () => {
       if (!isBack) return
-      await world.put('identity', { displayName: 'Back', directoryObjectId: employee.account }, employee.identityId)
+      await fixture.put('identity', { displayName: 'Back', directoryObjectId: employee.account }, employee.identityId)
       assert.equal((await submit(employee, collectionId)).status, 201)
     }
     await reconciledWhile(come, async (reconciler, rows) => {
@@ -109,7 +109,7 @@ describe('a new identity keeps its request', () => {
         isAnyRestored: true,
       })
     })
-    assert.equal((await world.results(collectionId)).length, 1)
+    assert.equal((await fixture.results(collectionId)).length, 1)
   })
 })
 
@@ -120,9 +120,9 @@ const RESTORABLE = { ttl: 10 * 24 * 60 * 60 }
 async function memberInTwoInstances() {
   const [employee, collectionId] = [await person(), await joinable(OPEN)]
   assert.equal((await submit(employee, collectionId)).status, 201)
-  const changes = cosmosCoreObjectChanges(world.container('coreObjects'), world.nowMs)
+  const changes = cosmosCoreObjectChanges(fixture.container('coreObjects'), fixture.nowMs)
   const snapshots = new TenantSnapshots(changes, { maxBytes: 10_000_000 })
-  const reconciler = new RequestReconciler({ ...world.deps, snapshots })
+  const reconciler = new RequestReconciler({ ...fixture.deps, snapshots })
   const pass = async () => {
     const rows = await snapshots.fresh(tenantId)
     await reconciler.reconcile(tenantId, rows, snapshots.takeChanges(tenantId))
@@ -134,14 +134,14 @@ async function memberInTwoInstances() {
 describe('a membership', () => {
   it('ends with a deletion when an instance has seen the one before, and another one the return in between', async () => {
     const { employee, pass } = await memberInTwoInstances()
-    await world.remove('identity', employee.identityId, RESTORABLE)
+    await fixture.remove('identity', employee.identityId, RESTORABLE)
     await pass()
-    await world.evaluator.evaluate(tenantId)
+    await fixture.evaluator.evaluate(tenantId)
     assert.equal(await liveOf(employee.identityId), 0)
-    await world.put('identity', { displayName: 'Back', directoryObjectId: employee.account }, employee.identityId)
-    await world.evaluator.evaluate(tenantId)
+    await fixture.put('identity', { displayName: 'Back', directoryObjectId: employee.account }, employee.identityId)
+    await fixture.evaluator.evaluate(tenantId)
     assert.equal(await liveOf(employee.identityId), 1)
-    await world.remove('identity', employee.identityId, RESTORABLE)
+    await fixture.remove('identity', employee.identityId, RESTORABLE)
     await pass()
     assert.equal(await liveOf(employee.identityId), 0)
   })
@@ -149,10 +149,10 @@ describe('a membership', () => {
   it('comes back with a person whom an instance had all along, while another one has seen the deletion', async () => {
     for (const displayName of ['Somebody', 'Somebody else']) {
       const { employee, pass } = await memberInTwoInstances()
-      await world.remove('identity', employee.identityId, RESTORABLE)
-      await world.evaluator.evaluate(tenantId)
+      await fixture.remove('identity', employee.identityId, RESTORABLE)
+      await fixture.evaluator.evaluate(tenantId)
       assert.equal(await liveOf(employee.identityId), 0)
-      await world.put('identity', { displayName, directoryObjectId: employee.account }, employee.identityId)
+      await fixture.put('identity', { displayName, directoryObjectId: employee.account }, employee.identityId)
       await pass()
       assert.equal(await liveOf(employee.identityId), 1, displayName)
     }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, equals, faults, joinableWorld, OPEN } from '../support/api/joinable-world.ts'
+import { approvedBy, equals, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
-const world = await joinableWorld()
-const { admin, writer, call, requests, submit, act, read, results, joinable, person, position } = world
+const fixture = await joinableFixture()
+const { admin, writer, call, requests, submit, act, read, results, joinable, person, position } = fixture
 
 after(() => assert.deepEqual(faults, []))
 
@@ -72,7 +72,7 @@ describe('submit', () => {
 
   it('refuses a second live request, and accepts one after the first has ended', async () => {
     const employee = await person()
-    const collectionId = await joinable(await world.approvedBySomebody())
+    const collectionId = await joinable(await fixture.approvedBySomebody())
     const first = await submit(employee, collectionId)
     const second = await submit(employee, collectionId)
     assert.deepEqual([second.status, second.codes], [409, ['RequestAlreadyOpen']])
@@ -126,7 +126,7 @@ describe('submit', () => {
   it('is limited by the policy to current members of a criteria or joinable collection', async () => {
     const [employee, other] = [await person(), await person()]
     await position(employee, { title: 'Teacher' })
-    const teachers = await world.criteria('Relationship', equals('relationshipTitle', 'Teacher'))
+    const teachers = await fixture.criteria('Relationship', equals('relationshipTitle', 'Teacher'))
     const choir = await joinable(OPEN)
     await submit(other, choir)
     const byTeachers = await joinable({ ...OPEN, joinableBy: { collectionIds: [teachers] } })
@@ -149,7 +149,7 @@ describe('submit', () => {
     assert.deepEqual((await submit(employee, randomUUID())).codes, ['CollectionNotFound'])
     assert.deepEqual((await call(writer, 'POST', path, {})).codes, ['UsersOnly'])
     assert.deepEqual((await call(admin, 'POST', path, 'no object')).codes, ['CallerHasNoIdentity'])
-    assert.deepEqual((await call(world.caller('user', []), 'POST', path, {})).codes, ['RoleRequired'])
+    assert.deepEqual((await call(fixture.caller('user', []), 'POST', path, {})).codes, ['RoleRequired'])
   })
 })
 
@@ -159,7 +159,7 @@ describe('submit-on-behalf', () => {
 
   it('is for the manager of the report, who is recorded as submitter and may cancel', async () => {
     const [manager, employee, stranger] = [await person(), await person(), await person()]
-    const unit = await world.put('orgUnit', { displayName: 'Ward', manager: { objectId: manager.identityId } })
+    const unit = await fixture.put('orgUnit', { displayName: 'Ward', manager: { objectId: manager.identityId } })
     const relationshipId = await position(employee, { orgUnit: { objectId: unit } })
     const collectionId = await joinable(approvedBy({ type: 'Manager' }))
     assert.deepEqual((await onBehalf(manager.token, collectionId, {})).codes, ['RequesterRequired'])

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import { approvedBy, equals, faults, joinableWorld } from '../support/api/joinable-world.ts'
+import { approvedBy, equals, faults, joinableFixture } from '../support/api/joinable-fixture.ts'
 
 const JOINABLE = '/collections-joinable/beta'
 const CRITERIA = '/collections-criteria/beta'
 
-const world = await joinableWorld()
-const { admin, call, submit, act, read, joinable, criteria, person } = world
+const fixture = await joinableFixture()
+const { admin, call, submit, act, read, joinable, criteria, person } = fixture
 
 after(() => assert.deepEqual(faults, []))
 
@@ -24,7 +24,7 @@ describe('an object sent back as read is accepted', () => {
     const [gone, left] = [await person(), await person()]
     const approvers = [gone.identityId, left.identityId]
     const path = `${JOINABLE}/${await joinable(approvedBy({ type: 'Identity', approvers }, { type: 'Manager' }))}`
-    await world.remove('identity', gone.identityId)
+    await fixture.remove('identity', gone.identityId)
     const { before, answer } = await sentBack(path)
     assert.deepEqual([answer.status, answer.codes], [200, []])
     assert.deepEqual(answer.data, { ...before, updatedAt: answer.data.updatedAt })
@@ -33,9 +33,9 @@ describe('an object sent back as read is accepted', () => {
   })
 
   it('after the last object with an attribute of its condition was deleted', async () => {
-    const holder = await world.put('identity', { 'custom/shift': 'night' })
+    const holder = await fixture.put('identity', { 'custom/shift': 'night' })
     const path = `${CRITERIA}/${await criteria('Identity', equals('identityCustom/shift', 'night'))}`
-    await world.remove('identity', holder)
+    await fixture.remove('identity', holder)
     const { before, answer } = await sentBack(path, { name: 'Night' })
     assert.deepEqual([answer.status, answer.codes], [200, []])
     assert.deepEqual(answer.data.condition, before.condition)
@@ -49,7 +49,7 @@ describe('a changed policy', () => {
     const [gone, left] = [await person(), await person()]
     const approvers = [gone.identityId]
     const path = `${JOINABLE}/${await joinable(approvedBy({ type: 'Identity', approvers }))}`
-    await world.remove('identity', gone.identityId)
+    await fixture.remove('identity', gone.identityId)
     const put = async (...gates: object[]) => {
       const joinPolicy = { approvalRequired: true, approvalGates: gates }
       const { status, codes, targets } = await call(admin, 'PUT', path, { objectType: 'Identity', joinPolicy })
@@ -82,8 +82,8 @@ describe('a gate whose approvers are all deleted', () => {
     const { data: asked } = await submit(first, collectionId)
     const { data: askedLater } = await submit(second, collectionId)
     const { data: askedLast } = await submit(third, collectionId)
-    await world.remove('identity', gone.identityId)
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.remove('identity', gone.identityId)
+    await fixture.evaluator.evaluate(fixture.tenantId)
     assert.deepEqual((await submit(await person(), collectionId)).codes, ['NoApprover'])
     assert.equal((await read(first.token, asked)).data.currentGate?.approverCount, 0)
     assert.deepEqual((await act(gone.token, asked, 'approve')).codes, ['CallerHasNoIdentity'])

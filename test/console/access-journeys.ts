@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
+import type { ConsoleFixture, ConsolePage } from '../support/console/console-browser.ts'
 import { assertNarrow, assertSound, countedSteps, heading, journey, menu } from '../support/console/console-steps.ts'
 
 const JOINABLE = '/collections-joinable/beta'
@@ -10,11 +10,11 @@ const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as 
 const WIDTHS = [360, 768, 1280] as const
 
 /** The overview, decisions, own memberships, and what a person has. */
-export function accessJourneys(world: () => ConsoleWorld): void {
-  journey(world, 'decides on three requests on a phone with four taps', async (world) => {
-    const ids = await Promise.all(['Boat', 'Kayak', 'Canoe'].map((name) => approvedByManager(world(), name)))
-    for (const id of ids) await world().call('colleague', 'POST', `${REQUESTS}/${id}/submit`, {})
-    const page = await world().openAs('manager', '/inbox', PHONE)
+export function accessJourneys(fixture: () => ConsoleFixture): void {
+  journey(fixture, 'decides on three requests on a phone with four taps', async (fixture) => {
+    const ids = await Promise.all(['Boat', 'Kayak', 'Canoe'].map((name) => approvedByManager(fixture(), name)))
+    for (const id of ids) await fixture().call('colleague', 'POST', `${REQUESTS}/${id}/submit`, {})
+    const page = await fixture().openAs('manager', '/inbox', PHONE)
     const { step, count } = countedSteps()
     for (const name of ['Boat', 'Kayak', 'Canoe']) {
       await step(page.getByRole('checkbox', { name: new RegExp(`Kolbjørn Dåvik, ${name}`) }).click())
@@ -27,13 +27,13 @@ export function accessJourneys(world: () => ConsoleWorld): void {
     assert.equal(count(), 4)
     await page.getByText('3 requests are approved.').waitFor()
     await page.getByText('Boat').waitFor({ state: 'detached' })
-    for (const id of ids) assert.equal((await statuses(world(), id))[0], 'Joined')
+    for (const id of ids) assert.equal((await statuses(fixture(), id))[0], 'Joined')
   })
 
-  journey(world, 'shows who asks, and asks for a reason where a rejection needs one', async (world) => {
-    const id = await approvedByManager(world(), 'Sauna', { rejectionNeedsReason: true }, 'Warm on Fridays')
-    await world().call('employee', 'POST', `${REQUESTS}/${id}/submit`, { notes: 'Cold' })
-    const page = await world().openAs('manager', '/inbox', PHONE)
+  journey(fixture, 'shows who asks, and asks for a reason where a rejection needs one', async (fixture) => {
+    const id = await approvedByManager(fixture(), 'Sauna', { rejectionNeedsReason: true }, 'Warm on Fridays')
+    await fixture().call('employee', 'POST', `${REQUESTS}/${id}/submit`, { notes: 'Cold' })
+    const page = await fixture().openAs('manager', '/inbox', PHONE)
     await page
       .getByRole('row', { name: /Emil Øvrebø Adviser, Service Desk .*Sauna .*Warm on Fridays/ })
       .getByRole('link')
@@ -48,38 +48,42 @@ export function accessJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
     await dialog.getByRole('button', { name: 'Reject' }).click()
     await page.getByText('The request of Emil Øvrebø is rejected.').waitFor()
-    assert.deepEqual(await statuses(world(), id), ['Rejected'])
+    assert.deepEqual(await statuses(fixture(), id), ['Rejected'])
   })
 
-  journey(world, 'tells a member who decides and until when, extends and leaves where it is shown', async (world) => {
-    const name = 'Parking'
-    const body = { objectType: 'Identity', name, joinPolicy: { approvalRequired: false, maxDays: 30 } }
-    const id = await world().call<string>('admin', 'POST', JOINABLE, body)
-    const waiting = await approvedByManager(world(), 'Garage')
-    const soon = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10)
-    const later = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10)
-    await world().call('approver', 'POST', `${REQUESTS}/${id}/submit`, { endsAt: soon })
-    await world().call('approver', 'POST', `${REQUESTS}/${waiting}/submit`, {})
-    const page = await world().openAs('approver', '/home', PHONE)
-    await page.getByText('1 ends within a week').waitFor()
-    const row = page.getByRole('row', { name: /Parking .*By request/ })
-    await row.getByRole('button', { name: 'Extend' }).click()
-    await page.getByRole('dialog').getByLabel('New end').fill(later)
-    await assertSound(page)
-    await page.getByRole('dialog').getByRole('button', { name: 'Extend' }).click()
-    await page.getByText(/^Parking lasts until /).waitFor()
-    await menu(page, 'My memberships').click()
-    await page.getByRole('row', { name: /Garage .*Magnhild Førde-Lie .*Waits for approval/ }).waitFor()
-    await assertNarrow(page, 360)
-    await row.getByRole('button', { name: 'Leave' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
-    await page.getByText('You have left Parking.').waitFor()
-    await row.waitFor({ state: 'detached' })
-    await assertSound(page)
-  })
+  journey(
+    fixture,
+    'tells a member who decides and until when, extends and leaves where it is shown',
+    async (fixture) => {
+      const name = 'Parking'
+      const body = { objectType: 'Identity', name, joinPolicy: { approvalRequired: false, maxDays: 30 } }
+      const id = await fixture().call<string>('admin', 'POST', JOINABLE, body)
+      const waiting = await approvedByManager(fixture(), 'Garage')
+      const soon = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10)
+      const later = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10)
+      await fixture().call('approver', 'POST', `${REQUESTS}/${id}/submit`, { endsAt: soon })
+      await fixture().call('approver', 'POST', `${REQUESTS}/${waiting}/submit`, {})
+      const page = await fixture().openAs('approver', '/home', PHONE)
+      await page.getByText('1 ends within a week').waitFor()
+      const row = page.getByRole('row', { name: /Parking .*By request/ })
+      await row.getByRole('button', { name: 'Extend' }).click()
+      await page.getByRole('dialog').getByLabel('New end').fill(later)
+      await assertSound(page)
+      await page.getByRole('dialog').getByRole('button', { name: 'Extend' }).click()
+      await page.getByText(/^Parking lasts until /).waitFor()
+      await menu(page, 'My memberships').click()
+      await page.getByRole('row', { name: /Garage .*Magnhild Førde-Lie .*Waits for approval/ }).waitFor()
+      await assertNarrow(page, 360)
+      await row.getByRole('button', { name: 'Leave' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+      await page.getByText('You have left Parking.').waitFor()
+      await row.waitFor({ state: 'detached' })
+      await assertSound(page)
+    },
+  )
 
-  journey(world, 'names a deputy by the whole name, and removes it', async (world) => {
-    const page = await world().openAs('colleague', '/inbox')
+  journey(fixture, 'names a deputy by the whole name, and removes it', async (fixture) => {
+    const page = await fixture().openAs('colleague', '/inbox')
     await page.getByLabel('Find your deputy').fill('Emil')
     await page.getByText('Nothing found.').waitFor()
     await page.getByLabel('Find your deputy').fill('emil øvrebø')
@@ -93,12 +97,12 @@ export function accessJourneys(world: () => ConsoleWorld): void {
     await page.getByLabel('Find your deputy').waitFor()
   })
 
-  journey(world, 'tells what a person has and why in two steps', async (world) => {
+  journey(fixture, 'tells what a person has and why in two steps', async (fixture) => {
     const body = { objectType: 'Identity', name: 'Roof terrace', joinPolicy: { approvalRequired: false } }
-    const id = await world().call<string>('admin', 'POST', JOINABLE, body)
-    const { identityId } = await world().call<{ identityId: string }>('employee', 'GET', '/collections/beta/me')
-    await world().call('admin', 'POST', `${JOINABLE}/${id}/results/members`, { coreIdentityIds: [identityId] })
-    const page = await world().openAs('admin', '/people')
+    const id = await fixture().call<string>('admin', 'POST', JOINABLE, body)
+    const { identityId } = await fixture().call<{ identityId: string }>('employee', 'GET', '/collections/beta/me')
+    await fixture().call('admin', 'POST', `${JOINABLE}/${id}/results/members`, { coreIdentityIds: [identityId] })
+    const page = await fixture().openAs('admin', '/people')
     const { step, count } = countedSteps()
     await step(page.getByRole('searchbox').fill('emil'))
     await step(page.getByRole('link', { name: 'Emil Øvrebø' }).click())
@@ -106,12 +110,12 @@ export function accessJourneys(world: () => ConsoleWorld): void {
     assert.equal(count(), 2)
   })
 
-  journey(world, 'finds by keyboard what a person has and why, in windows of each width', async (world) => {
+  journey(fixture, 'finds by keyboard what a person has and why, in windows of each width', async (fixture) => {
     const body = { objectType: 'Identity', name: 'Lift', joinPolicy: { approvalRequired: false } }
-    const id = await world().call<string>('admin', 'POST', JOINABLE, body)
-    const { identityId } = await world().call<{ identityId: string }>('employee', 'GET', '/collections/beta/me')
-    await world().call('admin', 'POST', `${JOINABLE}/${id}/results/members`, { coreIdentityIds: [identityId] })
-    const page = await world().openAs('admin')
+    const id = await fixture().call<string>('admin', 'POST', JOINABLE, body)
+    const { identityId } = await fixture().call<{ identityId: string }>('employee', 'GET', '/collections/beta/me')
+    await fixture().call('admin', 'POST', `${JOINABLE}/${id}/results/members`, { coreIdentityIds: [identityId] })
+    const page = await fixture().openAs('admin')
     await heading(page, 'Overview').waitFor()
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 })
@@ -132,10 +136,10 @@ export function accessJourneys(world: () => ConsoleWorld): void {
   })
 
   journey(
-    world,
+    fixture,
     'shows a manager what somebody whom they lead has, and an administrator without core data too',
-    async (world) => {
-      const manager = await world().openAs('manager', '/team')
+    async (fixture) => {
+      const manager = await fixture().openAs('manager', '/team')
       await manager.getByRole('link', { name: 'Emil Øvrebø' }).click()
       await manager
         .getByRole('region', { name: 'Memberships now' })
@@ -144,7 +148,7 @@ export function accessJourneys(world: () => ConsoleWorld): void {
         .waitFor()
       assert.equal(await manager.getByText('Attributes and their sources').count(), 0)
       await assertSound(manager)
-      const other = await world().openAs('collectionsAdmin', '/people?text=emil')
+      const other = await fixture().openAs('collectionsAdmin', '/people?text=emil')
       await other.getByRole('link', { name: 'Emil Øvrebø' }).click()
       await heading(other, 'Emil Øvrebø').waitFor()
       await other.getByText('What has happened to this person').waitFor()
@@ -155,22 +159,22 @@ export function accessJourneys(world: () => ConsoleWorld): void {
 
 /** A collection whose requests the demo person `manager` decides. @returns Its id. */
 async function approvedByManager(
-  world: ConsoleWorld,
+  fixture: ConsoleFixture,
   name: string,
   policy: object = {},
   description = '',
 ): Promise<string> {
-  const { identityId } = await world.call<{ identityId: string }>('manager', 'GET', '/collections/beta/me')
+  const { identityId } = await fixture.call<{ identityId: string }>('manager', 'GET', '/collections/beta/me')
   const joinPolicy = {
     approvalRequired: true,
     approvalGates: [{ order: 1, type: 'Identity', approvers: [identityId] }],
     ...policy,
   }
-  return world.call('admin', 'POST', JOINABLE, { objectType: 'Identity', name, description, joinPolicy })
+  return fixture.call('admin', 'POST', JOINABLE, { objectType: 'Identity', name, description, joinPolicy })
 }
 
-async function statuses(world: ConsoleWorld, collectionId: string): Promise<string[]> {
-  const all = await world.call<{ status: string }[]>('admin', 'GET', `${REQUESTS}/${collectionId}`)
+async function statuses(fixture: ConsoleFixture, collectionId: string): Promise<string[]> {
+  const all = await fixture.call<{ status: string }[]>('admin', 'GET', `${REQUESTS}/${collectionId}`)
   return all.map(({ status }) => status)
 }
 

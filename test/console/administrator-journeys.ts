@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { accessibilityFaults, type ConsoleWorld } from '../support/console/console-browser.ts'
+import { accessibilityFaults, type ConsoleFixture } from '../support/console/console-browser.ts'
 import {
   assertSound,
   createCollection,
@@ -16,35 +16,39 @@ import { eventually } from '../support/journeys/demo-clients.ts'
 import type { StartedEnvironment } from '../support/journeys/started-environment.ts'
 
 /** Journeys of an administrator of collections and links. */
-export function administratorJourneys(world: () => ConsoleWorld): void {
-  journey(world, 'lets an administrator define a collection, see who matches, and read its members', async (world) => {
-    const page = await world().openAs('admin', '/collections/new')
-    await page.getByText('The condition is not complete.').waitFor()
-    await assertSound(page)
-    await createCollection(page, 'All teachers', 'Teacher')
-    await page.getByRole('status').getByText('All teachers is saved.').waitFor()
-    await page.getByRole('cell', { name: 'Has an account' }).first().waitFor()
-    await assertSound(page)
-    await page.getByRole('link', { name: 'Condition' }).click()
-    await page.getByText('Position: title').waitFor()
-    await page.getByRole('link', { name: 'Edit' }).click()
-    await page.getByLabel('Operator').selectOption('In')
-    await page.getByLabel('Values, one per line').fill('Teacher\nNurse')
-    await page.getByText(/^[1-9]\d* will join$/).waitFor()
-    await reviewAndSave(page)
-    await heading(page, 'All teachers').waitFor()
-    await page.getByRole('link', { name: 'Condition' }).click()
-    await page.getByText('is one of').waitFor()
-    await assertSound(page)
-  })
+export function administratorJourneys(fixture: () => ConsoleFixture): void {
+  journey(
+    fixture,
+    'lets an administrator define a collection, see who matches, and read its members',
+    async (fixture) => {
+      const page = await fixture().openAs('admin', '/collections/new')
+      await page.getByText('The condition is not complete.').waitFor()
+      await assertSound(page)
+      await createCollection(page, 'All teachers', 'Teacher')
+      await page.getByRole('status').getByText('All teachers is saved.').waitFor()
+      await page.getByRole('cell', { name: 'Has an account' }).first().waitFor()
+      await assertSound(page)
+      await page.getByRole('link', { name: 'Condition' }).click()
+      await page.getByText('Position: title').waitFor()
+      await page.getByRole('link', { name: 'Edit' }).click()
+      await page.getByLabel('Operator').selectOption('In')
+      await page.getByLabel('Values, one per line').fill('Teacher\nNurse')
+      await page.getByText(/^[1-9]\d* will join$/).waitFor()
+      await reviewAndSave(page)
+      await heading(page, 'All teachers').waitFor()
+      await page.getByRole('link', { name: 'Condition' }).click()
+      await page.getByText('is one of').waitFor()
+      await assertSound(page)
+    },
+  )
 
   journey(
-    world,
+    fixture,
     'tells from the start page why somebody is in a group, and why somebody else is not',
-    async (world) => {
-      const id = await criteriaCollection(world(), 'Explained', [leaf('relationshipTitle', 'Equals', 'Adviser')])
-      await linkTo(world(), id, 'Demo security-2')
-      const page = await world().openAs('admin')
+    async (fixture) => {
+      const id = await criteriaCollection(fixture(), 'Explained', [leaf('relationshipTitle', 'Equals', 'Adviser')])
+      await linkTo(fixture(), id, 'Demo security-2')
+      const page = await fixture().openAs('admin')
       await menu(page, 'Linked groups').click()
       await page.getByRole('link', { name: 'Demo security-2' }).click()
       await page.getByRole('cell', { name: 'Succeeded' }).waitFor()
@@ -65,12 +69,12 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
   )
 
   journey(
-    world,
+    fixture,
     'shows before saving what a condition would do to collections and groups, and warns',
-    async (world) => {
-      const id = await criteriaCollection(world(), 'Planned', [leaf('relationshipTitle', 'Contains', 'Teacher')])
-      await linkTo(world(), id, 'Demo security-6')
-      const page = await world().openAs('admin', `/collections/${id}/edit`)
+    async (fixture) => {
+      const id = await criteriaCollection(fixture(), 'Planned', [leaf('relationshipTitle', 'Contains', 'Teacher')])
+      await linkTo(fixture(), id, 'Demo security-6')
+      const page = await fixture().openAs('admin', `/collections/${id}/edit`)
       await page.getByText('match now').waitFor()
       await page.getByLabel('Value').fill('No such title')
       await page.getByText('Nobody matches.').waitFor()
@@ -91,11 +95,11 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
   )
 
   journey(
-    world,
+    fixture,
     'shows the current effect when it has changed since the review, and saves nothing before',
-    async (world) => {
-      const id = await criteriaCollection(world(), 'Overtaken', [leaf('relationshipTitle', 'Equals', 'Archivist')])
-      const page = await world().openAs('admin', `/collections/${id}/edit`)
+    async (fixture) => {
+      const id = await criteriaCollection(fixture(), 'Overtaken', [leaf('relationshipTitle', 'Equals', 'Archivist')])
+      const page = await fixture().openAs('admin', `/collections/${id}/edit`)
       await page.getByLabel('Value').fill('Nurse')
       let isPlanned = false
       await page.route(`**/collections-criteria/beta/${id}`, (route) => {
@@ -110,21 +114,21 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     },
   )
 
-  journey(world, 'shows how the members have changed, why, and who they were before', async (world) => {
+  journey(fixture, 'shows how the members have changed, why, and who they were before', async (fixture) => {
     const title = (value: string) => [leaf('relationshipTitle', 'Contains', value)]
-    const id = await criteriaCollection(world(), 'Changing', title('Teacher'))
-    const page = await world().openAs('admin', `/collections/${id}`)
+    const id = await criteriaCollection(fixture(), 'Changing', title('Teacher'))
+    const page = await fixture().openAs('admin', `/collections/${id}`)
     await page.getByText(/^[1-9]\d* members$/).waitFor()
     // The field has whole seconds, in the time zone of the tenant: the first one after the members were evaluated.
     const before = new Date(Date.now() + 1000).toISOString().slice(0, 19)
     await sleep(1000)
     const condition = { groupOperator: 'AND', conditions: title('Archivist') }
     const body = { objectType: 'Relationship', condition }
-    await world().call('admin', 'PUT', `/collections-criteria/beta/${id}`, body)
+    await fixture().call('admin', 'PUT', `/collections-criteria/beta/${id}`, body)
     const removed = page.getByRole('row', { name: /Teacher .* Removed Definition changed Ada Åsheim/ }).first()
     await eventually('the change is evaluated', async () => {
       const path = `/collections/beta/${id}/history`
-      const entries = await world().call<{ change: string }[]>('admin', 'GET', path)
+      const entries = await fixture().call<{ change: string }[]>('admin', 'GET', path)
       return entries.some((entry) => entry.change === 'Removed') || undefined
     })
     await page.getByRole('link', { name: 'History' }).click()
@@ -143,18 +147,18 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  journey(world, 'tells who did what to a collection, with the values before and after', async (world) => {
-    const id = await criteriaCollection(world(), 'Audited', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+  journey(fixture, 'tells who did what to a collection, with the values before and after', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'Audited', [leaf('relationshipTitle', 'Equals', 'Teacher')])
     const condition = { groupOperator: 'AND', conditions: [leaf('memberOfCollection', 'Equals', id)] }
     const other = { objectType: 'Relationship', name: 'Refers to Audited', condition }
-    const otherId = await world().call<string>('admin', 'POST', '/collections-criteria/beta', other)
+    const otherId = await fixture().call<string>('admin', 'POST', '/collections-criteria/beta', other)
     const change = {
       objectType: 'Relationship',
       name: 'Still refers',
       condition: { ...condition, groupOperator: 'NOT' },
     }
-    await world().call('admin', 'PUT', `/collections-criteria/beta/${otherId}`, change)
-    const page = await world().openAs('admin', `/collections/${otherId}`)
+    await fixture().call('admin', 'PUT', `/collections-criteria/beta/${otherId}`, change)
+    const page = await fixture().openAs('admin', `/collections/${otherId}`)
     await page.getByRole('link', { name: 'Audit' }).click()
     await page.getByRole('row', { name: /Created Ada Åsheim/ }).waitFor()
     await assertSound(page)
@@ -169,10 +173,10 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
   })
 
   journey(
-    world,
+    fixture,
     'makes a collection of a job title in one unit, links a group after showing the change, and shows its sync',
-    async (world) => {
-      const page = await world().openAs('admin', '/collections')
+    async (fixture) => {
+      const page = await fixture().openAs('admin', '/collections')
       await page.getByRole('link', { name: 'New collection by condition' }).click()
       await page.getByLabel('Name', { exact: true }).fill('Linked')
       await page.getByLabel('Attribute').fill('position: title')
@@ -213,16 +217,16 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     },
   )
 
-  journey(world, 'shows first that a sync failed, and why', async (world) => {
-    const id = await criteriaCollection(world(), 'Failing', [leaf('relationshipTitle', 'Equals', 'Nurse')])
-    await makeDynamic(world().environment, await linkTo(world(), id, 'Demo security-5'))
-    await world().call('admin', 'POST', `/group-link/beta/group-links/${id}/sync`)
+  journey(fixture, 'shows first that a sync failed, and why', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'Failing', [leaf('relationshipTitle', 'Equals', 'Nurse')])
+    await makeDynamic(fixture().environment, await linkTo(fixture(), id, 'Demo security-5'))
+    await fixture().call('admin', 'POST', `/group-link/beta/group-links/${id}/sync`)
     await eventually('the sync has failed', async () => {
       const path = `/group-link/beta/group-links?collectionId=${id}`
-      const [link] = await world().call<{ syncState: string }[]>('admin', 'GET', path)
+      const [link] = await fixture().call<{ syncState: string }[]>('admin', 'GET', path)
       return link?.syncState === 'Failed' || undefined
     })
-    const page = await world().openAs('admin')
+    const page = await fixture().openAs('admin')
     await menu(page, 'Linked groups').click()
     const failed = page.getByRole('row', { name: /Demo security-5 Failing Failed Failed/ })
     await page.getByLabel('State').selectOption('Needs attention')
@@ -232,9 +236,9 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  journey(world, 'shows removals that are held, with names, and removes them after an approval', async (world) => {
-    const id = await criteriaCollection(world(), 'Nobody', [leaf('relationshipTitle', 'Equals', 'No such title')])
-    const page = await world().openAs('admin', `/links/new/${id}`)
+  journey(fixture, 'shows removals that are held, with names, and removes them after an approval', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'Nobody', [leaf('relationshipTitle', 'Equals', 'No such title')])
+    const page = await fixture().openAs('admin', `/links/new/${id}`)
     await page.getByRole('searchbox').fill('Demo populated')
     await page.getByRole('button', { name: 'Choose' }).click()
     await page.getByText('accounts are removed').waitFor()
@@ -245,7 +249,7 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
       .waitFor()
     await page.getByRole('button', { name: /^Link and remove [1-9]/ }).click()
     await page.getByText(/removals are held: the collection is empty/).waitFor()
-    const other = await world().openAs('collectionsAdmin')
+    const other = await fixture().openAs('collectionsAdmin')
     await menu(other, 'Linked groups').click()
     await other
       .getByRole('row', { name: /Demo populated Nobody .* [1-9]\d*$/ })
@@ -263,8 +267,8 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
     await page.getByText(/removals are held/).waitFor({ state: 'detached' })
   })
 
-  journey(world, 'changes the settings that protect groups, and refuses an impossible one', async (world) => {
-    const page = await world().openAs('collectionsAdmin', '/settings')
+  journey(fixture, 'changes the settings that protect groups, and refuses an impossible one', async (fixture) => {
+    const page = await fixture().openAs('collectionsAdmin', '/settings')
     await page.getByLabel('Limit in percent of the group').fill('200')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('alert').getByText('This value is not possible here.').waitFor()
@@ -281,10 +285,10 @@ export function administratorJourneys(world: () => ConsoleWorld): void {
   })
 
   journey(
-    world,
+    fixture,
     'creates a joinable collection with approvers found by name, and adds and removes a member',
-    async (world) => {
-      const page = await world().openAs('collectionsAdmin', '/collections/new-joinable')
+    async (fixture) => {
+      const page = await fixture().openAs('collectionsAdmin', '/collections/new-joinable')
       await page.getByLabel('Name', { exact: true }).fill('Book club')
       await page.getByRole('button', { name: 'Add a step' }).click()
       await page.getByLabel('Add an approver by name').fill('grøndahl')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ConsoleWorld } from '../support/console/console-browser.ts'
+import type { ConsoleFixture } from '../support/console/console-browser.ts'
 import {
   assertSound,
   countedSteps,
@@ -13,9 +13,9 @@ import {
 type Condition = { readonly condition: { readonly conditions: readonly object[] } }
 
 /** Journeys through the builder of conditions. */
-export function builderJourneys(world: () => ConsoleWorld): void {
-  journey(world, 'builds a title in a unit and below since a day in at most 12 steps', async (world) => {
-    const page = await world().openAs('admin', '/collections')
+export function builderJourneys(fixture: () => ConsoleFixture): void {
+  journey(fixture, 'builds a title in a unit and below since a day in at most 12 steps', async (fixture) => {
+    const page = await fixture().openAs('admin', '/collections')
     const { step, count } = countedSteps()
     await step(page.getByRole('link', { name: 'New collection by condition' }).click())
     await step(page.getByLabel('Name', { exact: true }).fill('Advisers since 2020'))
@@ -41,10 +41,10 @@ export function builderJourneys(world: () => ConsoleWorld): void {
   })
 
   journey(
-    world,
+    fixture,
     'finds an attribute by words in a box, by keyboard, and never shows its name in the schema',
-    async (world) => {
-      const page = await world().openAs('admin', '/collections/new')
+    async (fixture) => {
+      const page = await fixture().openAs('admin', '/collections/new')
       const box = page.getByRole('combobox', { name: 'Attribute' })
       await box.focus()
       await page.keyboard.type('unit na')
@@ -61,8 +61,8 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     },
   )
 
-  journey(world, 'previews the complete part, and asks whether another value was meant', async (world) => {
-    const page = await world().openAs('admin', '/collections/new')
+  journey(fixture, 'previews the complete part, and asks whether another value was meant', async (fixture) => {
+    const page = await fixture().openAs('admin', '/collections/new')
     await page.getByLabel('Attribute').fill('relationshipTitle')
     await page.getByLabel('Value').fill('advisor')
     await page.getByRole('button', { name: 'Add a condition' }).click()
@@ -81,8 +81,8 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  journey(world, 'says at each line whether it is true for a person, and what can never be true', async (world) => {
-    const page = await world().openAs('admin', '/collections/new')
+  journey(fixture, 'says at each line whether it is true for a person, and what can never be true', async (fixture) => {
+    const page = await fixture().openAs('admin', '/collections/new')
     await page.getByLabel('Attribute').fill('relationshipTitle')
     await page.getByLabel('Value').fill('Adviser')
     await page.getByRole('button', { name: 'Add a condition' }).click()
@@ -100,8 +100,8 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     await page.getByText('Matches', { exact: true }).waitFor()
   })
 
-  journey(world, 'chooses a unit from the tree of units', async (world) => {
-    const page = await world().openAs('admin', '/collections/new')
+  journey(fixture, 'chooses a unit from the tree of units', async (fixture) => {
+    const page = await fixture().openAs('admin', '/collections/new')
     await page.getByLabel('Attribute').fill('orgUnitWithAncestors')
     await page.getByRole('button', { name: 'Choose from the tree' }).click()
     const tree = page.getByRole('dialog', { name: 'Choose a unit' })
@@ -117,8 +117,8 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     await page.getByText(/^[1-9]\d* match(es)? now$/).waitFor()
   })
 
-  journey(world, 'makes lines about any position and about two attributes, and keeps them', async (world) => {
-    const page = await world().openAs('admin', '/collections/new')
+  journey(fixture, 'makes lines about any position and about two attributes, and keeps them', async (fixture) => {
+    const page = await fixture().openAs('admin', '/collections/new')
     await page.getByLabel('Name', { exact: true }).fill('New forms')
     await page.getByLabel('Attribute').fill('relationshipTitle')
     await page.getByLabel('Value').fill('Adviser')
@@ -136,17 +136,17 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     await reviewAndSave(page)
     await heading(page, 'New forms').waitFor()
     const id = page.url().split('/').at(-1)
-    const { condition } = await world().call<Condition>('admin', 'GET', `/collections-criteria/beta/${id}`)
+    const { condition } = await fixture().call<Condition>('admin', 'GET', `/collections-criteria/beta/${id}`)
     assert.deepEqual(condition.conditions, [
       { groupOperator: 'AND', over: 'AnyPosition', conditions: [leaf('relationshipTitle', 'Equals', 'Adviser')] },
       leaf('identityId', 'NotEquals', { attribute: 'relationshipManager' }),
     ])
   })
 
-  journey(world, 'has a sound builder, plan and audit in Norwegian, dark and on a phone', async (world) => {
-    const id = await criteriaCollection(world(), 'Smal', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+  journey(fixture, 'has a sound builder, plan and audit in Norwegian, dark and on a phone', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'Smal', [leaf('relationshipTitle', 'Equals', 'Teacher')])
     const options = { locale: 'nb-NO', colorScheme: 'dark', viewport: { width: 360, height: 740 } } as const
-    const page = await world().openAs('admin', `/collections/${id}/edit`, options)
+    const page = await fixture().openAs('admin', `/collections/${id}/edit`, options)
     await page.getByText('Stilling: tittel er Teacher').waitFor()
     await page.getByRole('button', { name: 'Flere valg for betingelsen' }).click()
     await assertSound(page)
@@ -160,9 +160,9 @@ export function builderJourneys(world: () => ConsoleWorld): void {
     assert.ok(await page.evaluate('document.documentElement.scrollWidth <= 360'))
   })
 
-  journey(world, 'takes a condition as text, and refuses another text', async (world) => {
-    const id = await criteriaCollection(world(), 'As text', [leaf('relationshipTitle', 'Equals', 'Teacher')])
-    const page = await world().openAs('admin', `/collections/${id}/edit`)
+  journey(fixture, 'takes a condition as text, and refuses another text', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'As text', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+    const page = await fixture().openAs('admin', `/collections/${id}/edit`)
     await page.getByText('Condition as text').first().click()
     const text = page.getByLabel('Condition as text')
     assert.match(await text.inputValue(), /"value": "Teacher"/)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ConsoleWorld } from '../support/console/console-browser.ts'
+import type { ConsoleFixture } from '../support/console/console-browser.ts'
 import {
   assertSound,
   criteriaCollection,
@@ -14,12 +14,12 @@ import {
 } from '../support/console/console-steps.ts'
 
 /** Sources, the quality of their data, events, and what is found at once. */
-export function dataJourneys(world: () => ConsoleWorld): void {
+export function dataJourneys(fixture: () => ConsoleFixture): void {
   journey(
-    world,
+    fixture,
     'lists people without an account with names, and adds a source with all that it needs',
-    async (world) => {
-      const page = await world().openAs('coreAdmin', '/quality')
+    async (fixture) => {
+      const page = await fixture().openAs('coreAdmin', '/quality')
       const without = page.getByRole('region', { name: 'People without an account' })
       await without.getByRole('link').first().waitFor()
       await page.getByText('No two people share a key.').waitFor()
@@ -41,12 +41,12 @@ export function dataJourneys(world: () => ConsoleWorld): void {
       ])
       assert.equal(download.suggestedFilename(), 'identities.csv')
       const id = new URL(page.url()).pathname.split('/').at(-1)
-      await page.getByText(`--connector ${id} --api-url ${world().environment.apiUrl} --dry-run`).waitFor()
+      await page.getByText(`--connector ${id} --api-url ${fixture().environment.apiUrl} --dry-run`).waitFor()
       await assertSound(page)
     },
   )
 
-  journey(world, 'sends a test event to a subscription, shows its delivery, and sends it again', async (world) => {
+  journey(fixture, 'sends a test event to a subscription, shows its delivery, and sends it again', async (fixture) => {
     const received: (string | undefined)[] = []
     const receiver = createServer((request, response) => {
       received.push(request.headers['webhook-id']?.toString())
@@ -55,7 +55,7 @@ export function dataJourneys(world: () => ConsoleWorld): void {
     await once(receiver, 'listening')
     try {
       const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/events`
-      const page = await world().openAs('collectionsAdmin', '/subscriptions')
+      const page = await fixture().openAs('collectionsAdmin', '/subscriptions')
       await page.getByRole('link', { name: 'New subscription' }).click()
       await page.getByLabel('Address').fill(url)
       await page.getByLabel('Removals are held, approved or rejected').check()
@@ -96,11 +96,11 @@ export function dataJourneys(world: () => ConsoleWorld): void {
     }
   })
 
-  journey(world, 'keeps the search and the order of a list in the address', async (world) => {
+  journey(fixture, 'keeps the search and the order of a list in the address', async (fixture) => {
     for (const name of ['Order Å', 'Order Z', 'Order Ø']) {
-      await criteriaCollection(world(), name, [leaf('relationshipTitle', 'Equals', name)])
+      await criteriaCollection(fixture(), name, [leaf('relationshipTitle', 'Equals', name)])
     }
-    const page = await world().openAs('admin', '/collections', { locale: 'nb-NO' })
+    const page = await fixture().openAs('admin', '/collections', { locale: 'nb-NO' })
     await page.getByRole('searchbox').fill('order')
     await press(page, 'Navn')
     const names = () => page.getByRole('link', { name: /^Order/ }).allTextContents()
@@ -114,9 +114,9 @@ export function dataJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  journey(world, 'finds collections and groups by name from anywhere', async (world) => {
-    const id = await criteriaCollection(world(), 'Needle in a haystack', [leaf('relationshipTitle', 'Equals', 'x')])
-    const page = await world().openAs('collectionsAdmin')
+  journey(fixture, 'finds collections and groups by name from anywhere', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'Needle in a haystack', [leaf('relationshipTitle', 'Equals', 'x')])
+    const page = await fixture().openAs('collectionsAdmin')
     await heading(page, 'Overview').waitFor()
     await page.getByRole('button', { name: /^Find/ }).click()
     await page.getByRole('combobox').fill('needle')
@@ -126,8 +126,8 @@ export function dataJourneys(world: () => ConsoleWorld): void {
     assert.equal(new URL(page.url()).pathname, `/console/collections/${id}`)
   })
 
-  journey(world, 'asks before something that was found takes the place of what is not saved', async (world) => {
-    const page = await world().openAs('collectionsAdmin', '/collections/new')
+  journey(fixture, 'asks before something that was found takes the place of what is not saved', async (fixture) => {
+    const page = await fixture().openAs('collectionsAdmin', '/collections/new')
     const questions: string[] = []
     page.on('dialog', (question) => {
       questions.push(question.message())
@@ -148,11 +148,11 @@ export function dataJourneys(world: () => ConsoleWorld): void {
   })
 
   journey(
-    world,
+    fixture,
     'opens at the root of the service, with a slash at the end, in the language last chosen',
-    async (world) => {
-      const { apiUrl } = world().environment
-      const page = await world().openAs('colleague', '', { locale: 'en-GB' })
+    async (fixture) => {
+      const { apiUrl } = fixture().environment
+      const page = await fixture().openAs('colleague', '', { locale: 'en-GB' })
       await page.getByRole('button', { name: 'Norsk' }).click()
       await page.goto(apiUrl)
       await heading(page, 'Oversikt').waitFor()

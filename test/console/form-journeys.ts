@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ConsoleWorld, choosePerson } from '../support/console/console-browser.ts'
+import { type ConsoleFixture, choosePerson } from '../support/console/console-browser.ts'
 import {
   assertSound,
   criteriaCollection,
@@ -11,9 +11,9 @@ import {
 } from '../support/console/console-steps.ts'
 
 /** What is typed into a form is not lost: faults, two tabs, an ended session. */
-export function formJourneys(world: () => ConsoleWorld): void {
-  journey(world, 'shows a fault of the condition at the leaf that it concerns', async (world) => {
-    const page = await world().openAs('admin', '/collections/new')
+export function formJourneys(fixture: () => ConsoleFixture): void {
+  journey(fixture, 'shows a fault of the condition at the leaf that it concerns', async (fixture) => {
+    const page = await fixture().openAs('admin', '/collections/new')
     await page.getByRole('button', { name: 'Add a condition' }).click()
     await page.getByLabel('Attribute').first().fill('relationshipTitle')
     await page.getByLabel('Value').first().fill('Teacher')
@@ -26,7 +26,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  journey(world, 'opens a condition with each kind of field and value, and saves it unchanged', async (world) => {
+  journey(fixture, 'opens a condition with each kind of field and value, and saves it unchanged', async (fixture) => {
     const conditions = [
       leaf('relationshipTitle', 'Equals', 'TEACHER', 'ToUpper(relationshipTitle)'),
       leaf('relationshipTitle', 'In', ['t', 'n'], 'ToLower(Substring(relationshipTitle,0,1))'),
@@ -43,25 +43,25 @@ export function formJourneys(world: () => ConsoleWorld): void {
       },
       leaf('identityDirectoryOnPremisesSyncEnabled', 'NotEquals', true),
     ]
-    const id = await criteriaCollection(world(), 'Each kind', conditions)
+    const id = await criteriaCollection(fixture(), 'Each kind', conditions)
     const path = `/collections-criteria/beta/${id}`
-    const before = await world().call<{ condition: unknown }>('admin', 'GET', path)
-    const page = await world().openAs('admin', `/collections/${id}/edit`)
+    const before = await fixture().call<{ condition: unknown }>('admin', 'GET', path)
+    const page = await fixture().openAs('admin', `/collections/${id}/edit`)
     await page.getByText('match now').waitFor()
     await assertSound(page)
     await page.getByLabel('Name', { exact: true }).fill('Each kind, saved')
     await reviewAndSave(page)
     await heading(page, 'Each kind, saved').waitFor()
-    const after = await world().call<{ condition: unknown; name: string }>('admin', 'GET', path)
+    const after = await fixture().call<{ condition: unknown; name: string }>('admin', 'GET', path)
     assert.deepEqual([after.name, after.condition], ['Each kind, saved', before.condition])
   })
 
   journey(
-    world,
+    fixture,
     'builds a condition from functions, days, collections and units, and shows them by name',
-    async (world) => {
-      await criteriaCollection(world(), 'Referred to', [leaf('relationshipTitle', 'Contains', 'Teacher')])
-      const page = await world().openAs('admin', '/collections/new')
+    async (fixture) => {
+      await criteriaCollection(fixture(), 'Referred to', [leaf('relationshipTitle', 'Contains', 'Teacher')])
+      const page = await fixture().openAs('admin', '/collections/new')
       await page.getByLabel('Name', { exact: true }).fill('Built')
       await page.getByLabel('Attribute').fill('relationshipStartDate')
       await page.getByLabel('Operator').selectOption('is before')
@@ -95,9 +95,9 @@ export function formJourneys(world: () => ConsoleWorld): void {
     },
   )
 
-  journey(world, 'offers values of the data for a text, and finds a person by name or id', async (world) => {
-    const { identityId } = await world().call<{ identityId: string }>('employee', 'GET', '/collections/beta/me')
-    const page = await world().openAs('admin', '/collections/new')
+  journey(fixture, 'offers values of the data for a text, and finds a person by name or id', async (fixture) => {
+    const { identityId } = await fixture().call<{ identityId: string }>('employee', 'GET', '/collections/beta/me')
+    const page = await fixture().openAs('admin', '/collections/new')
     await page.getByLabel('Attribute').fill('relationshipTitle')
     await page.getByLabel('Value').focus()
     await page.getByText(/^In the data: .*Teacher/).waitFor()
@@ -116,26 +116,30 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  journey(world, 'compares both versions when two tabs save the same collection, and loses neither', async (world) => {
-    const id = await criteriaCollection(world(), 'Two tabs', [leaf('relationshipTitle', 'Equals', 'Teacher')])
-    const [first, second] = await Promise.all([1, 2].map(() => world().openAs('admin', `/collections/${id}/edit`)))
-    assert.ok(first !== undefined && second !== undefined)
-    await Promise.all([first, second].map((page) => page.getByText('match now').waitFor()))
-    await first.getByLabel('Description').fill('From the first tab')
-    await reviewAndSave(first)
-    await heading(first, 'Two tabs').waitFor()
-    await second.getByLabel('Description').fill('From the second tab')
-    await reviewAndSave(second)
-    await second.getByRole('row', { name: 'Description From the second tab From the first tab' }).waitFor()
-    assert.equal(await second.getByLabel('Description').inputValue(), 'From the second tab')
-    await second.getByRole('button', { name: 'Keep my version' }).click()
-    await reviewAndSave(second)
-    await second.getByText('Two tabs is saved.').waitFor()
-    await second.getByText('From the second tab').waitFor()
-  })
+  journey(
+    fixture,
+    'compares both versions when two tabs save the same collection, and loses neither',
+    async (fixture) => {
+      const id = await criteriaCollection(fixture(), 'Two tabs', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+      const [first, second] = await Promise.all([1, 2].map(() => fixture().openAs('admin', `/collections/${id}/edit`)))
+      assert.ok(first !== undefined && second !== undefined)
+      await Promise.all([first, second].map((page) => page.getByText('match now').waitFor()))
+      await first.getByLabel('Description').fill('From the first tab')
+      await reviewAndSave(first)
+      await heading(first, 'Two tabs').waitFor()
+      await second.getByLabel('Description').fill('From the second tab')
+      await reviewAndSave(second)
+      await second.getByRole('row', { name: 'Description From the second tab From the first tab' }).waitFor()
+      assert.equal(await second.getByLabel('Description').inputValue(), 'From the second tab')
+      await second.getByRole('button', { name: 'Keep my version' }).click()
+      await reviewAndSave(second)
+      await second.getByText('Two tabs is saved.').waitFor()
+      await second.getByText('From the second tab').waitFor()
+    },
+  )
 
-  journey(world, 'keeps what is typed when the session ends, signs in in a window, and saves', async (world) => {
-    const page = await world().openAs('collectionsAdmin', '/collections/new-joinable')
+  journey(fixture, 'keeps what is typed when the session ends, signs in in a window, and saves', async (fixture) => {
+    const page = await fixture().openAs('collectionsAdmin', '/collections/new-joinable')
     await page.getByLabel('Name', { exact: true }).fill('Typed before the session ended')
     await page.route('**/oauth2/v2.0/token', (route) =>
       route.fulfill({ status: 400, json: { error: 'invalid_grant' } }),
@@ -150,7 +154,7 @@ export function formJourneys(world: () => ConsoleWorld): void {
         page.waitForEvent('popup'),
         page.getByRole('button', { name: 'Sign in' }).click(),
       ])
-      await choosePerson(signInWindow, world().environment, person)
+      await choosePerson(signInWindow, fixture().environment, person)
     }
     await signInAs('employee')
     await page.getByText('Someone else has signed in').waitFor()
@@ -158,8 +162,8 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await heading(page, 'Typed before the session ended').waitFor()
   })
 
-  journey(world, 'renews a token in the middle of a form without a word', async (world) => {
-    const page = await world().openAs('collectionsAdmin', '/collections/new-joinable')
+  journey(fixture, 'renews a token in the middle of a form without a word', async (fixture) => {
+    const page = await fixture().openAs('collectionsAdmin', '/collections/new-joinable')
     await page.getByLabel('Name', { exact: true }).fill('Typed while the token expired')
     let refusedCount = 0
     await page.route('**/collections-joinable/beta', (route) => {
@@ -173,11 +177,11 @@ export function formJourneys(world: () => ConsoleWorld): void {
     await heading(page, 'Typed while the token expired').waitFor()
   })
 
-  journey(world, 'begins a form with its own record, not with the one that was open before', async (world) => {
+  journey(fixture, 'begins a form with its own record, not with the one that was open before', async (fixture) => {
     const condition = [leaf('relationshipTitle', 'Equals', 'Teacher')]
-    const former = await criteriaCollection(world(), 'Open before', condition)
-    const next = await criteriaCollection(world(), 'Open now', condition)
-    const page = await world().openAs('admin', `/collections/${former}/edit`)
+    const former = await criteriaCollection(fixture(), 'Open before', condition)
+    const next = await criteriaCollection(fixture(), 'Open now', condition)
+    const page = await fixture().openAs('admin', `/collections/${former}/edit`)
     const name = page.getByLabel('Name', { exact: true })
     await name.waitFor()
     let answer = () => {}

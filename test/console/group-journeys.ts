@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
+import type { ConsoleFixture, ConsolePage } from '../support/console/console-browser.ts'
 import {
   assertSound,
   countedSteps,
@@ -19,14 +19,14 @@ const WITH_ACCOUNT = { groupOperator: 'NOT', conditions: [leaf('identityDirector
 const NOBODY = leaf('relationshipTitle', 'Equals', 'No such title')
 
 /** Journeys about what is true of a group: removals that wait, who is behind numbers, and how to go back. */
-export function groupJourneys(world: () => ConsoleWorld): void {
+export function groupJourneys(fixture: () => ConsoleFixture): void {
   journey(
-    world,
+    fixture,
     'undoes in two steps a mistake whose removals are held, and says what the mistake was',
-    async (world) => {
-      const { collectionId, linkId } = await syncedLink(world(), 'Everybody', 'Demo security-3', [WITH_ACCOUNT])
-      await change(world(), collectionId, [NOBODY])
-      const page = await world().openAs('admin', `/links/${linkId}`)
+    async (fixture) => {
+      const { collectionId, linkId } = await syncedLink(fixture(), 'Everybody', 'Demo security-3', [WITH_ACCOUNT])
+      await change(fixture(), collectionId, [NOBODY])
+      const page = await fixture().openAs('admin', `/links/${linkId}`)
       await page.getByText(/[1-9]\d* removals are held: more than/).waitFor()
       await page.getByText('Definition changed: Ada Åsheim').waitFor()
       await page.getByText('Position: title is No such title').waitFor()
@@ -39,18 +39,18 @@ export function groupJourneys(world: () => ConsoleWorld): void {
       assert.equal(count(), 2)
       await heading(page, 'Everybody').waitFor()
       await page.getByText('Everybody is saved.').waitFor()
-      const link = await world().openAs('admin', `/links/${linkId}`)
+      const link = await fixture().openAs('admin', `/links/${linkId}`)
       await link.getByText('In sync').waitFor()
       assert.equal(await link.getByText(/removals are held/).count(), 0)
     },
   )
 
-  journey(world, 'rejects held removals, undoes their cause, and approves others by keyboard', async (world) => {
-    const collectionId = await criteriaCollection(world(), 'Typed', [WITH_ACCOUNT])
-    const linkId = await linkToNew(world(), collectionId, 'Without a mouse, held')
-    await synced(world(), collectionId)
-    await change(world(), collectionId, [NOBODY])
-    const page = await world().openAs('admin', `/links/${linkId}`)
+  journey(fixture, 'rejects held removals, undoes their cause, and approves others by keyboard', async (fixture) => {
+    const collectionId = await criteriaCollection(fixture(), 'Typed', [WITH_ACCOUNT])
+    const linkId = await linkToNew(fixture(), collectionId, 'Without a mouse, held')
+    await synced(fixture(), collectionId)
+    await change(fixture(), collectionId, [NOBODY])
+    const page = await fixture().openAs('admin', `/links/${linkId}`)
     await page.getByText(/removals are held: more than/).waitFor()
     await press(page, 'Reject these removals')
     await page.getByRole('dialog').waitFor()
@@ -66,9 +66,9 @@ export function groupJourneys(world: () => ConsoleWorld): void {
       .waitFor()
     await press(page, 'Save')
     await heading(page, 'Typed').waitFor()
-    await synced(world(), collectionId)
-    await change(world(), collectionId, [NOBODY])
-    const again = await world().openAs('admin', `/links/${linkId}`)
+    await synced(fixture(), collectionId)
+    await change(fixture(), collectionId, [NOBODY])
+    const again = await fixture().openAs('admin', `/links/${linkId}`)
     await again.getByText(/removals are held: more than/).waitFor()
     await press(again, 'Approve these removals')
     await again.getByRole('dialog').waitFor()
@@ -85,14 +85,14 @@ export function groupJourneys(world: () => ConsoleWorld): void {
   })
 
   journey(
-    world,
+    fixture,
     'names the people behind the numbers of a plan, finds one of them, and saves the list',
-    async (world) => {
-      const { collectionId } = await syncedLink(world(), 'Counted', 'Demo security-4', [
+    async (fixture) => {
+      const { collectionId } = await syncedLink(fixture(), 'Counted', 'Demo security-4', [
         WITH_ACCOUNT,
         leaf('relationshipTitle', 'Contains', 'e'),
       ])
-      const page = await world().openAs('admin', `/collections/${collectionId}/edit`)
+      const page = await fixture().openAs('admin', `/collections/${collectionId}/edit`)
       await page.getByText(/match now$/).waitFor()
       await page.getByLabel('Value', { exact: true }).last().fill('Adviser')
       await page.getByText(/^[1-9]\d* will leave$/).waitFor()
@@ -121,11 +121,11 @@ export function groupJourneys(world: () => ConsoleWorld): void {
     },
   )
 
-  journey(world, 'names what a sync wrote', async (world) => {
-    const { linkId } = await syncedLink(world(), 'Written', 'Demo owned', [
+  journey(fixture, 'names what a sync wrote', async (fixture) => {
+    const { linkId } = await syncedLink(fixture(), 'Written', 'Demo owned', [
       leaf('relationshipTitle', 'Equals', 'Adviser'),
     ])
-    const page = await world().openAs('admin', `/links/${linkId}`)
+    const page = await fixture().openAs('admin', `/links/${linkId}`)
     await page
       .getByRole('row', { name: /Link created/ })
       .getByRole('link')
@@ -136,10 +136,10 @@ export function groupJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  journey(world, 'restores an earlier version from the audit, and offers to undo what was saved', async (world) => {
-    const id = await criteriaCollection(world(), 'Restored', [leaf('relationshipTitle', 'Equals', 'Teacher')])
-    await change(world(), id, [leaf('relationshipTitle', 'Equals', 'Adviser')])
-    const page = await world().openAs('admin', `/collections/${id}/audit`)
+  journey(fixture, 'restores an earlier version from the audit, and offers to undo what was saved', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'Restored', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+    await change(fixture(), id, [leaf('relationshipTitle', 'Equals', 'Adviser')])
+    const page = await fixture().openAs('admin', `/collections/${id}/audit`)
     const rows = page.getByRole('row', { name: /Ada Åsheim/ })
     await rows.getByRole('link', { name: 'Restore this version' }).waitFor()
     await assertSound(page)
@@ -154,7 +154,7 @@ export function groupJourneys(world: () => ConsoleWorld): void {
     await page.getByRole('link', { name: 'Undo' }).click()
     await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click()
     await page.getByText('Restored was saved a moment ago.').waitFor()
-    const { condition } = await world().call<{ condition: { conditions: { value: string }[] } }>(
+    const { condition } = await fixture().call<{ condition: { conditions: { value: string }[] } }>(
       'admin',
       'GET',
       `/collections-criteria/beta/${id}`,
@@ -162,9 +162,9 @@ export function groupJourneys(world: () => ConsoleWorld): void {
     assert.equal(condition.conditions[0]?.value, 'Adviser')
   })
 
-  journey(world, 'offers for ten minutes to undo what was saved, and no longer', async (world) => {
-    const id = await criteriaCollection(world(), 'Undoable', [leaf('relationshipTitle', 'Equals', 'Teacher')])
-    const page = await world().openAs('admin', `/collections/${id}/edit`)
+  journey(fixture, 'offers for ten minutes to undo what was saved, and no longer', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'Undoable', [leaf('relationshipTitle', 'Equals', 'Teacher')])
+    const page = await fixture().openAs('admin', `/collections/${id}/edit`)
     await page.clock.install()
     await page.getByLabel('Value').fill('Nurse')
     await reviewAndSave(page)
@@ -177,26 +177,26 @@ export function groupJourneys(world: () => ConsoleWorld): void {
     await offer.waitFor({ state: 'detached' })
   })
 
-  journey(world, 'restores an earlier policy of a joinable collection', async (world) => {
+  journey(fixture, 'restores an earlier policy of a joinable collection', async (fixture) => {
     const joinPolicy = { approvalRequired: false, approvalGates: [] }
     const path = '/collections-joinable/beta'
     const body = { objectType: 'Identity', name: 'Open to all', joinPolicy }
-    const id = await world().call<string>('admin', 'POST', path, body)
-    await world().call('admin', 'PUT', `${path}/${id}`, { ...body, name: 'Renamed' })
-    const page = await world().openAs('admin', `/collections/${id}/audit`)
+    const id = await fixture().call<string>('admin', 'POST', path, body)
+    await fixture().call('admin', 'PUT', `${path}/${id}`, { ...body, name: 'Renamed' })
+    const page = await fixture().openAs('admin', `/collections/${id}/audit`)
     await page.getByRole('link', { name: 'Restore this version' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
     await heading(page, 'Open to all').waitFor()
     await page.getByText('Open to all was saved a moment ago.').waitFor()
   })
 
-  journey(world, 'says who keeps others from being removed, and leaves them out of the link', async (world) => {
+  journey(fixture, 'says who keeps others from being removed, and leaves them out of the link', async (fixture) => {
     const unit = leaf('identityDirectoryObjectId', 'IsNull')
-    const { collectionId, linkId } = await syncedLink(world(), 'Some without', 'Demo unified', [
+    const { collectionId, linkId } = await syncedLink(fixture(), 'Some without', 'Demo unified', [
       { groupOperator: 'OR', conditions: [unit, leaf('relationshipTitle', 'Equals', 'Adviser')] },
     ])
-    await change(world(), collectionId, [unit])
-    const page = await world().openAs('admin', `/links/${linkId}`)
+    await change(fixture(), collectionId, [unit])
+    const page = await fixture().openAs('admin', `/links/${linkId}`)
     await page.getByText(/^Removals paused: [1-9]\d* members? ha(s|ve) no account\.$/).waitFor()
     await assertSound(page)
     await page.getByRole('button', { name: 'Leave them out of this link' }).click()
@@ -211,30 +211,30 @@ export function groupJourneys(world: () => ConsoleWorld): void {
 
 /** A linked collection whose first sync has ended. */
 export async function syncedLink(
-  world: ConsoleWorld,
+  fixture: ConsoleFixture,
   name: string,
   groupName: string,
   conditions: readonly object[],
 ): Promise<{ readonly collectionId: string; readonly linkId: string }> {
-  const collectionId = await criteriaCollection(world, name, conditions)
-  await linkTo(world, collectionId, groupName)
-  return { collectionId, linkId: await synced(world, collectionId) }
+  const collectionId = await criteriaCollection(fixture, name, conditions)
+  await linkTo(fixture, collectionId, groupName)
+  return { collectionId, linkId: await synced(fixture, collectionId) }
 }
 
 const UNSETTLED = ['Pending', 'RemovalsHeld', 'Failed']
 
 /** Waits until the group of a collection is in sync, or waits for a decision of a person. @returns The id of the link. */
-export async function synced(world: ConsoleWorld, collectionId: string): Promise<string> {
+export async function synced(fixture: ConsoleFixture, collectionId: string): Promise<string> {
   const path = `/group-link/beta/group-links?collectionId=${collectionId}`
   return eventually(`the group of ${collectionId} is in sync`, async () => {
-    const [link] = await world.call<{ id: string; syncState: string }[]>('admin', 'GET', path)
+    const [link] = await fixture.call<{ id: string; syncState: string }[]>('admin', 'GET', path)
     return link === undefined || UNSETTLED.includes(link.syncState) ? undefined : link.id
   })
 }
 
-export async function change(world: ConsoleWorld, id: string, conditions: readonly object[]): Promise<void> {
+export async function change(fixture: ConsoleFixture, id: string, conditions: readonly object[]): Promise<void> {
   const condition = { groupOperator: 'AND', conditions }
-  await world.call('admin', 'PUT', `/collections-criteria/beta/${id}`, { objectType: 'Relationship', condition })
+  await fixture.call('admin', 'PUT', `/collections-criteria/beta/${id}`, { objectType: 'Relationship', condition })
 }
 
 /** The file that the open list of people is saved as. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Locator, Response } from 'playwright-core'
-import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
+import type { ConsoleFixture, ConsolePage } from '../support/console/console-browser.ts'
 import {
   assertNarrow,
   assertSound,
@@ -15,19 +15,19 @@ import { eventually } from '../support/journeys/demo-clients.ts'
 const ROWS_PER_PAGE_COUNT = 20
 
 /** Journeys through lists: of collections and links, and of several pages. */
-export function listJourneys(world: () => ConsoleWorld): void {
-  journey(world, 'lists collections and links with their numbers, as cards on a phone', async (world) => {
-    const id = await criteriaCollection(world(), 'Numbered', [leaf('relationshipTitle', 'Equals', 'Adviser')])
-    await linkToNew(world(), id, 'Numbered group')
+export function listJourneys(fixture: () => ConsoleFixture): void {
+  journey(fixture, 'lists collections and links with their numbers, as cards on a phone', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'Numbered', [leaf('relationshipTitle', 'Equals', 'Adviser')])
+    await linkToNew(fixture(), id, 'Numbered group')
     const count = await eventually('the collection is evaluated', async () => {
       const path = `/collections/beta/counts?collectionId=${id}`
-      const [counts] = await world().call<{ memberCount: number | null }[]>('admin', 'GET', path)
+      const [counts] = await fixture().call<{ memberCount: number | null }[]>('admin', 'GET', path)
       return counts?.memberCount ?? undefined
     })
-    const page = await world().openAs('admin', '/collections?text=numbered')
+    const page = await fixture().openAs('admin', '/collections?text=numbered')
     await page.getByRole('row', { name: new RegExp(`^Numbered None By condition Positions ${count} 1 `) }).waitFor()
     const options = { viewport: { width: PHONE_WIDTH, height: 740 }, locale: 'nb-NO', colorScheme: 'dark' } as const
-    const phone = await world().openAs('admin', '/collections?text=numbered', options)
+    const phone = await fixture().openAs('admin', '/collections?text=numbered', options)
     const card = phone.getByRole('row', { name: new RegExp(`Numbered .*Medlemmer ${count} Grupper 1 `) })
     await card.waitFor()
     assert.equal(await isInWindow(card), true)
@@ -41,8 +41,8 @@ export function listJourneys(world: () => ConsoleWorld): void {
     await assertSound(phone)
   })
 
-  journey(world, 'has 40 rows of a long list in the document, and all of them by scrolling', async (world) => {
-    const { page, count } = await openLongList(world())
+  journey(fixture, 'has 40 rows of a long list in the document, and all of them by scrolling', async (fixture) => {
+    const { page, count } = await openLongList(fixture())
     await page.getByRole('button', { name: 'Why?' }).first().focus()
     const seen = new Set<string>()
     for (;;) {
@@ -57,17 +57,17 @@ export function listJourneys(world: () => ConsoleWorld): void {
     assert.equal(await page.evaluate('document.activeElement.className'), 'scroll long')
   })
 
-  journey(world, 'says how many members there are before all of them are loaded', async (world) => {
+  journey(fixture, 'says how many members there are before all of them are loaded', async (fixture) => {
     const isAtEnd = Promise.withResolvers<void>()
     const delay = (query: URLSearchParams) => (query.has('nextCursor') ? isAtEnd.promise : undefined)
-    const { page, count } = await openLongList(world(), { delay })
+    const { page, count } = await openLongList(fixture(), { delay })
     assert.equal(await page.locator('.long tbody tr[aria-rowindex]').count(), ROWS_PER_PAGE_COUNT)
     assert.ok(count > ROWS_PER_PAGE_COUNT, `${count} members`)
     isAtEnd.resolve()
   })
 
-  journey(world, 'keeps the place in a long list when the list is loaded again', async (world) => {
-    const { page, count } = await openLongList(world())
+  journey(fixture, 'keeps the place in a long list when the list is loaded again', async (fixture) => {
+    const { page, count } = await openLongList(fixture())
     const last = page.locator(`.long [aria-rowindex="${count + 1}"]`)
     while ((await last.count()) === 0) await page.locator('.long').evaluate(scrollByPage)
     await last.getByRole('button', { name: 'Why?' }).focus()
@@ -77,10 +77,10 @@ export function listJourneys(world: () => ConsoleWorld): void {
     assert.equal(await last.getByRole('button', { name: 'Why?' }).evaluate(isFocused), true)
   })
 
-  journey(world, 'keeps the place in a page that came while the list was loaded again', async (world) => {
+  journey(fixture, 'keeps the place in a page that came while the list was loaded again', async (fixture) => {
     const [isReloading, isAtEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let firstPageCount = 0
-    const { page, count } = await openLongList(world(), {
+    const { page, count } = await openLongList(fixture(), {
       rowsPerPageCount: 2 * ROWS_PER_PAGE_COUNT,
       async delay(query) {
         if (query.has('nextCursor')) return isReloading.promise
@@ -120,13 +120,13 @@ type LongListOptions = {
 
 /** The page of a collection that has just changed: its members are loaded again and again, a few in each response. */
 async function openLongList(
-  world: ConsoleWorld,
+  fixture: ConsoleFixture,
   { rowsPerPageCount = ROWS_PER_PAGE_COUNT, delay }: LongListOptions = {},
 ): Promise<{ page: ConsolePage; count: number }> {
-  const id = await criteriaCollection(world, 'Long', [
+  const id = await criteriaCollection(fixture, 'Long', [
     leaf('relationshipId', 'NotEquals', '00000000-0000-4000-8000-000000000000'),
   ])
-  const page = await world.openAs('admin')
+  const page = await fixture.openAs('admin')
   await page.route(/\/members\?/, async (route) => {
     const url = route.request().url()
     await delay?.(new URL(url).searchParams)
@@ -137,7 +137,7 @@ async function openLongList(
     const json = await response.json()
     await route.fulfill({ response, json: { ...json, data: { ...json.data, updatedAt: '2100-01-01T00:00:00Z' } } })
   })
-  await page.goto(`${world.environment.apiUrl}/console/collections/${id}`)
+  await page.goto(`${fixture.environment.apiUrl}/console/collections/${id}`)
   const counted = page.getByText(/^\d+ members$/)
   await counted.waitFor()
   const count = Number.parseInt((await counted.textContent()) ?? '', 10)

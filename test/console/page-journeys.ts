@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
+import type { ConsoleFixture, ConsolePage } from '../support/console/console-browser.ts'
 import {
   assertNarrow,
   assertSound,
@@ -23,28 +23,28 @@ const LANGUAGES = ['English', 'Norsk'] as const
 const REQUESTS = '/collections-joinable/beta/membership-requests'
 
 /** The main pages in windows of each width, and the main decisions without a mouse. */
-export function pageJourneys(world: () => ConsoleWorld): void {
+export function pageJourneys(fixture: () => ConsoleFixture): void {
   journey(
-    world,
+    fixture,
     'has twelve main pages that are sound and no wider than a phone, a tablet or a desktop, in both colours and languages',
-    async (world) => {
-      const pages = await createMainPages(world())
+    async (fixture) => {
+      const pages = await createMainPages(fixture())
       assert.equal(pages.length, 12)
       const people = [...new Set(pages.map(({ person }) => person))]
       await Promise.all(
         people.map(async (person) => {
-          const page = await world().openAs(person)
+          const page = await fixture().openAs(person)
           for (const one of pages.filter((main) => main.person === person)) await assertFits(page, one)
         }),
       )
     },
   )
 
-  journey(world, 'decides on two requests by keyboard, with a reason for the rejection', async (world) => {
-    const id = await joinableCollection(world(), 'Keyboard club', 'approver')
-    await world().call('employee', 'POST', `${REQUESTS}/${id}/submit`, {})
-    await world().call('colleague', 'POST', `${REQUESTS}/${id}/submit`, {})
-    const page = await world().openAs('approver', '/inbox')
+  journey(fixture, 'decides on two requests by keyboard, with a reason for the rejection', async (fixture) => {
+    const id = await joinableCollection(fixture(), 'Keyboard club', 'approver')
+    await fixture().call('employee', 'POST', `${REQUESTS}/${id}/submit`, {})
+    await fixture().call('colleague', 'POST', `${REQUESTS}/${id}/submit`, {})
+    const page = await fixture().openAs('approver', '/inbox')
     await page.getByRole('row', { name: /Emil Øvrebø.* Keyboard club/ }).waitFor()
     await tabTo(page, 'Select Emil Øvrebø, Keyboard club')
     await page.keyboard.press('Space')
@@ -63,7 +63,7 @@ export function pageJourneys(world: () => ConsoleWorld): void {
     await tabTo(page, 'Reject')
     await page.keyboard.press('Enter')
     await page.getByText('1 request is rejected.').waitFor()
-    const requests = await world().call<{ requesterName: string; status: string }[]>(
+    const requests = await fixture().call<{ requesterName: string; status: string }[]>(
       'admin',
       'GET',
       `${REQUESTS}/${id}`,
@@ -74,12 +74,14 @@ export function pageJourneys(world: () => ConsoleWorld): void {
     ])
   })
 
-  journey(world, 'links a group by keyboard, and confirms first that somebody is removed', async (world) => {
-    const environment = world().environment
+  journey(fixture, 'links a group by keyboard, and confirms first that somebody is removed', async (fixture) => {
+    const environment = fixture().environment
     const stranger = environment.demo.tenants[0]?.people.find(({ name }) => name === 'outsider')?.objectId ?? ''
     await createGroup(environment, 'By keyboard only', [stranger])
-    const id = await criteriaCollection(world(), 'Without a mouse', [leaf('relationshipTitle', 'Equals', 'Archivist')])
-    const page = await world().openAs('admin', `/links/new/${id}`)
+    const id = await criteriaCollection(fixture(), 'Without a mouse', [
+      leaf('relationshipTitle', 'Equals', 'Archivist'),
+    ])
+    const page = await fixture().openAs('admin', `/links/new/${id}`)
     await heading(page, /Without a mouse/).waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('By keyboard only')

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import type { ConsoleWorld } from '../support/console/console-browser.ts'
+import type { ConsoleFixture } from '../support/console/console-browser.ts'
 import { assertSound, heading, joinableCollection, journey, menu } from '../support/console/console-steps.ts'
 
 const REQUESTS = '/collections-joinable/beta/membership-requests'
 
 /** Journeys of people, approvers, managers, and of those who look after the data. */
-export function personJourneys(world: () => ConsoleWorld): void {
-  journey(world, 'lets a person ask to join and cancel, and an approver decide on two requests', async (world) => {
-    const collectionId = await joinableCollection(world(), 'Choir', 'approver')
-    await world().call('colleague', 'POST', `${REQUESTS}/${collectionId}/submit`, {})
-    const employee = await world().openAs('employee')
+export function personJourneys(fixture: () => ConsoleFixture): void {
+  journey(fixture, 'lets a person ask to join and cancel, and an approver decide on two requests', async (fixture) => {
+    const collectionId = await joinableCollection(fixture(), 'Choir', 'approver')
+    await fixture().call('colleague', 'POST', `${REQUESTS}/${collectionId}/submit`, {})
+    const employee = await fixture().openAs('employee')
     await menu(employee, 'Join').click()
     await employee.getByRole('row', { name: /Choir/ }).waitFor()
     await assertSound(employee)
@@ -27,7 +27,7 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await employee.getByRole('dialog').getByRole('button', { name: 'Join' }).click()
     await employee.getByRole('row', { name: /Choir .*Waits for approval/ }).waitFor()
 
-    const inbox = await world().openAs('approver', '/inbox')
+    const inbox = await fixture().openAs('approver', '/inbox')
     await heading(inbox, 'To approve').waitFor()
     const waiting = (name: RegExp) => inbox.getByRole('row', { name })
     await waiting(/Emil Øvrebø .*Choir .*I sing/)
@@ -49,13 +49,13 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await employee.getByRole('row', { name: /Choir .*Member/ }).waitFor()
   })
 
-  journey(world, 'binds a decision to the request that was shown, and sends it once', async (world) => {
-    const collectionId = await joinableCollection(world(), 'Orchestra', 'approver')
+  journey(fixture, 'binds a decision to the request that was shown, and sends it once', async (fixture) => {
+    const collectionId = await joinableCollection(fixture(), 'Orchestra', 'approver')
     const path = `${REQUESTS}/${collectionId}`
-    const { id } = await world().call<{ id: string }>('manager', 'POST', `${path}/submit`, {})
-    const page = await world().openAs('approver', `/inbox/${collectionId}/${id}`)
+    const { id } = await fixture().call<{ id: string }>('manager', 'POST', `${path}/submit`, {})
+    const page = await fixture().openAs('approver', `/inbox/${collectionId}/${id}`)
     await page.getByRole('button', { name: 'Approve' }).waitFor()
-    await world().call('manager', 'POST', `${path}/${id}/cancel`, {})
+    await fixture().call('manager', 'POST', `${path}/${id}/cancel`, {})
     let send = () => {}
     const isSent = new Promise<void>((resolve) => {
       send = resolve
@@ -68,12 +68,12 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await page.locator('button:disabled', { hasText: 'Approve' }).waitFor()
     send()
     await page.getByRole('alert').getByText('This was changed by someone else meanwhile.').waitFor()
-    assert.equal((await world().call<{ status: string }>('admin', 'GET', `${path}/${id}`)).status, 'Cancelled')
+    assert.equal((await fixture().call<{ status: string }>('admin', 'GET', `${path}/${id}`)).status, 'Cancelled')
   })
 
-  journey(world, 'lets a manager ask on behalf of somebody whom they lead', async (world) => {
-    await joinableCollection(world(), 'Shift plan', 'approver')
-    const page = await world().openAs('manager', '/team')
+  journey(fixture, 'lets a manager ask on behalf of somebody whom they lead', async (fixture) => {
+    await joinableCollection(fixture(), 'Shift plan', 'approver')
+    const page = await fixture().openAs('manager', '/team')
     const report = page.getByRole('row', { name: /Emil Øvrebø/ })
     await report.getByRole('button', { name: 'Ask to join' }).click()
     await page.getByRole('dialog').getByLabel('Collection').selectOption('Shift plan')
@@ -84,9 +84,9 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  journey(world, 'asks a person with several positions which one a membership is for', async (world) => {
-    const { id: collectionId } = await archive(world())
-    const page = await world().openAs('colleague', '/join')
+  journey(fixture, 'asks a person with several positions which one a membership is for', async (fixture) => {
+    const { id: collectionId } = await archive(fixture())
+    const page = await fixture().openAs('colleague', '/join')
     await page
       .getByRole('row', { name: /Reading room/ })
       .getByRole('button', { name: 'Join' })
@@ -98,11 +98,11 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await dialog.getByRole('button', { name: 'Join' }).click()
     await page.getByRole('row', { name: /Reading room Archivist None Member/ }).waitFor()
     const path = `/collections/beta/${collectionId}/members`
-    assert.equal((await world().call<unknown[]>('admin', 'GET', path)).length, 1)
+    assert.equal((await fixture().call<unknown[]>('admin', 'GET', path)).length, 1)
   })
 
-  journey(world, 'shows sources and people to an administrator of core data only', async (world) => {
-    const page = await world().openAs('coreAdmin', '/people')
+  journey(fixture, 'shows sources and people to an administrator of core data only', async (fixture) => {
+    const page = await fixture().openAs('coreAdmin', '/people')
     await page.getByRole('searchbox').fill('Øvrebø')
     await page.getByRole('link', { name: 'Emil Øvrebø' }).click()
     await heading(page, 'Emil Øvrebø').waitFor()
@@ -123,16 +123,16 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await page.getByText(/^Last data: (now|\d+ min ago)/).waitFor()
     await assertSound(page)
     assert.equal(await page.getByRole('link', { name: 'Collections' }).count(), 0)
-    await page.goto(`${world().environment.apiUrl}/console/links`)
+    await page.goto(`${fixture().environment.apiUrl}/console/links`)
     await page.getByText('Your roles do not include this page.').waitFor()
     await assertSound(page)
-    await page.goto(`${world().environment.apiUrl}/console/people/%E0%A4`)
+    await page.goto(`${fixture().environment.apiUrl}/console/people/%E0%A4`)
     await page.getByText('This page does not exist.').waitFor()
   })
 
-  journey(world, 'tells an integrator why a person is in a collection', async (world) => {
-    await joinableCollection(world(), 'Quiet room', 'approver')
-    const page = await world().openAs('admin', '/people')
+  journey(fixture, 'tells an integrator why a person is in a collection', async (fixture) => {
+    await joinableCollection(fixture(), 'Quiet room', 'approver')
+    const page = await fixture().openAs('admin', '/people')
     await page.getByRole('searchbox').fill('Kolbjørn')
     await page.getByRole('link', { name: 'Kolbjørn Dåvik' }).click()
     await page.getByLabel('Find a collection by name').fill('quiet')
@@ -141,15 +141,15 @@ export function personJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  journey(world, 'says what to do to a person without a role', async (world) => {
-    const page = await world().openAs('outsider')
+  journey(fixture, 'says what to do to a person without a role', async (fixture) => {
+    const page = await fixture().openAs('outsider')
     await page.getByText('You have no role in this service. Ask your identity administrator.').waitFor()
     await assertSound(page)
   })
 }
 
 /** A collection of positions that everybody can join at once. */
-async function archive(world: ConsoleWorld): Promise<{ readonly id: string }> {
+async function archive(fixture: ConsoleFixture): Promise<{ readonly id: string }> {
   const body = { objectType: 'Relationship', name: 'Reading room', joinPolicy: { approvalRequired: false } }
-  return { id: await world.call<string>('admin', 'POST', '/collections-joinable/beta', body) }
+  return { id: await fixture.call<string>('admin', 'POST', '/collections-joinable/beta', body) }
 }

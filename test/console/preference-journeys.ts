@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
-import type { ConsoleWorld } from '../support/console/console-browser.ts'
+import type { ConsoleFixture } from '../support/console/console-browser.ts'
 import { assertNarrow, assertSound, journey, menu, tabTo } from '../support/console/console-steps.ts'
 
 const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark', locale: 'nb-NO' } as const
 
 /** When mails come, to whom, and where days begin. */
-export function preferenceJourneys(world: () => ConsoleWorld): void {
-  journey(world, 'lets a person choose by keyboard to get mails once a day', async (world) => {
-    const notifications = () => world().call<{ mail: string }>('employee', 'GET', '/collections/beta/me/notifications')
+export function preferenceJourneys(fixture: () => ConsoleFixture): void {
+  journey(fixture, 'lets a person choose by keyboard to get mails once a day', async (fixture) => {
+    const notifications = () =>
+      fixture().call<{ mail: string }>('employee', 'GET', '/collections/beta/me/notifications')
     assert.equal((await notifications()).mail, 'Immediately')
-    const page = await world().openAs('employee')
+    const page = await fixture().openAs('employee')
     await menu(page, 'Notifications').click()
     const choice = page.getByRole('group', { name: 'Mails' })
     await choice.waitFor()
@@ -26,8 +27,8 @@ export function preferenceJourneys(world: () => ConsoleWorld): void {
     assert.equal(await choice.getByRole('radio', { name: 'Once a day' }).isChecked(), true)
   })
 
-  journey(world, 'explains the choice of mails in Norwegian on a phone', async (world) => {
-    const page = await world().openAs('colleague', '/notifications', PHONE)
+  journey(fixture, 'explains the choice of mails in Norwegian on a phone', async (fixture) => {
+    const page = await fixture().openAs('colleague', '/notifications', PHONE)
     await page.getByText('Én e-post klokken 07.00, hvis det er noe å fortelle.').waitFor()
     await page.getByRole('radio', { name: 'Én gang om dagen' }).click()
     assert.equal(await page.getByRole('radio', { name: 'Én gang om dagen' }).isChecked(), true)
@@ -38,8 +39,8 @@ export function preferenceJourneys(world: () => ConsoleWorld): void {
     await assertSound(page)
   })
 
-  journey(world, 'changes the time zone, the operators and the language of mails', async (world) => {
-    const page = await world().openAs('admin', '/settings', {
+  journey(fixture, 'changes the time zone, the operators and the language of mails', async (fixture) => {
+    const page = await fixture().openAs('admin', '/settings', {
       viewport: { width: 360, height: 740 },
       timezoneId: 'America/New_York',
     })
@@ -56,7 +57,7 @@ export function preferenceJourneys(world: () => ConsoleWorld): void {
     await page.getByText('Saved.').waitFor()
     await assertSound(page)
     await assertNarrow(page, 360)
-    const settings = await world().call<Record<string, unknown>>('admin', 'GET', '/group-link/beta/settings')
+    const settings = await fixture().call<Record<string, unknown>>('admin', 'GET', '/group-link/beta/settings')
     const { timeZone, operators, language } = settings
     assert.deepEqual(
       { timeZone, operators, language },
@@ -64,15 +65,15 @@ export function preferenceJourneys(world: () => ConsoleWorld): void {
     )
     const note = 'Times are those of Europe/Oslo, where your organisation is. Your browser is in America/New_York.'
     await page.getByText(note).waitFor()
-    const { updatedAt } = await world().call<{ updatedAt: string }>('admin', 'GET', '/group-link/beta/settings')
+    const { updatedAt } = await fixture().call<{ updatedAt: string }>('admin', 'GET', '/group-link/beta/settings')
     const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'Europe/Oslo' } as const
     await page.getByText(`Changed ${new Intl.DateTimeFormat('en-GB', format).format(new Date(updatedAt))}`).waitFor()
     await assertNarrow(page, 360)
     await assertSound(page)
-    const there = await world().openAs('admin', '/settings', { timezoneId: 'Europe/Berlin' })
+    const there = await fixture().openAs('admin', '/settings', { timezoneId: 'Europe/Berlin' })
     await there.getByLabel('Time zone').waitFor()
     assert.equal(await there.getByText(/^Times are those of/).count(), 0)
-    await world().call('admin', 'PATCH', '/group-link/beta/settings', {
+    await fixture().call('admin', 'PATCH', '/group-link/beta/settings', {
       timeZone: 'UTC',
       operators: [],
       language: 'en',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Route } from 'playwright-core'
-import { accessibilityFaults, type ConsoleWorld } from '../support/console/console-browser.ts'
+import { accessibilityFaults, type ConsoleFixture } from '../support/console/console-browser.ts'
 import {
   assertSound,
   createCollection,
@@ -28,58 +28,73 @@ const VIEWS = [
 const OWN_VIEWS = ['/home', '/inbox', '/me', '/join', '/notifications', '/connectors', '/quality', '/people']
 
 /** What holds on all views: language, colours, width, network, names, sign-in. */
-export function shellJourneys(world: () => ConsoleWorld): void {
-  journey(world, 'has sound views in Norwegian, dark, and 320 pixels wide, which is 1280 at 400 %', async (world) => {
-    const options = { locale: 'nb-NO', colorScheme: 'dark', viewport: { width: 320, height: 640 } } as const
-    const page = await world().openAs('admin', '', options)
-    await heading(page, 'Oversikt').waitFor()
-    assert.equal(await page.locator('html').getAttribute('lang'), 'nb')
-    for (const view of [...VIEWS, ...OWN_VIEWS]) {
-      await showView(page, view)
-      await assertSound(page)
-      assert.ok(await page.evaluate('document.documentElement.scrollWidth <= 320'), `${view} is wider than the window`)
-    }
-    await page.getByRole('button', { name: 'English' }).click()
-    await heading(page, 'People').waitFor()
-  })
+export function shellJourneys(fixture: () => ConsoleFixture): void {
+  journey(
+    fixture,
+    'has sound views in Norwegian, dark, and 320 pixels wide, which is 1280 at 400 %',
+    async (fixture) => {
+      const options = { locale: 'nb-NO', colorScheme: 'dark', viewport: { width: 320, height: 640 } } as const
+      const page = await fixture().openAs('admin', '', options)
+      await heading(page, 'Oversikt').waitFor()
+      assert.equal(await page.locator('html').getAttribute('lang'), 'nb')
+      for (const view of [...VIEWS, ...OWN_VIEWS]) {
+        await showView(page, view)
+        await assertSound(page)
+        assert.ok(
+          await page.evaluate('document.documentElement.scrollWidth <= 320'),
+          `${view} is wider than the window`,
+        )
+      }
+      await page.getByRole('button', { name: 'English' }).click()
+      await heading(page, 'People').waitFor()
+    },
+  )
 
-  journey(world, 'stays signed in over a reload of a deep link, and asks again after the sign-out', async (world) => {
-    const page = await world().openAs('newcomer', '/links')
-    await page.reload()
-    await page.getByRole('banner').waitFor()
-    assert.equal(new URL(page.url()).pathname, '/console/links')
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByRole('button', { name: 'Sign in' }).waitFor()
-    assert.deepEqual(await page.evaluate('Object.keys(localStorage).concat(Object.keys(sessionStorage))'), [])
-  })
+  journey(
+    fixture,
+    'stays signed in over a reload of a deep link, and asks again after the sign-out',
+    async (fixture) => {
+      const page = await fixture().openAs('newcomer', '/links')
+      await page.reload()
+      await page.getByRole('banner').waitFor()
+      assert.equal(new URL(page.url()).pathname, '/console/links')
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByRole('button', { name: 'Sign in' }).waitFor()
+      assert.deepEqual(await page.evaluate('Object.keys(localStorage).concat(Object.keys(sessionStorage))'), [])
+    },
+  )
 
-  journey(world, 'signs a person in for the API reference, which then sends requests as that person', async (world) => {
-    const page = await world().openAs('employee')
-    await page.route('**/openapi.json', describeOnly('/collections/beta/me'))
-    await page.goto(`${world().environment.apiUrl}/docs`)
-    const operation = page.locator('[id$="getCaller"]')
-    await operation.waitFor()
-    const [opened] = await Promise.all([
-      page.waitForEvent('popup'),
-      page.getByRole('button', { name: 'Sign in' }).click(),
-    ])
-    await page.getByText(/^Signed in as employee@/).waitFor()
-    if (!opened.isClosed()) await opened.waitForEvent('close')
-    await operation.getByRole('button').first().click()
-    await operation.getByRole('button', { name: 'Try it out' }).click()
-    await operation.getByRole('button', { name: 'Execute' }).click()
-    await operation.locator('.live-responses-table').getByText('"Emil Øvrebø"').waitFor()
-    assert.deepEqual(page.reported, [])
-  })
+  journey(
+    fixture,
+    'signs a person in for the API reference, which then sends requests as that person',
+    async (fixture) => {
+      const page = await fixture().openAs('employee')
+      await page.route('**/openapi.json', describeOnly('/collections/beta/me'))
+      await page.goto(`${fixture().environment.apiUrl}/docs`)
+      const operation = page.locator('[id$="getCaller"]')
+      await operation.waitFor()
+      const [opened] = await Promise.all([
+        page.waitForEvent('popup'),
+        page.getByRole('button', { name: 'Sign in' }).click(),
+      ])
+      await page.getByText(/^Signed in as employee@/).waitFor()
+      if (!opened.isClosed()) await opened.waitForEvent('close')
+      await operation.getByRole('button').first().click()
+      await operation.getByRole('button', { name: 'Try it out' }).click()
+      await operation.getByRole('button', { name: 'Execute' }).click()
+      await operation.locator('.live-responses-table').getByText('"Emil Øvrebø"').waitFor()
+      assert.deepEqual(page.reported, [])
+    },
+  )
 
-  journey(world, 'calls its own origin and the authority only', async (world) => {
-    const page = await world().openAs('admin', '/people')
+  journey(fixture, 'calls its own origin and the authority only', async (fixture) => {
+    const page = await fixture().openAs('admin', '/people')
     const authority = await page.locator('meta[name="sign-in-authority"]').getAttribute('content')
-    assert.deepEqual(page.origins, new Set([world().environment.apiUrl, authority]))
+    assert.deepEqual(page.origins, new Set([fixture().environment.apiUrl, authority]))
   })
 
-  journey(world, 'shows names as text, whatever they contain', async (world) => {
-    const page = await world().openAs('admin')
+  journey(fixture, 'shows names as text, whatever they contain', async (fixture) => {
+    const page = await fixture().openAs('admin')
     const name = '<img src=x onerror=alert(1)>'
     await createCollection(page, name, 'Teacher')
     await menu(page, 'Collections').click()
@@ -87,8 +102,8 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     assert.deepEqual(page.reported, [])
   })
 
-  journey(world, 'tells on each view that it loads, and why it failed, and loads again', async (world) => {
-    const page = await world().openAs('admin', '/people')
+  journey(fixture, 'tells on each view that it loads, and why it failed, and loads again', async (fixture) => {
+    const page = await fixture().openAs('admin', '/people')
     await heading(page, 'People').waitFor()
     let answer: (route: Route) => Promise<void> = (route) => route.continue()
     await page.route(/beta/, (route) => answer(route))
@@ -121,9 +136,9 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     assert.deepEqual(await accessibilityFaults(page), [])
   })
 
-  journey(world, 'keeps what is shown while the service is not reachable, and says so', async (world) => {
-    const id = await criteriaCollection(world(), 'Kept', [leaf('relationshipTitle', 'Contains', 'Teacher')])
-    const page = await world().openAs('admin', '/links')
+  journey(fixture, 'keeps what is shown while the service is not reachable, and says so', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'Kept', [leaf('relationshipTitle', 'Contains', 'Teacher')])
+    const page = await fixture().openAs('admin', '/links')
     // A collection that was just changed is loaded again and again.
     await page.clock.setFixedTime(Date.now())
     await openView(page, `/collections/${id}`)
@@ -139,8 +154,8 @@ export function shellJourneys(world: () => ConsoleWorld): void {
     await page.getByText(/^\d+ of \d+$/).waitFor()
   })
 
-  journey(world, 'is used without a mouse: from the menu to a saved collection and back', async (world) => {
-    const page = await world().openAs('admin', '/collections')
+  journey(fixture, 'is used without a mouse: from the menu to a saved collection and back', async (fixture) => {
+    const page = await fixture().openAs('admin', '/collections')
     await heading(page, 'Collections').waitFor()
     await tabTo(page, 'New collection by condition')
     await page.keyboard.press('Enter')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Locator } from 'playwright-core'
-import type { ConsolePage, ConsoleWorld } from '../support/console/console-browser.ts'
+import type { ConsoleFixture, ConsolePage } from '../support/console/console-browser.ts'
 import {
   assertNarrow,
   assertSound,
@@ -24,17 +24,17 @@ const DAY_MS = 86_400_000
  * What the console does beside its main pages, by keyboard alone, in Norwegian, and in windows of each width. Other
  * journeys show the same in English with a mouse.
  */
-export function windowJourneys(world: () => ConsoleWorld): void {
+export function windowJourneys(fixture: () => ConsoleFixture): void {
   journey(
-    world,
+    fixture,
     'undoes by keyboard what holds removals, shows whom it brings back, and restores versions',
-    async (world) => {
+    async (fixture) => {
       const withAccount = { groupOperator: 'NOT', conditions: [leaf('identityDirectoryObjectId', 'IsNull')] }
-      const id = await criteriaCollection(world(), 'Vinduer', [withAccount])
-      const linkId = await linkToNew(world(), id, 'Gruppe i vinduer')
-      await synced(world(), id)
-      await change(world(), id, [leaf('relationshipTitle', 'Equals', 'Ingen')])
-      const page = await world().openAs('admin', `/links/${linkId}`, NORWEGIAN)
+      const id = await criteriaCollection(fixture(), 'Vinduer', [withAccount])
+      const linkId = await linkToNew(fixture(), id, 'Gruppe i vinduer')
+      await synced(fixture(), id)
+      await change(fixture(), id, [leaf('relationshipTitle', 'Equals', 'Ingen')])
+      const page = await fixture().openAs('admin', `/links/${linkId}`, NORWEGIAN)
       await page.getByText(/fjerninger er holdt tilbake: mer enn/).waitFor()
       await page.getByText('Stilling: tittel er Ingen').waitFor()
       await page.getByRole('row').nth(1).waitFor()
@@ -75,72 +75,80 @@ export function windowJourneys(world: () => ConsoleWorld): void {
     },
   )
 
-  journey(world, 'plans by keyboard who stays in a group and because of whom, and leaves these out', async (world) => {
-    const without = leaf('identityDirectoryObjectId', 'IsNull')
-    const adviser = leaf('relationshipTitle', 'Equals', 'Adviser')
-    const id = await criteriaCollection(world(), 'Uten konto', [
-      { groupOperator: 'OR', conditions: [without, adviser] },
-    ])
-    const linkId = await linkToNew(world(), id, 'Gruppe uten konto')
-    await synced(world(), id)
-    const page = await world().openAs('admin', `/collections/${id}/edit`, NORWEGIAN)
-    await page.getByText('passer nå').first().waitFor()
-    await tabTo(page, 'Verdi')
-    await page.keyboard.type('Ingen')
-    await press(page, 'Se over og lagre')
-    const plan = page.getByRole('dialog', { name: 'Hva lagringen endrer' })
-    await plan.getByRole('button', { name: /^Ingen blir fjernet: [1-9]/ }).waitFor()
-    const paused = /Gruppe uten konto: Fjerninger satt på pause: [1-9]\d* medlemm?e?r? har ingen konto\. \p{Lu}/u
-    await plan.getByRole('listitem').filter({ hasText: paused }).waitFor()
-    await plan.getByText('Ingen har verdien Ingen (Stilling: tittel).').waitFor()
-    await assertFitsWindows(page)
-    await pressButton(page, plan.getByRole('button', { name: /^Lagre/ }))
-    await page.getByText('Uten konto ble lagret for litt siden.').waitFor()
-    await openView(page, `/links/${linkId}`)
-    await page.getByText(/^Fjerninger satt på pause: [1-9]/).waitFor()
-    await assertFitsWindows(page)
-    await press(page, 'Hold dem utenfor denne koblingen')
-    await page.getByRole('dialog').waitFor()
-    await press(page, 'Hold dem utenfor denne koblingen')
-    await page.getByRole('heading', { name: 'Holdt utenfor denne koblingen' }).waitFor()
-    await page.getByText(/^Fjerninger satt på pause: [1-9]/).waitFor({ state: 'detached' })
-    await assertFitsWindows(page)
-  })
+  journey(
+    fixture,
+    'plans by keyboard who stays in a group and because of whom, and leaves these out',
+    async (fixture) => {
+      const without = leaf('identityDirectoryObjectId', 'IsNull')
+      const adviser = leaf('relationshipTitle', 'Equals', 'Adviser')
+      const id = await criteriaCollection(fixture(), 'Uten konto', [
+        { groupOperator: 'OR', conditions: [without, adviser] },
+      ])
+      const linkId = await linkToNew(fixture(), id, 'Gruppe uten konto')
+      await synced(fixture(), id)
+      const page = await fixture().openAs('admin', `/collections/${id}/edit`, NORWEGIAN)
+      await page.getByText('passer nå').first().waitFor()
+      await tabTo(page, 'Verdi')
+      await page.keyboard.type('Ingen')
+      await press(page, 'Se over og lagre')
+      const plan = page.getByRole('dialog', { name: 'Hva lagringen endrer' })
+      await plan.getByRole('button', { name: /^Ingen blir fjernet: [1-9]/ }).waitFor()
+      const paused = /Gruppe uten konto: Fjerninger satt på pause: [1-9]\d* medlemm?e?r? har ingen konto\. \p{Lu}/u
+      await plan.getByRole('listitem').filter({ hasText: paused }).waitFor()
+      await plan.getByText('Ingen har verdien Ingen (Stilling: tittel).').waitFor()
+      await assertFitsWindows(page)
+      await pressButton(page, plan.getByRole('button', { name: /^Lagre/ }))
+      await page.getByText('Uten konto ble lagret for litt siden.').waitFor()
+      await openView(page, `/links/${linkId}`)
+      await page.getByText(/^Fjerninger satt på pause: [1-9]/).waitFor()
+      await assertFitsWindows(page)
+      await press(page, 'Hold dem utenfor denne koblingen')
+      await page.getByRole('dialog').waitFor()
+      await press(page, 'Hold dem utenfor denne koblingen')
+      await page.getByRole('heading', { name: 'Holdt utenfor denne koblingen' }).waitFor()
+      await page.getByText(/^Fjerninger satt på pause: [1-9]/).waitFor({ state: 'detached' })
+      await assertFitsWindows(page)
+    },
+  )
 
-  journey(world, 'builds by keyboard from the tree of units, and tries the condition with a person', async (world) => {
-    const page = await world().openAs('admin', '/collections/new', NORWEGIAN)
-    await heading(page, 'Ny samling etter betingelse').waitFor()
-    await assertShowsLastFound(page)
-    await tabTo(page, 'Attributt')
-    await page.keyboard.type('enhet eller u')
-    await page.getByRole('option', { name: 'Enhet eller under' }).waitFor()
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('Enter')
-    await press(page, 'Velg fra treet')
-    const tree = page.getByRole('dialog', { name: 'Velg en enhet' })
-    await pressButton(page, tree.getByRole('button', { name: /^Enheter under / }).first())
-    const unit = tree.locator('.tree .tree .link').first()
-    await unit.waitFor()
-    await assertFitsWindows(page)
-    const name = (await unit.textContent()) ?? ''
-    await press(page, name)
-    await page.getByText(`Enhet eller under er ${name}`).waitFor()
-    await tabTo(page, 'Hvem det prøves med')
-    await page.keyboard.type('emil øv')
-    await page.getByRole('button', { name: /^Emil Øvrebø/ }).waitFor()
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Enter')
-    await page.getByText(/^(Treffer|Treffer ikke)$/).waitFor()
-    await page.getByText(/^[1-9]\d* passer nå$/).waitFor()
-    await assertFitsWindows(page)
-  })
+  journey(
+    fixture,
+    'builds by keyboard from the tree of units, and tries the condition with a person',
+    async (fixture) => {
+      const page = await fixture().openAs('admin', '/collections/new', NORWEGIAN)
+      await heading(page, 'Ny samling etter betingelse').waitFor()
+      await assertShowsLastFound(page)
+      await tabTo(page, 'Attributt')
+      await page.keyboard.type('enhet eller u')
+      await page.getByRole('option', { name: 'Enhet eller under' }).waitFor()
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+      await press(page, 'Velg fra treet')
+      const tree = page.getByRole('dialog', { name: 'Velg en enhet' })
+      await pressButton(page, tree.getByRole('button', { name: /^Enheter under / }).first())
+      const unit = tree.locator('.tree .tree .link').first()
+      await unit.waitFor()
+      await assertFitsWindows(page)
+      const name = (await unit.textContent()) ?? ''
+      await press(page, name)
+      await page.getByText(`Enhet eller under er ${name}`).waitFor()
+      await tabTo(page, 'Hvem det prøves med')
+      await page.keyboard.type('emil øv')
+      await page.getByRole('button', { name: /^Emil Øvrebø/ }).waitFor()
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      await page.getByText(/^(Treffer|Treffer ikke)$/).waitFor()
+      await page.getByText(/^[1-9]\d* passer nå$/).waitFor()
+      await assertFitsWindows(page)
+    },
+  )
 
-  journey(world, 'lets a person extend and leave a membership, and name a deputy, by keyboard', async (world) => {
+  journey(fixture, 'lets a person extend and leave a membership, and name a deputy, by keyboard', async (fixture) => {
     const [soon, later] = [3, 20].map((days) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10))
     const body = { objectType: 'Identity', name: 'Båtplass', joinPolicy: { approvalRequired: false, maxDays: 30 } }
-    const id = await world().call<string>('admin', 'POST', JOINABLE, body)
-    await world().call('manager', 'POST', `${JOINABLE}/membership-requests/${id}/submit`, { endsAt: soon })
-    const page = await world().openAs('manager', '/me', NORWEGIAN)
+    const id = await fixture().call<string>('admin', 'POST', JOINABLE, body)
+    await fixture().call('manager', 'POST', `${JOINABLE}/membership-requests/${id}/submit`, { endsAt: soon })
+    const page = await fixture().openAs('manager', '/me', NORWEGIAN)
     await page
       .getByRole('row', { name: /Båtplass/ })
       .first()
@@ -183,10 +191,10 @@ export function windowJourneys(world: () => ConsoleWorld): void {
   })
 
   journey(
-    world,
+    fixture,
     'adds a source by keyboard, and gives attributes types that fit values and other sources',
-    async (world) => {
-      const page = await world().openAs('coreAdmin', '/connectors/new', NORWEGIAN)
+    async (fixture) => {
+      const page = await fixture().openAs('coreAdmin', '/connectors/new', NORWEGIAN)
       await heading(page, 'Legg til en kilde').waitFor()
       await tabTo(page, 'Navn')
       await page.keyboard.type('Lønn')
@@ -226,47 +234,51 @@ export function windowJourneys(world: () => ConsoleWorld): void {
     },
   )
 
-  journey(world, 'sends events by keyboard, says why one is not received, and forgets what it said', async (world) => {
-    const page = await world().openAs('collectionsAdmin', '/subscriptions/new', NORWEGIAN)
-    await heading(page, 'Nytt abonnement').waitFor()
-    await tabTo(page, 'Adresse')
-    await page.keyboard.press('Control+a')
-    await page.keyboard.type('http://127.0.0.1:9/ingen')
-    await press(page, 'Nytt abonnement')
-    await page.getByText(/^whsec_/).waitFor()
-    await assertFitsWindows(page)
-    await press(page, 'Lukk')
-    await heading(page, 'http://127.0.0.1:9/ingen').waitFor()
-    await press(page, 'Send en testhendelse')
-    await page.getByText(/^Testhendelsen er sendt/).waitFor()
-    const tried = page.getByRole('row', { name: /subscription\.test Venter 1/ })
-    for (let reloads = 0; reloads < 50 && (await tried.count()) === 0; reloads++) {
-      const loaded = page.waitForResponse(/deliveries/)
-      await press(page, 'Last på nytt')
-      await loaded
-    }
-    // Other journeys change members, so that other events come before this one.
-    while (!(await tried.getByRole('button', { name: 'Detaljer' }).evaluate(isFocused))) {
-      await page.keyboard.press('Tab')
-    }
-    await page.keyboard.press('Enter')
-    await page.getByRole('dialog').getByText('Ingen forbindelse').waitFor()
-    await assertFitsWindows(page)
-    await press(page, 'Lukk')
-    await assertFitsWindows(page)
-    await press(page, 'Send på nytt')
-    await page.getByText('Hendelsen sendes på nytt.').waitFor()
-    await page.evaluate('document.activeElement.blur()')
-    await press(page, 'Slett abonnement')
-    await page.getByRole('dialog').waitFor()
-    await press(page, 'Slett abonnement')
-    const said = page.getByText('http://127.0.0.1:9/ingen er slettet.')
-    await said.waitFor()
-    await page.evaluate('document.activeElement.blur()')
-    await press(page, 'English')
-    await heading(page, 'Events').waitFor()
-    assert.equal(await said.count(), 0)
-  })
+  journey(
+    fixture,
+    'sends events by keyboard, says why one is not received, and forgets what it said',
+    async (fixture) => {
+      const page = await fixture().openAs('collectionsAdmin', '/subscriptions/new', NORWEGIAN)
+      await heading(page, 'Nytt abonnement').waitFor()
+      await tabTo(page, 'Adresse')
+      await page.keyboard.press('Control+a')
+      await page.keyboard.type('http://127.0.0.1:9/ingen')
+      await press(page, 'Nytt abonnement')
+      await page.getByText(/^whsec_/).waitFor()
+      await assertFitsWindows(page)
+      await press(page, 'Lukk')
+      await heading(page, 'http://127.0.0.1:9/ingen').waitFor()
+      await press(page, 'Send en testhendelse')
+      await page.getByText(/^Testhendelsen er sendt/).waitFor()
+      const tried = page.getByRole('row', { name: /subscription\.test Venter 1/ })
+      for (let reloads = 0; reloads < 50 && (await tried.count()) === 0; reloads++) {
+        const loaded = page.waitForResponse(/deliveries/)
+        await press(page, 'Last på nytt')
+        await loaded
+      }
+      // Other journeys change members, so that other events come before this one.
+      while (!(await tried.getByRole('button', { name: 'Detaljer' }).evaluate(isFocused))) {
+        await page.keyboard.press('Tab')
+      }
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').getByText('Ingen forbindelse').waitFor()
+      await assertFitsWindows(page)
+      await press(page, 'Lukk')
+      await assertFitsWindows(page)
+      await press(page, 'Send på nytt')
+      await page.getByText('Hendelsen sendes på nytt.').waitFor()
+      await page.evaluate('document.activeElement.blur()')
+      await press(page, 'Slett abonnement')
+      await page.getByRole('dialog').waitFor()
+      await press(page, 'Slett abonnement')
+      const said = page.getByText('http://127.0.0.1:9/ingen er slettet.')
+      await said.waitFor()
+      await page.evaluate('document.activeElement.blur()')
+      await press(page, 'English')
+      await heading(page, 'Events').waitFor()
+      assert.equal(await said.count(), 0)
+    },
+  )
 }
 
 /** Runs in the browser. */

@@ -22,29 +22,29 @@ const NO_GROUP = 'dddddddd-0000-4000-8000-00000000000f'
 
 describe('The directory through Graph', () => {
   const clock = testClock()
-  let world: TestDirectory
+  let fixture: TestDirectory
   before(async () => {
-    world = await openDirectory(clock)
+    fixture = await openDirectory(clock)
   })
   after(async () => {
-    assert.ok(world.server.requests().every(({ deletesMember }) => deletesMember !== true))
-    await world.close()
+    assert.ok(fixture.server.requests().every(({ deletesMember }) => deletesMember !== true))
+    await fixture.close()
   })
   beforeEach(() => {
-    world.server.setFaults([])
-    world.server.clearRequests()
+    fixture.server.setFaults([])
+    fixture.server.clearRequests()
   })
 
   const writes = () =>
-    world.server
+    fixture.server
       .requests()
       .map(({ method, batch }) =>
         batch === undefined ? method : `batch of ${batch.map((item) => item.method).join(' ')}`,
       )
 
   it('reads a group, and returns undefined for a missing one', async () => {
-    const groupId = await world.newGroup({ displayName: 'Kommunestyret' })
-    const group = await world.directory.readGroup(TENANT, groupId)
+    const groupId = await fixture.newGroup({ displayName: 'Kommunestyret' })
+    const group = await fixture.directory.readGroup(TENANT, groupId)
     assert.deepEqual(group, {
       id: groupId,
       displayName: 'Kommunestyret',
@@ -55,67 +55,67 @@ describe('The directory through Graph', () => {
       visibility: group?.visibility,
       isManagementRestricted: group?.isManagementRestricted,
     })
-    assert.equal(await world.directory.readGroup(TENANT, NO_GROUP), undefined)
-    assert.equal(await world.directory.readGroup(SMALL_TENANT, groupId), undefined)
+    assert.equal(await fixture.directory.readGroup(TENANT, NO_GROUP), undefined)
+    assert.equal(await fixture.directory.readGroup(SMALL_TENANT, groupId), undefined)
   })
 
   it('tells which groups an account is a direct member of, in one read, and that a user is unknown', async () => {
-    const nested = await world.newGroup({}, users(300, 1))
-    const [one, two] = [await world.newGroup({}, users(300, 2)), await world.newGroup({}, [nested])]
-    world.server.clearRequests()
-    const groupsOf = (account: string) => world.directory.groupsOf(TENANT, account, [one, two])
+    const nested = await fixture.newGroup({}, users(300, 1))
+    const [one, two] = [await fixture.newGroup({}, users(300, 2)), await fixture.newGroup({}, [nested])]
+    fixture.server.clearRequests()
+    const groupsOf = (account: string) => fixture.directory.groupsOf(TENANT, account, [one, two])
     assert.deepEqual(await groupsOf(user(300)), new Set([one]))
-    assert.equal(world.server.requests().length, 1)
+    assert.equal(fixture.server.requests().length, 1)
     assert.deepEqual(await groupsOf(user(302)), new Set())
     assert.equal(await groupsOf(UNKNOWN_USER), undefined)
     assert.equal(await groupsOf(nested), undefined)
-    world.server.setFaults([{ method: 'GET', path: 'memberOf', status: 403, times: 1 }])
+    fixture.server.setFaults([{ method: 'GET', path: 'memberOf', status: 403, times: 1 }])
     await assert.rejects(groupsOf(user(300)), { kind: 'refused' })
   })
 
   it('reads the groups of an account to the last page', async () => {
     const groupIds: string[] = []
-    for (let count = 0; count < 1_001; count += 1) groupIds.push(await world.newGroup({}, users(310, 1)))
-    assert.deepEqual(await world.directory.groupsOf(TENANT, user(310), groupIds), new Set(groupIds))
+    for (let count = 0; count < 1_001; count += 1) groupIds.push(await fixture.newGroup({}, users(310, 1)))
+    assert.deepEqual(await fixture.directory.groupsOf(TENANT, user(310), groupIds), new Set(groupIds))
   })
 
   it('lists members to the last page, users separately from other members', async () => {
-    const nested = await world.newGroup()
-    const groupId = await world.newGroup({}, [...users(0, 2_100), nested])
-    assert.deepEqual(await readAllMembers(TENANT, groupId, world.directory), {
+    const nested = await fixture.newGroup()
+    const groupId = await fixture.newGroup({}, [...users(0, 2_100), nested])
+    assert.deepEqual(await readAllMembers(TENANT, groupId, fixture.directory), {
       users: new Set(users(0, 2_100)),
       others: new Set([nested]),
     })
   })
 
   it('sends no write after the deadline, and reports what was sent before', async () => {
-    const groupId = await world.newGroup()
-    world.server.clearRequests()
-    const late = await world.directory.removeMembers(TENANT, groupId, users(0, 40), clock.nowMs())
+    const groupId = await fixture.newGroup()
+    fixture.server.clearRequests()
+    const late = await fixture.directory.removeMembers(TENANT, groupId, users(0, 40), clock.nowMs())
     assert.deepEqual([late.fault?.kind, late.sentCount, writes()], ['unavailable', 0, []])
-    world.server.setFaults([{ method: 'PATCH', status: 503 }])
+    fixture.server.setFaults([{ method: 'PATCH', status: 503 }])
     const untilMs = clock.nowMs() + 1_000
-    const slow = await world.directory.addMembers(TENANT, groupId, users(0, 100), untilMs)
+    const slow = await fixture.directory.addMembers(TENANT, groupId, users(0, 100), untilMs)
     assert.deepEqual([slow.fault?.kind, slow.sentCount], ['unavailable', 10])
     assert.ok(clock.nowMs() < untilMs)
   })
 
   it('adds a thousand members in ten calls, and removes forty in two', async () => {
-    const groupId = await world.newGroup()
-    world.server.clearRequests()
-    const added = await world.directory.addMembers(TENANT, groupId, users(0, 1_000), NO_DEADLINE)
+    const groupId = await fixture.newGroup()
+    fixture.server.clearRequests()
+    const added = await fixture.directory.addMembers(TENANT, groupId, users(0, 1_000), NO_DEADLINE)
     assert.deepEqual(added, { written: users(0, 1_000), unchanged: [], missing: [], refused: [], sentCount: 50 })
-    assert.equal(world.server.requests().length, 10)
-    const removed = await world.directory.removeMembers(TENANT, groupId, users(0, 40), NO_DEADLINE)
+    assert.equal(fixture.server.requests().length, 10)
+    const removed = await fixture.directory.removeMembers(TENANT, groupId, users(0, 40), NO_DEADLINE)
     assert.deepEqual(removed, { written: users(0, 40), unchanged: [], missing: [], refused: [], sentCount: 40 })
-    assert.equal(world.server.requests().length, 12)
-    assert.equal((await world.membersOf(groupId)).size, 960)
+    assert.equal(fixture.server.requests().length, 12)
+    assert.equal((await fixture.membersOf(groupId)).size, 960)
   })
 
   it('reports the outcome of each account when a PATCH of twenty is refused', async () => {
-    const groupId = await world.newGroup({}, users(3, 2))
-    world.server.clearRequests()
-    const outcome = await world.directory.addMembers(TENANT, groupId, [...users(0, 25), UNKNOWN_USER], NO_DEADLINE)
+    const groupId = await fixture.newGroup({}, users(3, 2))
+    fixture.server.clearRequests()
+    const outcome = await fixture.directory.addMembers(TENANT, groupId, [...users(0, 25), UNKNOWN_USER], NO_DEADLINE)
     assert.deepEqual(outcome.written.toSorted(), [...users(0, 3), ...users(5, 20)])
     assert.deepEqual(outcome.unchanged, users(3, 2))
     assert.deepEqual(outcome.missing, [UNKNOWN_USER])
@@ -124,16 +124,16 @@ describe('The directory through Graph', () => {
   })
 
   it('reports an added member and a removed non-member as unchanged', async () => {
-    const groupId = await world.newGroup({}, [user(1)])
-    world.server.clearRequests()
-    assert.deepEqual(await world.directory.addMembers(TENANT, groupId, [user(1)], NO_DEADLINE), {
+    const groupId = await fixture.newGroup({}, [user(1)])
+    fixture.server.clearRequests()
+    assert.deepEqual(await fixture.directory.addMembers(TENANT, groupId, [user(1)], NO_DEADLINE), {
       written: [],
       unchanged: [user(1)],
       missing: [],
       refused: [],
       sentCount: 1,
     })
-    assert.deepEqual(await world.directory.removeMembers(TENANT, groupId, [user(2)], NO_DEADLINE), {
+    assert.deepEqual(await fixture.directory.removeMembers(TENANT, groupId, [user(2)], NO_DEADLINE), {
       written: [],
       unchanged: [user(2)],
       missing: [],
@@ -144,8 +144,8 @@ describe('The directory through Graph', () => {
   })
 
   it('tells changed groups after tracking has begun, and that a position is not kept any more', async () => {
-    const { directory, server } = world
-    const [first, second] = [await world.newGroup({}, [user(1)]), await world.newGroup()]
+    const { directory, server } = fixture
+    const [first, second] = [await fixture.newGroup({}, [user(1)]), await fixture.newGroup()]
     const lastPage = async (from: Parameters<typeof directory.readMemberChanges>[1]) => {
       let page = await directory.readMemberChanges(TENANT, from)
       while (page?.isLast === false) page = await directory.readMemberChanges(TENANT, page)
@@ -159,7 +159,7 @@ describe('The directory through Graph', () => {
     const added = { id: user(2), isUser: true, isMember: true }
     assert.deepEqual(changed.changes, [{ groupId: second, members: [added] }])
     assert.deepEqual((await lastPage(changed)).changes, [])
-    await world.asTester({ method: 'DELETE', path: `/groups/${first}` })
+    await fixture.asTester({ method: 'DELETE', path: `/groups/${first}` })
     assert.deepEqual((await lastPage(changed)).changes, [{ groupId: first, members: undefined }])
     server.setFaults([{ path: '/delta$', delta: 'reset', times: 1 }])
     assert.equal(await directory.readMemberChanges(TENANT, changed), undefined)
@@ -168,28 +168,28 @@ describe('The directory through Graph', () => {
   })
 
   it('reports what was written before a fault', async () => {
-    const groupId = await world.newGroup()
-    world.server.setFaults([{ method: 'PATCH', times: 1, delayMs: 0 }])
-    const outcome = await world.directory.addMembers(TENANT, groupId, users(0, 100), NO_DEADLINE)
+    const groupId = await fixture.newGroup()
+    fixture.server.setFaults([{ method: 'PATCH', times: 1, delayMs: 0 }])
+    const outcome = await fixture.directory.addMembers(TENANT, groupId, users(0, 100), NO_DEADLINE)
     assert.equal(outcome.written.length, 100)
-    world.server.setFaults([{ path: 'batch', status: 500 }])
-    const failed = await world.directory.addMembers(TENANT, groupId, users(100, 100), NO_DEADLINE)
+    fixture.server.setFaults([{ path: 'batch', status: 500 }])
+    const failed = await fixture.directory.addMembers(TENANT, groupId, users(100, 100), NO_DEADLINE)
     assert.equal(failed.fault?.kind, 'unavailable')
     assert.deepEqual(failed.written, [])
   })
 
   it('reports the kind of a fault', async () => {
-    const groupId = await world.newGroup()
-    const kindOf = async (fault: Parameters<typeof world.server.setFaults>[0]) => {
-      world.server.setFaults(fault)
-      const { fault: reported } = await world.directory.addMembers(TENANT, groupId, [user(1)], NO_DEADLINE)
+    const groupId = await fixture.newGroup()
+    const kindOf = async (fault: Parameters<typeof fixture.server.setFaults>[0]) => {
+      fixture.server.setFaults(fault)
+      const { fault: reported } = await fixture.directory.addMembers(TENANT, groupId, [user(1)], NO_DEADLINE)
       return [reported?.kind, reported?.retryAfterMs]
     }
     assert.deepEqual(await kindOf([{ method: 'PATCH', retryAfterS: 120 }]), ['throttled', 120_000])
     assert.deepEqual(await kindOf([{ method: 'PATCH', status: 403 }]), ['refused', undefined])
     assert.deepEqual(await kindOf([{ method: 'PATCH', drop: true }]), ['unavailable', undefined])
-    world.server.setFaults([])
-    const gone = await world.directory.addMembers(TENANT, NO_GROUP, [user(1)], NO_DEADLINE)
+    fixture.server.setFaults([])
+    const gone = await fixture.directory.addMembers(TENANT, NO_GROUP, [user(1)], NO_DEADLINE)
     assert.equal(gone.fault?.kind, 'groupMissing')
   })
 
@@ -252,7 +252,7 @@ describe('The directory through Graph', () => {
 
   it('requests a tenant’s token once for concurrent calls, again after it was invalidated, and reports a refusal', async () => {
     const settings = {
-      authorityUrl: world.server.url,
+      authorityUrl: fixture.server.url,
       homeTenantId: TENANT,
       clientId: 'aaaaaaaa-0000-4000-8000-000000000001',
       clientSecret: 'service-secret',
@@ -271,7 +271,7 @@ describe('The directory through Graph', () => {
   it('renews an old token once for concurrent calls, and caches a limited number of tenants', async (context) => {
     context.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const settings = {
-      authorityUrl: world.server.url,
+      authorityUrl: fixture.server.url,
       homeTenantId: TENANT,
       clientId: 'aaaaaaaa-0000-4000-8000-000000000001',
       clientSecret: 'service-secret',

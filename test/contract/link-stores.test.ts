@@ -5,17 +5,17 @@ import { type GroupLink, newLink } from '../../shared/domain/group-links/group-l
 import { minuteOfTenant } from '../../shared/domain/group-links/link-dependencies.ts'
 import { newJob, type SyncJob } from '../../shared/domain/group-links/sync-job.ts'
 import { FIRST_SET_ID } from '../../shared/domain/sync/tracked-groups.ts'
-import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
+import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
 
 const [TENANT, OTHER_TENANT] = [randomUUID(), randomUUID()]
 const NOW_MS = Date.parse('2030-01-01T00:00:00Z')
 
 describe('The stores of group links on Cosmos DB', () => {
-  let world: LinkWorld
+  let fixture: LinkFixture
   before(async () => {
-    world = await openWorld()
+    fixture = await openFixture()
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   const linkWith = (changes: Partial<GroupLink> = {}, createdMs = NOW_MS): GroupLink => ({
     ...newLink(
@@ -32,7 +32,7 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('return a link as it was stored, with a version', async () => {
-    const { links } = world.deps
+    const { links } = fixture.deps
     const link = linkWith()
     const added = await links.add(link)
     assert.deepEqual(added.value, link)
@@ -43,7 +43,7 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('accept one of two concurrent links of a group, and the same group in another tenant', async () => {
-    const { links } = world.deps
+    const { links } = fixture.deps
     const directoryGroupId = randomUUID()
     const tries = [linkWith({ directoryGroupId }), linkWith({ directoryGroupId })].map((link) => links.add(link))
     const [won, lost] = (await Promise.allSettled(tries)).toSorted((one) => (one.status === 'fulfilled' ? -1 : 1))
@@ -53,7 +53,7 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('refuse to replace or remove a link that was changed or deleted', async () => {
-    const { links } = world.deps
+    const { links } = fixture.deps
     const { value, version } = await links.add(linkWith())
     const next = await links.replace({ ...value, revision: 2 }, version)
     await assert.rejects(links.replace(value, version), { code: 'StaleVersion' })
@@ -64,7 +64,7 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('leave the counted removals, recent writes and lease of a link to the next links of its group', async () => {
-    const { links } = world.deps
+    const { links } = fixture.deps
     const left = {
       removalWindow: { entries: [{ atMs: NOW_MS, count: 3, groupSize: 20 }], open: { groupSize: 20, accounts: ['a'] } },
       recentWrites: [{ account: 'a', kind: 'removed' as const, atMs: NOW_MS }],
@@ -86,7 +86,7 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('lose no counted removals when links of a group are created and deleted concurrently', async () => {
-    const { links } = world.deps
+    const { links } = fixture.deps
     const directoryGroupId = randomUUID()
     const turn = async (index: number): Promise<void> => {
       const added = await links.add(linkWith({ directoryGroupId })).catch(() => undefined)
@@ -101,7 +101,7 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('list the links of a collection oldest first', async () => {
-    const { links } = world.deps
+    const { links } = fixture.deps
     const collectionId = randomUUID()
     const [second, third, first] = [2, 3, 1].map((age) => linkWith({ collectionId }, NOW_MS + age))
     for (const link of [second, third, first]) if (link !== undefined) await links.add(link)
@@ -113,7 +113,7 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('list jobs newest first up to a limit, and the unfinished ones oldest first', async () => {
-    const { jobs } = world.deps
+    const { jobs } = fixture.deps
     const link = linkWith()
     const made = [0, 1, 2, 3].map(
       (age): SyncJob => newJob({ id: randomUUID(), type: 'ManualSync' }, link, NOW_MS + age),
@@ -144,7 +144,7 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('keep an existing job on a second add, and refuse a stale replace', async () => {
-    const { jobs } = world.deps
+    const { jobs } = fixture.deps
     const job = newJob({ id: randomUUID(), type: 'ScheduledSweep' }, linkWith(), NOW_MS)
     await jobs.add(job)
     await jobs.add({ ...job, status: 'Failed' })
@@ -155,11 +155,11 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('reject stored documents that do not match their schema', async () => {
-    const { links, jobs } = world.deps
+    const { links, jobs } = fixture.deps
     const link = linkWith()
     const job = newJob({ id: randomUUID(), type: 'ManualSync' }, link, NOW_MS)
-    await world.container('links').items.create({ ...link, lease: 'free' })
-    await world.container('jobs').items.create({ ...job, journal: undefined })
+    await fixture.container('links').items.create({ ...link, lease: 'free' })
+    await fixture.container('jobs').items.create({ ...job, journal: undefined })
     await assert.rejects(
       links.find(TENANT, link.id),
       /^Error: Stored document .* is not a valid group link: \/lease must be/,
@@ -171,7 +171,7 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('list every tenant once, and by its minute', async () => {
-    const { tenants } = world.deps
+    const { tenants } = fixture.deps
     for (const tenantId of ['one', 'two', 'one']) await tenants.register(tenantId)
     const listed = async (minute: number | undefined) => {
       const all: string[] = []
@@ -184,7 +184,7 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('return when a tenant was last swept', async () => {
-    const { jobs, tenants } = world.deps
+    const { jobs, tenants } = fixture.deps
     const tenantId = randomUUID()
     await tenants.register(tenantId)
     assert.equal(await tenants.lastSweepMs(tenantId), undefined)
@@ -195,7 +195,7 @@ describe('The stores of group links on Cosmos DB', () => {
   })
 
   it('return sets of tracked groups as they were saved, and refuse a stale save or removal', async () => {
-    const { trackedGroups } = world.deps
+    const { trackedGroups } = fixture.deps
     const groups = [
       { groupId: randomUUID(), changedAtMs: NOW_MS, seenAdditions: [] },
       { groupId: randomUUID(), changedAtMs: NOW_MS + 1, seenAdditions: [randomUUID(), randomUUID()] },

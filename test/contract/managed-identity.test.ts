@@ -20,13 +20,13 @@ const HEADER = 'a header of these tests'
 
 /** As on Azure: the platform's endpoint issues the managed identity's token, which is exchanged for a Graph token. */
 describe('Graph tokens by a managed identity', () => {
-  let world: TestDirectory
+  let fixture: TestDirectory
   let platform: Server
   const asked: { resource: string | null; clientId: string | null; header: unknown }[] = []
   let claims: Record<string, unknown>
 
   before(async () => {
-    world = await openDirectory()
+    fixture = await openDirectory()
     platform = createServer(async (request, response) => {
       const query = new URL(request.url ?? '', 'http://localhost').searchParams
       const resource = query.get('resource')
@@ -45,7 +45,7 @@ describe('Graph tokens by a managed identity', () => {
     delete process.env.IDENTITY_HEADER
     platform.closeAllConnections()
     await new Promise((resolve) => platform.close(resolve))
-    await world.close()
+    await fixture.close()
   })
   beforeEach(() => {
     asked.length = 0
@@ -54,14 +54,17 @@ describe('Graph tokens by a managed identity', () => {
   })
 
   async function signed(): Promise<string> {
-    const answer = await fetch(`${world.server.url}/local/tokens`, { method: 'POST', body: JSON.stringify({ claims }) })
+    const answer = await fetch(`${fixture.server.url}/local/tokens`, {
+      method: 'POST',
+      body: JSON.stringify({ claims }),
+    })
     return ((await answer.json()) as { token: string }).token
   }
 
   const tokensOf = (graphIdentityClientId: string) =>
     graphTokens(
       {
-        authorityUrl: world.server.url,
+        authorityUrl: fixture.server.url,
         homeTenantId: TENANT,
         clientId: SERVICE,
         clientSecret: undefined,
@@ -71,10 +74,10 @@ describe('Graph tokens by a managed identity', () => {
     )
 
   it('read a group of every tenant that has consented, without any secret', async () => {
-    const groupId = await world.newGroup({ displayName: 'Reached' })
+    const groupId = await fixture.newGroup({ displayName: 'Reached' })
     const directory = graphDirectory({
-      graphUrl: world.server.url,
-      send: graphCalls(world.server.url, tokensOf(identity(1)), Date.now),
+      graphUrl: fixture.server.url,
+      send: graphCalls(fixture.server.url, tokensOf(identity(1)), Date.now),
       servicePrincipalOf: tokensOf(identity(1)).servicePrincipalId,
       sleep: async () => undefined,
       nowMs: Date.now,

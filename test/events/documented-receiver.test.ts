@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { OPEN } from '../support/api/joinable-world.ts'
-import { eventWorld } from '../support/events/event-world.ts'
+import { OPEN } from '../support/api/joinable-fixture.ts'
+import { eventFixture } from '../support/events/event-fixture.ts'
 
 const GUIDE = new URL('../../infra/operations/README.md', import.meta.url)
 const folder = mkdtempSync(join(tmpdir(), 'receiver-'))
@@ -49,33 +49,37 @@ async function startReceiver(port: number, secret: string, nowMs: number): Promi
 
 describe('The receiver in the operations guide', () => {
   it('takes what the service has signed, shows an event once, and refuses all else', async () => {
-    const world = await eventWorld()
+    const fixture = await eventFixture()
     const port = await freePort()
-    const { id, secret } = await world.subscribe(`http://127.0.0.1:${port}/`, ['collection.*'])
-    const output = await startReceiver(port, secret, world.nowMs())
-    const collectionId = await world.joinable(OPEN)
-    await world.drain()
+    const { id, secret } = await fixture.subscribe(`http://127.0.0.1:${port}/`, ['collection.*'])
+    const output = await startReceiver(port, secret, fixture.nowMs())
+    const collectionId = await fixture.joinable(OPEN)
+    await fixture.drain()
     const path = `/collections/beta/event-subscriptions/${id}`
-    const { data } = await world.call<{ eventId: string; state: string }[]>(world.admin, 'GET', `${path}/deliveries`)
+    const { data } = await fixture.call<{ eventId: string; state: string }[]>(
+      fixture.admin,
+      'GET',
+      `${path}/deliveries`,
+    )
     assert.deepEqual(
       data.map(({ state }) => state),
       ['Delivered'],
     )
-    await world.call(world.admin, 'POST', `${path}/redeliver`, { eventIds: [data[0]?.eventId] })
-    await world.drain()
-    const laterId = await world.joinable(OPEN)
-    await world.drain()
+    await fixture.call(fixture.admin, 'POST', `${path}/redeliver`, { eventIds: [data[0]?.eventId] })
+    await fixture.drain()
+    const laterId = await fixture.joinable(OPEN)
+    await fixture.drain()
     // What the process has printed arrives after its answer, in order.
     while (!output().includes(laterId)) await pause(10)
     assert.ok(output().includes(collectionId))
     assert.equal(output().split('collection.created').length - 1, 2)
     const otherPort = await freePort()
-    const other = await world.subscribe(`http://127.0.0.1:${otherPort}/`, ['collection.*'])
-    await startReceiver(otherPort, `whsec_${Buffer.alloc(32).toString('base64')}`, world.nowMs())
-    await world.joinable(OPEN)
-    await world.drain()
-    const refused = await world.call<{ attempts: { status: number }[] }[]>(
-      world.admin,
+    const other = await fixture.subscribe(`http://127.0.0.1:${otherPort}/`, ['collection.*'])
+    await startReceiver(otherPort, `whsec_${Buffer.alloc(32).toString('base64')}`, fixture.nowMs())
+    await fixture.joinable(OPEN)
+    await fixture.drain()
+    const refused = await fixture.call<{ attempts: { status: number }[] }[]>(
+      fixture.admin,
       'GET',
       `/collections/beta/event-subscriptions/${other.id}/deliveries`,
     )

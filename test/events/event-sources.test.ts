@@ -2,29 +2,29 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { deliverEvents } from '../../shared/domain/events/deliver-events.ts'
 import { sweepEvents } from '../../shared/domain/events/sweep-events.ts'
-import { OPEN } from '../support/api/joinable-world.ts'
-import { type EventWorld, eventWorld, receiver, SUBSCRIPTIONS } from '../support/events/event-world.ts'
+import { OPEN } from '../support/api/joinable-fixture.ts'
+import { type EventFixture, eventFixture, receiver, SUBSCRIPTIONS } from '../support/events/event-fixture.ts'
 
 describe('Events after a restore of the database', () => {
   it('tell of changes whose versions come a second time, and of none twice under another id', async () => {
-    const world = await eventWorld()
+    const fixture = await eventFixture()
     const hook = await receiver()
-    await world.subscribe(hook.url, ['member.*'])
-    const collectionId = await world.joinable(OPEN)
-    const [one, two, three] = [await world.person(), await world.person(), await world.person()]
-    await world.submit(one, collectionId)
-    const requests = world.container('requests')
+    await fixture.subscribe(hook.url, ['member.*'])
+    const collectionId = await fixture.joinable(OPEN)
+    const [one, two, three] = [await fixture.person(), await fixture.person(), await fixture.person()]
+    await fixture.submit(one, collectionId)
+    const requests = fixture.container('requests')
     const restored = await documents()
-    world.pass(60)
-    await world.submit(two, collectionId)
-    await world.drain()
+    fixture.pass(60)
+    await fixture.submit(two, collectionId)
+    await fixture.drain()
     assert.deepEqual(told(), [one.identityId, two.identityId])
     // The requests are as they were before the second one; what was published is not.
-    for (const { id } of await documents()) await requests.item(id, world.tenantId).delete()
+    for (const { id } of await documents()) await requests.item(id, fixture.tenantId).delete()
     for (const document of restored) await requests.items.upsert(document)
-    world.pass(60)
-    await world.submit(three, collectionId)
-    await world.drain()
+    fixture.pass(60)
+    await fixture.submit(three, collectionId)
+    await fixture.drain()
     assert.deepEqual(told(), [one.identityId, two.identityId, three.identityId])
     const ids = hook.events().map(({ id }) => id)
     assert.equal(new Set(ids).size, 3)
@@ -35,22 +35,23 @@ describe('Events after a restore of the database', () => {
 
     async function documents(): Promise<{ id: string }[]> {
       const query = 'SELECT * FROM c'
-      return (await requests.items.query<{ id: string }>(query, { partitionKey: world.tenantId }).fetchAll()).resources
+      return (await requests.items.query<{ id: string }>(query, { partitionKey: fixture.tenantId }).fetchAll())
+        .resources
     }
   })
 })
 
 describe('A receiver that does not answer', () => {
   it('delays no other, and ends the invocation after a second', async () => {
-    const world = await eventWorld()
+    const fixture = await eventFixture()
     const silent = await receiver(() => new Promise(() => undefined))
     const fast = await receiver()
-    for (let count = 0; count < 5; count += 1) await world.subscribe(silent.url, ['collection.*'])
-    await world.subscribe(fast.url, ['collection.*'])
-    await world.joinable(OPEN)
+    for (let count = 0; count < 5; count += 1) await fixture.subscribe(silent.url, ['collection.*'])
+    await fixture.subscribe(fast.url, ['collection.*'])
+    await fixture.joinable(OPEN)
     const startMs = performance.now()
     // One invocation after the other: those before the fast receiver's cannot wait for an answer.
-    await world.drain()
+    await fixture.drain()
     const durationMs = performance.now() - startMs
     assert.equal(fast.delivered.length, 1)
     assert.ok(durationMs < 7_000, `${durationMs} ms`)
@@ -61,19 +62,19 @@ describe('A receiver that does not answer', () => {
 
 describe('Events of many collections that change in one evaluation', () => {
   it('are published together, each change once', async () => {
-    const world = await eventWorld()
+    const fixture = await eventFixture()
     const hook = await receiver()
-    await world.subscribe(hook.url, ['member.*'])
+    await fixture.subscribe(hook.url, ['member.*'])
     const collectionIds: string[] = []
     for (const initial of ['A', 'B', 'C', 'D', 'E']) {
       const startsWith = { id: 'identityDisplayName', field: 'identityDisplayName', operator: 'StartsWith' }
       const conditions = [{ ...startsWith, value: initial }]
-      collectionIds.push(await world.criteria('Identity', { groupOperator: 'AND', conditions }))
+      collectionIds.push(await fixture.criteria('Identity', { groupOperator: 'AND', conditions }))
     }
     const evaluated = async (...names: string[]) => {
-      for (const displayName of names) await world.put('identity', { displayName })
-      await world.evaluator.evaluate(world.tenantId)
-      await world.drain()
+      for (const displayName of names) await fixture.put('identity', { displayName })
+      await fixture.evaluator.evaluate(fixture.tenantId)
+      await fixture.drain()
       const told = hook.delivered.splice(0).map(({ event }) => collectionIds.indexOf(event.data.collectionId))
       return told.sort()
     }
@@ -84,69 +85,69 @@ describe('Events of many collections that change in one evaluation', () => {
 })
 
 /** Publishes what has happened, and loses the messages that would have it delivered. */
-async function publishOnly(world: EventWorld): Promise<void> {
-  for (const { message } of world.sent.splice(0)) {
-    if (message.queue === 'events') await world.service.messages.events.handle(message.message)
+async function publishOnly(fixture: EventFixture): Promise<void> {
+  for (const { message } of fixture.sent.splice(0)) {
+    if (message.queue === 'events') await fixture.service.messages.events.handle(message.message)
   }
-  world.sent.splice(0)
+  fixture.sent.splice(0)
 }
 
 describe('A receiver that is slow', () => {
   it('is left to another worker in time, so that no two deliver to it at once', async () => {
-    const world = await eventWorld()
+    const fixture = await eventFixture()
     const hook = await receiver(() => {
-      world.pass(9)
+      fixture.pass(9)
       return 204
     })
-    const { id: subscriptionId } = await world.subscribe(hook.url, ['collection.*'])
+    const { id: subscriptionId } = await fixture.subscribe(hook.url, ['collection.*'])
     for (const name of ['1', '2', '3', '4', '5']) {
-      await world.joinable(OPEN, { name })
-      await publishOnly(world)
+      await fixture.joinable(OPEN, { name })
+      await publishOnly(fixture)
     }
-    await world.service.messages['event-deliveries'].handle({ tenantId: world.tenantId, subscriptionId })
+    await fixture.service.messages['event-deliveries'].handle({ tenantId: fixture.tenantId, subscriptionId })
     assert.equal(hook.delivered.length, 2)
-    await world.drain()
+    await fixture.drain()
     assert.equal(hook.delivered.length, 5)
   })
 })
 
 describe('Events that are stored while a worker delivers others', () => {
   it('are delivered, although their message finds the subscription held', async () => {
-    const world = await eventWorld()
+    const fixture = await eventFixture()
     const hook = await receiver()
-    const { id: subscriptionId } = await world.subscribe(hook.url, ['collection.*'])
-    await world.joinable(OPEN, { name: 'One' })
-    await publishOnly(world)
-    const { events } = world.service
+    const { id: subscriptionId } = await fixture.subscribe(hook.url, ['collection.*'])
+    await fixture.joinable(OPEN, { name: 'One' })
+    await publishOnly(fixture)
+    const { events } = fixture.service
     let isReleased = false
     const lanes: typeof events.lanes = {
       ...events.lanes,
       async save(tenantId, lane, version) {
         if (lane.owner === null && !isReleased) {
           isReleased = true
-          await world.joinable(OPEN, { name: 'Two' })
-          await world.drain()
-          assert.deepEqual(world.sent, [])
+          await fixture.joinable(OPEN, { name: 'Two' })
+          await fixture.drain()
+          assert.deepEqual(fixture.sent, [])
         }
         return events.lanes.save(tenantId, lane, version)
       },
     }
-    await deliverEvents({ tenantId: world.tenantId, subscriptionId }, { ...events, lanes })
+    await deliverEvents({ tenantId: fixture.tenantId, subscriptionId }, { ...events, lanes })
     assert.equal(hook.delivered.length, 1)
-    await world.drain()
+    await fixture.drain()
     assert.equal(hook.delivered.length, 2)
   })
 
   it('leave no messages behind that wait for a receiver that does not answer', async () => {
-    const world = await eventWorld()
+    const fixture = await eventFixture()
     const silent = await receiver(() => new Promise(() => undefined))
-    await world.subscribe(silent.url, ['collection.*'])
+    await fixture.subscribe(silent.url, ['collection.*'])
     for (const name of ['One', 'Two', 'Three']) {
-      await world.joinable(OPEN, { name })
-      await world.drain()
+      await fixture.joinable(OPEN, { name })
+      await fixture.drain()
     }
     assert.deepEqual(
-      world.sent.map(({ message }) => message.queue),
+      fixture.sent.map(({ message }) => message.queue),
       ['event-deliveries'],
     )
     silent.close()
@@ -155,18 +156,18 @@ describe('Events that are stored while a worker delivers others', () => {
 
 describe('Events that wait for a receiver that fails', () => {
   it('are dropped beyond the limit, the oldest first, with an event that says so', async () => {
-    const world = await eventWorld()
+    const fixture = await eventFixture()
     let status = 500
     const hook = await receiver(() => status)
-    const { id } = await world.subscribe(hook.url, ['collection.*'])
+    const { id } = await fixture.subscribe(hook.url, ['collection.*'])
     for (const name of ['1', '2', '3', '4', '5']) {
-      await world.joinable(OPEN, { name })
-      await world.drain()
-      world.pass(1)
+      await fixture.joinable(OPEN, { name })
+      await fixture.drain()
+      fixture.pass(1)
     }
-    await sweepEvents(world.tenantId, { ...world.service.events, backlogLimitCount: 2 })
+    await sweepEvents(fixture.tenantId, { ...fixture.service.events, backlogLimitCount: 2 })
     const path = `${SUBSCRIPTIONS}/${id}/deliveries`
-    const { data } = await world.call<{ state: string; type: string }[]>(world.admin, 'GET', path)
+    const { data } = await fixture.call<{ state: string; type: string }[]>(fixture.admin, 'GET', path)
     assert.deepEqual(
       data.map(({ type, state }) => `${type} ${state}`),
       [
@@ -180,9 +181,9 @@ describe('Events that wait for a receiver that fails', () => {
     )
     status = 204
     hook.delivered.splice(0)
-    await world.passWithMessages(600)
-    await sweepEvents(world.tenantId, world.service.events)
-    await world.drain()
+    await fixture.passWithMessages(600)
+    await sweepEvents(fixture.tenantId, fixture.service.events)
+    await fixture.drain()
     const told = hook.events().find(({ type }) => type === 'subscription.dropped')
     const [from, to] = ['2030-06-01T08:00:00.000+00:00', '2030-06-01T08:00:02.000+00:00']
     assert.deepEqual(told?.data, { subscriptionId: id, count: 3, from, to })
@@ -190,25 +191,25 @@ describe('Events that wait for a receiver that fails', () => {
   })
 
   it('are never dropped without being told of, also when the process ends in between', async () => {
-    const world = await eventWorld()
+    const fixture = await eventFixture()
     let status = 500
     const hook = await receiver(() => status)
-    await world.subscribe(hook.url, ['collection.*'])
+    await fixture.subscribe(hook.url, ['collection.*'])
     for (const name of ['1', '2', '3']) {
-      await world.joinable(OPEN, { name })
-      await world.drain()
-      world.pass(1)
+      await fixture.joinable(OPEN, { name })
+      await fixture.drain()
+      fixture.pass(1)
     }
-    const events = { ...world.service.events, backlogLimitCount: 2 }
+    const events = { ...fixture.service.events, backlogLimitCount: 2 }
     const replace = () => Promise.reject(new Error('The process ends'))
     const ending = { ...events, deliveries: { ...events.deliveries, replace } }
-    await assert.rejects(sweepEvents(world.tenantId, ending), /The process ends/)
-    await sweepEvents(world.tenantId, events)
+    await assert.rejects(sweepEvents(fixture.tenantId, ending), /The process ends/)
+    await sweepEvents(fixture.tenantId, events)
     status = 204
     hook.delivered.splice(0)
-    await world.passWithMessages(600)
-    await sweepEvents(world.tenantId, world.service.events)
-    await world.drain()
+    await fixture.passWithMessages(600)
+    await sweepEvents(fixture.tenantId, fixture.service.events)
+    await fixture.drain()
     // What tells of the first one waits as well: the second is beyond the limit too, and both are told together.
     assert.deepEqual(
       hook

@@ -15,7 +15,7 @@ const ill: PartCheck = async () => {
 const silent: PartCheck = () => new Promise(() => undefined)
 
 /** A probe over checks that can be changed, with a clock that stands, and what it has logged. */
-function world(checks: Partial<Record<Part, PartCheck>> = {}) {
+function fixture(checks: Partial<Record<Part, PartCheck>> = {}) {
   const now = { ms: 0 }
   const events: string[] = []
   const asked: Part[] = []
@@ -48,7 +48,7 @@ const request = (method: string) => ({
 
 describe('readiness', () => {
   it('names every part when all are available', async () => {
-    const { status, headers, body } = await world().respond(request('GET'))
+    const { status, headers, body } = await fixture().respond(request('GET'))
     assert.equal(status, 200)
     assert.deepEqual(JSON.parse(String(body ?? '')), {
       data: { database: 'ready', queue: 'ready', directoryKeys: 'ready' },
@@ -61,7 +61,7 @@ describe('readiness', () => {
   })
 
   it('names the unavailable parts in an envelope, without the cause', async () => {
-    const { status, body } = await world({ database: ill, directoryKeys: silent }).respond(request('GET'))
+    const { status, body } = await fixture({ database: ill, directoryKeys: silent }).respond(request('GET'))
     assert.equal(status, 503)
     const { data, isSuccess, errors, error } = JSON.parse(String(body ?? ''))
     assert.deepEqual([data, isSuccess], [null, false])
@@ -83,7 +83,7 @@ describe('readiness', () => {
       return silent(signal)
     }
     const beforeMs = performance.now()
-    assert.deepEqual(await world({ queue: endless }).probe(), ['queue'])
+    assert.deepEqual(await fixture({ queue: endless }).probe(), ['queue'])
     assert.ok(performance.now() - beforeMs < 1_000)
     assert.equal(signals[0]?.aborted, true)
   })
@@ -96,11 +96,11 @@ describe('readiness', () => {
       if (waitingCount === 3) resolve()
       return allWait
     }
-    assert.deepEqual(await world({ database: waiting, queue: waiting, directoryKeys: waiting }).probe(), [])
+    assert.deepEqual(await fixture({ database: waiting, queue: waiting, directoryKeys: waiting }).probe(), [])
   })
 
   it('shares one check among concurrent calls, and repeats it after five seconds', async () => {
-    const { probe, now, asked } = world()
+    const { probe, now, asked } = fixture()
     await Promise.all(Array.from({ length: 100 }, () => probe()))
     now.ms = 4_999
     await probe()
@@ -111,7 +111,7 @@ describe('readiness', () => {
   })
 
   it('logs when a part fails and when it recovers, not each check', async () => {
-    const { probe, all, now, events } = world({ queue: ill })
+    const { probe, all, now, events } = fixture({ queue: ill })
     for (const ms of [0, 10_000, 20_000]) {
       now.ms = ms
       assert.deepEqual(await probe(), ['queue'])
@@ -124,7 +124,7 @@ describe('readiness', () => {
 })
 
 describe('both probes', () => {
-  const responders = { live: livenessResponder(() => 'new-id'), ready: world().respond }
+  const responders = { live: livenessResponder(() => 'new-id'), ready: fixture().respond }
 
   for (const [name, respond] of Object.entries(responders)) {
     it(`support GET and HEAD only, HEAD without content: ${name}`, async () => {

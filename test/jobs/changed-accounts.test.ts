@@ -4,18 +4,18 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
-import { type AccountWorld, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import { type AccountFixture, gone, identity, openAccountFixture, position } from '../support/jobs/account-fixture.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
 
 const HOURS_MS = 60 * 60 * 1000
 
-let world: AccountWorld
+let fixture: AccountFixture
 before(async () => {
-  world = await openAccountWorld()
+  fixture = await openAccountFixture()
 })
 // What the tests before have moved is then of the past.
-beforeEach(() => world.clock.sleep(3 * HOURS_MS))
-after(() => world.close())
+beforeEach(() => fixture.clock.sleep(3 * HOURS_MS))
+after(() => fixture.close())
 
 let accountCount = 0
 
@@ -27,7 +27,7 @@ function newAccounts(count: number): string[] {
 
 /** A source whose people all have a display name of their own, by which a collection finds them. */
 async function newPlace() {
-  const source = await world.newSource()
+  const source = await fixture.newSource()
   const name = `Place ${source.id}`
   const person = (externalId: string, account: string | undefined, more: ObjectData = {}): ObjectWrite =>
     identity(`${externalId} ${name}`, {
@@ -40,17 +40,17 @@ async function newPlace() {
     source,
     name,
     person,
-    write: (...writes: ObjectWrite[]) => world.write(source, ...writes),
+    write: (...writes: ObjectWrite[]) => fixture.write(source, ...writes),
     post: (externalId: string, holder: string, title = name) =>
       position(`${externalId} ${name}`, `${holder} ${name}`, { title }),
     gone: (objectType: ObjectWrite['objectType'], externalId: string) => gone(objectType, `${externalId} ${name}`),
   }
 }
 
-const membersOf = async (groupId: string) => [...(await world.membersOf(groupId))].sort()
+const membersOf = async (groupId: string) => [...(await fixture.membersOf(groupId))].sort()
 
 async function storedMoves(sinceMs = 0) {
-  return world.coldProcess().collections.accountChanges.since(TENANT, sinceMs)
+  return fixture.coldProcess().collections.accountChanges.since(TENANT, sinceMs)
 }
 
 describe('A group whose members change accounts, in a process that has just started', () => {
@@ -63,14 +63,14 @@ describe('A group whose members change accounts, in a process that has just star
       const place = await newPlace()
       const [first, second, third, ofBo] = newAccounts(4)
       await place.write(place.person('Ann', hadOne ? first : undefined), place.person('Bo', ofBo))
-      const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+      const groupId = await fixture.linkedGroup(await fixture.criteria('Identity', 'identityDisplayName', place.name))
       await place.write(place.person('Ann', getsOne ? second : undefined))
-      await world.followed()
+      await fixture.followed()
       if (!getsOne) {
         // No account is removed while a member has none.
         assert.deepEqual(await membersOf(groupId), [first, ofBo])
         await place.write(place.person('Ann', third))
-        await world.followed()
+        await fixture.followed()
       }
       assert.deepEqual(await membersOf(groupId), [getsOne ? second : third, ofBo])
     })
@@ -81,9 +81,9 @@ describe('A group whose members change accounts, in a process that has just star
     const [ann, bo] = newAccounts(2)
     await place.write(place.person('Ann', ann), place.person('Bo', bo))
     await place.write(place.post('first', 'Ann'), place.post('second', 'Ann'), place.post('third', 'Bo'))
-    const groupId = await world.linkedGroup(await world.criteria('Relationship', 'relationshipTitle', place.name))
+    const groupId = await fixture.linkedGroup(await fixture.criteria('Relationship', 'relationshipTitle', place.name))
     await place.write(place.gone('relationship', 'first'), place.gone('relationship', 'third'))
-    await world.followed()
+    await fixture.followed()
     assert.deepEqual(await membersOf(groupId), [ann])
   })
 
@@ -91,13 +91,13 @@ describe('A group whose members change accounts, in a process that has just star
     const place = await newPlace()
     const [first, second, third] = newAccounts(3)
     await place.write(place.person('Ann', first), place.person('Bo', second), place.post('post', 'Ann'))
-    const groupId = await world.linkedGroup(await world.criteria('Relationship', 'relationshipTitle', place.name))
+    const groupId = await fixture.linkedGroup(await fixture.criteria('Relationship', 'relationshipTitle', place.name))
     assert.deepEqual(await membersOf(groupId), [first])
     await place.write(place.person('Ann', third))
-    await world.followed()
+    await fixture.followed()
     assert.deepEqual(await membersOf(groupId), [third])
     await place.write(place.post('post', 'Bo'))
-    await world.followed()
+    await fixture.followed()
     assert.deepEqual(await membersOf(groupId), [second])
   })
 
@@ -106,31 +106,31 @@ describe('A group whose members change accounts, in a process that has just star
     const [first, second, third] = newAccounts(3)
     await place.write(place.person('Ann', first), place.person('Bo', third))
     const ids = await Promise.all(
-      ['Ann', 'Bo'].map((each) => world.coreIdOf(place.source, 'identity', `${each} ${place.name}`)),
+      ['Ann', 'Bo'].map((each) => fixture.coreIdOf(place.source, 'identity', `${each} ${place.name}`)),
     )
-    const groupId = await world.linkedGroup(await world.joinable(ids))
+    const groupId = await fixture.linkedGroup(await fixture.joinable(ids))
     assert.deepEqual(await membersOf(groupId), [first, third])
     await place.write(place.person('Ann', second))
-    await world.followed()
+    await fixture.followed()
     assert.deepEqual(await membersOf(groupId), [second, third])
   })
 
   it('follows identities that are merged with others and split again', async () => {
     const place = await newPlace()
     const [first, second] = newAccounts(2)
-    const accounts: Connector = await world.newSource()
+    const accounts: Connector = await fixture.newSource()
     await place.write(place.person('Ann', undefined))
-    const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+    const groupId = await fixture.linkedGroup(await fixture.criteria('Identity', 'identityDisplayName', place.name))
     const account = (nin: string) => place.person('of Ann', first, { nin: `${nin} ${place.name}`, displayName: nin })
-    await world.write(accounts, account('Ann'))
-    await world.followed()
+    await fixture.write(accounts, account('Ann'))
+    await fixture.followed()
     assert.deepEqual(await membersOf(groupId), [first])
-    await world.write(accounts, account('somebody else'))
+    await fixture.write(accounts, account('somebody else'))
     await place.write(place.person('Bo', second))
-    await world.followed()
+    await fixture.followed()
     assert.deepEqual(await membersOf(groupId), [first, second])
     await place.write(place.gone('identity', 'Ann'))
-    await world.followed()
+    await fixture.followed()
     assert.deepEqual(await membersOf(groupId), [second])
   })
 
@@ -138,10 +138,10 @@ describe('A group whose members change accounts, in a process that has just star
     const place = await newPlace()
     const [first, second] = newAccounts(2)
     await place.write(place.person('Ann', first))
-    const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+    const groupId = await fixture.linkedGroup(await fixture.criteria('Identity', 'identityDisplayName', place.name))
     await place.write(place.gone('identity', 'Ann'))
     await place.write(place.person('Ann', second))
-    await world.followed()
+    await fixture.followed()
     assert.deepEqual(await membersOf(groupId), [second])
   })
 
@@ -149,9 +149,9 @@ describe('A group whose members change accounts, in a process that has just star
     const place = await newPlace()
     const [first, second, third] = newAccounts(3)
     await place.write(place.person('Ann', first), place.person('Bo', third))
-    const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
+    const groupId = await fixture.linkedGroup(await fixture.criteria('Identity', 'identityDisplayName', place.name))
     await place.write(place.person('Ann', second, { displayName: 'Elsewhere' }))
-    await world.followed()
+    await fixture.followed()
     assert.deepEqual(await membersOf(groupId), [third])
   })
 
@@ -159,13 +159,13 @@ describe('A group whose members change accounts, in a process that has just star
     const place = await newPlace()
     const [first, second, third] = newAccounts(3)
     await place.write(place.person('Ann', first), place.person('Bo', third))
-    const groupId = await world.linkedGroup(await world.criteria('Identity', 'identityDisplayName', place.name))
-    const evaluating = world.coldProcess()
+    const groupId = await fixture.linkedGroup(await fixture.criteria('Identity', 'identityDisplayName', place.name))
+    const evaluating = fixture.coldProcess()
     await evaluating.evaluate()
     await place.write(place.person('Ann', undefined, { displayName: 'Elsewhere' }))
     await evaluating.evaluate()
     await place.write(place.person('Ann', second))
-    await world.followed(evaluating)
+    await fixture.followed(evaluating)
     assert.deepEqual(await membersOf(groupId), [second, third])
   })
 
@@ -173,21 +173,21 @@ describe('A group whose members change accounts, in a process that has just star
     const place = await newPlace()
     const [first, second] = newAccounts(2)
     await place.write(place.person('Ann', first))
-    const collectionId = await world.criteria('Identity', 'identityDisplayName', place.name)
-    await world.linkedGroup(collectionId)
-    await world.clock.sleep(HOURS_MS)
+    const collectionId = await fixture.criteria('Identity', 'identityDisplayName', place.name)
+    await fixture.linkedGroup(collectionId)
+    await fixture.clock.sleep(HOURS_MS)
     await place.write(place.person('Ann', second))
-    const [one, other] = [world.coldProcess(), world.coldProcess()]
+    const [one, other] = [fixture.coldProcess(), fixture.coldProcess()]
     await Promise.all([one.evaluate(), other.evaluate()])
-    await world.drain(one.sync)
-    await world.clock.sleep(HOURS_MS / 2)
+    await fixture.drain(one.sync)
+    await fixture.clock.sleep(HOURS_MS / 2)
     // Still dated close to the change, so compared once more for certainty; then never again.
-    await world.followed()
-    const jobCount = (await world.jobsOf(collectionId)).length
-    await world.clock.sleep(HOURS_MS / 2)
-    await world.followed()
-    await world.followed()
-    assert.equal((await world.jobsOf(collectionId)).length, jobCount)
+    await fixture.followed()
+    const jobCount = (await fixture.jobsOf(collectionId)).length
+    await fixture.clock.sleep(HOURS_MS / 2)
+    await fixture.followed()
+    await fixture.followed()
+    assert.equal((await fixture.jobsOf(collectionId)).length, jobCount)
     assert.ok(jobCount <= 3, `${jobCount} jobs`)
   })
 })
@@ -197,37 +197,37 @@ describe('A member who joined while no message could be enqueued', () => {
     const place = await newPlace()
     const [first, second] = newAccounts(2)
     await place.write(place.person('Ann', first), place.person('Bo', second))
-    const coreIdOf = (name: string) => world.coreIdOf(place.source, 'identity', `${name} ${place.name}`)
-    const collectionId = await world.joinable([await coreIdOf('Ann')])
-    const groupId = await world.linkedGroup(collectionId)
-    const { requests } = world.coldProcess()
+    const coreIdOf = (name: string) => fixture.coreIdOf(place.source, 'identity', `${name} ${place.name}`)
+    const collectionId = await fixture.joinable([await coreIdOf('Ann')])
+    const groupId = await fixture.linkedGroup(collectionId)
+    const { requests } = fixture.coldProcess()
     const enqueue = () => Promise.reject(new Error('The queue is away'))
-    await world.join(collectionId, [await coreIdOf('Bo')], { ...requests, messageQueue: { enqueue: enqueue } })
-    await world.drain()
+    await fixture.join(collectionId, [await coreIdOf('Bo')], { ...requests, messageQueue: { enqueue: enqueue } })
+    await fixture.drain()
     assert.deepEqual(await membersOf(groupId), [first])
-    await world.followed()
+    await fixture.followed()
     assert.deepEqual(await membersOf(groupId), [first, second])
-    assert.equal((await world.jobsOf(collectionId)).length, 1)
+    assert.equal((await fixture.jobsOf(collectionId)).length, 1)
   })
 })
 
 describe('The time at which an account changed', () => {
   it('is not stored for objects that are created with their account, in any order', async () => {
     const place = await newPlace()
-    const sinceMs = world.clock.nowMs()
+    const sinceMs = fixture.clock.nowMs()
     const many = newAccounts(500).map((account, index) => place.person(`Person ${index}`, account))
     await place.write(...many)
     await place.write(...many.map((_, index) => place.post(`Post ${index}`, `Person ${index}`)))
     const collections = [
-      await world.criteria('Identity', 'identityDisplayName', place.name),
-      await world.criteria('Relationship', 'relationshipTitle', place.name),
+      await fixture.criteria('Identity', 'identityDisplayName', place.name),
+      await fixture.criteria('Relationship', 'relationshipTitle', place.name),
     ]
-    for (const id of collections) await world.linkedGroup(id)
+    for (const id of collections) await fixture.linkedGroup(id)
     assert.deepEqual(await storedMoves(sinceMs), [])
-    await world.followed()
+    await fixture.followed()
     for (const id of collections) {
       assert.deepEqual(
-        (await world.jobsOf(id)).map(({ type }) => type),
+        (await fixture.jobsOf(id)).map(({ type }) => type),
         ['LinkCreated'],
       )
     }
@@ -236,18 +236,18 @@ describe('The time at which an account changed', () => {
   it('is kept by changes of other attributes, and is not part of the core object', async () => {
     const place = await newPlace()
     const [first, second] = newAccounts(2)
-    const sinceMs = world.clock.nowMs()
+    const sinceMs = fixture.clock.nowMs()
     await place.write(place.person('Ann', first))
     await place.write(place.person('Ann', second))
     const [moved, ...others] = await storedMoves(sinceMs)
-    const id = await world.coreIdOf(place.source, 'identity', `Ann ${place.name}`)
+    const id = await fixture.coreIdOf(place.source, 'identity', `Ann ${place.name}`)
     assert.deepEqual([moved?.id, moved?.objectType, others.length], [id, 'identity', 0])
     await place.write(place.person('Ann', second, { displayName: 'Another' }))
     await place.write(place.gone('identity', 'Ann'))
     assert.deepEqual(await storedMoves(sinceMs), [moved])
     await place.write(place.person('Ann', second))
     assert.deepEqual(await storedMoves(sinceMs), [moved])
-    const [shown] = await world.coreObjects.ofIds(TENANT, 'identity', [id])
+    const [shown] = await fixture.coreObjects.ofIds(TENANT, 'identity', [id])
     assert.deepEqual(Object.keys(shown ?? {}).sort(), [
       'attributes',
       'deleted',
@@ -263,8 +263,8 @@ describe('The time at which an account changed', () => {
     const [first, second, third, fourth] = newAccounts(4)
     await place.write(place.person('Ann', first), place.person('Bo', third))
     await place.write(place.person('Ann', second), place.person('Bo', fourth))
-    const id = await world.coreIdOf(place.source, 'identity', `Ann ${place.name}`)
-    const { accountChanges } = world.coldProcess().collections
+    const id = await fixture.coreIdOf(place.source, 'identity', `Ann ${place.name}`)
+    const { accountChanges } = fixture.coldProcess().collections
     for (const count of [0, 3000]) {
       const ids = [...Array.from({ length: count }, () => randomUUID()), id]
       assert.deepEqual(
@@ -272,6 +272,6 @@ describe('The time at which an account changed', () => {
         [id],
       )
     }
-    assert.deepEqual(await accountChanges.amongSince(TENANT, [id], world.clock.nowMs()), [])
+    assert.deepEqual(await accountChanges.amongSince(TENANT, [id], fixture.clock.nowMs()), [])
   })
 })

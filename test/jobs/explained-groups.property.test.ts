@@ -5,7 +5,14 @@ import fc from 'fast-check'
 import { updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { explainMembership } from '../../shared/domain/insight/explain-membership.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
-import { type AccountWorld, CALLER, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import {
+  type AccountFixture,
+  CALLER,
+  gone,
+  identity,
+  openAccountFixture,
+  position,
+} from '../support/jobs/account-fixture.ts'
 import { TENANT, user } from '../support/jobs/link-directory.ts'
 
 const PEOPLE = ['ada', 'bob', 'eve'] as const
@@ -36,17 +43,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const IN_GROUP = new Set(['Written', 'InGroupRemovalPaused', 'InGroupRemovalPending', 'InGroupByOthers'])
 const OUT_OF_GROUP = new Set(['NotInGroup', 'NoAccount'])
 
-let world: AccountWorld
+let fixture: AccountFixture
 before(async () => {
-  world = await openAccountWorld({ isDirect: true })
+  fixture = await openAccountFixture({ isDirect: true })
 })
-after(() => world.close())
+after(() => fixture.close())
 
 let nextUser = 0
 
 /** Three people of one source, and a collection of those with one e-mail address, linked to a group. */
 async function openHistory(objectType: 'Identity' | 'Relationship') {
-  const source = await world.newSource()
+  const source = await fixture.newSource()
   const email = `${randomUUID()}@example.org`
   nextUser += PEOPLE.length
   const accounts = new Map(PEOPLE.map((name, index) => [name, user(nextUser - index)]))
@@ -56,22 +63,22 @@ async function openHistory(objectType: 'Identity' | 'Relationship') {
       ...(isMember && { email }),
       ...(account && { directoryObjectId: account }),
     })
-    await world.write(source, person, position(`job of ${name}`, name))
+    await fixture.write(source, person, position(`job of ${name}`, name))
   }
   for (const name of PEOPLE) await write(name, name !== 'eve')
-  const collectionId = await world.criteria(objectType, 'identityEmail', email)
-  const groupId = await world.linkedGroup(collectionId)
-  const process = world.coldProcess()
+  const collectionId = await fixture.criteria(objectType, 'identityEmail', email)
+  const groupId = await fixture.linkedGroup(collectionId)
+  const process = fixture.coldProcess()
   const [found] = await process.sync.links.ofCollection(TENANT, collectionId)
   const linkId = found?.value.id ?? ''
   const target = { tenantId: TENANT, linkId, ifMatch: undefined }
-  const idOf = (name: Name) => world.coreIdOf(source, 'identity', name)
+  const idOf = (name: Name) => fixture.coreIdOf(source, 'identity', name)
   const byHand = async (name: Name, method: 'POST' | 'DELETE') => {
     const id = accounts.get(name)
     const path = `/groups/${groupId}/members/${method === 'POST' ? '' : `${id}/`}$ref`
     const body =
       method === 'POST' ? { '@odata.id': `https://graph.microsoft.com/v1.0/directoryObjects/${id}` } : undefined
-    await world.asTester({ method, path, ...(body && { body }) })
+    await fixture.asTester({ method, path, ...(body && { body }) })
   }
   const run = async (taken: Step): Promise<unknown> => {
     switch (taken.kind) {
@@ -84,7 +91,7 @@ async function openHistory(objectType: 'Identity' | 'Relationship') {
       case 'unknown-account':
         return write(taken.name, true, randomUUID())
       case 'delete':
-        return world.write(source, gone('relationship', `job of ${taken.name}`), gone('identity', taken.name))
+        return fixture.write(source, gone('relationship', `job of ${taken.name}`), gone('identity', taken.name))
       case 'add-by-hand':
         return byHand(taken.name, 'POST')
       case 'remove-by-hand':
@@ -94,7 +101,7 @@ async function openHistory(objectType: 'Identity' | 'Relationship') {
       case 'evaluate':
         return process.evaluate()
       case 'deliver':
-        return world.drain(process.sync)
+        return fixture.drain(process.sync)
       case 'sweep':
         return sweepTenant(TENANT, process.sync)
       case 'disable':
@@ -106,7 +113,7 @@ async function openHistory(objectType: 'Identity' | 'Relationship') {
   const caller = { ...CALLER, roles: new Set(['collections-criteria.criteria.readwrite.all'] as const) }
   const asker = { caller, identityId: undefined, seesAll: true }
   const standings = async () => {
-    const members = await world.membersOf(groupId)
+    const members = await fixture.membersOf(groupId)
     const told: { name: Name; state: string; isIn: boolean }[] = []
     for (const name of PEOPLE) {
       const query = { collectionId, objectId: await idOf(name), after: undefined, size: 1 }
@@ -134,8 +141,8 @@ describe('what explain says of a person and a group', () => {
           }
         }
         await history.run({ kind: 'enable' })
-        await world.removeLinked(history.collectionId)
-        await world.drain()
+        await fixture.removeLinked(history.collectionId)
+        await fixture.drain()
       })
       await fc.assert(property, { numRuns: 20 })
     })

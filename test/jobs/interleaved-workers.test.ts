@@ -9,12 +9,12 @@ import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencie
 import { TENANT, users } from '../support/jobs/link-directory.ts'
 import {
   type Linked,
-  type LinkWorld,
+  type LinkFixture,
   notifyOfMembershipChange,
-  openWorld,
+  openFixture,
   type SentMessage,
   syncedLink,
-} from '../support/jobs/link-world.ts'
+} from '../support/jobs/link-fixture.ts'
 import { Turns } from '../support/jobs/turns.ts'
 
 const RUNS_COUNT = 18
@@ -67,28 +67,28 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 )
 
 describe('Concurrent incremental syncs, jobs and sweeps', () => {
-  let world: LinkWorld
+  let fixture: LinkFixture
   before(async () => {
-    world = await openWorld({ isDirect: true, quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
+    fixture = await openFixture({ isDirect: true, quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   it('make the group equal to the collection, and never remove an account that stays in it', async () => {
     let [runCount, unsweptCount] = [0, 0]
     const property = fc.asyncProperty(fc.array(happening, { minLength: 15, maxLength: 40 }), async (happenings) => {
       runCount += 1
-      world.sentMessages.length = 0
-      const linked = await syncedLink(world, [...STEADY, ...block(0), ...block(1)])
+      fixture.sentMessages.length = 0
+      const linked = await syncedLink(fixture, [...STEADY, ...block(0), ...block(1)])
       const end = await carriedOut(happenings, linked)
-      const hasFailed = (await world.jobsOf(linked.collectionId)).some(({ status }) => status === 'Failed')
+      const hasFailed = (await fixture.jobsOf(linked.collectionId)).some(({ status }) => status === 'Failed')
       // The sweep handles what a failed job has left, and changes made while the link was disabled.
-      if (hasFailed || end.wasDisabled) await sweepTenant(TENANT, world.deps)
+      if (hasFailed || end.wasDisabled) await sweepTenant(TENANT, fixture.deps)
       else unsweptCount += 1
-      await world.drain()
-      assert.deepEqual(await world.membersOf(linked.groupId), new Set(end.accounts))
-      const link = await world.link(linked.linkId)
+      await fixture.drain()
+      assert.deepEqual(await fixture.membersOf(linked.groupId), new Set(end.accounts))
+      const link = await fixture.link(linked.linkId)
       assert.deepEqual([link.lease, link.removalsDeferred], [null, false])
-      const touched = world.server.requests().flatMap((request) => request.batch ?? [request])
+      const touched = fixture.server.requests().flatMap((request) => request.batch ?? [request])
       const removed = touched
         .filter(({ method }) => method === 'DELETE')
         .map(({ path }) => path.split('/').at(-2) ?? '')
@@ -105,11 +105,11 @@ describe('Concurrent incremental syncs, jobs and sweeps', () => {
     let accounts = [...STEADY, ...block(0), ...block(1)]
     let wasDisabled = false
     const setState = (state: 'Disabled' | 'Enabled') =>
-      updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state }, world.deps)
+      updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state }, fixture.deps)
     const change = async (blocks: readonly number[], withoutAccountCount: number) => {
       accounts = [...STEADY, ...blocks.flatMap(block)]
-      world.collections.change(collectionId, accounts, withoutAccountCount)
-      await notifyOfMembershipChange(world, collectionId)
+      fixture.collections.change(collectionId, accounts, withoutAccountCount)
+      await notifyOfMembershipChange(fixture, collectionId)
       return blocks
     }
     let blocks: readonly number[] = [0, 1]
@@ -117,9 +117,9 @@ describe('Concurrent incremental syncs, jobs and sweeps', () => {
       if (happening.kind === 'change') blocks = await change(happening.blocks, happening.withoutAccountCount)
       if (happening.kind === 'worker') begin(happening, turns)
       if (happening.kind === 'turns') for (const picked of happening.picks) await turns.next(picked)
-      if (happening.kind === 'time') await world.clock.sleep(happening.delayMs)
-      if (happening.kind === 'sync') await requestSync(TENANT, collectionId, world.deps).catch(() => undefined)
-      if (happening.kind === 'sweep') await sweepTenant(TENANT, world.deps)
+      if (happening.kind === 'time') await fixture.clock.sleep(happening.delayMs)
+      if (happening.kind === 'sync') await requestSync(TENANT, collectionId, fixture.deps).catch(() => undefined)
+      if (happening.kind === 'sweep') await sweepTenant(TENANT, fixture.deps)
       if (happening.kind === 'disable') {
         wasDisabled = true
         await setState('Disabled')
@@ -133,17 +133,17 @@ describe('Concurrent incremental syncs, jobs and sweeps', () => {
   }
 
   function begin({ pick: picked, diesAt, isDoubled }: Extract<Happening, { kind: 'worker' }>, turns: Turns): void {
-    const due = world.sentMessages.filter(({ dueMs }) => dueMs <= world.clock.nowMs())
+    const due = fixture.sentMessages.filter(({ dueMs }) => dueMs <= fixture.clock.nowMs())
     const enqueue = due[picked % Math.max(due.length, 1)]
     if (enqueue === undefined) return
-    if (!isDoubled) world.sentMessages.splice(world.sentMessages.indexOf(enqueue), 1)
-    const deps = turns.worker(world.deps, diesAt, () => redeliver(enqueue))
+    if (!isDoubled) fixture.sentMessages.splice(fixture.sentMessages.indexOf(enqueue), 1)
+    const deps = turns.worker(fixture.deps, diesAt, () => redeliver(enqueue))
     void worked(enqueue, deps)
   }
 
   /** As the queue does when the lock of a message expires. */
   const redeliver = (enqueue: SentMessage): void =>
-    void world.sentMessages.push({ ...enqueue, dueMs: world.clock.nowMs() + 60_000 })
+    void fixture.sentMessages.push({ ...enqueue, dueMs: fixture.clock.nowMs() + 60_000 })
 
   async function worked(enqueue: SentMessage, deps: SyncDependencies): Promise<void> {
     const { queue, message } = enqueue.message

@@ -6,7 +6,7 @@ import { listJobChanges } from '../../shared/domain/group-links/list-job-changes
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { codes, type LinkApi, openLinkApi, UNKNOWN_ID } from '../support/api/link-api.ts'
-import { type AccountWorld, identity, openAccountWorld } from '../support/jobs/account-world.ts'
+import { type AccountFixture, identity, openAccountFixture } from '../support/jobs/account-fixture.ts'
 import { TENANT, user, users } from '../support/jobs/link-directory.ts'
 
 describe('What a sync job has written', () => {
@@ -96,19 +96,19 @@ describe('What a sync job has written', () => {
 })
 
 describe('A sync job of people', () => {
-  let world: AccountWorld
+  let fixture: AccountFixture
   before(async () => {
-    world = await openAccountWorld()
+    fixture = await openAccountFixture()
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   it('names who was added, who requested it, and the change that it writes late', async () => {
-    const source = await world.newSource()
+    const source = await fixture.newSource()
     const email = `${randomUUID()}@example.org`
-    await world.write(source, identity('ada', { email, displayName: 'Ada', directoryObjectId: user(0) }))
-    const collectionId = await world.criteria('Identity', 'identityEmail', email)
-    await world.linkedGroup(collectionId)
-    const { sync } = world.coldProcess()
+    await fixture.write(source, identity('ada', { email, displayName: 'Ada', directoryObjectId: user(0) }))
+    const collectionId = await fixture.criteria('Identity', 'identityEmail', email)
+    await fixture.linkedGroup(collectionId)
+    const { sync } = fixture.coldProcess()
     const [first] = (await sync.jobs.page(TENANT, { collectionId }, undefined, 10)).items
     const { items } = await listJobChanges(TENANT, first?.id ?? '', { after: undefined, size: 10 }, sync)
     assert.deepEqual(
@@ -117,14 +117,14 @@ describe('A sync job of people', () => {
         {
           change: 'Added',
           directoryObjectId: user(0),
-          identityId: await world.coreIdOf(source, 'identity', 'ada'),
+          identityId: await fixture.coreIdOf(source, 'identity', 'ada'),
           displayName: 'Ada',
         },
       ],
     )
     // An account that the directory does not know is left to a job.
-    await world.write(source, identity('eve', { email, displayName: 'Eve', directoryObjectId: randomUUID() }))
-    await world.followed()
+    await fixture.write(source, identity('eve', { email, displayName: 'Eve', directoryObjectId: randomUUID() }))
+    await fixture.followed()
     const [late] = (await sync.jobs.page(TENANT, { collectionId }, undefined, 10)).items
     const { kind, actorId, collectionId: of } = late?.cause ?? {}
     assert.deepEqual([late?.type, kind, actorId, of], ['ScheduledSweep', 'ObjectChanged', 'system', collectionId])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { enqueueDailyWork, minutesSince } from '../../shared/domain/sync/sweep.ts'
 import { TENANT } from '../support/jobs/link-directory.ts'
-import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
+import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
 
 const at = (time: string): number => Date.parse(`2031-01-01T${time}Z`)
 const whole = Array.from({ length: 60 }, (_, minute) => minute)
@@ -23,18 +23,18 @@ describe('The minutes whose tenants are due', () => {
 })
 
 describe('A late timer at midnight', () => {
-  let world: LinkWorld
+  let fixture: LinkFixture
   before(async () => {
-    world = await openWorld()
-    await world.deps.tenants.register(TENANT)
+    fixture = await openFixture()
+    await fixture.deps.tenants.register(TENANT)
   })
-  after(() => world.close())
+  after(() => fixture.close())
   beforeEach(() => {
-    world.sentMessages.length = 0
+    fixture.sentMessages.length = 0
   })
 
-  const run = (last: number, now: number) => enqueueDailyWork(last, { ...world.deps, nowMs: () => now })
-  const enqueued = () => world.sentMessages.map(({ message }) => message.queue)
+  const run = (last: number, now: number) => enqueueDailyWork(last, { ...fixture.deps, nowMs: () => now })
+  const enqueued = () => fixture.sentMessages.map(({ message }) => message.queue)
   const DAY_MS = 86_400_000
 
   it('enqueues the work of the new day once', async () => {

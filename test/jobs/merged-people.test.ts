@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Overrides } from '../../functions/app/service.ts'
-import { type AccountWorld, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import { type AccountFixture, gone, identity, openAccountFixture, position } from '../support/jobs/account-fixture.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
 
 type Write = ReturnType<typeof identity>
 
-let world: AccountWorld
+let fixture: AccountFixture
 before(async () => {
-  world = await openAccountWorld()
+  fixture = await openAccountFixture()
 })
-after(() => world.close())
+after(() => fixture.close())
 
 let accountCount = 0
 const newAccount = (): string => {
@@ -20,7 +20,7 @@ const newAccount = (): string => {
 
 /** The removals that were sent to the directory since the last call of `clearRequests`. */
 const removalsSent = (): number =>
-  world.server
+  fixture.server
     .requests()
     .flatMap((request) => [request, ...(request.batch ?? [])])
     .filter(({ method, path }) => method === 'DELETE' && path.includes('/members/')).length
@@ -28,62 +28,62 @@ const removalsSent = (): number =>
 describe('The groups of a person whose two identities become one', () => {
   for (const isInterrupted of [false, true]) {
     it(`keep the account all the time${isInterrupted ? ', with a sync after every write' : ''}`, async () => {
-      const [hr, directory] = [await world.newSource(), await world.newSource()]
+      const [hr, directory] = [await fixture.newSource(), await fixture.newSource()]
       const account = newAccount()
       const name = `Ada ${account}`
-      await world.write(hr, identity('ada', { displayName: name }))
-      await world.write(directory, identity('ada', { directoryObjectId: account, email: name, nin: account }))
-      const mergedAway = await world.coreIdOf(directory, 'identity', 'ada')
-      await world.write(directory, position('job', 'ada', { title: name }))
+      await fixture.write(hr, identity('ada', { displayName: name }))
+      await fixture.write(directory, identity('ada', { directoryObjectId: account, email: name, nin: account }))
+      const mergedAway = await fixture.coreIdOf(directory, 'identity', 'ada')
+      await fixture.write(directory, position('job', 'ada', { title: name }))
       const collections = [
-        await world.joinable([mergedAway]),
-        await world.criteria('Identity', 'identityEmail', name),
-        await world.criteria('Identity', 'identityId', mergedAway),
-        await world.criteria('Relationship', 'relationshipIdentity', mergedAway),
-        await world.criteria('Relationship', 'identityEmail', name),
+        await fixture.joinable([mergedAway]),
+        await fixture.criteria('Identity', 'identityEmail', name),
+        await fixture.criteria('Identity', 'identityId', mergedAway),
+        await fixture.criteria('Relationship', 'relationshipIdentity', mergedAway),
+        await fixture.criteria('Relationship', 'identityEmail', name),
       ]
-      const groups = await Promise.all(collections.map((id) => world.linkedGroup(id)))
-      for (const group of groups) assert.deepEqual([...(await world.membersOf(group))], [account])
-      world.server.clearRequests()
+      const groups = await Promise.all(collections.map((id) => fixture.linkedGroup(id)))
+      for (const group of groups) assert.deepEqual([...(await fixture.membersOf(group))], [account])
+      fixture.server.clearRequests()
       const merging = identity('ada', { displayName: name, nin: account })
-      if (isInterrupted) await world.writeThrough(stoppingProcess(), hr, merging)
-      else await world.write(hr, merging)
-      await world.followed()
-      const remaining = await world.coreIdOf(hr, 'identity', 'ada')
+      if (isInterrupted) await fixture.writeThrough(stoppingProcess(), hr, merging)
+      else await fixture.write(hr, merging)
+      await fixture.followed()
+      const remaining = await fixture.coreIdOf(hr, 'identity', 'ada')
       assert.notEqual(remaining, mergedAway)
-      assert.equal(await world.coreIdOf(directory, 'identity', 'ada'), remaining)
+      assert.equal(await fixture.coreIdOf(directory, 'identity', 'ada'), remaining)
       assert.equal(removalsSent(), 0)
-      for (const group of groups) assert.deepEqual([...(await world.membersOf(group))], [account])
-      await world.write(hr, gone('identity', 'ada'))
-      await world.write(directory, gone('identity', 'ada'))
-      await world.followed()
-      for (const group of groups) assert.deepEqual([...(await world.membersOf(group))], [])
+      for (const group of groups) assert.deepEqual([...(await fixture.membersOf(group))], [account])
+      await fixture.write(hr, gone('identity', 'ada'))
+      await fixture.write(directory, gone('identity', 'ada'))
+      await fixture.followed()
+      for (const group of groups) assert.deepEqual([...(await fixture.membersOf(group))], [])
     })
   }
 
   /** A process that pauses after each write of core objects, while another one evaluates and syncs. */
   function stoppingProcess() {
-    const { connectors } = world.coldProcess(undefined, {} satisfies Overrides)
+    const { connectors } = fixture.coldProcess(undefined, {} satisfies Overrides)
     const write: typeof connectors.coreObjects.write = async (tenantId, writes, days) => {
       const conflicts = await connectors.coreObjects.write(tenantId, writes, days)
-      if (writes.length > 0) await world.followed()
+      if (writes.length > 0) await fixture.followed()
       return conflicts
     }
     return { connectors: { ...connectors, coreObjects: { ...connectors.coreObjects, write } } }
   }
 
   it('lose an account that the person no longer has', async () => {
-    const [hr, directory] = [await world.newSource(), await world.newSource()]
+    const [hr, directory] = [await fixture.newSource(), await fixture.newSource()]
     const [kept, lost] = [newAccount(), newAccount()]
-    await world.write(hr, identity('bo', { directoryObjectId: kept }))
-    await world.write(directory, identity('bo', { directoryObjectId: lost, nin: lost }))
-    const mergedAway = await world.coreIdOf(directory, 'identity', 'bo')
-    const group = await world.linkedGroup(await world.joinable([mergedAway]))
-    assert.deepEqual([...(await world.membersOf(group))], [lost])
-    await world.write(hr, identity('bo', { directoryObjectId: kept, nin: lost }))
-    await world.followed()
-    assert.deepEqual([...(await world.membersOf(group))], [kept])
-    assert.equal((await world.coldProcess().requests.requests.liveOf(TENANT, mergedAway)).length, 0)
+    await fixture.write(hr, identity('bo', { directoryObjectId: kept }))
+    await fixture.write(directory, identity('bo', { directoryObjectId: lost, nin: lost }))
+    const mergedAway = await fixture.coreIdOf(directory, 'identity', 'bo')
+    const group = await fixture.linkedGroup(await fixture.joinable([mergedAway]))
+    assert.deepEqual([...(await fixture.membersOf(group))], [lost])
+    await fixture.write(hr, identity('bo', { directoryObjectId: kept, nin: lost }))
+    await fixture.followed()
+    assert.deepEqual([...(await fixture.membersOf(group))], [kept])
+    assert.equal((await fixture.coldProcess().requests.requests.liveOf(TENANT, mergedAway)).length, 0)
   })
 })
 
@@ -99,78 +99,80 @@ describe('The groups of a person whose HR system gives a new external id', () =>
   ])
   for (const [order, batches, isOnly] of all) {
     it(`keep the account all the time, ${order}`, async () => {
-      const write = isOnly ? world.writeAsOnly : world.write
-      const hr = await world.newSource()
+      const write = isOnly ? fixture.writeAsOnly : fixture.write
+      const hr = await fixture.newSource()
       const account = newAccount()
       const data = { displayName: `Cy ${account}`, directoryObjectId: account, nin: account }
       const old = identity('cy', data)
-      await world.write(hr, old)
-      const coreId = await world.coreIdOf(hr, 'identity', 'cy')
-      const collections = [await world.joinable([coreId]), await world.criteria('Identity', 'identityId', coreId)]
-      const groups = await Promise.all(collections.map((id) => world.linkedGroup(id)))
-      for (const group of groups) assert.deepEqual([...(await world.membersOf(group))], [account])
-      world.server.clearRequests()
+      await fixture.write(hr, old)
+      const coreId = await fixture.coreIdOf(hr, 'identity', 'cy')
+      const collections = [await fixture.joinable([coreId]), await fixture.criteria('Identity', 'identityId', coreId)]
+      const groups = await Promise.all(collections.map((id) => fixture.linkedGroup(id)))
+      for (const group of groups) assert.deepEqual([...(await fixture.membersOf(group))], [account])
+      fixture.server.clearRequests()
       for (const batch of batches(old, identity('renamed cy', data))) {
         await write(hr, ...batch)
-        await world.followed()
+        await fixture.followed()
       }
-      assert.equal(await world.coreIdOf(hr, 'identity', 'renamed cy'), coreId)
+      assert.equal(await fixture.coreIdOf(hr, 'identity', 'renamed cy'), coreId)
       assert.equal(removalsSent(), 0)
-      for (const group of groups) assert.deepEqual([...(await world.membersOf(group))], [account])
+      for (const group of groups) assert.deepEqual([...(await fixture.membersOf(group))], [account])
     })
   }
 
   it('have the account again when the new id comes a batch after the deletion of the old one', async () => {
-    const hr = await world.newSource()
+    const hr = await fixture.newSource()
     const account = newAccount()
     const data = { displayName: `Di ${account}`, directoryObjectId: account, nin: account }
-    await world.write(hr, identity('di', data))
-    const coreId = await world.coreIdOf(hr, 'identity', 'di')
-    const group = await world.linkedGroup(await world.joinable([coreId]))
-    await world.write(hr, gone('identity', 'di'))
-    await world.followed()
-    assert.deepEqual([...(await world.membersOf(group))], [])
-    await world.write(hr, identity('renamed di', data))
-    await world.followed()
-    assert.equal(await world.coreIdOf(hr, 'identity', 'renamed di'), coreId)
-    assert.deepEqual([...(await world.membersOf(group))], [account])
+    await fixture.write(hr, identity('di', data))
+    const coreId = await fixture.coreIdOf(hr, 'identity', 'di')
+    const group = await fixture.linkedGroup(await fixture.joinable([coreId]))
+    await fixture.write(hr, gone('identity', 'di'))
+    await fixture.followed()
+    assert.deepEqual([...(await fixture.membersOf(group))], [])
+    await fixture.write(hr, identity('renamed di', data))
+    await fixture.followed()
+    assert.equal(await fixture.coreIdOf(hr, 'identity', 'renamed di'), coreId)
+    assert.deepEqual([...(await fixture.membersOf(group))], [account])
   })
 
   for (const hasDirectory of [false, true]) {
     it(`keep both people's memberships when the younger record goes${hasDirectory ? ', with another source' : ''}`, async () => {
-      const [hr, directory] = [await world.newSource(), await world.newSource()]
+      const [hr, directory] = [await fixture.newSource(), await fixture.newSource()]
       const account = newAccount()
       const data = { nin: account, ...(!hasDirectory && { directoryObjectId: account }) }
-      await world.write(hr, identity('fay', data))
-      if (hasDirectory) await world.write(directory, identity('fay', { nin: account, directoryObjectId: account }))
-      const first = await world.coreIdOf(hr, 'identity', 'fay')
-      await world.clock.sleep(1)
-      await world.write(hr, identity('young fay', data))
-      const second = await world.coreIdOf(hr, 'identity', 'young fay')
+      await fixture.write(hr, identity('fay', data))
+      if (hasDirectory) await fixture.write(directory, identity('fay', { nin: account, directoryObjectId: account }))
+      const first = await fixture.coreIdOf(hr, 'identity', 'fay')
+      await fixture.clock.sleep(1)
+      await fixture.write(hr, identity('young fay', data))
+      const second = await fixture.coreIdOf(hr, 'identity', 'young fay')
       assert.notEqual(second, first)
-      const groups = await Promise.all([first, second].map(async (id) => world.linkedGroup(await world.joinable([id]))))
-      world.server.clearRequests()
-      await world.write(hr, gone('identity', 'young fay'))
-      await world.followed()
+      const groups = await Promise.all(
+        [first, second].map(async (id) => fixture.linkedGroup(await fixture.joinable([id]))),
+      )
+      fixture.server.clearRequests()
+      await fixture.write(hr, gone('identity', 'young fay'))
+      await fixture.followed()
       assert.equal(removalsSent(), 0)
-      for (const group of groups) assert.deepEqual([...(await world.membersOf(group))], [account])
-      assert.equal((await world.coldProcess().requests.requests.liveOf(TENANT, second)).length, 0)
-      assert.equal((await world.coldProcess().requests.requests.liveOf(TENANT, first)).length, 2)
+      for (const group of groups) assert.deepEqual([...(await fixture.membersOf(group))], [account])
+      assert.equal((await fixture.coldProcess().requests.requests.liveOf(TENANT, second)).length, 0)
+      assert.equal((await fixture.coldProcess().requests.requests.liveOf(TENANT, first)).length, 2)
     })
   }
 
   it('lose it when two others of the HR system have its key', async () => {
-    const hr = await world.newSource()
+    const hr = await fixture.newSource()
     const account = newAccount()
     const data = { displayName: 'Ed', nin: account }
-    await world.write(hr, identity('ed', { ...data, directoryObjectId: account }))
-    const coreId = await world.coreIdOf(hr, 'identity', 'ed')
-    const group = await world.linkedGroup(await world.joinable([coreId]))
-    await world.write(hr, identity('one ed', data), identity('another ed', data))
-    await world.write(hr, gone('identity', 'ed'))
-    await world.followed()
-    assert.deepEqual([...(await world.membersOf(group))], [])
-    assert.notEqual(await world.coreIdOf(hr, 'identity', 'one ed'), coreId)
-    assert.notEqual(await world.coreIdOf(hr, 'identity', 'another ed'), coreId)
+    await fixture.write(hr, identity('ed', { ...data, directoryObjectId: account }))
+    const coreId = await fixture.coreIdOf(hr, 'identity', 'ed')
+    const group = await fixture.linkedGroup(await fixture.joinable([coreId]))
+    await fixture.write(hr, identity('one ed', data), identity('another ed', data))
+    await fixture.write(hr, gone('identity', 'ed'))
+    await fixture.followed()
+    assert.deepEqual([...(await fixture.membersOf(group))], [])
+    assert.notEqual(await fixture.coreIdOf(hr, 'identity', 'one ed'), coreId)
+    assert.notEqual(await fixture.coreIdOf(hr, 'identity', 'another ed'), coreId)
   })
 })

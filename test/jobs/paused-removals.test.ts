@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { listLinks, readLinkDto, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
-import { type AccountWorld, gone, identity, openAccountWorld } from '../support/jobs/account-world.ts'
+import { type AccountFixture, gone, identity, openAccountFixture } from '../support/jobs/account-fixture.ts'
 import { TENANT, user } from '../support/jobs/link-directory.ts'
 
-let world: AccountWorld
+let fixture: AccountFixture
 before(async () => {
-  world = await openAccountWorld()
+  fixture = await openAccountFixture()
 })
-after(() => world.close())
+after(() => fixture.close())
 
 let nextUser = 0
 const newAccount = () => {
@@ -20,37 +20,37 @@ const newAccount = () => {
 
 /** A criteria collection of people of one name, linked to a group. */
 async function linkedPeople(...people: readonly { externalId: string; account?: string }[]) {
-  const source = await world.newSource()
+  const source = await fixture.newSource()
   const email = `${randomUUID()}@example.org`
   const person = (externalId: string, account?: string) =>
     identity(externalId, { email, displayName: externalId, ...(account && { directoryObjectId: account }) })
-  await world.write(source, ...people.map(({ externalId, account }) => person(externalId, account)))
-  const collectionId = await world.criteria('Identity', 'identityEmail', email)
-  const groupId = await world.linkedGroup(collectionId)
-  const process = world.coldProcess()
+  await fixture.write(source, ...people.map(({ externalId, account }) => person(externalId, account)))
+  const collectionId = await fixture.criteria('Identity', 'identityEmail', email)
+  const groupId = await fixture.linkedGroup(collectionId)
+  const process = fixture.coldProcess()
   const [found] = await process.sync.links.ofCollection(TENANT, collectionId)
   const linkId = found?.value.id ?? ''
   return {
     linkId,
     collectionId,
     groupId,
-    idOf: (externalId: string) => world.coreIdOf(source, 'identity', externalId),
-    shown: async () => readLinkDto(await world.link(linkId), process.sync),
-    async write(...writes: Parameters<typeof world.write>[1][]) {
-      await world.write(source, ...writes)
-      await world.followed()
+    idOf: (externalId: string) => fixture.coreIdOf(source, 'identity', externalId),
+    shown: async () => readLinkDto(await fixture.link(linkId), process.sync),
+    async write(...writes: Parameters<typeof fixture.write>[1][]) {
+      await fixture.write(source, ...writes)
+      await fixture.followed()
     },
     person,
     async accept(...identityIds: string[]) {
       const target = { tenantId: TENANT, linkId, ifMatch: undefined, actorId: user(3) }
       await updateLink(target, { acceptedWithoutAccount: identityIds, requestedBy: user(3) }, process.sync)
-      await world.drain(process.sync)
+      await fixture.drain(process.sync)
     },
     audit: async () => {
       const { auditTrail } = process.sync
       return (await auditTrail.page(TENANT, collectionId, undefined, 10)).items
     },
-    members: () => world.membersOf(groupId),
+    members: () => fixture.membersOf(groupId),
   }
 }
 
@@ -87,7 +87,7 @@ describe('a link with a member without an account', () => {
   it('is found by syncState and needsAttention, and counted by the sweep', async () => {
     const linked = await linkedPeople({ externalId: 'ada', account: newAccount() }, { externalId: 'eve' })
     const fine = await linkedPeople({ externalId: 'ada', account: newAccount() })
-    const { sync } = world.coldProcess()
+    const { sync } = fixture.coldProcess()
     const ids = async (filter: Parameters<typeof listLinks>[1]) =>
       new Set((await listLinks(TENANT, filter, undefined, 100, sync)).items.map(({ id }) => id))
     for (const [filter, hasPaused, hasFine] of [
@@ -110,7 +110,7 @@ describe('a link with a member without an account', () => {
     const paused = (await ids({ syncState: 'RemovalsPaused' })).size
     await sweepTenant(TENANT, { ...sync, metrics })
     assert.equal(pausedCount, paused)
-    await world.drain(sync)
+    await fixture.drain(sync)
   })
 })
 
@@ -193,7 +193,7 @@ describe('a member that a link accepts without an account', () => {
     const people = accounts.map((account, index) => ({ externalId: `p${index}`, account }))
     const linked = await linkedPeople(...people, { externalId: 'eve' })
     await linked.write(...people.map(({ externalId }) => gone('identity', externalId)))
-    const { settings } = world.coldProcess().sync
+    const { settings } = fixture.coldProcess().sync
     const { value, version } = await settings.find(TENANT)
     const guarded = { ...value, removalGuard: { enabled: true, percent: 20, minimum: 1 } }
     await settings.replace(TENANT, guarded, version, undefined)

@@ -5,7 +5,7 @@ import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import type { RequestRecord } from '../../infra/local/directory/request-log.ts'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
-import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
+import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
 
 const RUNS_COUNT = 200
 
@@ -39,31 +39,31 @@ const written = (requests: readonly RequestRecord[]): RequestRecord[] =>
     .filter(({ method, path }) => method !== 'GET' && !path.endsWith('/getByIds'))
 
 describe('A sync job with random directory faults', () => {
-  let world: LinkWorld
+  let fixture: LinkFixture
   before(async () => {
     // The test's clock runs faster than the directory's, which would throttle this many writes.
-    world = await openWorld({ isDirect: true, quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
+    fixture = await openFixture({ isDirect: true, quotas: { writesPer150S: 1e9, unitsPer10S: [1e9, 1e9, 1e9] } })
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   it('removes no account of the collection, changes no other group, and succeeds once the faults have ended', async () => {
     const shifts = fc.integer({ min: 0, max: WANTED_COUNT + FIRST_COUNT })
     await fc.assert(
       fc.asyncProperty(faults, staleReads, shifts, async (list, stale, shift) => {
         const wanted = new Set(users(shift, WANTED_COUNT))
-        const { collectionId, groupId } = await world.linked([...wanted], users(WANTED_COUNT, FIRST_COUNT))
-        world.server.setFaults([...stale, ...list])
-        await world.drain()
-        world.server.setFaults([])
-        const requests = written(world.server.requests())
-        const [first] = await world.jobsOf(collectionId)
+        const { collectionId, groupId } = await fixture.linked([...wanted], users(WANTED_COUNT, FIRST_COUNT))
+        fixture.server.setFaults([...stale, ...list])
+        await fixture.drain()
+        fixture.server.setFaults([])
+        const requests = written(fixture.server.requests())
+        const [first] = await fixture.jobsOf(collectionId)
         if (first?.status !== 'Succeeded' || stale.length > 0) {
-          await requestSync(TENANT, collectionId, world.deps)
-          await world.drain()
-          assert.equal((await world.jobsOf(collectionId))[0]?.status, 'Succeeded')
-          requests.push(...written(world.server.requests()).slice(requests.length))
+          await requestSync(TENANT, collectionId, fixture.deps)
+          await fixture.drain()
+          assert.equal((await fixture.jobsOf(collectionId))[0]?.status, 'Succeeded')
+          requests.push(...written(fixture.server.requests()).slice(requests.length))
         }
-        assert.deepEqual(await world.membersOf(groupId), wanted)
+        assert.deepEqual(await fixture.membersOf(groupId), wanted)
         for (const { method, path, deletesMember } of requests) {
           assert.ok(path.startsWith(`/v1.0/groups/${groupId}`) || path === '/v1.0/$batch', path)
           assert.notEqual(deletesMember, true)

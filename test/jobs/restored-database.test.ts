@@ -7,7 +7,7 @@ import { derivedId } from '../../shared/cosmos/derived-id.ts'
 import { connectorObjectId } from '../../shared/domain/connectors/connector-object.ts'
 import { enqueueSweeps } from '../../shared/domain/sync/sweep.ts'
 import { startDirectAccount } from '../support/contract/local-database.ts'
-import { type AccountWorld, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import { type AccountFixture, gone, identity, openAccountFixture, position } from '../support/jobs/account-fixture.ts'
 import { TENANT, user } from '../support/jobs/link-directory.ts'
 
 type Documents = ReadonlyMap<ContainerId, readonly (Record<string, unknown> & { id: string })[]>
@@ -22,14 +22,14 @@ async function documentsOf(container: Container): Promise<(Record<string, unknow
   return found
 }
 
-async function backup(world: AccountWorld): Promise<Documents> {
-  return new Map(await Promise.all(IDS.map(async (id) => [id, await documentsOf(world.container(id))] as const)))
+async function backup(fixture: AccountFixture): Promise<Documents> {
+  return new Map(await Promise.all(IDS.map(async (id) => [id, await documentsOf(fixture.container(id))] as const)))
 }
 
 /** A new account with these documents, which keep the times of their writes, and what is written from now on. */
-async function restored(world: AccountWorld, documentsOfContainer: (id: ContainerId) => Documents) {
+async function restored(fixture: AccountFixture, documentsOfContainer: (id: ContainerId) => Documents) {
   let atMs: number | undefined = 0
-  const account = await startDirectAccount(() => atMs ?? world.clock.nowMs())
+  const account = await startDirectAccount(() => atMs ?? fixture.clock.nowMs())
   const all = IDS.flatMap((id) => (documentsOfContainer(id).get(id) ?? []).map((document) => ({ id, document })))
   for (const { id, document } of all.toSorted(
     (left, right) => Number(left.document._ts) - Number(right.document._ts),
@@ -42,23 +42,23 @@ async function restored(world: AccountWorld, documentsOfContainer: (id: Containe
 }
 
 /** Delivers all messages to an instance that has just started. */
-async function drain(world: AccountWorld, service: Service): Promise<void> {
-  for (let count = 0; world.sentMessages.length > 0; count += 1) {
+async function drain(fixture: AccountFixture, service: Service): Promise<void> {
+  for (let count = 0; fixture.sentMessages.length > 0; count += 1) {
     assert.ok(count < 300, 'The messages never end')
-    const [next] = world.sentMessages.sort((left, right) => left.dueMs - right.dueMs).splice(0, 1)
+    const [next] = fixture.sentMessages.sort((left, right) => left.dueMs - right.dueMs).splice(0, 1)
     if (next === undefined) return
-    const waitMs = next.dueMs - world.clock.nowMs()
-    if (waitMs > 0) await world.clock.sleep(waitMs)
+    const waitMs = next.dueMs - fixture.clock.nowMs()
+    if (waitMs > 0) await fixture.clock.sleep(waitMs)
     await service.messages[next.message.queue].handle(next.message.message)
   }
 }
 
 /** Until sweeps find that nothing has changed. */
-async function settle(world: AccountWorld, service: Service): Promise<void> {
+async function settle(fixture: AccountFixture, service: Service): Promise<void> {
   for (let hour = 0; hour < 8; hour += 1) {
-    await world.clock.sleep(HOUR_MS)
+    await fixture.clock.sleep(HOUR_MS)
     await enqueueSweeps(undefined, service.links)
-    await drain(world, service)
+    await drain(fixture, service)
     const links = await service.links.links.ofTenant(TENANT)
     if (links.every(({ value }) => value.isSweptUnchanged)) return
   }
@@ -69,29 +69,29 @@ async function settle(world: AccountWorld, service: Service): Promise<void> {
  * A tenant whose groups follow a place and a choir, in two states: its people change in between, each collection once.
  */
 async function tenantInTwoStates(t: TestContext) {
-  const world = await openAccountWorld({ databaseSharesClock: true, sharesClock: true })
-  t.after(() => world.close())
-  const source = await world.newSource()
+  const fixture = await openAccountFixture({ databaseSharesClock: true, sharesClock: true })
+  t.after(() => fixture.close())
+  const source = await fixture.newSource()
   const person = (index: number, isThere: boolean) =>
     identity(`${index}`, { displayName: isThere ? 'There' : 'Elsewhere', directoryObjectId: user(index) })
-  await world.write(source, ...[0, 1, 2, 3].map((index) => person(index, index < 2)), position('Nurse', '0'))
-  const idOf = async (index: number, { connectors } = world.newService()) => {
+  await fixture.write(source, ...[0, 1, 2, 3].map((index) => person(index, index < 2)), position('Nurse', '0'))
+  const idOf = async (index: number, { connectors } = fixture.newService()) => {
     const names = { connectorId: source.id, objectType: 'identity', externalId: `${index}` } as const
     const [object] = await connectors.objects.ofIds(TENANT, [connectorObjectId(names, derivedId)])
     return object?.value.coreObjectId ?? ''
   }
-  const placeId = await world.criteria('Identity', 'identityDisplayName', 'There')
-  const choirId = await world.joinable([await idOf(0)])
-  const singersId = await world.criteria('Identity', 'memberOfCollection', choirId)
-  const groups = { place: await world.linkedGroup(placeId), choir: await world.linkedGroup(singersId) }
-  const service = world.newService()
+  const placeId = await fixture.criteria('Identity', 'identityDisplayName', 'There')
+  const choirId = await fixture.joinable([await idOf(0)])
+  const singersId = await fixture.criteria('Identity', 'memberOfCollection', choirId)
+  const groups = { place: await fixture.linkedGroup(placeId), choir: await fixture.linkedGroup(singersId) }
+  const service = fixture.newService()
   await service.evaluator.evaluate(TENANT)
-  await drain(world, service)
-  await settle(world, service)
-  const before = await backup(world)
+  await drain(fixture, service)
+  await settle(fixture, service)
+  const before = await backup(fixture)
   /** What HR delivers, with new people. */
   const importHr = (instance: Service, ...more: number[]) =>
-    world.writeThrough(
+    fixture.writeThrough(
       instance,
       source,
       person(2, true),
@@ -100,31 +100,31 @@ async function tenantInTwoStates(t: TestContext) {
       ...more.map((index) => person(index, true)),
     )
   await importHr(service)
-  await world.join(choirId, [await idOf(3)], service.requests)
+  await fixture.join(choirId, [await idOf(3)], service.requests)
   await service.evaluator.evaluate(TENANT)
-  await drain(world, service)
-  await settle(world, service)
+  await drain(fixture, service)
+  await settle(fixture, service)
   const collections = { place: placeId, choir: singersId }
-  return { world, idOf, groups, collections, importHr, before, after: await backup(world) }
+  return { fixture, idOf, groups, collections, importHr, before, after: await backup(fixture) }
 }
 
 describe('After a restore', () => {
   for (const older of IDS) {
     it(`in which container ${older} is one change older, groups and members are right after one sweep`, async (t) => {
-      const { world, idOf, groups, collections, importHr, before, after } = await tenantInTwoStates(t)
-      const { cosmos, container } = await restored(world, (id) => (id === older ? before : after))
+      const { fixture, idOf, groups, collections, importHr, before, after } = await tenantInTwoStates(t)
+      const { cosmos, container } = await restored(fixture, (id) => (id === older ? before : after))
       t.after(() => cosmos.close())
-      const service = world.newService({ container })
-      await world.clock.sleep(2 * HOUR_MS)
-      const startMs = world.clock.nowMs()
+      const service = fixture.newService({ container })
+      await fixture.clock.sleep(2 * HOUR_MS)
+      const startMs = fixture.clock.nowMs()
       // The first import can come before the sweep.
       for (const more of [4, 5]) {
         await importHr(service, more)
-        await drain(world, service)
+        await drain(fixture, service)
         if (more === 4) await enqueueSweeps(undefined, service.links, { afterRestore: true })
-        await drain(world, service)
+        await drain(fixture, service)
       }
-      assert.ok(world.clock.nowMs() - startMs < HOUR_MS)
+      assert.ok(fixture.clock.nowMs() - startMs < HOUR_MS)
       // The second singer has joined after the time to which the requests were restored.
       const expected = { place: [0, 2, 4, 5], choir: older === 'requests' ? [0] : [0, 3] }
       for (const name of ['place', 'choir'] as const) {
@@ -132,7 +132,7 @@ describe('After a restore', () => {
         const ids = await Promise.all(expected[name].map((index) => idOf(index, service)))
         assert.deepEqual(members?.ids, ids.sort(), `members of ${name}`)
         const accounts = new Set(expected[name].map((index) => user(index)))
-        assert.deepEqual(await world.membersOf(groups[name]), accounts, `group of ${name}`)
+        assert.deepEqual(await fixture.membersOf(groups[name]), accounts, `group of ${name}`)
       }
       const { items } = await service.links.jobs.page(TENANT, {}, undefined, 50)
       assert.deepEqual(new Set(items.map(({ status }) => status)), new Set(['Succeeded']))

@@ -2,24 +2,24 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { SERVICE_PRINCIPAL, TENANT, user, users } from '../support/jobs/link-directory.ts'
-import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
+import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
 
 describe('A sync job', () => {
-  let world: LinkWorld
+  let fixture: LinkFixture
   before(async () => {
-    world = await openWorld()
+    fixture = await openFixture()
   })
-  after(() => world.close())
+  after(() => fixture.close())
   beforeEach(() => {
-    world.server.setFaults([])
-    world.sentMessages.length = 0
+    fixture.server.setFaults([])
+    fixture.sentMessages.length = 0
   })
 
   it('makes the group equal to the collection in the fewest calls, and reports its counts', async () => {
-    const { collectionId, groupId, linkId } = await world.linked(users(0, 150), users(140, 45))
-    await world.drain()
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 150)))
-    const [job] = await world.jobsOf(collectionId)
+    const { collectionId, groupId, linkId } = await fixture.linked(users(0, 150), users(140, 45))
+    await fixture.drain()
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 150)))
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual(
       { ...job, id: '', createdAt: '', startedAt: '', completedAt: '', dueAtMs: 0 },
       {
@@ -53,13 +53,13 @@ describe('A sync job', () => {
         journal: { added: [], removed: [] },
       },
     )
-    const link = await world.link(linkId)
+    const link = await fixture.link(linkId)
     assert.equal(link.lastSyncOutcome, 'Succeeded')
     assert.equal(link.lastSyncedAt, job?.completedAt)
     assert.equal(link.directoryGroupDisplayName, 'A group')
     assert.equal(link.lease, null)
     assert.deepEqual(
-      world.server
+      fixture.server
         .requests()
         .slice(0, 7)
         .map(({ method, path, batch }) => [method, path.split('/').at(-1), batch?.length]),
@@ -77,17 +77,17 @@ describe('A sync job', () => {
   })
 
   it('adds n accounts in n/20 PATCHes and n/100 calls after n/1,000 that find the users; without a difference, reads the group and n/999 pages', async () => {
-    const { collectionId } = await world.linked(users(0, 2_345))
-    await world.drain()
-    const calls = world.server.requests()
+    const { collectionId } = await fixture.linked(users(0, 2_345))
+    await fixture.drain()
+    const calls = fixture.server.requests()
     const patches = calls.flatMap((call) => call.batch ?? [call]).filter(({ method }) => method === 'PATCH')
     assert.equal(patches.length, 118)
     assert.ok(calls.length <= 24 + 3 + 2, `${calls.length} calls`)
-    world.server.clearRequests()
-    await requestSync(TENANT, collectionId, world.deps)
-    await world.drain()
+    fixture.server.clearRequests()
+    await requestSync(TENANT, collectionId, fixture.deps)
+    await fixture.drain()
     assert.deepEqual(
-      world.server.requests().map(({ method, path }) => [method, path.split('/').length]),
+      fixture.server.requests().map(({ method, path }) => [method, path.split('/').length]),
       [
         ['GET', 4],
         ['GET', 5],
@@ -98,59 +98,59 @@ describe('A sync job', () => {
   })
 
   it('writes nothing without a difference', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 30), users(0, 30))
-    await world.drain()
-    await requestSync(TENANT, collectionId, world.deps)
-    await world.drain()
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 30)))
-    assert.ok(world.server.requests().every(({ method }) => method === 'GET'))
+    const { collectionId, groupId } = await fixture.linked(users(0, 30), users(0, 30))
+    await fixture.drain()
+    await requestSync(TENANT, collectionId, fixture.deps)
+    await fixture.drain()
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 30)))
+    assert.ok(fixture.server.requests().every(({ method }) => method === 'GET'))
     assert.deepEqual(
-      (await world.jobsOf(collectionId)).map(({ status }) => status),
+      (await fixture.jobsOf(collectionId)).map(({ status }) => status),
       ['Succeeded', 'Succeeded'],
     )
   })
 
   it('does not change or count nested groups, devices and service principals', async () => {
-    const nested = await world.newGroup()
+    const nested = await fixture.newGroup()
     const device = 'dddddddd-0000-4000-8000-00000000000d'
-    const { collectionId, groupId } = await world.linked(users(0, 3), [...users(2, 3), nested, SERVICE_PRINCIPAL])
+    const { collectionId, groupId } = await fixture.linked(users(0, 3), [...users(2, 3), nested, SERVICE_PRINCIPAL])
     // The local directory has no devices, so one is added to the page.
-    const directory = world.directoryOver((send) => async (tenantId, call) => {
+    const directory = fixture.directoryOver((send) => async (tenantId, call) => {
       const reply = await send(tenantId, call)
       if (!call.path.includes('/members?')) return reply
       const page = reply.body as { value: object[] }
       const member = { '@odata.type': '#microsoft.graph.device', id: device }
       return { ...reply, body: { ...page, value: [...page.value, member] } }
     })
-    world.server.clearRequests()
-    await world.drain({ ...world.deps, directory })
-    const [job] = await world.jobsOf(collectionId)
+    fixture.server.clearRequests()
+    await fixture.drain({ ...fixture.deps, directory })
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.added, job?.removed, job?.skipped], ['Succeeded', 2, 2, 0])
-    assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 3), nested]))
-    const written = world.server.requests().flatMap((request) => request.batch ?? [request])
+    assert.deepEqual(await fixture.membersOf(groupId), new Set([...users(0, 3), nested]))
+    const written = fixture.server.requests().flatMap((request) => request.batch ?? [request])
     const removals = written.filter(({ method }) => method === 'DELETE').map(({ path }) => path.split('/').at(-2))
     assert.deepEqual(removals.sort(), users(3, 2))
   })
 
   it("updates the group's display name on the link", async () => {
-    const { collectionId, groupId, linkId } = await world.linked(users(0, 3))
-    await world.drain()
-    assert.equal((await world.link(linkId)).directoryGroupDisplayName, 'A group')
-    await world.asTester({ method: 'PATCH', path: `/groups/${groupId}`, body: { displayName: 'Renamed' } })
-    await requestSync(TENANT, collectionId, world.deps)
-    await world.drain()
-    assert.equal((await world.link(linkId)).directoryGroupDisplayName, 'Renamed')
+    const { collectionId, groupId, linkId } = await fixture.linked(users(0, 3))
+    await fixture.drain()
+    assert.equal((await fixture.link(linkId)).directoryGroupDisplayName, 'A group')
+    await fixture.asTester({ method: 'PATCH', path: `/groups/${groupId}`, body: { displayName: 'Renamed' } })
+    await requestSync(TENANT, collectionId, fixture.deps)
+    await fixture.drain()
+    assert.equal((await fixture.link(linkId)).directoryGroupDisplayName, 'Renamed')
   })
 
   it('adds an account again that was removed from the group by hand a moment ago', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 3))
-    await world.drain()
-    await world.asTester({ method: 'DELETE', path: `/groups/${groupId}/members/${user(1)}/$ref` })
-    await requestSync(TENANT, collectionId, world.deps)
-    await world.drain()
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+    const { collectionId, groupId } = await fixture.linked(users(0, 3))
+    await fixture.drain()
+    await fixture.asTester({ method: 'DELETE', path: `/groups/${groupId}/members/${user(1)}/$ref` })
+    await requestSync(TENANT, collectionId, fixture.deps)
+    await fixture.drain()
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 3)))
     assert.deepEqual(
-      (await world.jobsOf(collectionId)).map(({ added }) => added),
+      (await fixture.jobsOf(collectionId)).map(({ added }) => added),
       [1, 3],
     )
   })

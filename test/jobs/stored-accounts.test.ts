@@ -4,21 +4,28 @@ import fc from 'fast-check'
 import type { Service } from '../../functions/app/service.ts'
 import { updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
-import { type AccountWorld, CALLER, gone, identity, openAccountWorld, position } from '../support/jobs/account-world.ts'
+import {
+  type AccountFixture,
+  CALLER,
+  gone,
+  identity,
+  openAccountFixture,
+  position,
+} from '../support/jobs/account-fixture.ts'
 import { TENANT, user } from '../support/jobs/link-directory.ts'
 
 const MINUTE_MS = 60_000
 /** Longer than the times of comparisons and of account changes are uncertain. */
 const QUIET_MS = 10 * MINUTE_MS
 
-let world: AccountWorld
+let fixture: AccountFixture
 /** Evaluates all the time, as an instance does. */
 let evaluating: Service
 before(async () => {
-  world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true, isDirect: true })
-  evaluating = world.newService()
+  fixture = await openAccountFixture({ sharesClock: true, databaseSharesClock: true, isDirect: true })
+  evaluating = fixture.newService()
 })
-after(() => world.close())
+after(() => fixture.close())
 
 let placeCount = 0
 const ACCOUNTS_PER_PLACE = 5
@@ -26,27 +33,28 @@ const ACCOUNTS_PER_PLACE = 5
 /** People by number, with accounts of their own, and a linked collection of those with a name. */
 async function newPlace(objectType: 'Identity' | 'Relationship' = 'Identity') {
   placeCount += 1
-  const source = await world.newSource()
+  const source = await fixture.newSource()
   const [name, first] = [`Place ${placeCount}`, placeCount * ACCOUNTS_PER_PLACE]
   const account = (number: number) => user(first + number)
   const externalId = (number: number) => `${number} of ${name}`
   const person = (number: number, data: ObjectData = { directoryObjectId: account(number) }) =>
     identity(externalId(number), { displayName: name, nin: externalId(number), ...data })
   const elsewhere = (number: number) => person(number, { displayName: 'Elsewhere', directoryObjectId: account(number) })
-  const write = (...writes: Parameters<AccountWorld['write']>[1][]) => world.writeThrough(evaluating, source, ...writes)
+  const write = (...writes: Parameters<AccountFixture['write']>[1][]) =>
+    fixture.writeThrough(evaluating, source, ...writes)
   const post = (number: number, holder: number, title = name) =>
     position(externalId(number), externalId(holder), { title })
   await write(person(0))
   if (objectType === 'Relationship') await write(post(0, 0))
   const field = objectType === 'Identity' ? 'identityDisplayName' : 'relationshipTitle'
-  const collectionId = await world.criteria(objectType, field, name)
-  const groupId = await world.linkedGroup(collectionId)
+  const collectionId = await fixture.criteria(objectType, field, name)
+  const groupId = await fixture.linkedGroup(collectionId)
   // The evaluator finds the link with the next change.
   await write(person(1))
   if (objectType === 'Relationship') await write(post(1, 1))
   await evaluating.evaluator.evaluate(TENANT)
-  await world.drain(evaluating.links)
-  await world.clock.sleep(QUIET_MS)
+  await fixture.drain(evaluating.links)
+  await fixture.clock.sleep(QUIET_MS)
   return {
     name,
     collectionId,
@@ -57,15 +65,15 @@ async function newPlace(objectType: 'Identity' | 'Relationship' = 'Identity') {
     post,
     write,
     goneFrom: (of: 'identity' | 'relationship', number: number) => gone(of, externalId(number)),
-    members: async () => [...(await world.membersOf(groupId))].sort(),
+    members: async () => [...(await fixture.membersOf(groupId))].sort(),
   }
 }
 
 /** Evaluates, then delivers all messages to an instance that has just started. @returns That instance. */
 async function follow(): Promise<Service> {
   await evaluating.evaluator.evaluate(TENANT)
-  const syncing = world.newService()
-  await world.drain(syncing.links)
+  const syncing = fixture.newService()
+  await fixture.drain(syncing.links)
   return syncing
 }
 
@@ -84,7 +92,7 @@ describe('An incremental sync by an instance without the rows', () => {
     await followedWithoutRows()
     assert.deepEqual(await members(), [account(2)])
     assert.deepEqual(
-      (await world.jobsOf(collectionId)).map(({ type }) => type),
+      (await fixture.jobsOf(collectionId)).map(({ type }) => type),
       ['LinkCreated'],
     )
   })
@@ -136,10 +144,10 @@ describe('Stored accounts', () => {
     await write(person(2))
     await evaluating.evaluator.evaluate(TENANT)
     await write(person(2, { directoryObjectId: account(3) }))
-    const [link] = await world.deps.links.ofCollection(TENANT, collectionId)
+    const [link] = await fixture.deps.links.ofCollection(TENANT, collectionId)
     assert.ok(link !== undefined)
-    await world.deps.links.replace({ ...link.value, comparedAtMs: world.clock.nowMs() }, link.version)
-    await world.drain(world.newService().links)
+    await fixture.deps.links.replace({ ...link.value, comparedAtMs: fixture.clock.nowMs() }, link.version)
+    await fixture.drain(fixture.newService().links)
     assert.deepEqual(await members(), [account(0), account(1), account(3)])
   })
 
@@ -152,7 +160,7 @@ describe('Stored accounts', () => {
     const body = { objectType: 'Identity', condition: { groupOperator: 'AND', conditions } } as const
     const update = { id: collectionId, body, ifMatch: undefined, caller: CALLER }
     await updateCriteriaCollection(update, evaluating.collections)
-    await world.drain(world.newService().links)
+    await fixture.drain(fixture.newService().links)
     assert.ok((await members()).includes(account(0)))
   })
 })
@@ -205,15 +213,15 @@ it('A group has the accounts of the members after any changes of people and acco
           await place.write(place.person(step.person, { ...displayName, ...data }))
         } else if (step.kind === 'gone') await place.write(place.goneFrom('identity', step.person))
         else if (step.kind === 'evaluate') await evaluating.evaluator.evaluate(TENANT)
-        else if (step.kind === 'deliver') await world.deliverNext(world.newService().links)
-        else if (step.kind === 'pass') await world.clock.sleep(step.minutes * MINUTE_MS)
+        else if (step.kind === 'deliver') await fixture.deliverNext(fixture.newService().links)
+        else if (step.kind === 'pass') await fixture.clock.sleep(step.minutes * MINUTE_MS)
         else await follow()
       }
       await follow()
-      const { accounts, withoutAccountCount } = await world
+      const { accounts, withoutAccountCount } = await fixture
         .newService()
         .links.collections.accountsOf(TENANT, place.collectionId)
-      const group = await world.membersOf(place.groupId)
+      const group = await fixture.membersOf(place.groupId)
       assert.deepEqual([...accounts.difference(group)], [])
       if (withoutAccountCount === 0) assert.deepEqual([...group.difference(accounts)], [])
     }),

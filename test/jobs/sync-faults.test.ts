@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import { TENANT, user, users } from '../support/jobs/link-directory.ts'
-import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
+import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
 
 describe('A sync job with directory faults', () => {
-  let world: LinkWorld
+  let fixture: LinkFixture
   before(async () => {
-    world = await openWorld()
+    fixture = await openFixture()
   })
   after(async () => {
-    await world.close()
+    await fixture.close()
   })
   beforeEach(() => {
-    world.server.setFaults([])
-    world.sentMessages.length = 0
-    world.waitsMs.length = 0
+    fixture.server.setFaults([])
+    fixture.sentMessages.length = 0
+    fixture.waitsMs.length = 0
   })
 
   const WRITE = '^/v1.0/groups/[^/]+($|/members/)'
@@ -38,105 +38,105 @@ describe('A sync job with directory faults', () => {
   ]
   for (const [claim, fault] of survived) {
     it(`handles ${claim} within one run, with exact counts`, async () => {
-      const { collectionId, groupId } = await world.linked(users(0, 90), users(80, 30))
-      world.server.setFaults([fault])
-      await world.drain()
-      const [job] = await world.jobsOf(collectionId)
+      const { collectionId, groupId } = await fixture.linked(users(0, 90), users(80, 30))
+      fixture.server.setFaults([fault])
+      await fixture.drain()
+      const [job] = await fixture.jobsOf(collectionId)
       assert.deepEqual(
         { status: job?.status, attempts: job?.attempts, added: job?.added, removed: job?.removed, error: job?.error },
         { status: 'Succeeded', attempts: 1, added: 80, removed: 20, error: null },
       )
-      assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 90)))
+      assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 90)))
     })
   }
 
   it('waits for the Retry-After of a throttled item', async () => {
-    await world.linked(users(0, 90))
-    world.server.setFaults([{ method: 'PATCH', retryAfterS: 7, times: 1 }])
-    await world.drain()
-    assert.ok(world.waitsMs.some((waitMs) => waitMs > 6_900 && waitMs <= 7_000))
+    await fixture.linked(users(0, 90))
+    fixture.server.setFaults([{ method: 'PATCH', retryAfterS: 7, times: 1 }])
+    await fixture.drain()
+    assert.ok(fixture.waitsMs.some((waitMs) => waitMs > 6_900 && waitMs <= 7_000))
   })
 
   it('is retried after the Retry-After of a throttled request', async () => {
-    const { collectionId, linkId } = await world.linked(users(0, 5))
-    world.server.setFaults([{ method: 'PATCH', retryAfterS: 100, times: 1 }])
-    const startMs = world.clock.nowMs()
-    await world.deliverNext()
-    const [waiting] = await world.jobsOf(collectionId)
+    const { collectionId, linkId } = await fixture.linked(users(0, 5))
+    fixture.server.setFaults([{ method: 'PATCH', retryAfterS: 100, times: 1 }])
+    const startMs = fixture.clock.nowMs()
+    await fixture.deliverNext()
+    const [waiting] = await fixture.jobsOf(collectionId)
     assert.equal(waiting?.status, 'Queued')
     assert.equal(waiting?.attempts, 1)
     assert.equal(waiting?.error, 'The directory is throttling requests.')
     assert.ok((waiting?.dueAtMs ?? 0) >= startMs + 100_000)
-    assert.deepEqual([waiting?.completedAt, (await world.link(linkId)).lastSyncOutcome], [null, null])
-    assert.equal((await world.link(linkId)).lastSyncedAt, null)
-    await world.drain()
-    const [job] = await world.jobsOf(collectionId)
+    assert.deepEqual([waiting?.completedAt, (await fixture.link(linkId)).lastSyncOutcome], [null, null])
+    assert.equal((await fixture.link(linkId)).lastSyncedAt, null)
+    await fixture.drain()
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.error], ['Succeeded', 2, 5, null])
   })
 
   it('counts writes whose responses were all lost', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 60), users(50, 30))
+    const { collectionId, groupId } = await fixture.linked(users(0, 60), users(50, 30))
     // All four attempts of each addition, and in the next run of each removal.
-    world.server.setFaults([
+    fixture.server.setFaults([
       { method: 'PATCH', applyFirst: true, times: 12 },
       { method: 'DELETE', path: groupId, applyFirst: true, times: 80 },
     ])
-    await world.drain()
-    const [job] = await world.jobsOf(collectionId)
+    await fixture.drain()
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.added, job?.removed], ['Succeeded', 50, 20])
     assert.ok((job?.attempts ?? 0) > 1)
   })
 
   it('counts the writes of its last run although no response was received', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 5), users(0, 105))
+    const { collectionId, groupId } = await fixture.linked(users(0, 5), users(0, 105))
     // Each run ends with its first step of twenty removals.
-    world.server.setFaults([{ path: groupId, method: 'DELETE', applyFirst: true }])
-    await world.drain()
-    const [job] = await world.jobsOf(collectionId)
+    fixture.server.setFaults([{ path: groupId, method: 'DELETE', applyFirst: true }])
+    await fixture.drain()
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.removed], ['Failed', 4, 80])
-    assert.equal((await world.membersOf(groupId)).size, 25)
+    assert.equal((await fixture.membersOf(groupId)).size, 25)
   })
 
   it('runs four times, after 15, 60 and 240 seconds, and then stays failed', async () => {
-    const { collectionId, linkId, groupId } = await world.linked(users(0, 5), users(3, 4))
-    world.server.setFaults([{ path: groupId, method: 'PATCH', status: 503 }])
-    await world.drain()
-    const [job] = await world.jobsOf(collectionId)
+    const { collectionId, linkId, groupId } = await fixture.linked(users(0, 5), users(3, 4))
+    fixture.server.setFaults([{ path: groupId, method: 'PATCH', status: 503 }])
+    await fixture.drain()
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.removed], ['Failed', 4, 0, 0])
     assert.match(job?.error ?? '', /returned HTTP 503/)
-    const { lastSyncOutcome, lastSyncedAt } = await world.link(linkId)
+    const { lastSyncOutcome, lastSyncedAt } = await fixture.link(linkId)
     assert.deepEqual([lastSyncOutcome, lastSyncedAt], ['Failed', job?.completedAt])
     assert.deepEqual(
-      world.waitsMs.filter((waitMs) => waitMs > 10_000).map((waitMs) => Math.round(waitMs / 1000)),
+      fixture.waitsMs.filter((waitMs) => waitMs > 10_000).map((waitMs) => Math.round(waitMs / 1000)),
       [15, 60, 240],
     )
   })
 
   it('fails at once when the group was deleted, and releases its lease', async () => {
-    const { collectionId, groupId, linkId } = await world.linked(users(0, 5))
-    await world.asTester({ method: 'DELETE', path: `/groups/${groupId}` })
-    await world.drain()
-    const [job] = await world.jobsOf(collectionId)
+    const { collectionId, groupId, linkId } = await fixture.linked(users(0, 5))
+    await fixture.asTester({ method: 'DELETE', path: `/groups/${groupId}` })
+    await fixture.drain()
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.error], ['Failed', 1, 'The directory group does not exist'])
-    assert.equal((await world.link(linkId)).lease, null)
+    assert.equal((await fixture.link(linkId)).lease, null)
   })
 
   it('that was interrupted in its last run ends as failed, and releases its own lease, not that of another', async () => {
     for (const isOwn of [true, false]) {
-      const { collectionId, linkId } = await world.linked(users(0, 5))
-      const [queued] = await world.jobsOf(collectionId)
+      const { collectionId, linkId } = await fixture.linked(users(0, 5))
+      const [queued] = await fixture.jobsOf(collectionId)
       const [job, link] = [
-        await world.deps.jobs.find(TENANT, queued?.id ?? ''),
-        await world.deps.links.find(TENANT, linkId),
+        await fixture.deps.jobs.find(TENANT, queued?.id ?? ''),
+        await fixture.deps.links.find(TENANT, linkId),
       ]
       assert.ok(job !== undefined && link !== undefined)
-      await world.deps.jobs.replace({ ...job.value, status: 'Running', attempts: 4 }, job.version)
+      await fixture.deps.jobs.replace({ ...job.value, status: 'Running', attempts: 4 }, job.version)
       const owner = isOwn ? job.value.id : 'another'
-      const lease = { owner, expiresAtMs: world.clock.nowMs() - 10 * 60_000, token: link.value.lastToken + 1 }
-      await world.deps.links.replace({ ...link.value, lease, lastToken: lease.token }, link.version)
-      await world.drain()
-      assert.equal((await world.job(job.value.id)).status, 'Failed')
-      assert.equal((await world.link(linkId)).lease?.owner ?? null, isOwn ? null : 'another')
+      const lease = { owner, expiresAtMs: fixture.clock.nowMs() - 10 * 60_000, token: link.value.lastToken + 1 }
+      await fixture.deps.links.replace({ ...link.value, lease, lastToken: lease.token }, link.version)
+      await fixture.drain()
+      assert.equal((await fixture.job(job.value.id)).status, 'Failed')
+      assert.equal((await fixture.link(linkId)).lease?.owner ?? null, isOwn ? null : 'another')
     }
   })
 
@@ -146,17 +146,17 @@ describe('A sync job with directory faults', () => {
   ] as const) {
     it(`fails at once when the group is deleted during the run, ${when}`, async () => {
       const accounts = members.length > 0 ? users(0, 0) : users(0, 150)
-      const { collectionId, groupId } = await world.linked(accounts, members)
+      const { collectionId, groupId } = await fixture.linked(accounts, members)
       const directory = {
-        ...world.deps.directory,
-        listMembers: async (...args: Parameters<typeof world.directory.listMembers>) => {
-          const page = await world.directory.listMembers(...args)
-          await world.asTester({ method: 'DELETE', path: `/groups/${groupId}` })
+        ...fixture.deps.directory,
+        listMembers: async (...args: Parameters<typeof fixture.directory.listMembers>) => {
+          const page = await fixture.directory.listMembers(...args)
+          await fixture.asTester({ method: 'DELETE', path: `/groups/${groupId}` })
           return page
         },
       }
-      await world.drain({ ...world.deps, directory })
-      const [job] = await world.jobsOf(collectionId)
+      await fixture.drain({ ...fixture.deps, directory })
+      const [job] = await fixture.jobsOf(collectionId)
       assert.deepEqual(
         [path, job?.status, job?.attempts, job?.error],
         [path, 'Failed', 1, 'The directory group does not exist'],
@@ -165,19 +165,19 @@ describe('A sync job with directory faults', () => {
   }
 
   it('fails at once when the group has become dynamic', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 5))
+    const { collectionId, groupId } = await fixture.linked(users(0, 5))
     const directory = {
-      ...world.deps.directory,
-      listMembers: async (...args: Parameters<typeof world.directory.listMembers>) => {
-        const page = await world.directory.listMembers(...args)
+      ...fixture.deps.directory,
+      listMembers: async (...args: Parameters<typeof fixture.directory.listMembers>) => {
+        const page = await fixture.directory.listMembers(...args)
         const body = { groupTypes: ['DynamicMembership'], membershipRule: 'user.city -eq "Oslo"' }
-        const changed = await world.asTester({ method: 'PATCH', path: `/groups/${groupId}`, body })
+        const changed = await fixture.asTester({ method: 'PATCH', path: `/groups/${groupId}`, body })
         assert.equal(changed.status, 204)
         return page
       },
     }
-    await world.drain({ ...world.deps, directory })
-    const [job] = await world.jobsOf(collectionId)
+    await fixture.drain({ ...fixture.deps, directory })
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual(
       [job?.status, job?.attempts, job?.error],
       ['Failed', 1, 'The directory manages the members of this group by a dynamic membership rule'],
@@ -185,38 +185,38 @@ describe('A sync job with directory faults', () => {
   })
 
   it('retries without a permission, and removes no member meanwhile', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 30), users(100, 5))
-    world.server.setFaults([
+    const { collectionId, groupId } = await fixture.linked(users(0, 30), users(100, 5))
+    fixture.server.setFaults([
       { path: `^/v1.0/groups/${groupId}($|/members/)`, method: 'PATCH', status: 403 },
       { method: 'POST', path: groupId, status: 403 },
     ])
-    await world.drain()
-    const [job] = await world.jobsOf(collectionId)
+    await fixture.drain()
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.removed], ['Failed', 4, 0, 0])
     assert.match(job?.error ?? '', /HTTP 403: Insufficient privileges/)
   })
 
   it('reports accounts that the directory does not know, adds the others and removes no member', async () => {
     const strangers = [user(900_001), user(900_002), user(900_003), user(900_004)]
-    const { collectionId, groupId } = await world.linked([...users(0, 30), ...strangers], users(50, 3))
-    await world.drain()
-    const [job] = await world.jobsOf(collectionId)
+    const { collectionId, groupId } = await fixture.linked([...users(0, 30), ...strangers], users(50, 3))
+    await fixture.drain()
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added, job?.removed], ['Succeeded', 1, 30, 0])
     assert.deepEqual([job?.skipped, job?.unresolved.toSorted()], [4, strangers])
-    assert.deepEqual(await world.membersOf(groupId), new Set([...users(0, 30), ...users(50, 3)]))
+    assert.deepEqual(await fixture.membersOf(groupId), new Set([...users(0, 30), ...users(50, 3)]))
   })
 
   it('removes no member when a page of the members cannot be read', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 5), users(0, 1_050))
+    const { collectionId, groupId } = await fixture.linked(users(0, 5), users(0, 1_050))
     let pageCount = 0
-    const directory = world.directoryOver((send) => (tenantId, call) => {
+    const directory = fixture.directoryOver((send) => (tenantId, call) => {
       if (!call.path.includes('/members?')) return send(tenantId, call)
       pageCount += 1
       return send(tenantId, pageCount === 2 ? { ...call, path: `/groups/${user(0)}/members` } : call)
     })
-    await world.deliverNext({ ...world.deps, directory })
-    const [job] = await world.jobsOf(collectionId)
+    await fixture.deliverNext({ ...fixture.deps, directory })
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.added, job?.removed], ['Queued', 0, 0])
-    assert.equal((await world.membersOf(groupId)).size, 1_050)
+    assert.equal((await fixture.membersOf(groupId)).size, 1_050)
   })
 })

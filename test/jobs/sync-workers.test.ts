@@ -4,16 +4,16 @@ import { deleteLink, requestSync, updateLink } from '../../shared/domain/group-l
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
-import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
+import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
 
 describe('Workers of sync jobs', () => {
-  let world: LinkWorld
+  let fixture: LinkFixture
   before(async () => {
-    world = await openWorld({ isDirect: true })
+    fixture = await openFixture({ isDirect: true })
   })
-  after(() => world.close())
+  after(() => fixture.close())
   beforeEach(() => {
-    world.sentMessages.length = 0
+    fixture.sentMessages.length = 0
   })
 
   for (const [claim, lastCall] of [
@@ -23,21 +23,21 @@ describe('Workers of sync jobs', () => {
     it(`${claim}: another worker ends the job, the group equals the collection and each write is counted once`, async () => {
       let crashCount = 0
       for (let callsLeft = 1; ; callsLeft += 1) {
-        const { collectionId, groupId, linkId } = await world.linked(users(0, 130), users(125, 30))
-        const message = world.sentMessages[0]
+        const { collectionId, groupId, linkId } = await fixture.linked(users(0, 130), users(125, 30))
+        const message = fixture.sentMessages[0]
         const hasCrashed = await runUntilCrash({ callsLeft, lastCall }, collectionId)
         // The queue delivers the message of a crashed worker again.
-        if (message !== undefined && world.sentMessages.length === 0) world.sentMessages.push(message)
-        await world.drain()
-        const [job] = await world.jobsOf(collectionId)
+        if (message !== undefined && fixture.sentMessages.length === 0) fixture.sentMessages.push(message)
+        await fixture.drain()
+        const [job] = await fixture.jobsOf(collectionId)
         assert.deepEqual(
           [job?.status, job?.added, job?.removed, job?.journal],
           ['Succeeded', 125, 25, { added: [], removed: [] }],
           `after ${callsLeft} calls: ${job?.error}`,
         )
         assert.ok((job?.attempts ?? 0) <= 2)
-        assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 130)))
-        const link = await world.link(linkId)
+        assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 130)))
+        const link = await fixture.link(linkId)
         assert.deepEqual([link.lease, link.lastSyncOutcome], [null, 'Succeeded'])
         if (!hasCrashed) break
         crashCount += 1
@@ -71,76 +71,78 @@ describe('Workers of sync jobs', () => {
         },
       })
     const deps: SyncDependencies = {
-      ...world.deps,
-      links: mortal(world.deps.links),
-      jobs: mortal(world.deps.jobs),
-      directory: world.directoryOver((send) => (tenantId, call) => mortally(() => send(tenantId, call))),
-      collections: mortal(world.deps.collections),
-      messageQueue: mortal(world.deps.messageQueue),
+      ...fixture.deps,
+      links: mortal(fixture.deps.links),
+      jobs: mortal(fixture.deps.jobs),
+      directory: fixture.directoryOver((send) => (tenantId, call) => mortally(() => send(tenantId, call))),
+      collections: mortal(fixture.deps.collections),
+      messageQueue: mortal(fixture.deps.messageQueue),
     }
-    const [job] = await world.jobsOf(collectionId)
-    world.sentMessages.length = 0
+    const [job] = await fixture.jobsOf(collectionId)
+    fixture.sentMessages.length = 0
     await Promise.race([runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, deps), death.promise])
     return left < 0
   }
 
   it('may crash in every run: the job fails, and their writes are counted', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 450))
-    const [job] = await world.jobsOf(collectionId)
+    const { collectionId, groupId } = await fixture.linked(users(0, 450))
+    const [job] = await fixture.jobsOf(collectionId)
     for (let run = 1; run <= 4; run += 1) {
       const death = Promise.withResolvers<void>()
-      const addMembers = async (...args: Parameters<typeof world.directory.addMembers>) => {
-        await world.directory.addMembers(...args)
+      const addMembers = async (...args: Parameters<typeof fixture.directory.addMembers>) => {
+        await fixture.directory.addMembers(...args)
         death.resolve()
         return new Promise<never>(() => undefined)
       }
-      const deps = { ...world.deps, directory: { ...world.deps.directory, addMembers } }
+      const deps = { ...fixture.deps, directory: { ...fixture.deps.directory, addMembers } }
       await Promise.race([runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, deps), death.promise])
-      await world.clock.sleep(world.deps.leaseMs + world.deps.clockDifferenceMs)
+      await fixture.clock.sleep(fixture.deps.leaseMs + fixture.deps.clockDifferenceMs)
     }
-    await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, world.deps)
-    const [ended] = await world.jobsOf(collectionId)
+    await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, fixture.deps)
+    const [ended] = await fixture.jobsOf(collectionId)
     assert.deepEqual([ended?.status, ended?.attempts, ended?.added], ['Failed', 4, 400])
-    assert.equal((await world.membersOf(groupId)).size, 400)
+    assert.equal((await fixture.membersOf(groupId)).size, 400)
   })
 
   it('continue after each batch, and write at least one step in a batch', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 250), users(300, 45))
-    await world.drain({ ...world.deps, batchMs: 0 })
-    const [job] = await world.jobsOf(collectionId)
+    const { collectionId, groupId } = await fixture.linked(users(0, 250), users(300, 45))
+    await fixture.drain({ ...fixture.deps, batchMs: 0 })
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual(
       [job?.status, job?.attempts, job?.added, job?.removed, job?.batchCount],
       ['Succeeded', 1, 250, 45, 4],
     )
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 250)))
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 250)))
   })
 
   it('run a job once, also when several receive its message', async () => {
-    const { collectionId } = await world.linked(users(0, 150))
-    const [job] = await world.jobsOf(collectionId)
+    const { collectionId } = await fixture.linked(users(0, 150))
+    const [job] = await fixture.jobsOf(collectionId)
     const message = { tenantId: TENANT, jobId: job?.id ?? '' }
-    await Promise.all([1, 2, 3, 4].map(() => runSyncJob(message, world.deps)))
-    const writes = world.server.requests().filter(({ method }) => method !== 'GET')
+    await Promise.all([1, 2, 3, 4].map(() => runSyncJob(message, fixture.deps)))
+    const writes = fixture.server.requests().filter(({ method }) => method !== 'GET')
     assert.equal(writes.length, 2)
-    await world.drain()
-    const [ended] = await world.jobsOf(collectionId)
+    await fixture.drain()
+    const [ended] = await fixture.jobsOf(collectionId)
     assert.deepEqual([ended?.status, ended?.attempts, ended?.added], ['Succeeded', 1, 150])
   })
 
   it('run the jobs of one link one after another, each as soon as the one before has ended', async () => {
-    const { collectionId } = await world.linked(users(0, 10))
-    await requestSync(TENANT, collectionId, world.deps)
-    const [second, first] = await world.jobsOf(collectionId)
-    world.sentMessages.length = 0
-    await Promise.all([first, second].map((job) => runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, world.deps)))
-    const statuses = (await world.jobsOf(collectionId)).map(({ status }) => status).sort()
+    const { collectionId } = await fixture.linked(users(0, 10))
+    await requestSync(TENANT, collectionId, fixture.deps)
+    const [second, first] = await fixture.jobsOf(collectionId)
+    fixture.sentMessages.length = 0
+    await Promise.all(
+      [first, second].map((job) => runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, fixture.deps)),
+    )
+    const statuses = (await fixture.jobsOf(collectionId)).map(({ status }) => status).sort()
     assert.deepEqual(statuses, ['Queued', 'Succeeded'])
     // Without the message by which the second one would try again later.
-    const due = world.sentMessages.filter(({ dueMs }) => dueMs <= world.clock.nowMs())
-    world.sentMessages.splice(0, world.sentMessages.length, ...due)
-    await world.drain()
+    const due = fixture.sentMessages.filter(({ dueMs }) => dueMs <= fixture.clock.nowMs())
+    fixture.sentMessages.splice(0, fixture.sentMessages.length, ...due)
+    await fixture.drain()
     assert.deepEqual(
-      (await world.jobsOf(collectionId)).map(({ status, attempts }) => [status, attempts]),
+      (await fixture.jobsOf(collectionId)).map(({ status, attempts }) => [status, attempts]),
       [
         ['Succeeded', 1],
         ['Succeeded', 1],
@@ -149,80 +151,84 @@ describe('Workers of sync jobs', () => {
   })
 
   it('stop at their next step when the link is disabled, and report what was written', async () => {
-    const { collectionId, linkId } = await world.linked(users(0, 350))
+    const { collectionId, linkId } = await fixture.linked(users(0, 350))
     let stepCount = 0
     const directory = {
-      ...world.deps.directory,
-      addMembers: async (...args: Parameters<typeof world.directory.addMembers>) => {
-        const outcome = await world.directory.addMembers(...args)
+      ...fixture.deps.directory,
+      addMembers: async (...args: Parameters<typeof fixture.directory.addMembers>) => {
+        const outcome = await fixture.directory.addMembers(...args)
         stepCount += 1
         if (stepCount === 2) {
-          await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, world.deps)
+          await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, fixture.deps)
         }
         return outcome
       },
     }
-    await world.drain({ ...world.deps, directory })
-    const [job] = await world.jobsOf(collectionId)
+    await fixture.drain({ ...fixture.deps, directory })
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual(
       [job?.status, job?.attempts, job?.added, job?.error],
       ['Failed', 1, 200, 'The group link is disabled.'],
     )
-    assert.equal((await world.link(linkId)).lease, null)
+    assert.equal((await fixture.link(linkId)).lease, null)
   })
 
   it('stop at their next step when the link is deleted, and keep the group as it is', async () => {
-    const { collectionId, linkId, groupId } = await world.linked(users(0, 350))
+    const { collectionId, linkId, groupId } = await fixture.linked(users(0, 350))
     const directory = {
-      ...world.deps.directory,
-      addMembers: async (...args: Parameters<typeof world.directory.addMembers>) => {
-        const outcome = await world.directory.addMembers(...args)
-        await deleteLink({ tenantId: TENANT, linkId, ifMatch: undefined }, world.deps)
+      ...fixture.deps.directory,
+      addMembers: async (...args: Parameters<typeof fixture.directory.addMembers>) => {
+        const outcome = await fixture.directory.addMembers(...args)
+        await deleteLink({ tenantId: TENANT, linkId, ifMatch: undefined }, fixture.deps)
         return outcome
       },
     }
-    await world.drain({ ...world.deps, directory })
-    const [job] = await world.jobsOf(collectionId)
+    await fixture.drain({ ...fixture.deps, directory })
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.added, job?.error], ['Failed', 100, 'The group link was deleted.'])
-    assert.equal((await world.membersOf(groupId)).size, 100)
+    assert.equal((await fixture.membersOf(groupId)).size, 100)
   })
 
   it('write nothing once another worker has acquired the lease', async () => {
-    const { collectionId, linkId } = await world.linked(users(0, 350))
+    const { collectionId, linkId } = await fixture.linked(users(0, 350))
     const directory = {
-      ...world.deps.directory,
-      addMembers: async (...args: Parameters<typeof world.directory.addMembers>) => {
-        const outcome = await world.directory.addMembers(...args)
-        const found = await world.deps.links.find(TENANT, linkId)
+      ...fixture.deps.directory,
+      addMembers: async (...args: Parameters<typeof fixture.directory.addMembers>) => {
+        const outcome = await fixture.directory.addMembers(...args)
+        const found = await fixture.deps.links.find(TENANT, linkId)
         if (found !== undefined) {
-          const lease = { owner: 'another', expiresAtMs: world.clock.nowMs() + 1_000, token: found.value.lastToken + 1 }
-          await world.deps.links.replace({ ...found.value, lease, lastToken: lease.token }, found.version)
+          const lease = {
+            owner: 'another',
+            expiresAtMs: fixture.clock.nowMs() + 1_000,
+            token: found.value.lastToken + 1,
+          }
+          await fixture.deps.links.replace({ ...found.value, lease, lastToken: lease.token }, found.version)
         }
         return outcome
       },
     }
-    await world.deliverNext({ ...world.deps, directory })
-    assert.equal(world.server.requests().filter(({ method }) => method === 'POST').length, 1)
-    const [job] = await world.jobsOf(collectionId)
+    await fixture.deliverNext({ ...fixture.deps, directory })
+    assert.equal(fixture.server.requests().filter(({ method }) => method === 'POST').length, 1)
+    const [job] = await fixture.jobsOf(collectionId)
     assert.equal(job?.status, 'Running')
-    assert.equal((await world.link(linkId)).lease?.owner, 'another')
+    assert.equal((await fixture.link(linkId)).lease?.owner, 'another')
   })
 
   it('remove no member while a member of the collection has no account', async () => {
-    const { collectionId, groupId, linkId } = await world.linked(users(0, 5), users(3, 5))
-    world.collections.change(collectionId, users(0, 6), 2)
-    await world.drain()
-    const [job] = await world.jobsOf(collectionId)
+    const { collectionId, groupId, linkId } = await fixture.linked(users(0, 5), users(3, 5))
+    fixture.collections.change(collectionId, users(0, 6), 2)
+    await fixture.drain()
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.added, job?.removed, job?.skipped], ['Succeeded', 3, 0, 2])
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 8)))
-    assert.equal((await world.link(linkId)).removalsDeferred, true)
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 8)))
+    assert.equal((await fixture.link(linkId)).removalsDeferred, true)
   })
 
   it('fail the job at once when the collection was deleted', async () => {
-    const { collectionId } = await world.linked(users(0, 5))
-    world.collections.remove(collectionId)
-    await world.drain()
-    const [job] = await world.jobsOf(collectionId)
+    const { collectionId } = await fixture.linked(users(0, 5))
+    fixture.collections.remove(collectionId)
+    await fixture.drain()
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.error], ['Failed', 1, 'The collection no longer exists.'])
   })
 })

@@ -9,68 +9,71 @@ import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencie
 import { offsetOf } from '../../shared/kernel/schedule.ts'
 import { toTimestamp } from '../../shared/kernel/timestamp.ts'
 import { SERVICE_PRINCIPAL, TENANT, user, users } from '../support/jobs/link-directory.ts'
-import { type LinkWorld, openWorld, setLinkSettings, syncedLink } from '../support/jobs/link-world.ts'
+import { type LinkFixture, openFixture, setLinkSettings, syncedLink } from '../support/jobs/link-fixture.ts'
 
 const HOUR_MS = 3_600_000
 
 describe('The hourly sweep of an unchanged link', () => {
-  let world: LinkWorld
+  let fixture: LinkFixture
   before(async () => {
-    world = await openWorld({ sharesClock: true, isGuarded: true })
+    fixture = await openFixture({ sharesClock: true, isGuarded: true })
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   /** Sleeps until the regular comparison of the tenant's links is due in eighty hours. */
   async function sleepUntilNotDue(): Promise<void> {
-    const hoursAfter = (Math.floor(world.clock.nowMs() / HOUR_MS) - offsetOf(TENANT)) % 160
-    await world.clock.sleep(((240 - hoursAfter) % 160) * HOUR_MS)
+    const hoursAfter = (Math.floor(fixture.clock.nowMs() / HOUR_MS) - offsetOf(TENANT)) % 160
+    await fixture.clock.sleep(((240 - hoursAfter) % 160) * HOUR_MS)
   }
 
   beforeEach(async () => {
     await sleepUntilNotDue()
-    world.server.setFaults([])
-    world.sentMessages.length = 0
-    await setLinkSettings(world.deps, { linkableGroups: 'Any' })
-    for (const { value, version } of await world.deps.links.ofTenant(TENANT)) {
-      await world.deps.links.remove(value, version)
+    fixture.server.setFaults([])
+    fixture.sentMessages.length = 0
+    await setLinkSettings(fixture.deps, { linkableGroups: 'Any' })
+    for (const { value, version } of await fixture.deps.links.ofTenant(TENANT)) {
+      await fixture.deps.links.remove(value, version)
     }
   })
 
-  async function sweepHourly(count = 1, deps: SyncDependencies = world.deps): Promise<void> {
+  async function sweepHourly(count = 1, deps: SyncDependencies = fixture.deps): Promise<void> {
     for (let hour = 0; hour < count; hour += 1) {
-      await world.clock.sleep(HOUR_MS)
+      await fixture.clock.sleep(HOUR_MS)
       await sweepTenant(TENANT, deps)
-      await world.drain(deps)
+      await fixture.drain(deps)
     }
   }
 
   /** A link that the last sweep found unchanged. */
   async function unchangedLink(accounts: readonly string[] = users(0, 3)) {
-    const linked = await syncedLink(world, accounts)
+    const linked = await syncedLink(fixture, accounts)
     await sweepHourly(3)
     assert.equal(await isSwept(linked.linkId), true)
     return linked
   }
 
-  const isSwept = async (linkId: string) => (await world.link(linkId)).isSweptUnchanged
+  const isSwept = async (linkId: string) => (await fixture.link(linkId)).isSweptUnchanged
 
   async function storedJobIds(): Promise<ReadonlySet<string>> {
     const query = 'SELECT VALUE c.id FROM c WHERE IS_DEFINED(c.linkId)'
-    const { resources } = await world.container('jobs').items.query<string>(query, { partitionKey: TENANT }).fetchAll()
+    const { resources } = await fixture
+      .container('jobs')
+      .items.query<string>(query, { partitionKey: TENANT })
+      .fetchAll()
     return new Set(resources)
   }
 
   /** Whether each job of the collection is stored, newest first. */
   async function storage(collectionId: string): Promise<string[]> {
     const stored = await storedJobIds()
-    return (await world.jobsOf(collectionId)).map(({ id }) => (stored.has(id) ? 'stored' : 'swept'))
+    return (await fixture.jobsOf(collectionId)).map(({ id }) => (stored.has(id) ? 'stored' : 'swept'))
   }
 
   async function changeByHand(
     groupId: string,
     { add, remove }: { add?: readonly string[]; remove?: string },
   ): Promise<void> {
-    const { server, asTester } = world
+    const { server, asTester } = fixture
     const bound = { 'members@odata.bind': add?.map((account) => `${server.url}/v1.0/directoryObjects/${account}`) }
     const replies = [
       ...(add === undefined ? [] : [await asTester({ method: 'PATCH', path: `/groups/${groupId}`, body: bound })]),
@@ -83,25 +86,25 @@ describe('The hourly sweep of an unchanged link', () => {
 
   it('stores no job, and serves one that looks like a stored one', async () => {
     const { collectionId, linkId } = await unchangedLink()
-    await world.clock.sleep(HOUR_MS)
-    world.server.clearRequests()
-    const startMs = world.clock.nowMs()
-    await sweepTenant(TENANT, world.deps)
-    const paths = world.server.requests().map(({ path }) => path.split('?')[0])
+    await fixture.clock.sleep(HOUR_MS)
+    fixture.server.clearRequests()
+    const startMs = fixture.clock.nowMs()
+    await sweepTenant(TENANT, fixture.deps)
+    const paths = fixture.server.requests().map(({ path }) => path.split('?')[0])
     assert.deepEqual(paths, ['/v1.0/groups/delta'])
     assert.deepEqual(
-      world.sentMessages.map(({ message }) => message.queue),
+      fixture.sentMessages.map(({ message }) => message.queue),
       ['evaluations'],
     )
-    const jobs = await world.jobsOf(collectionId)
+    const jobs = await fixture.jobsOf(collectionId)
     assert.deepEqual(await storage(collectionId), ['swept', 'swept', 'stored', 'stored', 'stored'])
     const [swept, , stored] = jobs
     assert.ok(swept !== undefined && stored !== undefined)
     const times = ({ createdAt, startedAt, completedAt }: typeof swept) => ({ createdAt, startedAt, completedAt })
     assert.deepEqual({ ...toSyncJobDto(stored), id: swept.id, ...times(swept) }, toSyncJobDto(swept))
     assert.ok(swept.createdAt >= toTimestamp(startMs) && (swept.completedAt ?? '') >= swept.createdAt)
-    assert.deepEqual(await world.job(swept.id), swept)
-    const link = await readLinkDto(await world.link(linkId), world.deps)
+    assert.deepEqual(await fixture.job(swept.id), swept)
+    const link = await readLinkDto(await fixture.link(linkId), fixture.deps)
     assert.deepEqual([link.lastSyncedAt, link.lastSyncOutcome], [swept.completedAt, 'Succeeded'])
   })
 
@@ -109,7 +112,7 @@ describe('The hourly sweep of an unchanged link', () => {
     const { collectionId, groupId } = await unchangedLink()
     await changeByHand(groupId, { add: [user(9)], remove: user(1) })
     await sweepHourly()
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 3)))
     await sweepHourly(4)
     const stored = (await storage(collectionId)).slice(0, 5)
     assert.deepEqual(stored, ['swept', 'swept', 'stored', 'stored', 'stored'])
@@ -118,27 +121,27 @@ describe('The hourly sweep of an unchanged link', () => {
   it('finds a change by hand that the comparison of that hour does not see yet', async () => {
     const { groupId } = await unchangedLink()
     await changeByHand(groupId, { remove: user(1) })
-    world.server.setFaults([{ path: '/members$', staleMs: 2 * HOUR_MS, times: 1 }])
+    fixture.server.setFaults([{ path: '/members$', staleMs: 2 * HOUR_MS, times: 1 }])
     await sweepHourly()
-    assert.deepEqual(await world.membersOf(groupId), new Set([user(0), user(2)]))
+    assert.deepEqual(await fixture.membersOf(groupId), new Set([user(0), user(2)]))
     await sweepHourly()
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 3)))
   })
 
   it('finds a change from before the groups were tracked that no read has shown yet', async () => {
-    const { groupId } = await syncedLink(world, users(0, 3))
+    const { groupId } = await syncedLink(fixture, users(0, 3))
     await changeByHand(groupId, { remove: user(1) })
-    world.server.setFaults([{ path: '/members$', staleMs: 2 * HOUR_MS, times: 1 }])
+    fixture.server.setFaults([{ path: '/members$', staleMs: 2 * HOUR_MS, times: 1 }])
     await sweepHourly(2)
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 3)))
   })
 
   it('finds a change that the directory tells late', async () => {
     const { groupId } = await unchangedLink()
     await changeByHand(groupId, { remove: user(1) })
-    world.server.setFaults([{ path: '/delta$', staleMs: 2 * HOUR_MS, times: 1 }])
+    fixture.server.setFaults([{ path: '/delta$', staleMs: 2 * HOUR_MS, times: 1 }])
     await sweepHourly(2)
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 3)))
   })
 
   for (const [claim, fault] of [
@@ -151,10 +154,10 @@ describe('The hourly sweep of an unchanged link', () => {
     it(`repairs a change by hand in the same hour when the directory ${claim}`, async () => {
       const { groupId, linkId } = await unchangedLink()
       await changeByHand(groupId, { remove: user(1) })
-      world.server.setFaults([fault])
+      fixture.server.setFaults([fault])
       await sweepHourly()
-      assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
-      world.server.setFaults([])
+      assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 3)))
+      fixture.server.setFaults([])
       await sweepHourly(4)
       assert.equal(await isSwept(linkId), true)
     })
@@ -163,119 +166,119 @@ describe('The hourly sweep of an unchanged link', () => {
   it('is not compared for what the service itself has written, of users', async () => {
     const { collectionId, groupId, linkId } = await unchangedLink()
     const writeChanges = async (accounts: readonly string[], withoutAccountCount = 0) => {
-      world.collections.change(collectionId, accounts, withoutAccountCount)
-      await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
-      await world.clock.sleep(HOUR_MS)
-      await sweepTenant(TENANT, world.deps)
+      fixture.collections.change(collectionId, accounts, withoutAccountCount)
+      await syncIncrementally({ tenantId: TENANT, collectionId }, fixture.deps)
+      await fixture.clock.sleep(HOUR_MS)
+      await sweepTenant(TENANT, fixture.deps)
     }
     await writeChanges(users(1, 4))
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 4)))
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(1, 4)))
     assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [true, 'swept'])
     await writeChanges(users(1, 5), 1)
     assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [true, 'swept'])
-    assert.equal((await world.jobsOf(collectionId))[0]?.skipped, 1)
-    world.collections.change(collectionId, users(1, 5), 0)
-    await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
-    await world.drain()
+    assert.equal((await fixture.jobsOf(collectionId))[0]?.skipped, 1)
+    fixture.collections.change(collectionId, users(1, 5), 0)
+    await syncIncrementally({ tenantId: TENANT, collectionId }, fixture.deps)
+    await fixture.drain()
     await sweepHourly(4)
     assert.equal(await isSwept(linkId), true)
-    const nested = await world.newGroup()
+    const nested = await fixture.newGroup()
     await writeChanges([...users(1, 5), nested])
     assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [false, 'stored'])
-    await world.drain()
+    await fixture.drain()
   })
 
   it('is not written for each addition that the directory has told, but for several', async () => {
     const { collectionId, groupId, linkId } = await unchangedLink()
     const counts: number[] = []
     for (let count = 4; count <= 14; count += 1) {
-      world.collections.change(collectionId, users(0, count))
-      await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+      fixture.collections.change(collectionId, users(0, count))
+      await syncIncrementally({ tenantId: TENANT, collectionId }, fixture.deps)
       await sweepHourly()
-      assert.deepEqual([await isSwept(linkId), await world.membersOf(groupId)], [true, new Set(users(0, count))])
-      counts.push((await world.link(linkId)).unseenAdditions.length)
+      assert.deepEqual([await isSwept(linkId), await fixture.membersOf(groupId)], [true, new Set(users(0, count))])
+      counts.push((await fixture.link(linkId)).unseenAdditions.length)
     }
     assert.deepEqual(counts, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0])
     await sweepHourly(2)
-    assert.deepEqual([await isSwept(linkId), (await world.link(linkId)).unseenAdditions], [true, []])
+    assert.deepEqual([await isSwept(linkId), (await fixture.link(linkId)).unseenAdditions], [true, []])
   })
 
   it('waits for an addition that the directory tells an hour later, besides one that it has told', async () => {
     const { collectionId, groupId, linkId } = await unchangedLink()
     const add = async (count: number) => {
-      world.collections.change(collectionId, users(0, count))
-      await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+      fixture.collections.change(collectionId, users(0, count))
+      await syncIncrementally({ tenantId: TENANT, collectionId }, fixture.deps)
     }
     await add(4)
     await sweepHourly()
     await add(5)
-    world.server.setFaults([{ path: '/delta$', staleMs: 2 * HOUR_MS, times: 1 }])
-    await world.clock.sleep(HOUR_MS)
-    await sweepTenant(TENANT, world.deps)
+    fixture.server.setFaults([{ path: '/delta$', staleMs: 2 * HOUR_MS, times: 1 }])
+    await fixture.clock.sleep(HOUR_MS)
+    await sweepTenant(TENANT, fixture.deps)
     assert.equal(await isSwept(linkId), false)
-    await world.drain()
+    await fixture.drain()
     await sweepHourly(3)
-    assert.deepEqual([await isSwept(linkId), await world.membersOf(groupId)], [true, new Set(users(0, 5))])
+    assert.deepEqual([await isSwept(linkId), await fixture.membersOf(groupId)], [true, new Set(users(0, 5))])
   })
 
   it('does not wait for a read to show an account that was added and removed again', async () => {
     const { collectionId, groupId, linkId } = await unchangedLink()
-    world.server.setFaults([{ path: '/delta$', status: 403 }])
+    fixture.server.setFaults([{ path: '/delta$', status: 403 }])
     for (const accounts of [users(0, 4), users(0, 3)]) {
-      world.collections.change(collectionId, accounts)
-      await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+      fixture.collections.change(collectionId, accounts)
+      await syncIncrementally({ tenantId: TENANT, collectionId }, fixture.deps)
     }
-    assert.deepEqual((await world.link(linkId)).unseenAdditions, [])
+    assert.deepEqual((await fixture.link(linkId)).unseenAdditions, [])
     await sweepHourly()
-    world.server.setFaults([])
+    fixture.server.setFaults([])
     await sweepHourly(3)
-    assert.deepEqual([await isSwept(linkId), await world.membersOf(groupId)], [true, new Set(users(0, 3))])
+    assert.deepEqual([await isSwept(linkId), await fixture.membersOf(groupId)], [true, new Set(users(0, 3))])
   })
 
   it('is not compared with the accounts of its collection for additions of the service alone', async () => {
     const { collectionId, groupId, linkId } = await unchangedLink()
-    world.collections.change(collectionId, users(0, 4))
-    await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
-    await world.clock.sleep(HOUR_MS)
-    const { collections } = world.deps
+    fixture.collections.change(collectionId, users(0, 4))
+    await syncIncrementally({ tenantId: TENANT, collectionId }, fixture.deps)
+    await fixture.clock.sleep(HOUR_MS)
+    const { collections } = fixture.deps
     const findAccounts = () => Promise.reject(new Error('The accounts are read'))
-    await sweepTenant(TENANT, { ...world.deps, collections: { ...collections, findAccounts } })
-    assert.deepEqual([await isSwept(linkId), await world.membersOf(groupId)], [true, new Set(users(0, 4))])
+    await sweepTenant(TENANT, { ...fixture.deps, collections: { ...collections, findAccounts } })
+    assert.deepEqual([await isSwept(linkId), await fixture.membersOf(groupId)], [true, new Set(users(0, 4))])
   })
 
   it('finds an account that was added by hand after the service had added and removed it', async () => {
     const { collectionId, groupId, linkId } = await unchangedLink()
     for (const accounts of [users(0, 4), users(0, 3)]) {
-      world.collections.change(collectionId, accounts)
-      await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+      fixture.collections.change(collectionId, accounts)
+      await syncIncrementally({ tenantId: TENANT, collectionId }, fixture.deps)
     }
     await changeByHand(groupId, { add: [user(3)] })
     await sweepHourly(2)
-    assert.deepEqual([await isSwept(linkId), await world.membersOf(groupId)], [false, new Set(users(0, 3))])
+    assert.deepEqual([await isSwept(linkId), await fixture.membersOf(groupId)], [false, new Set(users(0, 3))])
   })
 
   it('finds a change by hand among those of the service', async () => {
     const { collectionId, groupId, linkId } = await unchangedLink()
-    world.collections.change(collectionId, users(0, 4))
-    await syncIncrementally({ tenantId: TENANT, collectionId }, world.deps)
+    fixture.collections.change(collectionId, users(0, 4))
+    await syncIncrementally({ tenantId: TENANT, collectionId }, fixture.deps)
     await changeByHand(groupId, { remove: user(0) })
     await sweepHourly()
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 4)))
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 4)))
     assert.equal(await isSwept(linkId), false)
   })
 
   it('is compared when the message of a changed collection was lost', async () => {
     const { collectionId, groupId } = await unchangedLink()
-    world.collections.change(collectionId, users(0, 4))
+    fixture.collections.change(collectionId, users(0, 4))
     await sweepHourly()
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 4)))
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 4)))
   })
 
   it('tells the members without an account, and defers their removals as before', async () => {
-    const { collectionId, groupId, linkId } = await syncedLink(world, users(0, 3))
-    world.collections.change(collectionId, users(0, 3), 2)
+    const { collectionId, groupId, linkId } = await syncedLink(fixture, users(0, 3))
+    fixture.collections.change(collectionId, users(0, 3), 2)
     await sweepHourly(4)
-    assert.deepEqual([(await storage(collectionId))[0], (await world.jobsOf(collectionId))[0]?.skipped], ['swept', 2])
+    assert.deepEqual([(await storage(collectionId))[0], (await fixture.jobsOf(collectionId))[0]?.skipped], ['swept', 2])
     await changeByHand(groupId, { add: [user(9)] })
     await sweepHourly(4)
     assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [false, 'stored'])
@@ -283,33 +286,33 @@ describe('The hourly sweep of an unchanged link', () => {
 
   it('keeps its last sync when it is disabled or needs a comparison again', async () => {
     const { groupId, linkId } = await unchangedLink()
-    const sweptAt = (await readLinkDto(await world.link(linkId), world.deps)).lastSyncedAt
-    await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, world.deps)
+    const sweptAt = (await readLinkDto(await fixture.link(linkId), fixture.deps)).lastSyncedAt
+    await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Disabled' }, fixture.deps)
     await sweepHourly()
-    assert.equal((await readLinkDto(await world.link(linkId), world.deps)).lastSyncedAt, sweptAt)
-    await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Enabled' }, world.deps)
+    assert.equal((await readLinkDto(await fixture.link(linkId), fixture.deps)).lastSyncedAt, sweptAt)
+    await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Enabled' }, fixture.deps)
     await sweepHourly(3)
     assert.equal(await isSwept(linkId), true)
     await changeByHand(groupId, { remove: user(1) })
-    const before = (await readLinkDto(await world.link(linkId), world.deps)).lastSyncedAt
-    await world.clock.sleep(HOUR_MS)
-    await sweepTenant(TENANT, world.deps)
-    assert.equal((await readLinkDto(await world.link(linkId), world.deps)).lastSyncedAt, before)
-    await world.drain()
+    const before = (await readLinkDto(await fixture.link(linkId), fixture.deps)).lastSyncedAt
+    await fixture.clock.sleep(HOUR_MS)
+    await sweepTenant(TENANT, fixture.deps)
+    assert.equal((await readLinkDto(await fixture.link(linkId), fixture.deps)).lastSyncedAt, before)
+    await fixture.drain()
   })
 
   it('is not taken for swept by a crash before the sweep is recorded: its last sync would name no job', async () => {
-    const { linkId } = await syncedLink(world, users(0, 3))
+    const { linkId } = await syncedLink(fixture, users(0, 3))
     const crashed = new Error('The process has crashed.')
-    const beginSweep: typeof world.deps.jobs.beginSweep = async (tenantId) => {
-      const begun = await world.deps.jobs.beginSweep(tenantId)
+    const beginSweep: typeof fixture.deps.jobs.beginSweep = async (tenantId) => {
+      const begun = await fixture.deps.jobs.beginSweep(tenantId)
       const record: typeof begun.record = async (sweep) => {
         if (sweep.links.some((swept) => swept.linkId === linkId)) throw crashed
         return begun.record(sweep)
       }
       return { ...begun, record }
     }
-    const deps = { ...world.deps, jobs: { ...world.deps.jobs, beginSweep } }
+    const deps = { ...fixture.deps, jobs: { ...fixture.deps.jobs, beginSweep } }
     await assert.rejects(sweepHourly(4, deps), crashed)
     assert.equal(await isSwept(linkId), false)
     await sweepHourly()
@@ -320,44 +323,44 @@ describe('The hourly sweep of an unchanged link', () => {
     const { linkId, groupId } = await unchangedLink()
     await changeByHand(groupId, { add: users(100, 20) })
     await sweepHourly(4)
-    const { heldRemovals } = await world.link(linkId)
+    const { heldRemovals } = await fixture.link(linkId)
     assert.deepEqual([heldRemovals?.count, await isSwept(linkId)], [20, false])
   })
 
   it('fails when the group was deleted, or must be owned and is not', async () => {
     const first = await unchangedLink()
-    await setLinkSettings(world.deps, { linkableGroups: 'Owned' })
+    await setLinkSettings(fixture.deps, { linkableGroups: 'Owned' })
     await sweepHourly()
-    const [refused] = await world.jobsOf(first.collectionId)
+    const [refused] = await fixture.jobsOf(first.collectionId)
     assert.deepEqual([refused?.status, refused?.error?.includes(SERVICE_PRINCIPAL)], ['Failed', true])
-    await setLinkSettings(world.deps, { linkableGroups: 'Any' })
+    await setLinkSettings(fixture.deps, { linkableGroups: 'Any' })
     await sweepHourly(2)
     assert.equal(await isSwept(first.linkId), true)
-    await world.asTester({ method: 'DELETE', path: `/groups/${first.groupId}` })
+    await fixture.asTester({ method: 'DELETE', path: `/groups/${first.groupId}` })
     await sweepHourly()
-    assert.equal((await world.jobsOf(first.collectionId))[0]?.status, 'Failed')
-    assert.equal((await world.link(first.linkId)).lastSyncOutcome, 'Failed')
+    assert.equal((await fixture.jobsOf(first.collectionId))[0]?.status, 'Failed')
+    assert.equal((await fixture.link(first.linkId)).lastSyncOutcome, 'Failed')
   })
 
-  const sweepAfterAWeek = (deps: SyncDependencies = world.deps) =>
-    sweepHourly(1, { ...deps, nowMs: () => world.clock.nowMs() + 7 * 24 * HOUR_MS })
+  const sweepAfterAWeek = (deps: SyncDependencies = fixture.deps) =>
+    sweepHourly(1, { ...deps, nowMs: () => fixture.clock.nowMs() + 7 * 24 * HOUR_MS })
 
   /** A service to which the directory tells no changes. */
   function withoutChanges(): SyncDependencies {
-    const { directory } = world.deps
+    const { directory } = fixture.deps
     const readMemberChanges: typeof directory.readMemberChanges = async (...from) => {
       const page = await directory.readMemberChanges(...from)
       return page && { ...page, changes: [] }
     }
-    return { ...world.deps, directory: { ...directory, readMemberChanges } }
+    return { ...fixture.deps, directory: { ...directory, readMemberChanges } }
   }
 
   it('is compared in full when it is due, without a job when the group agrees', async () => {
     const { collectionId, groupId, linkId } = await unchangedLink()
-    const { comparedAtMs } = await world.link(linkId)
-    world.server.clearRequests()
+    const { comparedAtMs } = await fixture.link(linkId)
+    fixture.server.clearRequests()
     await sweepAfterAWeek()
-    const requests = world.server.requests().filter(({ path }) => path.startsWith('/v1.0/'))
+    const requests = fixture.server.requests().filter(({ path }) => path.startsWith('/v1.0/'))
     const [, compared] = requests
     assert.deepEqual(
       [requests.map(({ path }) => path.split('?')[0]), compared?.batch?.map(({ path }) => path.split('?')[0])],
@@ -366,10 +369,13 @@ describe('The hourly sweep of an unchanged link', () => {
         [`/v1.0/groups/${groupId}`, `/v1.0/groups/${groupId}/members`],
       ],
     )
-    const link = await world.link(linkId)
+    const link = await fixture.link(linkId)
     assert.equal((await storage(collectionId))[0], 'swept')
     assert.ok((link.comparedAtMs ?? 0) > (comparedAtMs ?? 0))
-    assert.equal((await readLinkDto(link, world.deps)).lastSyncedAt, (await world.jobsOf(collectionId))[0]?.completedAt)
+    assert.equal(
+      (await readLinkDto(link, fixture.deps)).lastSyncedAt,
+      (await fixture.jobsOf(collectionId))[0]?.completedAt,
+    )
   })
   for (const [claim, change] of [
     ['a member was removed', { remove: user(1) }],
@@ -383,22 +389,22 @@ describe('The hourly sweep of an unchanged link', () => {
       await sweepHourly(1, withoutChanges())
       assert.equal((await storedJobIds()).size, stored)
       await sweepAfterAWeek(withoutChanges())
-      assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 3)))
+      assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 3)))
       assert.equal((await storage(collectionId))[0], 'stored')
     })
   }
 
   it('is compared by a job when accounts of its members changed without a new version of the membership', async () => {
     const { collectionId, groupId } = await unchangedLink()
-    world.collections.exchange(collectionId, users(1, 3))
+    fixture.collections.exchange(collectionId, users(1, 3))
     await sweepAfterAWeek()
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 3)))
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(1, 3)))
   })
 
   it('is compared by a job when its group was renamed', async () => {
     const { groupId, linkId } = await unchangedLink()
-    await world.asTester({ method: 'PATCH', path: `/groups/${groupId}`, body: { displayName: 'Renamed' } })
+    await fixture.asTester({ method: 'PATCH', path: `/groups/${groupId}`, body: { displayName: 'Renamed' } })
     await sweepAfterAWeek(withoutChanges())
-    assert.equal((await world.link(linkId)).directoryGroupDisplayName, 'Renamed')
+    assert.equal((await fixture.link(linkId)).directoryGroupDisplayName, 'Renamed')
   })
 })

@@ -13,25 +13,25 @@ import {
   writeStep,
 } from '../../shared/domain/sync/write-budget.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
-import { type LinkWorld, notifyOfMembershipChange, openWorld } from '../support/jobs/link-world.ts'
+import { type LinkFixture, notifyOfMembershipChange, openFixture } from '../support/jobs/link-fixture.ts'
 
 describe('The write budget', () => {
-  let world: LinkWorld
+  let fixture: LinkFixture
   before(async () => {
-    world = await openWorld()
+    fixture = await openFixture()
   })
-  after(() => world.close())
+  after(() => fixture.close())
   beforeEach(async () => {
-    world.sentMessages.length = 0
+    fixture.sentMessages.length = 0
     // All buckets are full again.
-    await world.clock.sleep(600_000)
+    await fixture.clock.sleep(600_000)
   })
 
   const instance = (writesPerTenant: number, writesTotal: number): WriteBudget =>
     instanceWriteBudget({
       writesPerTenant,
       writesTotal,
-      elapsedMs: () => Math.floor(world.clock.nowMs() / 1000) * 1000,
+      elapsedMs: () => Math.floor(fixture.clock.nowMs() / 1000) * 1000,
     })
 
   function grantedCount(budget: WriteBudget, tenantId: string, purpose: WritePurpose, wanted: number): number {
@@ -66,7 +66,7 @@ describe('The write budget', () => {
     const [tenant, budget] = [randomUUID(), instance(20, 10_000)]
     assert.equal(grantedCount(budget, tenant, 'change', 20), 10)
     assert.equal(budget.reserve(tenant, 1, 'change'), 15_000)
-    await world.clock.sleep(15_000)
+    await fixture.clock.sleep(15_000)
     assert.equal(budget.reserve(tenant, 1, 'change'), 0)
     assert.ok(budget.reserve(tenant, 1, 'change') > 0)
   })
@@ -86,13 +86,13 @@ describe('The write budget', () => {
   })
 
   it('counts writes of retries and of accounts added one by one beyond the reservation', async () => {
-    const { groupId } = await world.linked(users(0, 40), users(0, 1))
+    const { groupId } = await fixture.linked(users(0, 40), users(0, 1))
     const budget = instance(200, 10_000)
     const step: SyncStep = { kind: 'add', accounts: users(0, 40), writeCount: 2 }
     assert.equal(budget.reserve(TENANT, 2, 'bulk'), 0)
     const deadlineMs = Number.POSITIVE_INFINITY
     const write = { tenantId: TENANT, groupId, step, deadlineMs } as const
-    const outcome = await writeStep(write, { ...world.deps, budget })
+    const outcome = await writeStep(write, { ...fixture.deps, budget })
     // Two PATCHes. The one that contains a member is followed by twenty calls.
     assert.deepEqual([outcome.written.length, outcome.unchanged.length, outcome.sentCount], [39, 1, 22])
     assert.equal(grantedCount(budget, TENANT, 'bulk', 100), 80 - 22)
@@ -111,75 +111,75 @@ describe('The write budget', () => {
   })
 
   it('makes a job wait without failing its run', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 700))
-    const deps: SyncDependencies = { ...world.deps, budget: instance(40, 40_000) }
-    const startMs = world.clock.nowMs()
-    await world.drain(deps)
-    const [job] = await world.jobsOf(collectionId)
+    const { collectionId, groupId } = await fixture.linked(users(0, 700))
+    const deps: SyncDependencies = { ...fixture.deps, budget: instance(40, 40_000) }
+    const startMs = fixture.clock.nowMs()
+    await fixture.drain(deps)
+    const [job] = await fixture.jobsOf(collectionId)
     assert.deepEqual([job?.status, job?.attempts, job?.added], ['Succeeded', 1, 700])
-    assert.equal((await world.membersOf(groupId)).size, 700)
+    assert.equal((await fixture.membersOf(groupId)).size, 700)
     // 35 writes: sixteen at once, because a fifth of twenty is reserved, and the others as the bucket fills up.
-    assert.ok(world.clock.nowMs() - startMs > 100_000)
+    assert.ok(fixture.clock.nowMs() - startMs > 100_000)
   })
 
   it('grants an incremental sync while jobs have used up their share', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 10))
-    await world.drain()
-    await world.clock.sleep(600_000)
-    const deps: SyncDependencies = { ...world.deps, budget: instance(40, 40_000) }
+    const { collectionId, groupId } = await fixture.linked(users(0, 10))
+    await fixture.drain()
+    await fixture.clock.sleep(600_000)
+    const deps: SyncDependencies = { ...fixture.deps, budget: instance(40, 40_000) }
     assert.equal(deps.budget.reserve(TENANT, 16, 'bulk'), 0)
     assert.ok(deps.budget.reserve(TENANT, 1, 'bulk') > 0)
-    world.sentMessages.length = 0
-    world.collections.change(collectionId, users(1, 9))
+    fixture.sentMessages.length = 0
+    fixture.collections.change(collectionId, users(1, 9))
     const message = { tenantId: TENANT, collectionId }
-    await world.deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: 'one left' })
-    await world.deliverNext(deps)
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 9)))
+    await fixture.deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: 'one left' })
+    await fixture.deliverNext(deps)
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(1, 9)))
   })
 
   it('makes an incremental sync wait when it is used up, without losing changes', async () => {
-    const { collectionId, groupId } = await world.linked(users(0, 10))
-    await world.drain()
-    await world.clock.sleep(600_000)
-    const deps: SyncDependencies = { ...world.deps, budget: instance(40, 40_000) }
+    const { collectionId, groupId } = await fixture.linked(users(0, 10))
+    await fixture.drain()
+    await fixture.clock.sleep(600_000)
+    const deps: SyncDependencies = { ...fixture.deps, budget: instance(40, 40_000) }
     grantedCount(deps.budget, TENANT, 'change', 20)
-    world.collections.change(collectionId, users(1, 9))
-    await notifyOfMembershipChange(world, collectionId)
-    await world.deliverNext(deps)
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(0, 10)))
-    await world.drain(deps)
-    assert.deepEqual(await world.membersOf(groupId), new Set(users(1, 9)))
-    assert.equal((await world.jobsOf(collectionId)).length, 1)
+    fixture.collections.change(collectionId, users(1, 9))
+    await notifyOfMembershipChange(fixture, collectionId)
+    await fixture.deliverNext(deps)
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 10)))
+    await fixture.drain(deps)
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(1, 9)))
+    assert.equal((await fixture.jobsOf(collectionId)).length, 1)
   })
 
   it('does not delay a pending incremental sync behind a long-running job, which yields', async () => {
-    const { collectionId, groupId, linkId } = await world.linked(users(0, 10))
-    await world.drain()
-    world.collections.change(collectionId, users(0, 600))
-    world.collections.forgetHistory(collectionId)
+    const { collectionId, groupId, linkId } = await fixture.linked(users(0, 10))
+    await fixture.drain()
+    fixture.collections.change(collectionId, users(0, 600))
+    fixture.collections.forgetHistory(collectionId)
     const message = { tenantId: TENANT, collectionId }
-    await world.deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: 'hundreds joined' })
-    await world.deliverNext()
+    await fixture.deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: 'hundreds joined' })
+    await fixture.deliverNext()
     const sizes: number[] = []
     const directory = {
-      ...world.deps.directory,
-      addMembers: async (...args: Parameters<typeof world.directory.addMembers>) => {
-        const outcome = await world.directory.addMembers(...args)
-        await world.clock.sleep(9_000)
-        const { value, version } = (await world.deps.links.find(TENANT, linkId)) ?? assert.fail()
-        if (sizes.push(1) === 1) await world.deps.links.replace({ ...value, changesPending: true }, version)
+      ...fixture.deps.directory,
+      addMembers: async (...args: Parameters<typeof fixture.directory.addMembers>) => {
+        const outcome = await fixture.directory.addMembers(...args)
+        await fixture.clock.sleep(9_000)
+        const { value, version } = (await fixture.deps.links.find(TENANT, linkId)) ?? assert.fail()
+        if (sizes.push(1) === 1) await fixture.deps.links.replace({ ...value, changesPending: true }, version)
         return outcome
       },
     }
-    const [job] = await world.jobsOf(collectionId)
-    await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, { ...world.deps, directory })
+    const [job] = await fixture.jobsOf(collectionId)
+    await runSyncJob({ tenantId: TENANT, jobId: job?.id ?? '' }, { ...fixture.deps, directory })
     assert.equal(sizes.length, 2)
-    const link = await world.link(linkId)
+    const link = await fixture.link(linkId)
     assert.deepEqual([link.lease, link.changesPending], [null, false])
-    world.sentMessages.splice(0, 1)
-    await world.drain()
-    const [ended] = await world.jobsOf(collectionId)
+    fixture.sentMessages.splice(0, 1)
+    await fixture.drain()
+    const [ended] = await fixture.jobsOf(collectionId)
     assert.deepEqual([ended?.status, ended?.attempts, ended?.added], ['Succeeded', 1, 590])
-    assert.equal((await world.membersOf(groupId)).size, 600)
+    assert.equal((await fixture.membersOf(groupId)).size, 600)
   })
 })

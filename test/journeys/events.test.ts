@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { receiver, signatureOf } from '../support/events/event-world.ts'
+import { receiver, signatureOf } from '../support/events/event-fixture.ts'
 import { type ApiClient, asApplication, eventually } from '../support/journeys/demo-clients.ts'
 import { sharedEnvironment } from '../support/journeys/shared-environment.ts'
 import type { StartedEnvironment } from '../support/journeys/started-environment.ts'

@@ -17,14 +17,14 @@ const MAIL = {
 const PATH = `/users/${SENDER}/sendMail`
 
 describe('sendMail of the local directory', () => {
-  let world: TestDirectory
+  let fixture: TestDirectory
   before(async () => {
-    world = await openDirectory()
+    fixture = await openDirectory()
   })
-  after(() => world.close())
+  after(() => fixture.close())
 
   const post = (path: string, body: unknown, contentType?: 'text/plain', tenantId = TENANT) =>
-    world
+    fixture
       .adapterParts((wire) => wire)
       .send(tenantId, { method: 'POST', path, body, ...(contentType === undefined ? {} : { contentType }) })
   const encoded = (text: string) => Buffer.from(text).toString('base64')
@@ -33,7 +33,7 @@ describe('sendMail of the local directory', () => {
   it('answers 202 without a body, and keeps the message as it was sent', async () => {
     const { status, body } = await post(PATH, encoded(mimeMessage(MAIL)), 'text/plain')
     assert.deepEqual([status, body], [202, undefined])
-    const [{ at, ...mail } = assert.fail('no mail')] = world.server.mails()
+    const [{ at, ...mail } = assert.fail('no mail')] = fixture.server.mails()
     assert.match(at, /^\d{4}-\d\d-\d\dT[\d:.]+\+00:00$/)
     assert.deepEqual(mail, {
       from: SENDER,
@@ -50,11 +50,11 @@ describe('sendMail of the local directory', () => {
     const message = { subject: 'Second', body: { contentType: 'Text', content: 'Hello' }, toRecipients }
     assert.equal((await post(PATH, { message, saveToSentItems: false })).status, 202)
     assert.deepEqual(
-      world.server.mails().map(({ subject }) => subject),
+      fixture.server.mails().map(({ subject }) => subject),
       ['Second', SUBJECT],
     )
-    const response = await fetch(`${world.server.url}/local/mails`)
-    assert.deepEqual(await response.json(), world.server.mails())
+    const response = await fetch(`${fixture.server.url}/local/mails`)
+    assert.deepEqual(await response.json(), fixture.server.mails())
   })
 
   it('refuses what Graph refuses', async () => {
@@ -64,7 +64,7 @@ describe('sendMail of the local directory', () => {
       await post(PATH, 'not base64!', 'text/plain'),
       await post(PATH, encoded('Subject: Without a recipient\r\n\r\nText'), 'text/plain'),
       await post(PATH, {}),
-      await world.asTester({ method: 'POST', path: PATH, body: mime, contentType: 'text/plain' }),
+      await fixture.asTester({ method: 'POST', path: PATH, body: mime, contentType: 'text/plain' }),
       await post(PATH, mime, 'text/plain', SMALL_TENANT),
     ]
     assert.deepEqual(
@@ -78,7 +78,7 @@ describe('sendMail of the local directory', () => {
         '404 ErrorInvalidUser',
       ],
     )
-    assert.equal(world.server.mails().length, 2)
+    assert.equal(fixture.server.mails().length, 2)
   })
 })
 

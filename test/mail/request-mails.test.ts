@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { approvedBy, OPEN } from '../support/api/joinable-world.ts'
-import { mailServer, mailWorld, SENDER } from '../support/mail/mail-world.ts'
+import { approvedBy, OPEN } from '../support/api/joinable-fixture.ts'
+import { mailFixture, mailServer, SENDER } from '../support/mail/mail-fixture.ts'
 
 const DAY_S = 86_400
 const server = mailServer()
 
 describe('A request that waits at a gate', () => {
   it('is told to its approver by mail, with both bodies and a link to it', async () => {
-    const world = await mailWorld(server)
-    const [anna, ola] = [await world.reader('Anna'), await world.reader('Ola')]
-    const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
-    const { data: request } = await world.submit(ola, collectionId)
-    await world.drain()
-    const [mail, ...rest] = world.mails()
+    const fixture = await mailFixture(server)
+    const [anna, ola] = [await fixture.reader('Anna'), await fixture.reader('Ola')]
+    const collectionId = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
+    const { data: request } = await fixture.submit(ola, collectionId)
+    await fixture.drain()
+    const [mail, ...rest] = fixture.mails()
     assert.deepEqual(rest, [])
     assert.deepEqual([mail?.from, mail?.to], [SENDER, [anna.email]])
     assert.equal(mail?.subject, 'Ola asks to join Choir')
@@ -25,63 +25,63 @@ describe('A request that waits at a gate', () => {
   })
 
   it('is told to the deputy of an approver, on whose behalf, but not to one who asks themselves', async () => {
-    const world = await mailWorld(server)
-    const [anna, dag, ola] = [await world.reader('Anna'), await world.reader('Dag'), await world.reader('Ola')]
+    const fixture = await mailFixture(server)
+    const [anna, dag, ola] = [await fixture.reader('Anna'), await fixture.reader('Dag'), await fixture.reader('Ola')]
     const deputy = { deputyId: dag.identityId, until: '2030-07-01' }
-    await world.call(anna.token, 'PUT', `${world.requests}/deputy`, deputy)
-    const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
-    await world.submit(ola, collectionId)
-    await world.submit(dag, collectionId)
-    await world.drain()
+    await fixture.call(anna.token, 'PUT', `${fixture.requests}/deputy`, deputy)
+    const collectionId = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
+    await fixture.submit(ola, collectionId)
+    await fixture.submit(dag, collectionId)
+    await fixture.drain()
     assert.deepEqual(
-      world.to(dag).map(({ subject }) => subject),
+      fixture.to(dag).map(({ subject }) => subject),
       ['Ola asks to join Choir'],
     )
-    assert.match(world.to(dag)[0]?.text ?? '', /You decide on behalf of Anna, as their deputy\./)
-    assert.equal(world.to(anna).length, 2)
+    assert.match(fixture.to(dag)[0]?.text ?? '', /You decide on behalf of Anna, as their deputy\./)
+    assert.equal(fixture.to(anna).length, 2)
   })
 
   it('is not told any more once it was withdrawn', async () => {
-    const world = await mailWorld(server)
-    const [anna, ola] = [await world.reader('Anna'), await world.reader('Ola')]
-    const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
-    const { data: request } = await world.submit(ola, collectionId)
-    await world.act(ola.token, request, 'cancel')
-    await world.drain()
-    assert.deepEqual(world.mails(), [])
+    const fixture = await mailFixture(server)
+    const [anna, ola] = [await fixture.reader('Anna'), await fixture.reader('Ola')]
+    const collectionId = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
+    const { data: request } = await fixture.submit(ola, collectionId)
+    await fixture.act(ola.token, request, 'cancel')
+    await fixture.drain()
+    assert.deepEqual(fixture.mails(), [])
   })
 
   it('is reminded of after the days of the gate, again and again, until it is decided', async () => {
-    const world = await mailWorld(server)
-    const [anna, ola] = [await world.reader('Anna'), await world.reader('Ola')]
+    const fixture = await mailFixture(server)
+    const [anna, ola] = [await fixture.reader('Anna'), await fixture.reader('Ola')]
     const gate = { type: 'Identity', approvers: [anna.identityId], reminderDays: 2 }
-    const collectionId = await world.joinable(approvedBy(gate))
-    const { data: request } = await world.submit(ola, collectionId)
-    await world.passWithSweeps(2 * DAY_S - 60)
-    assert.equal(world.to(anna).length, 1)
-    await world.passWithMessages(2 * 60)
-    const reminder = world.to(anna)[1]
+    const collectionId = await fixture.joinable(approvedBy(gate))
+    const { data: request } = await fixture.submit(ola, collectionId)
+    await fixture.passWithSweeps(2 * DAY_S - 60)
+    assert.equal(fixture.to(anna).length, 1)
+    await fixture.passWithMessages(2 * 60)
+    const reminder = fixture.to(anna)[1]
     assert.equal(reminder?.subject, 'Reminder: the request of Ola for Choir is still waiting')
-    await world.passWithSweeps(2 * DAY_S)
-    assert.equal(world.to(anna).length, 3)
-    await world.act(anna.token, request, 'approve')
-    await world.passWithSweeps(6 * DAY_S)
-    assert.equal(world.to(anna).length, 3)
+    await fixture.passWithSweeps(2 * DAY_S)
+    assert.equal(fixture.to(anna).length, 3)
+    await fixture.act(anna.token, request, 'approve')
+    await fixture.passWithSweeps(6 * DAY_S)
+    assert.equal(fixture.to(anna).length, 3)
   })
 })
 
 describe('A decision', () => {
   it('is told to the requester, in the language that they prefer, without the notes', async () => {
-    const world = await mailWorld(server)
-    const [anna, ola] = [await world.reader('Anna'), await world.reader('Ola', { preferredLanguage: 'nb-NO' })]
-    const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
-    const { data: first } = await world.submit(ola, collectionId)
-    await world.act(anna.token, first, 'reject', { notes: 'A secret reason' })
-    await world.drain()
-    const { data: second } = await world.submit(ola, collectionId, { endsAt: '2031-01-15T12:00:00Z' })
-    await world.act(anna.token, second, 'approve')
-    await world.drain()
-    const told = world.to(ola)
+    const fixture = await mailFixture(server)
+    const [anna, ola] = [await fixture.reader('Anna'), await fixture.reader('Ola', { preferredLanguage: 'nb-NO' })]
+    const collectionId = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
+    const { data: first } = await fixture.submit(ola, collectionId)
+    await fixture.act(anna.token, first, 'reject', { notes: 'A secret reason' })
+    await fixture.drain()
+    const { data: second } = await fixture.submit(ola, collectionId, { endsAt: '2031-01-15T12:00:00Z' })
+    await fixture.act(anna.token, second, 'approve')
+    await fixture.drain()
+    const told = fixture.to(ola)
     assert.deepEqual(
       told.map(({ subject }) => subject),
       ['Forespørselen din om Choir er avslått', 'Du er nå medlem av Choir'],
@@ -92,21 +92,21 @@ describe('A decision', () => {
   })
 
   it('that a person takes alone is told to nobody', async () => {
-    const world = await mailWorld(server)
-    const ola = await world.reader('Ola')
-    await world.submit(ola, await world.joinable(OPEN))
-    await world.drain()
-    assert.deepEqual(world.mails(), [])
+    const fixture = await mailFixture(server)
+    const ola = await fixture.reader('Ola')
+    await fixture.submit(ola, await fixture.joinable(OPEN))
+    await fixture.drain()
+    assert.deepEqual(fixture.mails(), [])
   })
 
   it('that did not come in time is told to the requester', async () => {
-    const world = await mailWorld(server)
-    const [anna, ola] = [await world.reader('Anna'), await world.reader('Ola')]
+    const fixture = await mailFixture(server)
+    const [anna, ola] = [await fixture.reader('Anna'), await fixture.reader('Ola')]
     const gates = approvedBy({ type: 'Identity', approvers: [anna.identityId] })
-    await world.submit(ola, await world.joinable({ ...gates, requestDays: 1 }))
-    await world.passWithMessages(DAY_S + 60)
+    await fixture.submit(ola, await fixture.joinable({ ...gates, requestDays: 1 }))
+    await fixture.passWithMessages(DAY_S + 60)
     assert.deepEqual(
-      world.to(ola).map(({ subject }) => subject),
+      fixture.to(ola).map(({ subject }) => subject),
       ['Your request for Choir has ended without a decision'],
     )
   })
@@ -114,31 +114,31 @@ describe('A decision', () => {
 
 describe('The end of a membership', () => {
   it('is told seven days before, once', async () => {
-    const world = await mailWorld(server)
-    const ola = await world.reader('Ola')
-    const collectionId = await world.joinable(OPEN)
-    await world.submit(ola, collectionId, { endsAt: '2030-06-11T08:00:00Z' })
-    await world.passWithSweeps(3 * DAY_S - 3_600)
-    assert.deepEqual(world.to(ola), [])
-    await world.passWithSweeps(2 * 3_600)
-    const [mail] = world.to(ola)
+    const fixture = await mailFixture(server)
+    const ola = await fixture.reader('Ola')
+    const collectionId = await fixture.joinable(OPEN)
+    await fixture.submit(ola, collectionId, { endsAt: '2030-06-11T08:00:00Z' })
+    await fixture.passWithSweeps(3 * DAY_S - 3_600)
+    assert.deepEqual(fixture.to(ola), [])
+    await fixture.passWithSweeps(2 * 3_600)
+    const [mail] = fixture.to(ola)
     assert.equal(mail?.subject, 'Your membership of Choir ends soon')
     assert.match(mail?.text ?? '', /ends on 11 June 2030 at 08:00\./)
-    await world.passWithSweeps(8 * DAY_S)
-    assert.equal(world.to(ola).length, 1)
+    await fixture.passWithSweeps(8 * DAY_S)
+    assert.equal(fixture.to(ola).length, 1)
   })
 
   it('is told at once when fewer days remain, and again when it was put off', async () => {
-    const world = await mailWorld(server)
-    const ola = await world.reader('Ola')
-    const collectionId = await world.joinable(OPEN)
-    const { data: request } = await world.submit(ola, collectionId, { endsAt: '2030-06-03T08:00:00Z' })
-    await world.drain()
-    assert.equal(world.to(ola).length, 1)
-    await world.act(ola.token, request, 'extend', { endsAt: '2030-06-12T08:00:00Z' })
-    await world.passWithSweeps(5 * DAY_S)
+    const fixture = await mailFixture(server)
+    const ola = await fixture.reader('Ola')
+    const collectionId = await fixture.joinable(OPEN)
+    const { data: request } = await fixture.submit(ola, collectionId, { endsAt: '2030-06-03T08:00:00Z' })
+    await fixture.drain()
+    assert.equal(fixture.to(ola).length, 1)
+    await fixture.act(ola.token, request, 'extend', { endsAt: '2030-06-12T08:00:00Z' })
+    await fixture.passWithSweeps(5 * DAY_S)
     assert.deepEqual(
-      world.to(ola).map(({ text }) => /ends on (.*?) at/.exec(text ?? '')?.[1]),
+      fixture.to(ola).map(({ text }) => /ends on (.*?) at/.exec(text ?? '')?.[1]),
       ['3 June 2030', '12 June 2030'],
     )
   })

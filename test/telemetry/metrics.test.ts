@@ -9,29 +9,29 @@ import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencie
 import { observedCalls } from '../../shared/graph/observed-calls.ts'
 import { METRICS, type MetricName } from '../../shared/kernel/metrics.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
-import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
+import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
 import { recordedTelemetry } from '../support/telemetry/recorded.ts'
 
 describe('The metrics of a sync', () => {
   const telemetry = recordedTelemetry()
   const { metrics } = telemetry
-  let world: LinkWorld
+  let fixture: LinkFixture
   let deps: SyncDependencies
 
   before(async () => {
-    world = await openWorld()
-    const directory = world.directoryOver((send) => observedCalls(send, metrics))
-    deps = { ...world.deps, directory, metrics }
+    fixture = await openFixture()
+    const directory = fixture.directoryOver((send) => observedCalls(send, metrics))
+    deps = { ...fixture.deps, directory, metrics }
   })
   after(async () => {
-    await world.close()
+    await fixture.close()
     await telemetry.close()
   })
   afterEach(async () => {
     await telemetry.values()
     telemetry.clear()
-    world.server.setFaults([])
-    world.sentMessages.length = 0
+    fixture.server.setFaults([])
+    fixture.sentMessages.length = 0
   })
 
   /** Name, value and dimensions of the recorded metrics, except those with values that depend on the clock. */
@@ -43,23 +43,23 @@ describe('The metrics of a sync', () => {
   }
 
   async function syncedLink(): Promise<{ collectionId: string; groupId: string; linkId: string }> {
-    const linked = await world.linked(users(0, 5))
-    await world.drain()
+    const linked = await fixture.linked(users(0, 5))
+    await fixture.drain()
     return linked
   }
 
   it('count accounts that a job adds and removes, and members that it skips', async () => {
-    const { collectionId } = await world.linked(users(0, 5), users(3, 4))
-    await world.drain(deps)
+    const { collectionId } = await fixture.linked(users(0, 5), users(3, 4))
+    await fixture.drain(deps)
     assert.deepEqual(await measured('sync.job.duration'), [
       ['sync.jobs', 1, { type: 'LinkCreated', outcome: 'Succeeded' }],
       ['members.added', 3, { cause: 'job' }],
       ['members.removed', 2, { cause: 'job' }],
     ])
     telemetry.clear()
-    world.collections.change(collectionId, users(0, 6), 2)
+    fixture.collections.change(collectionId, users(0, 6), 2)
     await requestSync(TENANT, collectionId, deps)
-    await world.drain(deps)
+    await fixture.drain(deps)
     assert.deepEqual(await measured('sync.job.duration'), [
       ['sync.jobs', 1, { type: 'ManualSync', outcome: 'Succeeded' }],
       ['members.added', 1, { cause: 'job' }],
@@ -68,23 +68,23 @@ describe('The metrics of a sync', () => {
   })
 
   it('count a failed job after its last run', async () => {
-    const { groupId } = await world.linked(users(0, 5))
-    world.server.setFaults([{ path: groupId, status: 503 }])
-    await world.drain(deps)
+    const { groupId } = await fixture.linked(users(0, 5))
+    fixture.server.setFaults([{ path: groupId, status: 503 }])
+    await fixture.drain(deps)
     const measuredOnce = await measured('sync.job.duration')
     assert.deepEqual(measuredOnce, [['sync.jobs', 1, { type: 'LinkCreated', outcome: 'Failed' }]])
   })
 
   it('include retries in the duration of a job', async () => {
-    const { groupId } = await world.linked(users(0, 5))
-    world.server.setFaults([{ path: groupId, status: 503, times: 4 }])
-    await world.drain(deps)
+    const { groupId } = await fixture.linked(users(0, 5))
+    fixture.server.setFaults([{ path: groupId, status: 503, times: 4 }])
+    await fixture.drain(deps)
     const [duration] = (await telemetry.values()).filter(({ name }) => name === 'sync.job.duration')
     assert.ok(duration !== undefined && duration.value > 15_000 && duration.value < 30_000, `${duration?.value} ms`)
   })
 
   it('count a job that ends because its link is deleted', async () => {
-    const { linkId } = await world.linked(users(0, 5))
+    const { linkId } = await fixture.linked(users(0, 5))
     await deleteLink({ tenantId: TENANT, linkId, ifMatch: undefined }, deps)
     const ended = await measured('sync.job.duration')
     assert.deepEqual(ended, [['sync.jobs', 1, { type: 'LinkCreated', outcome: 'Failed' }]])
@@ -92,8 +92,8 @@ describe('The metrics of a sync', () => {
 
   it('have the latency of an incremental sync from its request to the write', async () => {
     const { collectionId } = await syncedLink()
-    world.collections.change(collectionId, users(1, 5))
-    const changedAtMs = world.clock.nowMs() - 700
+    fixture.collections.change(collectionId, users(1, 5))
+    const changedAtMs = fixture.clock.nowMs() - 700
     await syncIncrementally({ tenantId: TENANT, collectionId }, deps, changedAtMs)
     const values = await measured('sync.change.latency')
     assert.deepEqual(values, [
@@ -106,19 +106,19 @@ describe('The metrics of a sync', () => {
 
   it('have no latency when nothing was written', async () => {
     const { collectionId } = await syncedLink()
-    await syncIncrementally({ tenantId: TENANT, collectionId }, deps, world.clock.nowMs())
+    await syncIncrementally({ tenantId: TENANT, collectionId }, deps, fixture.clock.nowMs())
     assert.deepEqual(await measured(), [])
   })
 
   it('count throttled calls by operation', async () => {
     const { groupId, collectionId } = await syncedLink()
-    world.server.setFaults([{ method: 'PATCH', path: groupId, status: 429, retryAfterS: 1, times: 2 }])
-    world.collections.change(collectionId, users(0, 7))
+    fixture.server.setFaults([{ method: 'PATCH', path: groupId, status: 429, retryAfterS: 1, times: 2 }])
+    fixture.collections.change(collectionId, users(0, 7))
     await syncIncrementally({ tenantId: TENANT, collectionId }, deps)
     assert.deepEqual(await measured('members.added'), [['directory.throttled', 2, { operation: 'PATCH /groups/{id}' }]])
     telemetry.clear()
-    world.server.setFaults([{ method: 'DELETE', path: groupId, status: 429, retryAfterS: 1, times: 2 }])
-    world.collections.change(collectionId, users(0, 4))
+    fixture.server.setFaults([{ method: 'DELETE', path: groupId, status: 429, retryAfterS: 1, times: 2 }])
+    fixture.collections.change(collectionId, users(0, 4))
     await syncIncrementally({ tenantId: TENANT, collectionId }, deps)
     const operation = 'DELETE /groups/{id}/members/{id}/$ref'
     assert.deepEqual(await measured('members.removed'), [['directory.throttled', 2, { operation }]])
@@ -132,7 +132,7 @@ describe('The metrics of a sync', () => {
   it('have the age of the oldest sweep among the tenants of this minute', async () => {
     await syncedLink()
     await deps.tenants.register(TENANT)
-    await recordSweepOf(world.clock.nowMs() - 7_200_000)
+    await recordSweepOf(fixture.clock.nowMs() - 7_200_000)
     const minute = minuteOfTenant(TENANT)
     await enqueueSweeps([(minute + 1) % 60], deps)
     assert.deepEqual(await measured(), [['sweep.age', 0, {}]])
@@ -150,7 +150,7 @@ describe('The metrics of a sync', () => {
   })
 
   it('count a failed sweep, which does not change the age', async () => {
-    await recordSweepOf(world.clock.nowMs() - 7_200_000)
+    await recordSweepOf(fixture.clock.nowMs() - 7_200_000)
     const links = { ...deps.links, ofTenant: () => Promise.reject(new Error('The database is away')) }
     await assert.rejects(sweepTenant(TENANT, { ...deps, links }), /The database is away/)
     assert.deepEqual(await measured(), [['sweep.completed', 1, { outcome: 'Failed' }]])

@@ -15,7 +15,7 @@ import { inInvocation, inSpan, messageProperties } from '../../shared/kernel/tra
 import { conformingDispatcher } from '../support/http/conformity.ts'
 import { idempotencyOn } from '../support/http/idempotency-dependencies.ts'
 import { TENANT, user, users } from '../support/jobs/link-directory.ts'
-import { type LinkWorld, openWorld } from '../support/jobs/link-world.ts'
+import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
 import { recordedTelemetry } from '../support/telemetry/recorded.ts'
 
 type Sent = { readonly message: Message; readonly properties: Record<string, string | number> }
@@ -23,16 +23,16 @@ type Sent = { readonly message: Message; readonly properties: Record<string, str
 describe('The spans of a sync', () => {
   const telemetry = recordedTelemetry()
   const sent: Sent[] = []
-  let world: LinkWorld
-  let deps: LinkWorld['deps']
+  let fixture: LinkFixture
+  let deps: LinkFixture['deps']
 
   before(async () => {
-    world = await openWorld()
-    const directory = world.directoryOver((send) => observedCalls(send, NO_METRICS))
-    deps = { ...world.deps, directory, messageQueue: recordedMessages(sent) }
+    fixture = await openFixture()
+    const directory = fixture.directoryOver((send) => observedCalls(send, NO_METRICS))
+    deps = { ...fixture.deps, directory, messageQueue: recordedMessages(sent) }
   })
   after(async () => {
-    await world.close()
+    await fixture.close()
     await telemetry.close()
   })
   beforeEach(() => {
@@ -58,8 +58,8 @@ describe('The spans of a sync', () => {
   }
 
   async function syncedLink(): Promise<{ collectionId: string; groupId: string }> {
-    const linked = await world.linked(users(0, 5))
-    await world.drain()
+    const linked = await fixture.linked(users(0, 5))
+    await fixture.drain()
     telemetry.clear()
     return linked
   }
@@ -82,7 +82,7 @@ describe('The spans of a sync', () => {
   it('lead from the request of a member to the write', async () => {
     const { collectionId } = await syncedLink()
     await inInvocation(request('submitRequest'), async () => {
-      world.collections.change(collectionId, users(0, 6))
+      fixture.collections.change(collectionId, users(0, 6))
       await deps.messageQueue.enqueue(
         { queue: 'membership-changes', message: { tenantId: TENANT, collectionId } },
         { id: `join ${collectionId}` },
@@ -101,13 +101,13 @@ describe('The spans of a sync', () => {
 
   it('lead from the request of a sync to every call of its job', async () => {
     const { collectionId } = await syncedLink()
-    world.collections.change(collectionId, users(3, 5))
+    fixture.collections.change(collectionId, users(3, 5))
     const dispatch = conformingDispatcher(groupLinkRoutes(deps), {
       ...deps,
       authenticate: async () => writer,
       admit: () => undefined,
       findIdentity: async () => undefined,
-      idempotency: idempotencyOn(world.container('idempotencyKeys'), deps.nowMs, deps.log),
+      idempotency: idempotencyOn(fixture.container('idempotencyKeys'), deps.nowMs, deps.log),
     })
     const url = `/group-link/beta/group-links/${collectionId}/sync`
     await inInvocation(request('POST'), () => dispatch(post(url)))
@@ -125,7 +125,7 @@ describe('The spans of a sync', () => {
 
   it('contain no account id and no group id', async () => {
     const { collectionId, groupId } = await syncedLink()
-    world.collections.change(collectionId, users(3, 5))
+    fixture.collections.change(collectionId, users(3, 5))
     const message = { tenantId: TENANT, collectionId }
     await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `names ${collectionId}` })
     await handleAll()
@@ -136,8 +136,8 @@ describe('The spans of a sync', () => {
 
   it('have an error status when the directory refuses a call', async () => {
     const { collectionId } = await syncedLink()
-    world.collections.change(collectionId, users(0, 6))
-    world.server.setFaults([{ method: 'PATCH', path: '/groups/', status: 503, times: 1 }])
+    fixture.collections.change(collectionId, users(0, 6))
+    fixture.server.setFaults([{ method: 'PATCH', path: '/groups/', status: 503, times: 1 }])
     const message = { tenantId: TENANT, collectionId }
     await deps.messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `fails ${collectionId}` })
     await handleAll()
@@ -156,7 +156,7 @@ describe('The spans of a sync', () => {
     const log = { ...deps.log, warn: (...event: unknown[]) => void events.push(event) }
     const handler = { accepts: () => true, handle: () => Promise.reject(new Error('The database is away')) }
     const context = { functionName: 'sweep-tenant', triggerMetadata: { messageId: 'm1', deliveryCount: 1 } }
-    const service = { ...world.newService(), log }
+    const service = { ...fixture.newService(), log }
     await observedMessage('sweeps', { tenantId: TENANT }, context as unknown as InvocationContext, handler, service)
     assert.equal(named('process sweeps').status.code, SpanStatusCode.ERROR)
     const [[event, details] = []] = events

@@ -13,7 +13,7 @@ import {
   type TestAnswer,
   user as userCaller,
 } from './core-data-service.ts'
-import { approvedBy, equals, type JoinableWorld, joinableWorld, OPEN, type Person } from './joinable-world.ts'
+import { approvedBy, equals, type JoinableFixture, joinableFixture, OPEN, type Person } from './joinable-fixture.ts'
 import { type LinkApi, openLinkApi, type Reply } from './link-api.ts'
 
 type Answer = {
@@ -39,24 +39,24 @@ export type Creating = {
 
 /** Every route that creates objects, on local databases. Each access makes new callers. */
 export async function openCreatingRoutes() {
-  const world = await joinableWorld()
+  const fixture = await joinableFixture()
   const core = await startCoreDataService()
   const links = await openLinkApi()
   return {
     createConnector: async () => connectors(core.database('idempotencyKeys'), core.as),
     createConnectorObject: async () => connectorObjects(core.database('idempotencyKeys'), core.as),
     createCriteriaCollection: async (callerId?: string) =>
-      collections(world, '/collections-criteria/beta', criteriaBody, callerId),
+      collections(fixture, '/collections-criteria/beta', criteriaBody, callerId),
     createJoinableCollection: async (callerId?: string) =>
-      collections(world, '/collections-joinable/beta', joinableBody, callerId),
-    createEventSubscription: async () => eventSubscriptions(world),
+      collections(fixture, '/collections-joinable/beta', joinableBody, callerId),
+    createEventSubscription: async () => eventSubscriptions(fixture),
     createGroupLink: async () => groupLinks(links),
-    submitRequest: async () => submissions(world),
-    submitRequestOnBehalf: async () => submissionsOnBehalf(world),
+    submitRequest: async () => submissions(fixture),
+    submitRequestOnBehalf: async () => submissionsOnBehalf(fixture),
     /** Advances the clock of collections and requests. */
-    pass: (seconds: number) => world.pass(seconds),
+    pass: (seconds: number) => fixture.pass(seconds),
     read: (headers: Record<string, string>) =>
-      world.call(world.admin, 'GET', '/collections-joinable/beta', undefined, headers),
+      fixture.call(fixture.admin, 'GET', '/collections-joinable/beta', undefined, headers),
     jobsOf: (collectionId: string) => links.jobsOf(collectionId),
     async withoutJobs<T>(act: () => Promise<T>): Promise<T> {
       const { add } = links.deps.jobs
@@ -110,19 +110,19 @@ async function connectorObjects(keys: Container, as: (caller: ReturnType<typeof 
   return creating
 }
 
-function eventSubscriptions(world: JoinableWorld): Creating {
+function eventSubscriptions(fixture: JoinableFixture): Creating {
   const path = '/collections/beta/event-subscriptions'
   const callerId = randomUUID()
-  const token = world.caller('user', ['collection_criteria_definition-administrator'], callerId)
+  const token = fixture.caller('user', ['collection_criteria_definition-administrator'], callerId)
   return {
-    post: (body, headers) => world.call(token, 'POST', path, body, headers),
+    post: (body, headers) => fixture.call(token, 'POST', path, body, headers),
     async fresh() {
       const body = { url: `https://example.com/${randomUUID()}`, types: ['member.*'] }
       const count = async () =>
-        (await world.call<{ url: string }[]>(token, 'GET', path)).data.filter(({ url }) => url === body.url).length
+        (await fixture.call<{ url: string }[]>(token, 'GET', path)).data.filter(({ url }) => url === body.url).length
       return { body, faulty: { ...body, types: [] }, count }
     },
-    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, callerId),
+    forgetResult: forgetting(fixture.container('idempotencyKeys'), fixture.tenantId, callerId),
   }
 }
 
@@ -134,21 +134,21 @@ const criteriaBody = (name: string) => ({
 const joinableBody = (name: string) => ({ objectType: 'Identity', name, joinPolicy: OPEN })
 
 function collections(
-  world: JoinableWorld,
+  fixture: JoinableFixture,
   path: string,
   bodyOf: (name: string) => Body,
   callerId: string = randomUUID(),
 ): Creating {
-  const token = world.caller('user', ['collection_criteria_definition-administrator'], callerId)
+  const token = fixture.caller('user', ['collection_criteria_definition-administrator'], callerId)
   return {
-    post: (body, headers) => world.call(token, 'POST', path, body, headers),
+    post: (body, headers) => fixture.call(token, 'POST', path, body, headers),
     async fresh() {
       const body = bodyOf(randomUUID())
       const count = async () =>
-        (await world.call<CollectionDto[]>(token, 'GET', path)).data.filter(({ name }) => name === body.name).length
+        (await fixture.call<CollectionDto[]>(token, 'GET', path)).data.filter(({ name }) => name === body.name).length
       return { body, faulty: { ...body, objectType: 'User' }, count }
     },
-    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, callerId, world.nowMs),
+    forgetResult: forgetting(fixture.container('idempotencyKeys'), fixture.tenantId, callerId, fixture.nowMs),
   }
 }
 
@@ -166,51 +166,51 @@ function groupLinks(api: LinkApi): Creating {
 }
 
 /** A collection that requires approval, and the requests for it. */
-async function requested(world: JoinableWorld, approver: Person, token: string) {
-  const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
-  const path = `${world.requests}/${collectionId}`
+async function requested(fixture: JoinableFixture, approver: Person, token: string) {
+  const collectionId = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+  const path = `${fixture.requests}/${collectionId}`
   const count = async (notes: string) =>
-    (await world.call<MembershipRequestDto[]>(world.admin, 'GET', path)).data.filter((one) => one.notes === notes)
+    (await fixture.call<MembershipRequestDto[]>(fixture.admin, 'GET', path)).data.filter((one) => one.notes === notes)
       .length
   const post = (action: string): Creating['post'] => {
-    return (body, headers) => world.call(token, 'POST', `${path}/${action}`, body, headers)
+    return (body, headers) => fixture.call(token, 'POST', `${path}/${action}`, body, headers)
   }
   return { count, post }
 }
 
 /** Each request is for a new position: a person may submit one request for each position. */
-async function submissions(world: JoinableWorld): Promise<Creating> {
-  const [who, approver] = [await world.person(), await world.person()]
-  const collectionId = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }), {
+async function submissions(fixture: JoinableFixture): Promise<Creating> {
+  const [who, approver] = [await fixture.person(), await fixture.person()]
+  const collectionId = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }), {
     objectType: 'Relationship',
   })
-  const path = `${world.requests}/${collectionId}`
+  const path = `${fixture.requests}/${collectionId}`
   return {
-    post: (body, headers) => world.call(who.token, 'POST', `${path}/submit`, body, headers),
+    post: (body, headers) => fixture.call(who.token, 'POST', `${path}/submit`, body, headers),
     async fresh() {
       const notes = randomUUID()
-      const body = { relationshipId: await world.position(who), notes }
-      const all = async () => (await world.call<MembershipRequestDto[]>(world.admin, 'GET', path)).data
+      const body = { relationshipId: await fixture.position(who), notes }
+      const all = async () => (await fixture.call<MembershipRequestDto[]>(fixture.admin, 'GET', path)).data
       const count = async () => (await all()).filter((request) => request.notes === notes).length
       return { body, faulty: { ...body, relationshipId: randomUUID() }, count }
     },
-    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, who.account, world.nowMs),
+    forgetResult: forgetting(fixture.container('idempotencyKeys'), fixture.tenantId, who.account, fixture.nowMs),
   }
 }
 
 /** Each request is on behalf of a new report. */
-async function submissionsOnBehalf(world: JoinableWorld): Promise<Creating> {
-  const [manager, approver] = [await world.person(), await world.person()]
-  const { count, post } = await requested(world, approver, manager.token)
+async function submissionsOnBehalf(fixture: JoinableFixture): Promise<Creating> {
+  const [manager, approver] = [await fixture.person(), await fixture.person()]
+  const { count, post } = await requested(fixture, approver, manager.token)
   return {
     post: post('submit-on-behalf'),
     async fresh() {
-      const report = await world.person()
-      await world.position(report, { manager: { objectId: manager.identityId } })
+      const report = await fixture.person()
+      await fixture.position(report, { manager: { objectId: manager.identityId } })
       const body = { requesterId: report.identityId, notes: randomUUID() }
       return { body, faulty: { ...body, requesterId: 'x' }, count: () => count(body.notes) }
     },
-    forgetResult: forgetting(world.container('idempotencyKeys'), world.tenantId, manager.account, world.nowMs),
+    forgetResult: forgetting(fixture.container('idempotencyKeys'), fixture.tenantId, manager.account, fixture.nowMs),
   }
 }
 

@@ -3,7 +3,7 @@ import type { MembershipRequestDto } from '../../../shared/domain/membership-req
 import type { Message } from '../../../shared/kernel/messages.ts'
 import { DAY_MS, DeadlinesModel, HOUR_MS, type ModelPolicy, type Name, PEOPLE } from './deadlines-model.ts'
 import { type Action, DECIDERS, type Step } from './deadlines-steps.ts'
-import { OPEN, type Person } from './joinable-world.ts'
+import { OPEN, type Person } from './joinable-fixture.ts'
 import type { MortalTenant } from './mortal-tenant.ts'
 
 /** Ends lie between the hours at which things are done. */
@@ -32,18 +32,18 @@ export class DeadlinesRun {
     this.#collectionId = ids.collectionId
     this.#boardId = ids.boardId
     this.#positionId = ids.positionId
-    this.#model = new DeadlinesModel(policy, tenant.world.nowMs())
+    this.#model = new DeadlinesModel(policy, tenant.fixture.nowMs())
   }
 
   static async open(tenant: MortalTenant, policy: ModelPolicy): Promise<DeadlinesRun> {
-    const { world } = tenant
+    const { fixture } = tenant
     const people = new Map<Name, Person>()
-    for (const name of PEOPLE) people.set(name, await world.person())
+    for (const name of PEOPLE) people.set(name, await fixture.person())
     const [subject, manager] = [people.get('subject'), people.get('manager')]
     if (subject === undefined || manager === undefined) throw new Error('There are no people')
-    const positionId = await world.position(subject, { manager: { objectId: manager.identityId } })
-    const boardId = await world.joinable(OPEN)
-    const collectionId = await world.joinable(joinPolicyOf(policy, people, boardId))
+    const positionId = await fixture.position(subject, { manager: { objectId: manager.identityId } })
+    const boardId = await fixture.joinable(OPEN)
+    const collectionId = await fixture.joinable(joinPolicyOf(policy, people, boardId))
     return new DeadlinesRun(tenant, people, { collectionId, boardId, positionId }, policy)
   }
 
@@ -105,8 +105,8 @@ export class DeadlinesRun {
   }
 
   #send(action: Action): Promise<{ readonly status: number }> {
-    const { call, world } = this.#tenant
-    const base = `${world.requests}/${this.#collectionId}`
+    const { call, fixture } = this.#tenant
+    const base = `${fixture.requests}/${this.#collectionId}`
     const one = `${base}/${this.#request?.id ?? crypto.randomUUID()}`
     const end = 'days' in action && action.days !== undefined ? { endsAt: this.#endText(action.days) } : {}
     switch (action.kind) {
@@ -114,10 +114,10 @@ export class DeadlinesRun {
         return call(this.#token('subject'), 'POST', `${base}/submit`, end)
       case 'admit': {
         const path = `/collections-joinable/beta/${this.#collectionId}/results/members`
-        return call(world.admin, 'POST', path, { coreIdentityIds: [this.#id('subject')], ...end })
+        return call(fixture.admin, 'POST', path, { coreIdentityIds: [this.#id('subject')], ...end })
       }
       case 'extend':
-        return call(world.admin, 'POST', `${one}/extend`, { endsAt: this.#endText(action.days ?? 1) })
+        return call(fixture.admin, 'POST', `${one}/extend`, { endsAt: this.#endText(action.days ?? 1) })
       case 'approve':
       case 'reject':
         return call(this.#token(action.by as Name), 'POST', `${one}/${action.kind}`, {})
@@ -141,7 +141,7 @@ export class DeadlinesRun {
   async #put(policy: ModelPolicy): Promise<void> {
     const body = { objectType: 'Identity', joinPolicy: joinPolicyOf(policy, this.#people, this.#boardId) }
     const path = `/collections-joinable/beta/${this.#collectionId}`
-    const { status } = await this.#tenant.call(this.#tenant.world.admin, 'PUT', path, body)
+    const { status } = await this.#tenant.call(this.#tenant.fixture.admin, 'PUT', path, body)
     assert.ok(status === 200 || status === 500, `The policy was answered with ${status}`)
   }
 
@@ -151,7 +151,7 @@ export class DeadlinesRun {
     const fromMs = model.nowMs + fromDays * DAY_MS - HALF_HOUR_MS
     const untilMs = fromMs + forDays * DAY_MS
     const [from, until] = [new Date(fromMs).toISOString(), new Date(untilMs).toISOString()]
-    const path = `${this.#tenant.world.requests}/deputy`
+    const path = `${this.#tenant.fixture.requests}/deputy`
     const { status } = await this.#tenant.call(this.#token(of), 'PUT', path, { deputyId: this.#id(to), from, until })
     assert.equal(status, 200)
     model.deputies.set(of, { to, fromMs, untilMs })
@@ -159,12 +159,12 @@ export class DeadlinesRun {
 
   async #move(manager: Name): Promise<void> {
     if (this.#model.merged.has(manager)) return
-    const { world } = this.#tenant
+    const { fixture } = this.#tenant
     const attributes = {
       identity: { objectId: this.#id('subject') },
       manager: { objectId: this.#id(manager) },
     }
-    await world.put('relationship', attributes, this.#positionId)
+    await fixture.put('relationship', attributes, this.#positionId)
     await this.#evaluate(undefined)
     this.#model.manager = manager
   }
@@ -172,9 +172,9 @@ export class DeadlinesRun {
   async #changeBoard(name: Name): Promise<void> {
     const { board, merged } = this.#model
     if (merged.has(name)) return
-    const { call, world } = this.#tenant
+    const { call, fixture } = this.#tenant
     const path = `/collections-joinable/beta/${this.#boardId}/results/members`
-    const { status } = await call(world.admin, board.has(name) ? 'DELETE' : 'POST', path, {
+    const { status } = await call(fixture.admin, board.has(name) ? 'DELETE' : 'POST', path, {
       coreIdentityIds: [this.#id(name)],
     })
     assert.equal(status, 200)
@@ -182,54 +182,54 @@ export class DeadlinesRun {
   }
 
   async #merge([from, to]: readonly [Name, Name], kill: 'before' | 'after' | undefined): Promise<void> {
-    const { world } = this.#tenant
-    await world.remove('identity', this.#id(from), { ttl: 90 * 86_400, mergedInto: this.#id(to) })
+    const { fixture } = this.#tenant
+    await fixture.remove('identity', this.#id(from), { ttl: 90 * 86_400, mergedInto: this.#id(to) })
     await this.#evaluate(kill)
     this.#model.merge(from, to)
   }
 
   async #deleteAndRestore(hours: number): Promise<void> {
-    const { world } = this.#tenant
+    const { fixture } = this.#tenant
     const subject = this.#people.get('subject')
     if (subject === undefined) return
-    await world.remove('identity', subject.identityId, { ttl: 90 * 86_400 })
+    await fixture.remove('identity', subject.identityId, { ttl: 90 * 86_400 })
     await this.#evaluate(undefined)
     this.#model.remove()
     await this.#pass(hours, undefined)
     const attributes = { displayName: 'Somebody', directoryObjectId: subject.account }
-    await world.put('identity', attributes, subject.identityId)
+    await fixture.put('identity', attributes, subject.identityId)
     await this.#evaluate(undefined)
     this.#model.restore()
   }
 
   /** Evaluates the tenant. After a kill, the message is delivered again. */
   async #evaluate(kill: 'before' | 'after' | undefined): Promise<void> {
-    const { world } = this.#tenant
-    await this.#tenant.killedAt(kill, () => this.#tenant.service.evaluator.evaluate(world.tenantId))
-    await this.#tenant.service.evaluator.evaluate(world.tenantId)
+    const { fixture } = this.#tenant
+    await this.#tenant.killedAt(kill, () => this.#tenant.service.evaluator.evaluate(fixture.tenantId))
+    await this.#tenant.service.evaluator.evaluate(fixture.tenantId)
   }
 
   /** Time passes, with the daily look of the sweep. The last tick can be killed; its messages are delivered again. */
   async #pass(hours: number, kill: 'before' | 'after' | undefined): Promise<void> {
-    const { world } = this.#tenant
+    const { fixture } = this.#tenant
     for (let left = hours; left > 0; left -= 20) {
-      world.pass(Math.min(left, 20) * 3600)
-      if (world.nowMs() - this.#lookedAtMs >= DAY_MS) {
-        this.#lookedAtMs = world.nowMs()
-        await this.#tenant.service.links.deadlines.enqueue(world.tenantId)
+      fixture.pass(Math.min(left, 20) * 3600)
+      if (fixture.nowMs() - this.#lookedAtMs >= DAY_MS) {
+        this.#lookedAtMs = fixture.nowMs()
+        await this.#tenant.service.links.deadlines.enqueue(fixture.tenantId)
       }
       // A look that comes late finds what was missed, and its messages come within the minute.
-      const messages = world.enqueued.splice(0).filter(({ queue }) => queue === 'deadlines')
+      const messages = fixture.enqueued.splice(0).filter(({ queue }) => queue === 'deadlines')
       this.#messages.push(...messages)
       await this.#tenant.killedAt(left <= 20 ? kill : undefined, () => this.#deliver())
       await this.#deliver()
     }
-    this.#model.advance(world.nowMs())
+    this.#model.advance(fixture.nowMs())
   }
 
   /** Delivers what is due, and keeps it until all of it was handled. */
   async #deliver(): Promise<void> {
-    const nowMs = this.#tenant.world.nowMs()
+    const nowMs = this.#tenant.fixture.nowMs()
     const isDue = ({ queue, message }: Message) => queue === 'deadlines' && message.dueAtMs <= nowMs
     for (const { message } of this.#messages.filter(isDue)) {
       await this.#tenant.service.messages.deadlines.handle(message)
@@ -239,21 +239,21 @@ export class DeadlinesRun {
 
   /** The newest request of the subject in the collection. */
   async #findRequest(): Promise<void> {
-    const { call, world } = this.#tenant
-    const path = `${world.requests}/${this.#collectionId}?pageSize=1`
-    const { data } = await call<MembershipRequestDto[]>(world.admin, 'GET', path)
+    const { call, fixture } = this.#tenant
+    const path = `${fixture.requests}/${this.#collectionId}?pageSize=1`
+    const { data } = await call<MembershipRequestDto[]>(fixture.admin, 'GET', path)
     this.#request = data[0]
   }
 
   async #compare(): Promise<void> {
-    const { call, world } = this.#tenant
+    const { call, fixture } = this.#tenant
     const expected = this.#model.request
     assert.equal(this.#request === undefined, expected === undefined, 'a request')
     if (this.#request === undefined || expected === undefined) return
     const { data: found } = await call<MembershipRequestDto>(
-      world.admin,
+      fixture.admin,
       'GET',
-      `${world.requests}/${this.#collectionId}/${this.#request.id}`,
+      `${fixture.requests}/${this.#collectionId}/${this.#request.id}`,
     )
     const model = this.#model
     const gateOf = (waiting: DeadlinesModel['waiting']) =>
@@ -283,8 +283,8 @@ export class DeadlinesRun {
 
   async #compareInbox(name: Name, requestId: string): Promise<void> {
     if (this.#model.merged.has(name)) return
-    const { call, world } = this.#tenant
-    const { data } = await call<{ id: string }[]>(this.#token(name), 'GET', `${world.requests}/inbox`)
+    const { call, fixture } = this.#tenant
+    const { data } = await call<{ id: string }[]>(this.#token(name), 'GET', `${fixture.requests}/inbox`)
     assert.equal(
       data.some(({ id }) => id === requestId),
       this.#model.mayDecide(name),

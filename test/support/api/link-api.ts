@@ -4,7 +4,7 @@ import { PREFIXES } from '../../../functions/routes/prefixes.ts'
 import type { Caller, Role } from '../../../shared/kernel/caller.ts'
 import { Refusal } from '../../../shared/kernel/refusals.ts'
 import { SMALL_TENANT, TENANT, user } from '../jobs/link-directory.ts'
-import { type LinkWorld, openWorld, type WorldOptions } from '../jobs/link-world.ts'
+import { type FixtureOptions, type LinkFixture, openFixture } from '../jobs/link-fixture.ts'
 import { requestsTo } from './built-service.ts'
 
 export const UNKNOWN_ID = 'eeeeeeee-0000-4000-8000-000000000001'
@@ -33,7 +33,7 @@ const ROLES: Record<string, readonly Role[]> = {
 }
 
 /** The routes of group links on the test's servers. */
-export type LinkApi = LinkWorld & {
+export type LinkApi = LinkFixture & {
   /** As an application that may write. */
   readonly call: Call
   /** As `reader`, `writer`, `stranger` (a writer of another tenant), an application without a role, or
@@ -45,12 +45,12 @@ export type LinkApi = LinkWorld & {
   withProperties<T>(groupId: string, properties: Record<string, unknown>, act: () => Promise<T>): Promise<T>
 }
 
-export async function openLinkApi(options?: WorldOptions): Promise<LinkApi> {
-  const world = await openWorld(options)
+export async function openLinkApi(options?: FixtureOptions): Promise<LinkApi> {
+  const fixture = await openFixture(options)
   const authenticate = async (header: string | null) => callerOf(header ?? '')
   // The sleep of the test's clock advances it: a key would expire while other requests wait for its result.
-  const idempotency = { ...world.dispatch.idempotency, sleep: (delayMs: number) => setTimeout(delayMs) }
-  const request = requestsTo([groupLinkRoutes(world.deps)], { ...world.dispatch, authenticate, idempotency })
+  const idempotency = { ...fixture.dispatch.idempotency, sleep: (delayMs: number) => setTimeout(delayMs) }
+  const request = requestsTo([groupLinkRoutes(fixture.deps)], { ...fixture.dispatch, authenticate, idempotency })
   const as =
     (name: string): Call =>
     async (method, path, body, headers = {}) => {
@@ -60,13 +60,13 @@ export async function openLinkApi(options?: WorldOptions): Promise<LinkApi> {
     }
   const call = as('writer')
   return {
-    ...world,
+    ...fixture,
     call,
     as,
     create: async (collectionId, directoryGroupId) =>
       String((await call('POST', '/group-links', { collectionId, directoryGroupId })).body.data),
     async withProperties(id, properties, act) {
-      const { directory } = world.deps
+      const { directory } = fixture.deps
       const original = directory.readGroup
       directory.readGroup = async (tenantId, groupId) => {
         const group = await original(tenantId, groupId)

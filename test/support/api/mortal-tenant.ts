@@ -1,12 +1,12 @@
 import { dispatcher } from '../../../shared/http/dispatch.ts'
 import { startDirectAccount } from '../contract/local-database.ts'
 import { isTrouble, Life } from '../jobs/mortal-process.ts'
-import { faults, joinableWorld } from './joinable-world.ts'
+import { faults, joinableFixture } from './joinable-fixture.ts'
 
 /** A tenant whose processes can be killed at a save of requests. */
 export async function openMortalTenant() {
   let life = new Life()
-  const world = await joinableWorld(dispatcher, undefined, async (nowMs) => {
+  const fixture = await joinableFixture(dispatcher, undefined, async (nowMs) => {
     const account = await startDirectAccount(nowMs)
     const container: typeof account.container = (id) => {
       const inner = account.container(id)
@@ -21,10 +21,10 @@ export async function openMortalTenant() {
     }
     return { ...account, container }
   })
-  let service = world.service
-  let request = world.requestsOf(service)
+  let service = fixture.service
+  let request = fixture.requestsOf(service)
   return {
-    world,
+    fixture,
     get service() {
       return service
     },
@@ -45,8 +45,8 @@ export async function openMortalTenant() {
       }
       for (const fault of faults.splice(0)) if (!isTrouble(fault)) throw fault
       life = new Life()
-      service = world.newService()
-      request = world.requestsOf(service)
+      service = fixture.newService()
+      request = fixture.requestsOf(service)
     },
   }
 }

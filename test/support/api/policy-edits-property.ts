@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import { dispatcher } from '../../../shared/http/dispatch.ts'
 import { startDirectAccount } from '../contract/local-database.ts'
-import { faults, type JoinableWorld, joinableWorld, OPEN, type Person } from './joinable-world.ts'
+import { faults, type JoinableFixture, joinableFixture, OPEN, type Person } from './joinable-fixture.ts'
 
 /** A tenant slows down as it gets more collections. */
-const RUNS_PER_WORLD_COUNT = 150
+const RUNS_PER_FIXTURE_COUNT = 150
 
 const GATE_NAMES = ['ann', 'both', 'choir', 'manager'] as const
 type GateName = (typeof GATE_NAMES)[number]
@@ -39,19 +39,19 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 
 /** The people and collections that the policies name, and one who asks to join. */
 class Office {
-  readonly world: JoinableWorld
+  readonly fixture: JoinableFixture
   readonly #people: Readonly<Record<Decider, Person>>
   readonly #subject: Person
   readonly #choir: string
   readonly #guild: string
 
   private constructor(
-    world: JoinableWorld,
+    fixture: JoinableFixture,
     people: Readonly<Record<Decider, Person>>,
     subject: Person,
     collections: { readonly choir: string; readonly guild: string },
   ) {
-    this.world = world
+    this.fixture = fixture
     this.#people = people
     this.#subject = subject
     this.#choir = collections.choir
@@ -59,14 +59,14 @@ class Office {
   }
 
   static async open(): Promise<Office> {
-    const world = await joinableWorld(dispatcher, undefined, startDirectAccount)
-    const { person, joinable, submit, position } = world
+    const fixture = await joinableFixture(dispatcher, undefined, startDirectAccount)
+    const { person, joinable, submit, position } = fixture
     const people = { ann: await person(), bo: await person(), manager: await person(), singer: await person() }
     const subject = await person()
     const [choir, guild] = [await joinable(OPEN), await joinable(OPEN)]
     await submit(people.singer, choir)
     await position(subject, { manager: { objectId: people.manager.identityId } })
-    return new Office(world, people, subject, { choir, guild })
+    return new Office(fixture, people, subject, { choir, guild })
   }
 
   /** Orders leave gaps and differ from edit to edit, so that the same gate stands at different orders. */
@@ -88,27 +88,27 @@ class Office {
   async setEligible(isEligible: boolean): Promise<void> {
     const path = `/collections-joinable/beta/${this.#guild}/results/members`
     const body = { coreIdentityIds: [this.#subject.identityId] }
-    const { status } = await this.world.call(this.world.admin, isEligible ? 'POST' : 'DELETE', path, body)
+    const { status } = await this.fixture.call(this.fixture.admin, isEligible ? 'POST' : 'DELETE', path, body)
     assert.equal(status, 200)
   }
 
-  submit = (collectionId: string) => this.world.submit(this.#subject, collectionId)
+  submit = (collectionId: string) => this.fixture.submit(this.#subject, collectionId)
 
   approve = (decider: Decider, request: MembershipRequestDto) =>
-    this.world.act(this.#people[decider].token, request, 'approve')
+    this.fixture.act(this.#people[decider].token, request, 'approve')
 
   async edit(collectionId: string, policy: Policy): Promise<void> {
     const body = { objectType: 'Identity', joinPolicy: this.joinPolicyOf(policy) }
     const path = `/collections-joinable/beta/${collectionId}`
-    assert.equal((await this.world.call(this.world.admin, 'PUT', path, body)).status, 200)
+    assert.equal((await this.fixture.call(this.fixture.admin, 'PUT', path, body)).status, 200)
   }
 }
 
 /** @returns The status of the request at the end. */
 async function decide(office: Office, first: Policy, series: readonly Step[]): Promise<MembershipRequestDto['status']> {
-  const { world } = office
+  const { fixture } = office
   await office.setEligible(true)
-  const collectionId = await world.joinable(office.joinPolicyOf(first))
+  const collectionId = await fixture.joinable(office.joinPolicyOf(first))
   const { data: request } = await office.submit(collectionId)
   let [policy, isEligible] = [first, true]
   const approved = new Set<GateName>()
@@ -129,7 +129,7 @@ async function decide(office: Office, first: Policy, series: readonly Step[]): P
       isEligible = step.eligible
       await office.setEligible(isEligible)
     }
-    before = (await world.read(world.admin, request)).data
+    before = (await fixture.read(fixture.admin, request)).data
     const mayJoin = isEligible || !policy.onlyGuild
     if (before.status === 'Joined') assert.ok(mayJoin && remaining().length === 0, 'joined too early')
     else if (before.status === 'Cancelled') assert.ok(!mayJoin && before.lifecycle.at(-1)?.notes === 'NotEligible')
@@ -155,16 +155,16 @@ export async function checkPolicyEdits({
   readonly seed: number
 }): Promise<void> {
   const seen: Record<string, number> = { Joined: 0, Cancelled: 0, PendingApproval: 0 }
-  for (let from = 0; from < runs; from += RUNS_PER_WORLD_COUNT) {
+  for (let from = 0; from < runs; from += RUNS_PER_FIXTURE_COUNT) {
     const office = await Office.open()
     try {
       const property = fc.asyncProperty(policies, steps, async (first, series) => {
         const status = await decide(office, first, series)
         seen[status] = (seen[status] ?? 0) + 1
       })
-      await fc.assert(property, { numRuns: Math.min(RUNS_PER_WORLD_COUNT, runs - from), seed: seed + from })
+      await fc.assert(property, { numRuns: Math.min(RUNS_PER_FIXTURE_COUNT, runs - from), seed: seed + from })
     } finally {
-      await office.world.cosmos.close()
+      await office.fixture.cosmos.close()
     }
   }
   for (const [status, count] of Object.entries(seen)) assert.ok(count * 50 > runs, `${status} only ${count} times`)

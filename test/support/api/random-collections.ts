@@ -8,7 +8,7 @@ import { createJoinableCollection } from '../../../shared/domain/membership-requ
 import { submitRequest } from '../../../shared/domain/membership-requests/submit-request.ts'
 import type { Caller } from '../../../shared/kernel/caller.ts'
 import { Refusal } from '../../../shared/kernel/refusals.ts'
-import type { JoinableWorld } from './joinable-world.ts'
+import type { JoinableFixture } from './joinable-fixture.ts'
 
 const NAMES = ['Ada', 'Bo', 'Cy', 'Di']
 const TITLES = ['Nurse', 'Cook', 'Guard']
@@ -58,9 +58,9 @@ export type RandomTenant = {
 }
 
 /** A tenant with random people, positions, collections that refer to each other, requests and links. */
-export async function randomTenant(world: JoinableWorld, seed: string): Promise<RandomTenant> {
+export async function randomTenant(fixture: JoinableFixture, seed: string): Promise<RandomTenant> {
   const random = seededRandom('plans', seed)
-  const { tenantId, deps } = world
+  const { tenantId, deps } = fixture
   const caller: Caller = {
     kind: 'application',
     tenantId,
@@ -68,10 +68,10 @@ export async function randomTenant(world: JoinableWorld, seed: string): Promise<
     clientId: undefined,
     roles: new Set(),
   }
-  const units = await Promise.all(UNITS.map((displayName) => world.put('orgUnit', { displayName })))
+  const units = await Promise.all(UNITS.map((displayName) => fixture.put('orgUnit', { displayName })))
   const people = await Promise.all(
     Array.from({ length: PEOPLE_COUNT }, () =>
-      world.put('identity', {
+      fixture.put('identity', {
         displayName: random.pick(NAMES),
         ...(random.percent(85) ? { directoryObjectId: randomUUID() } : {}),
       }),
@@ -79,7 +79,7 @@ export async function randomTenant(world: JoinableWorld, seed: string): Promise<
   )
   for (const identity of people) {
     for (let count = random.below(3); count > 0; count -= 1) {
-      await world.put('relationship', {
+      await fixture.put('relationship', {
         identity: { objectId: identity },
         orgUnit: { objectId: random.pick(units) },
         title: random.pick(TITLES),
@@ -87,7 +87,7 @@ export async function randomTenant(world: JoinableWorld, seed: string): Promise<
     }
   }
   const joinables: string[] = []
-  const approver = await world.put('identity', { displayName: 'Approver' })
+  const approver = await fixture.put('identity', { displayName: 'Approver' })
   const open = await createJoinableCollection(
     { objectType: 'Identity', name: 'Open', joinPolicy: { approvalRequired: false } },
     caller,
@@ -122,13 +122,13 @@ export async function randomTenant(world: JoinableWorld, seed: string): Promise<
 
 /** A link as a sync has left it: its group has the accounts of the collection, and those whose removal is held. */
 export async function randomLink(
-  world: JoinableWorld,
+  fixture: JoinableFixture,
   random: Random,
   collectionId: string,
   accounts: ReadonlySet<string>,
 ): Promise<{ readonly link: GroupLink; readonly held: ReadonlySet<string> }> {
-  const { tenantId, deps } = world
-  const nowMs = world.nowMs()
+  const { tenantId, deps } = fixture
+  const nowMs = fixture.nowMs()
   const [id, directoryGroupId] = [randomUUID(), randomUUID()]
   const made = newLink({ id, tenantId, collectionId, directoryGroupId, directoryGroupDisplayName: null }, nowMs)
   const held = new Set(random.percent(30) ? [randomUUID(), randomUUID()] : [])

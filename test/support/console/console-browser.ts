@@ -17,7 +17,7 @@ export type ConsolePage = Page & {
 type PageOptions = Pick<BrowserContextOptions, 'locale' | 'colorScheme' | 'viewport' | 'timezoneId'>
 
 /** A started environment and a browser. */
-export type ConsoleWorld = {
+export type ConsoleFixture = {
   readonly environment: StartedEnvironment
   /** The console as a demo person of the first tenant, at a path such as `/links`. */
   openAs(person: string, path?: string, options?: PageOptions): Promise<ConsolePage>
@@ -32,10 +32,10 @@ type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
 const WITHOUT_ADDRESS_BAR = '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup'
 
 /** @param variables of the environment, for example the number of people. */
-export async function openConsoleWorld(
+export async function openConsoleFixture(
   executablePath: string,
   variables: Record<string, string> = { DEMO_IDENTITIES: '60' },
-): Promise<ConsoleWorld> {
+): Promise<ConsoleFixture> {
   const added = isHeadlessShell(executablePath) ? [] : [WITHOUT_ADDRESS_BAR]
   const [environment, browser] = await Promise.all([
     startedEnvironment(newDataFolder(), variables),

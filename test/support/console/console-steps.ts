@@ -3,23 +3,28 @@ import { it } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { applicationToken } from '../journeys/demo-clients.ts'
 import type { StartedEnvironment } from '../journeys/started-environment.ts'
-import { type AccessibilityRules, accessibilityFaults, type ConsolePage, type ConsoleWorld } from './console-browser.ts'
+import {
+  type AccessibilityRules,
+  accessibilityFaults,
+  type ConsoleFixture,
+  type ConsolePage,
+} from './console-browser.ts'
 
 /** A test in a browser. The pages that it opens are closed at its end: open ones are rendered on. */
 export function journey(
-  world: () => ConsoleWorld,
+  fixture: () => ConsoleFixture,
   name: string,
-  run: (world: () => ConsoleWorld) => Promise<void>,
+  run: (fixture: () => ConsoleFixture) => Promise<void>,
 ): void {
   it(name, async () => {
     const pages: ConsolePage[] = []
-    const openAs: ConsoleWorld['openAs'] = async (...options) => {
-      const page = await world().openAs(...options)
+    const openAs: ConsoleFixture['openAs'] = async (...options) => {
+      const page = await fixture().openAs(...options)
       pages.push(page)
       return page
     }
     try {
-      await run(() => ({ ...world(), openAs }))
+      await run(() => ({ ...fixture(), openAs }))
     } finally {
       for (const page of pages) await page.context().close()
     }
@@ -69,33 +74,37 @@ export const leaf = (id: string, operator: string, value?: unknown, field = id):
 })
 
 /** Creates a criteria collection through the API. @returns Its id. */
-export function criteriaCollection(world: ConsoleWorld, name: string, conditions: readonly object[]): Promise<string> {
+export function criteriaCollection(
+  fixture: ConsoleFixture,
+  name: string,
+  conditions: readonly object[],
+): Promise<string> {
   const condition = { groupOperator: 'AND', conditions }
-  return world.call('admin', 'POST', '/collections-criteria/beta', { objectType: 'Relationship', name, condition })
+  return fixture.call('admin', 'POST', '/collections-criteria/beta', { objectType: 'Relationship', name, condition })
 }
 
 /** Creates a joinable collection for people whose requests a demo person approves. @returns Its id. */
-export async function joinableCollection(world: ConsoleWorld, name: string, approver: string): Promise<string> {
-  const { identityId } = await world.call<{ identityId: string }>(approver, 'GET', '/collections/beta/me')
+export async function joinableCollection(fixture: ConsoleFixture, name: string, approver: string): Promise<string> {
+  const { identityId } = await fixture.call<{ identityId: string }>(approver, 'GET', '/collections/beta/me')
   const joinPolicy = {
     approvalRequired: true,
     approvalGates: [{ order: 1, type: 'Identity', approvers: [identityId] }],
   }
-  return world.call('admin', 'POST', '/collections-joinable/beta', { objectType: 'Identity', name, joinPolicy })
+  return fixture.call('admin', 'POST', '/collections-joinable/beta', { objectType: 'Identity', name, joinPolicy })
 }
 
 /** Links a demo group to a collection. @returns The id of the group. */
-export async function linkTo(world: ConsoleWorld, collectionId: string, groupName: string): Promise<string> {
-  const groups = world.environment.demo.tenants[0]?.groups ?? []
+export async function linkTo(fixture: ConsoleFixture, collectionId: string, groupName: string): Promise<string> {
+  const groups = fixture.environment.demo.tenants[0]?.groups ?? []
   const directoryGroupId = groups.find(({ displayName }) => displayName === groupName)?.id ?? ''
-  await world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
+  await fixture.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
   return directoryGroupId
 }
 
 /** Links a new group of the directory to a collection. @returns The id of the link. */
-export async function linkToNew(world: ConsoleWorld, collectionId: string, groupName: string): Promise<string> {
-  const directoryGroupId = await createGroup(world.environment, groupName, [])
-  return world.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
+export async function linkToNew(fixture: ConsoleFixture, collectionId: string, groupName: string): Promise<string> {
+  const directoryGroupId = await createGroup(fixture.environment, groupName, [])
+  return fixture.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
 }
 
 /** Creates a security group in the directory itself. @returns Its id. */

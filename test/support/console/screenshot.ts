@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { findChromium } from '../local/headless-browser.ts'
-import { openConsoleWorld } from './console-browser.ts'
+import { openConsoleFixture } from './console-browser.ts'
 import { showView } from './console-steps.ts'
 import { createMainPages } from './main-pages.ts'
 
@@ -23,11 +23,11 @@ async function takeScreenshots(width: number, folder: string, profile: Profile):
   const chromium = findChromium()
   if (chromium === undefined) throw new Error('There is no Chromium on this machine')
   mkdirSync(folder, { recursive: true })
-  const world = await openConsoleWorld(chromium, {})
+  const fixture = await openConsoleFixture(chromium, {})
   try {
-    const pages = await createMainPages(world)
+    const pages = await createMainPages(fixture)
     for (const person of new Set(pages.map((page) => page.person))) {
-      const page = await world.openAs(person, '', { ...profile, viewport: { width, height: HEIGHT } })
+      const page = await fixture.openAs(person, '', { ...profile, viewport: { width, height: HEIGHT } })
       for (const { name, path } of pages.filter((page) => page.person === person)) {
         await showView(page, path)
         await page.waitForLoadState('networkidle')
@@ -42,7 +42,7 @@ async function takeScreenshots(width: number, folder: string, profile: Profile):
       await page.context().close()
     }
   } finally {
-    await world.close()
+    await fixture.close()
   }
 }
 

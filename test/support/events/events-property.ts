@@ -4,12 +4,12 @@ import type { Service } from '../../../functions/app/service.ts'
 import { enqueueEventSweeps } from '../../../shared/domain/events/sweep-events.ts'
 import type { MembershipRequest } from '../../../shared/domain/membership-requests/membership-request.ts'
 import { dispatcher } from '../../../shared/http/dispatch.ts'
-import { approvedBy, joinableWorld, OPEN, type Person } from '../api/joinable-world.ts'
+import { approvedBy, joinableFixture, OPEN, type Person } from '../api/joinable-fixture.ts'
 import { directDatabase } from '../contract/direct-database.ts'
 import { type LocalAccount, startDirectAccount } from '../contract/local-database.ts'
 import { isTrouble, Life } from '../jobs/mortal-process.ts'
 import type { Received } from './described-events.ts'
-import { receiver, SUBSCRIPTIONS } from './event-world.ts'
+import { receiver, SUBSCRIPTIONS } from './event-fixture.ts'
 
 const PERSON_COUNT = 3
 const INITIALS = ['A', 'B'] as const
@@ -62,16 +62,16 @@ type Steps = readonly { action: Action; killAfterCount: number | null; statuses:
 async function runOf(steps: Steps): Promise<void> {
   let life = new Life()
   let account: LocalAccount | undefined
-  const world = await joinableWorld(dispatcher, undefined, async (nowMs) => {
+  const fixture = await joinableFixture(dispatcher, undefined, async (nowMs) => {
     account = await startDirectAccount(nowMs)
     return { ...account, container: directDatabase(account.cosmos, (call) => life.make(call)) }
   })
-  const { sent, tenantId } = world
+  const { sent, tenantId } = fixture
   let statuses: number[] = []
   const hook = await receiver(() => statuses.shift() ?? 204)
-  let service: Service = world.service
+  let service: Service = fixture.service
   const send = async (token: string, method: string, path: string, body: object = {}) => {
-    const answer = await world.requestsOf(service)(method, path, { authorization: token }, body)
+    const answer = await fixture.requestsOf(service)(method, path, { authorization: token }, body)
     return JSON.parse(answer.body ?? 'null')
   }
 
@@ -85,16 +85,17 @@ async function runOf(steps: Steps): Promise<void> {
     if (!life.hasEnded) return
     onKill()
     life = new Life()
-    service = world.newService()
+    service = fixture.newService()
   }
 
-  await world.call(world.admin, 'POST', SUBSCRIPTIONS, { url: hook.url, types: ['*'] })
-  const approver = await world.person()
+  await fixture.call(fixture.admin, 'POST', SUBSCRIPTIONS, { url: hook.url, types: ['*'] })
+  const approver = await fixture.person()
   const people: Person[] = []
-  for (let count = 0; count < PERSON_COUNT; count += 1) people.push(await world.person(['User'], { displayName: 'A' }))
-  const open = await world.joinable(OPEN)
-  const gated = await world.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
-  const criteria = await world.criteria('Identity', {
+  for (let count = 0; count < PERSON_COUNT; count += 1)
+    people.push(await fixture.person(['User'], { displayName: 'A' }))
+  const open = await fixture.joinable(OPEN)
+  const gated = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [approver.identityId] }))
+  const criteria = await fixture.criteria('Identity', {
     groupOperator: 'AND',
     conditions: [{ id: 'identityDisplayName', field: 'identityDisplayName', operator: 'StartsWith', value: 'B' }],
   })
@@ -104,7 +105,7 @@ async function runOf(steps: Steps): Promise<void> {
     switch (action.do) {
       case 'submit': {
         const who = people[action.person]
-        await send(who?.token ?? '', 'POST', `${world.requests}/${action.isGated ? gated : open}/submit`)
+        await send(who?.token ?? '', 'POST', `${fixture.requests}/${action.isGated ? gated : open}/submit`)
         return
       }
       case 'act': {
@@ -112,14 +113,14 @@ async function runOf(steps: Steps): Promise<void> {
         const live = (await service.requests.requests.liveOf(tenantId, who?.identityId ?? ''))[0]?.value
         if (live === undefined) return
         const token = action.verb === 'approve' || action.verb === 'reject' ? approver.token : who?.token
-        await send(token ?? '', 'POST', `${world.requests}/${live.collectionId}/${live.id}/${action.verb}`)
+        await send(token ?? '', 'POST', `${fixture.requests}/${live.collectionId}/${live.id}/${action.verb}`)
         return
       }
       case 'name':
-        await world.put('identity', nameOf(people[action.person], action.initial), people[action.person]?.identityId)
+        await fixture.put('identity', nameOf(people[action.person], action.initial), people[action.person]?.identityId)
         return
       case 'update':
-        await send(world.admin, 'PUT', `/collections-joinable/beta/${open}`, {
+        await send(fixture.admin, 'PUT', `/collections-joinable/beta/${open}`, {
           objectType: 'Identity',
           name: action.name,
         })
@@ -129,17 +130,17 @@ async function runOf(steps: Steps): Promise<void> {
       case 'deliver':
         return deliver(action.pick, action.end)
       case 'wait':
-        return world.pass(action.seconds)
+        return fixture.pass(action.seconds)
     }
   }
 
   async function deliver(pick: number, end: string): Promise<void> {
-    const due = sent.filter(({ dueMs }) => dueMs <= world.nowMs())
+    const due = sent.filter(({ dueMs }) => dueMs <= fixture.nowMs())
     const message = due[pick % Math.max(1, due.length)]
     if (message === undefined) return
     sent.splice(sent.indexOf(message), 1)
     if (end === 'lost') return
-    const comesAgain = () => void sent.push({ ...message, dueMs: world.nowMs() + 60_000 })
+    const comesAgain = () => void sent.push({ ...message, dueMs: fixture.nowMs() + 60_000 })
     if (end === 'doubled') comesAgain()
     await mortally(() => service.messages[message.message.queue].handle(message.message.message), comesAgain)
   }
@@ -160,7 +161,7 @@ async function runOf(steps: Steps): Promise<void> {
   /** The sweep finds what is left, and every retry comes. */
   async function settle(): Promise<void> {
     for (let round = 0; round < 3; round += 1) {
-      world.pass(700)
+      fixture.pass(700)
       await service.evaluator.evaluate(tenantId)
       await enqueueEventSweeps(service.events)
       for (let count = 0; sent.length > 0; count += 1) {
@@ -168,7 +169,7 @@ async function runOf(steps: Steps): Promise<void> {
         const next = sent.toSorted((left, right) => left.dueMs - right.dueMs)[0]
         if (next === undefined) break
         sent.splice(sent.indexOf(next), 1)
-        world.pass(Math.max(0, next.dueMs - world.nowMs()) / 1000)
+        fixture.pass(Math.max(0, next.dueMs - fixture.nowMs()) / 1000)
         await service.messages[next.message.queue].handle(next.message.message)
       }
     }
@@ -209,7 +210,7 @@ async function runOf(steps: Steps): Promise<void> {
   }
 
   async function lifecycles(): Promise<string[]> {
-    const { resources } = await world
+    const { resources } = await fixture
       .container('requests')
       .items.query<MembershipRequest>("SELECT * FROM c WHERE c.type = 'request'", { partitionKey: tenantId })
       .fetchNext()

@@ -6,10 +6,10 @@ import type { RouteGroup } from '../../../shared/http/route.ts'
 import { APPLICATION_ROLES, type Caller, USER_ROLES } from '../../../shared/kernel/caller.ts'
 import { Refusal } from '../../../shared/kernel/refusals.ts'
 import { requestsTo } from '../api/built-service.ts'
-import { equals, faults, joinableWorld, OPEN } from '../api/joinable-world.ts'
+import { equals, faults, joinableFixture, OPEN } from '../api/joinable-fixture.ts'
 import { conformingDispatcher } from '../http/conformity.ts'
 import { TENANT } from '../jobs/link-directory.ts'
-import { type LinkWorld, openWorld } from '../jobs/link-world.ts'
+import { type LinkFixture, openFixture } from '../jobs/link-fixture.ts'
 
 /** The name of everything in the other tenant. No response may contain it. */
 export const FOREIGN = 'foreign-tenant-secret'
@@ -38,14 +38,14 @@ export type WholeService = {
 }
 
 export async function openWholeService(): Promise<WholeService> {
-  const world = await joinableWorld(conformingDispatcher, TENANT)
-  const links = await openWorld()
-  const { service, container } = world
-  const self = await world.person(['User'])
+  const fixture = await joinableFixture(conformingDispatcher, TENANT)
+  const links = await openFixture()
+  const { service, container } = fixture
+  const self = await fixture.person(['User'])
   const clientId = randomUUID()
   const callers: Record<string, Caller> = {
-    person: callerOf('user', world.tenantId, self.account, clientId),
-    application: callerOf('application', world.tenantId, randomUUID(), clientId),
+    person: callerOf('user', fixture.tenantId, self.account, clientId),
+    application: callerOf('application', fixture.tenantId, randomUUID(), clientId),
   }
   const authenticate = async (authorization: string | null) => {
     const caller = callers[authorization ?? '']
@@ -58,9 +58,9 @@ export async function openWholeService(): Promise<WholeService> {
     const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
     return request(method, path, { authorization: as, ...headers }, bytes)
   }
-  const own = [...(await filled(world, send, clientId)), ...(await filledLinks(links))]
+  const own = [...(await filled(fixture, send, clientId)), ...(await filledLinks(links))]
   const everywhere = [...KEPT.map((name) => container(name)), links.container('links'), links.container('jobs')]
-  const foreign = await Promise.all(everywhere.map((each) => copiedToForeign(each, world.tenantId)))
+  const foreign = await Promise.all(everywhere.map((each) => copiedToForeign(each, fixture.tenantId)))
   return {
     groups,
     ids: [self.identityId, self.account, ...own, ...foreign.flat()],
@@ -76,32 +76,32 @@ function callerOf(kind: Caller['kind'], tenantId: string, objectId: string, clie
   return { kind, tenantId, objectId, clientId, roles }
 }
 
-type World = Awaited<ReturnType<typeof joinableWorld>>
+type Fixture = Awaited<ReturnType<typeof joinableFixture>>
 
-async function filled(world: World, send: WholeService['send'], clientId: string): Promise<string[]> {
-  const holder = await world.person()
-  const orgUnit = await world.put('orgUnit', { displayName: 'Ward' })
-  const position = await world.position(holder, { orgUnit: { objectId: orgUnit } })
-  const open = await world.joinable(OPEN, { metadata: { tags: ['a'], attributes: { key: 'value' } } })
-  const criteria = await world.criteria('Identity', equals('identityDisplayName', 'Somebody'))
+async function filled(fixture: Fixture, send: WholeService['send'], clientId: string): Promise<string[]> {
+  const holder = await fixture.person()
+  const orgUnit = await fixture.put('orgUnit', { displayName: 'Ward' })
+  const position = await fixture.position(holder, { orgUnit: { objectId: orgUnit } })
+  const open = await fixture.joinable(OPEN, { metadata: { tags: ['a'], attributes: { key: 'value' } } })
+  const criteria = await fixture.criteria('Identity', equals('identityDisplayName', 'Somebody'))
   const post = async (path: string, body: object) =>
     JSON.parse(String((await send({ method: 'POST', path, body: JSON.stringify(body) })).body)).data
   const connector = await post('/iamcore/beta/sync/connectors', { name: 'HR', clientId })
   const object = { objectType: 'identity', externalId: 'a', data: { displayName: 'A' } }
   const connected = await post(`/iamcore/beta/sync/connectors/${connector}/data`, object)
-  const request = await world.submit(holder, open)
+  const request = await fixture.submit(holder, open)
   return [holder.identityId, orgUnit, position, open, criteria, connector, connected, request.data.id]
 }
 
 /** A link with its first job, and a collection and a group without a link. */
-async function filledLinks(links: LinkWorld): Promise<string[]> {
+async function filledLinks(links: LinkFixture): Promise<string[]> {
   const { collectionId, groupId, linkId } = await links.linked([])
   const [job] = await links.jobsOf(collectionId)
   const free = [links.collections.make([]), await links.newGroup()]
   return [collectionId, groupId, linkId, ...(job === undefined ? [] : [job.id]), ...free]
 }
 
-/** Containers of the first world with documents of each tenant. Those of links and jobs are in the other world. */
+/** Containers of the first fixture with documents of each tenant. Those of links and jobs are in the other fixture. */
 const KEPT = ['coreObjects', 'collections', 'connectors', 'connectorObjects', 'requests'] as const
 
 async function documentsOf(container: Container, tenantId: string) {

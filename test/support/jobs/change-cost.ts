@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { CoreObjectWrite } from '../../../shared/domain/connectors/merge-writes.ts'
 import { createLink } from '../../../shared/domain/group-links/create-link.ts'
 import { chunk } from '../../../shared/kernel/chunk.ts'
-import { identity, openAccountWorld } from './account-world.ts'
+import { identity, openAccountFixture } from './account-fixture.ts'
 import { directorySeed, TENANT, user, users } from './link-directory.ts'
 
 const NAME = 'Member'
@@ -30,39 +30,39 @@ export async function costOfChange(size: number): Promise<ChangeCost> {
   const properties = { groupTypes: [], mailEnabled: false, securityEnabled: true }
   const group = { id: randomUUID(), displayName: 'A group', properties, memberIds: members }
   const seed = directorySeed(size + 1, [group])
-  const world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true, seed })
-  const { links, evaluator, connectors } = world.newService()
-  const source = await world.newSource()
+  const fixture = await openAccountFixture({ sharesClock: true, databaseSharesClock: true, seed })
+  const { links, evaluator, connectors } = fixture.newService()
+  const source = await fixture.newSource()
   const person = (account: number, displayName: string) =>
     identity(`${account}`, { displayName, directoryObjectId: user(account) })
   for (const batch of chunk(members, WRITTEN_TOGETHER_COUNT)) {
     await connectors.coreObjects.write(TENANT, batch.map(newMember), 1)
   }
-  await world.writeThrough({ connectors }, source, person(size, 'Guest'))
-  const collectionId = await world.criteria('Identity', 'identityDisplayName', NAME)
+  await fixture.writeThrough({ connectors }, source, person(size, 'Guest'))
+  const collectionId = await fixture.criteria('Identity', 'identityDisplayName', NAME)
   await evaluator.evaluate(TENANT)
   await createLink(TENANT, { collectionId, directoryGroupId: group.id }, links)
-  await world.drain(links)
-  await world.clock.sleep(QUIET_MS)
+  await fixture.drain(links)
+  await fixture.clock.sleep(QUIET_MS)
   // With the first change after them, the rows that were loaded are read once more, and the new link is found.
   for (const name of [NAME, 'Visitor']) {
-    await world.writeThrough({ connectors }, source, person(size, name))
+    await fixture.writeThrough({ connectors }, source, person(size, name))
     await evaluator.evaluate(TENANT)
-    await world.drain(links)
+    await fixture.drain(links)
   }
-  await world.clock.sleep(QUIET_MS)
+  await fixture.clock.sleep(QUIET_MS)
   const unitsOf = async (work: () => Promise<unknown>): Promise<number> => {
-    const before = world.cosmos.chargedUnits()
+    const before = fixture.cosmos.chargedUnits()
     await work()
-    return world.cosmos.chargedUnits() - before
+    return fixture.cosmos.chargedUnits() - before
   }
   const cost: ChangeCost = {
-    write: await unitsOf(() => world.writeThrough({ connectors }, source, person(size, NAME))),
+    write: await unitsOf(() => fixture.writeThrough({ connectors }, source, person(size, NAME))),
     evaluation: await unitsOf(() => evaluator.evaluate(TENANT)),
-    sync: await unitsOf(() => world.drain(links)),
+    sync: await unitsOf(() => fixture.drain(links)),
   }
-  const written = await world.membersOf(group.id)
-  await world.close()
+  const written = await fixture.membersOf(group.id)
+  await fixture.close()
   if (written.size !== size + 1) throw new Error(`The group has ${written.size} members`)
   return cost
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { MemberEvent } from '../../../shared/domain/history/member-history.ts'
-import { type AccountWorld, CALLER, gone, identity, openAccountWorld, position } from './account-world.ts'
+import { type AccountFixture, CALLER, gone, identity, openAccountFixture, position } from './account-fixture.ts'
 import { SERVICE, TENANT, user } from './link-directory.ts'
 import {
   type DeliveryEnd,
@@ -13,7 +13,7 @@ import {
 } from './several-instances.ts'
 
 /** Users of the test directory are enough for this many runs. */
-const RUNS_PER_WORLD_COUNT = 15
+const RUNS_PER_FIXTURE_COUNT = 15
 /** Accounts of people who are members of both groups all the time, beyond those of places. */
 const FIRST_STEADY_ACCOUNT = 2000
 const HOUR_MS = 3_600_000
@@ -69,49 +69,49 @@ const step: fc.Arbitrary<Step> = fc.record({ action, fault: fc.option(fault, { n
  * both all the time, while the person's positions, name and records change.
  */
 class ChangingPeople {
-  readonly #world: AccountWorld
+  readonly #fixture: AccountFixture
   readonly #place: Awaited<ReturnType<typeof linkedPlace>>
   readonly #run: number
   readonly #account: string
   readonly #inChoir = new Set<number>()
-  #second: Awaited<ReturnType<AccountWorld['newSource']>> | undefined
+  #second: Awaited<ReturnType<AccountFixture['newSource']>> | undefined
   #choirId = ''
   #singersId = ''
   #choirGroupId = ''
   #identityIds: readonly string[] = []
   #changesBefore = 0
 
-  private constructor(world: AccountWorld, place: Awaited<ReturnType<typeof linkedPlace>>, run: number) {
-    this.#world = world
+  private constructor(fixture: AccountFixture, place: Awaited<ReturnType<typeof linkedPlace>>, run: number) {
+    this.#fixture = fixture
     this.#place = place
     this.#run = run
     this.#account = user(FIRST_STEADY_ACCOUNT + run)
   }
 
-  static async open(world: AccountWorld, run: number): Promise<ChangingPeople> {
-    const place = await linkedPlace(world, run)
-    const people = new ChangingPeople(world, place, run)
+  static async open(fixture: AccountFixture, run: number): Promise<ChangingPeople> {
+    const place = await linkedPlace(fixture, run)
+    const people = new ChangingPeople(fixture, place, run)
     await people.#begin()
     return people
   }
 
   async #begin(): Promise<void> {
-    const world = this.#world
+    const fixture = this.#fixture
     const { source } = this.#place
-    this.#second = await world.newSource()
-    await world.write(source, this.#steadyRecord('Steady'), this.#steadyPosition())
+    this.#second = await fixture.newSource()
+    await fixture.write(source, this.#steadyRecord('Steady'), this.#steadyPosition())
     const names = [
       ...Array.from({ length: PERSON_COUNT }, (_, index) => this.#place.externalId(index)),
       this.#steadyName,
     ]
-    this.#identityIds = await Promise.all(names.map((name) => world.coreIdOf(source, 'identity', name)))
-    this.#choirId = await world.joinable([this.#identityIds[PERSON_COUNT] ?? ''])
-    this.#singersId = await world.criteria('Identity', 'memberOfCollection', this.#choirId)
-    this.#choirGroupId = await world.linkedGroup(this.#singersId)
-    await world.followed()
-    world.sentMessages.length = 0
+    this.#identityIds = await Promise.all(names.map((name) => fixture.coreIdOf(source, 'identity', name)))
+    this.#choirId = await fixture.joinable([this.#identityIds[PERSON_COUNT] ?? ''])
+    this.#singersId = await fixture.criteria('Identity', 'memberOfCollection', this.#choirId)
+    this.#choirGroupId = await fixture.linkedGroup(this.#singersId)
+    await fixture.followed()
+    fixture.sentMessages.length = 0
     await this.assertConverged()
-    this.#changesBefore = world.server.membershipChanges(0).at(-1)?.sequence ?? 0
+    this.#changesBefore = fixture.server.membershipChanges(0).at(-1)?.sequence ?? 0
   }
 
   get #steadyName(): string {
@@ -176,13 +176,13 @@ class ChangingPeople {
   async assertConverged(): Promise<void> {
     const { groupId, there, accounts } = this.#place
     const choir = [...this.#inChoir].map((index) => accounts[index] ?? '')
-    assert.deepEqual(await this.#world.membersOf(groupId), new Set([...there, this.#account]), 'the place')
-    assert.deepEqual(await this.#world.membersOf(this.#choirGroupId), new Set([...choir, this.#account]), 'the choir')
+    assert.deepEqual(await this.#fixture.membersOf(groupId), new Set([...there, this.#account]), 'the place')
+    assert.deepEqual(await this.#fixture.membersOf(this.#choirGroupId), new Set([...choir, this.#account]), 'the choir')
   }
 
   /** The account of the person who belongs to both groups all the time was not removed, not even for a moment. */
   assertNeverRemoved(): void {
-    const removals = this.#world.server
+    const removals = this.#fixture.server
       .membershipChanges(this.#changesBefore)
       .filter(
         ({ kind, clientId, memberId }) => kind === 'removed' && clientId === SERVICE && memberId === this.#account,
@@ -192,7 +192,7 @@ class ChangingPeople {
 
   /** Each change of a version follows the one before, no member is added or removed twice, the last is stored. */
   async assertHistory(): Promise<void> {
-    const { collections } = this.#world.coldProcess()
+    const { collections } = this.#fixture.coldProcess()
     for (const id of [this.#place.collectionId, this.#singersId]) {
       const events: MemberEvent[] = []
       for await (const page of collections.history.criteria.since(TENANT, id, 0)) events.push(...page)
@@ -217,25 +217,25 @@ class ChangingPeople {
   /** Keeps the tenant small for later runs. */
   async remove(): Promise<void> {
     const { source } = this.#place
-    await this.#world.removeLinked(this.#singersId)
-    await this.#world.leave(this.#choirId, this.#identityIds)
-    await this.#world.write(
+    await this.#fixture.removeLinked(this.#singersId)
+    await this.#fixture.leave(this.#choirId, this.#identityIds)
+    await this.#fixture.write(
       source,
       gone('relationship', `Position of ${this.#steadyName}`),
       gone('identity', this.#steadyName),
     )
     if (this.#second !== undefined)
-      await this.#world.write(this.#second, gone('identity', `Twin of ${this.#steadyName}`))
+      await this.#fixture.write(this.#second, gone('identity', `Twin of ${this.#steadyName}`))
     await this.#place.remove()
   }
 }
 
 async function converges(
-  world: AccountWorld,
+  fixture: AccountFixture,
   { run, steps, releaseOf }: { run: number; steps: readonly Step[]; releaseOf: ReleaseOf | undefined },
 ): Promise<void> {
-  const people = await ChangingPeople.open(world, run)
-  const instances = new SeveralInstances(world, releaseOf)
+  const people = await ChangingPeople.open(fixture, run)
+  const instances = new SeveralInstances(fixture, releaseOf)
   for (let index = 0; index < INSTANCE_COUNT; index += 1) await instances.at(index).service.evaluator.evaluate(TENANT)
   for (const { action: one, fault: met } of steps) {
     if (met !== undefined) prepare(instances, one, met, people)
@@ -246,7 +246,7 @@ async function converges(
   await instances.endInterruptions()
   await instances.drain()
   if (instances.isSweepNeeded) {
-    await world.clock.sleep(HOUR_MS)
+    await fixture.clock.sleep(HOUR_MS)
     await instances.sweep()
     await instances.drain()
   }
@@ -302,19 +302,19 @@ export async function checkConvergence({
 }: ConvergenceOptions): Promise<void> {
   const isPossible = ({ action: one, fault: met }: Step) =>
     positionsEnd || (!endsPosition(one) && !(met?.kind === 'interrupted' && endsPosition(met.by)))
-  for (let from = 0; from < runs; from += RUNS_PER_WORLD_COUNT) {
+  for (let from = 0; from < runs; from += RUNS_PER_FIXTURE_COUNT) {
     // A sweep finds what was written since an evaluation by the time of the database.
-    const world = await openAccountWorld({ databaseSharesClock: true, isDirect: true })
+    const fixture = await openAccountFixture({ databaseSharesClock: true, isDirect: true })
     let run = 0
     try {
       const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
         run += 1
-        await converges(world, { run, steps: steps.filter(isPossible), releaseOf })
+        await converges(fixture, { run, steps: steps.filter(isPossible), releaseOf })
       })
-      const numRuns = Math.min(RUNS_PER_WORLD_COUNT, runs - from)
+      const numRuns = Math.min(RUNS_PER_FIXTURE_COUNT, runs - from)
       await fc.assert(property, { numRuns, seed: seed + from, endOnFailure: true })
     } finally {
-      await world.close()
+      await fixture.close()
     }
   }
 }

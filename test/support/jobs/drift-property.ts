@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { FaultDefinition } from '../../../infra/local/directory/faults.ts'
-import { type AccountWorld, openAccountWorld } from './account-world.ts'
+import { type AccountFixture, openAccountFixture } from './account-fixture.ts'
 import { TENANT, users } from './link-directory.ts'
 import { linkedPlace, SeveralInstances } from './several-instances.ts'
 
@@ -13,7 +13,7 @@ const SETTLED_AFTER_HOURS = 8
 /** Real time: longer than a run. */
 const STALE_MS = 600_000
 /** Users of the test directory are enough for this many runs. */
-const RUNS_PER_WORLD_COUNT = 50
+const RUNS_PER_FIXTURE_COUNT = 50
 
 /** What reads of the directory return in an hour. */
 const FLAWS: readonly FaultDefinition[] = [
@@ -76,21 +76,21 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 
 class DriftingGroup {
-  readonly #world: AccountWorld
+  readonly #fixture: AccountFixture
   readonly #instances: SeveralInstances
   readonly #place: Awaited<ReturnType<typeof linkedPlace>>
   readonly #accounts: readonly string[]
   #sweepCount = 0
 
-  constructor(world: AccountWorld, place: Awaited<ReturnType<typeof linkedPlace>>, accounts: readonly string[]) {
-    this.#world = world
+  constructor(fixture: AccountFixture, place: Awaited<ReturnType<typeof linkedPlace>>, accounts: readonly string[]) {
+    this.#fixture = fixture
     this.#place = place
     this.#accounts = accounts
-    this.#instances = new SeveralInstances(world)
+    this.#instances = new SeveralInstances(fixture)
   }
 
   async run(steps: readonly Step[]): Promise<void> {
-    const { server } = this.#world
+    const { server } = this.#fixture
     await this.#untilSweptUnchanged()
     for (const step of steps) {
       if (step.fault !== undefined) this.#prepare(step.instance, step.fault)
@@ -101,9 +101,9 @@ class DriftingGroup {
     await this.#instances.endInterruptions()
     server.setFaults([])
     await this.#passHour(0)
-    assert.deepEqual(await this.#world.membersOf(this.#place.groupId), this.#place.there)
+    assert.deepEqual(await this.#fixture.membersOf(this.#place.groupId), this.#place.there)
     await this.#untilSweptUnchanged()
-    assert.deepEqual(await this.#world.membersOf(this.#place.groupId), this.#place.there)
+    assert.deepEqual(await this.#fixture.membersOf(this.#place.groupId), this.#place.there)
   }
 
   async #untilSweptUnchanged(): Promise<void> {
@@ -124,14 +124,14 @@ class DriftingGroup {
         await this.#instances.deliver(instance, one.pick, one.isLost ? 'lost' : 'completed')
         return
       case 'hour':
-        this.#world.server.setFaults(one.flaw === undefined ? [] : [one.flaw])
+        this.#fixture.server.setFaults(one.flaw === undefined ? [] : [one.flaw])
         await this.#passHour(instance)
-        return this.#world.server.setFaults([])
+        return this.#fixture.server.setFaults([])
     }
   }
 
   async #passHour(instance: number): Promise<void> {
-    const { clock, deps } = this.#world
+    const { clock, deps } = this.#fixture
     await clock.sleep(HOUR_MS)
     this.#sweepCount += 1
     const id = `${TENANT}:${this.#place.groupId}:${this.#sweepCount}`
@@ -142,7 +142,7 @@ class DriftingGroup {
   }
 
   async #drift(account: string, isMember: boolean): Promise<void> {
-    const { asTester, server } = this.#world
+    const { asTester, server } = this.#fixture
     const path = `/groups/${this.#place.groupId}/members`
     const body = { '@odata.id': `${server.url}/v1.0/directoryObjects/${account}` }
     const call = isMember
@@ -163,7 +163,7 @@ class DriftingGroup {
   }
 
   async #isSweptUnchanged(): Promise<boolean | undefined> {
-    return (await this.#world.deps.links.ofGroup(TENANT, this.#place.groupId))?.value.isSweptUnchanged
+    return (await this.#fixture.deps.links.ofGroup(TENANT, this.#place.groupId))?.value.isSweptUnchanged
   }
 }
 
@@ -174,21 +174,21 @@ class DriftingGroup {
  * and some hours later the sweeps know it again.
  */
 export async function checkDrift({ runs, seed }: { readonly runs: number; readonly seed: number }): Promise<void> {
-  for (let from = 0; from < runs; from += RUNS_PER_WORLD_COUNT) {
+  for (let from = 0; from < runs; from += RUNS_PER_FIXTURE_COUNT) {
     // A sweep finds what was written since an evaluation by the time of the database.
-    const world = await openAccountWorld({ databaseSharesClock: true, isDirect: true })
+    const fixture = await openAccountFixture({ databaseSharesClock: true, isDirect: true })
     let run = 0
     try {
       const property = fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 15 }), async (steps) => {
         run += 1
-        const place = await linkedPlace(world, run)
-        await new DriftingGroup(world, place, users(run * PERSON_COUNT, PERSON_COUNT + 1)).run(steps)
+        const place = await linkedPlace(fixture, run)
+        await new DriftingGroup(fixture, place, users(run * PERSON_COUNT, PERSON_COUNT + 1)).run(steps)
         await place.remove()
       })
-      const numRuns = Math.min(RUNS_PER_WORLD_COUNT, runs - from)
+      const numRuns = Math.min(RUNS_PER_FIXTURE_COUNT, runs - from)
       await fc.assert(property, { numRuns, seed: seed + from, endOnFailure: true })
     } finally {
-      await world.close()
+      await fixture.close()
     }
   }
 }

@@ -8,9 +8,9 @@ import { sweepTenant } from '../../../shared/domain/sync/sweep.ts'
 import { graphDirectory } from '../../../shared/graph/graph-directory.ts'
 import type { MessageQueue } from '../../../shared/kernel/messages.ts'
 import { directDatabase } from '../contract/direct-database.ts'
-import { type AccountWorld, gone, identity } from './account-world.ts'
+import { type AccountFixture, gone, identity } from './account-fixture.ts'
 import { type GraphDirectoryParts, TENANT, users } from './link-directory.ts'
-import type { SentMessage } from './link-world.ts'
+import type { SentMessage } from './link-fixture.ts'
 import { isTrouble, Life } from './mortal-process.ts'
 
 export const INSTANCE_COUNT = 3
@@ -33,7 +33,7 @@ export type UseCases = {
 
 /** A version of the service. */
 export type Release = UseCases & {
-  build(world: AccountWorld, overrides: Overrides): Service
+  build(fixture: AccountFixture, overrides: Overrides): Service
   graphDirectory(parts: GraphDirectoryParts): Directory
 }
 
@@ -50,7 +50,7 @@ type Instance = { readonly life: Life; readonly service: Service; readonly relea
 
 /** Instances of the service on one database, whose clocks differ, and the messages between them. */
 export class SeveralInstances {
-  readonly #world: AccountWorld
+  readonly #fixture: AccountFixture
   readonly #instances: Instance[]
   /** Failed deliveries by message id, those of killed processes aside. */
   readonly #failures = new Map<string, number>()
@@ -60,8 +60,8 @@ export class SeveralInstances {
   readonly #releaseOf: (slot: number) => Release
 
   /** @param releaseOf The version that the next process in this slot has. */
-  constructor(world: AccountWorld, releaseOf: (slot: number) => Release = () => PRESENT_RELEASE) {
-    this.#world = world
+  constructor(fixture: AccountFixture, releaseOf: (slot: number) => Release = () => PRESENT_RELEASE) {
+    this.#fixture = fixture
     this.#releaseOf = releaseOf
     this.#instances = Array.from({ length: INSTANCE_COUNT }, (_, slot) => this.#newInstance(slot))
   }
@@ -103,7 +103,7 @@ export class SeveralInstances {
   }
 
   /** Writes objects of a connector until they are acknowledged. */
-  write(first: number, source: Connector, ...writes: Parameters<AccountWorld['write']>[1][]): Promise<void> {
+  write(first: number, source: Connector, ...writes: Parameters<AccountFixture['write']>[1][]): Promise<void> {
     return this.untilAcknowledged(first, ({ service: { connectors }, release }) =>
       release.writeObjects(TENANT, source, writes, connectors),
     )
@@ -130,7 +130,7 @@ export class SeveralInstances {
 
   /** Delivers one of the messages. Returns false when there are none. */
   async deliver(index: number, pick: number, end: DeliveryEnd = 'completed'): Promise<boolean> {
-    const { sentMessages, clock } = this.#world
+    const { sentMessages, clock } = this.#fixture
     const inOrder = sentMessages.toSorted((left, right) => left.dueMs - right.dueMs)
     const next = inOrder[pick % Math.max(inOrder.length, 1)]
     if (next === undefined) return false
@@ -166,11 +166,11 @@ export class SeveralInstances {
       this.#failures.set(message.id, failureCount)
       if (failureCount >= MAX_DELIVERIES) throw error
     }
-    this.#world.sentMessages.push({ ...message, dueMs: this.#world.clock.nowMs() + LOCK_MS })
+    this.#fixture.sentMessages.push({ ...message, dueMs: this.#fixture.clock.nowMs() + LOCK_MS })
   }
 
   #newInstance(slot: number): Instance {
-    const { cosmos, clock, deps, adapterParts } = this.#world
+    const { cosmos, clock, deps, adapterParts } = this.#fixture
     const release = this.#releaseOf(slot)
     const life = new Life()
     const messageQueue: MessageQueue = {
@@ -181,7 +181,7 @@ export class SeveralInstances {
     const container = directDatabase(cosmos, (call) => life.make(call))
     const nowMs = () => clock.nowMs() + slot * CLOCKS_APART_MS
     const overrides = { container, messageQueue, directory, nowMs, elapsedMs: clock.nowMs }
-    return { life, service: release.build(this.#world, overrides), release }
+    return { life, service: release.build(this.#fixture, overrides), release }
   }
 }
 
@@ -191,23 +191,23 @@ function isCausedByFault(error: unknown): boolean {
 }
 
 /** A group linked to the collection of the people in one place; every second one is there. */
-export async function linkedPlace(world: AccountWorld, run: number) {
+export async function linkedPlace(fixture: AccountFixture, run: number) {
   const accounts = users(run * PERSON_COUNT, PERSON_COUNT)
   const place = `Place ${run}`
-  const source = await world.newSource()
+  const source = await fixture.newSource()
   const externalId = (index: number) => `${index} of ${place}`
   const person = (index: number, isThere: boolean) =>
     identity(externalId(index), {
       displayName: isThere ? place : 'Elsewhere',
       directoryObjectId: accounts[index] as string,
     })
-  await world.write(source, ...accounts.map((_, index) => person(index, index % 2 === 0)))
-  const collectionId = await world.criteria('Identity', 'identityDisplayName', place)
-  const groupId = await world.linkedGroup(collectionId)
-  await world.followed()
-  world.sentMessages.length = 0
+  await fixture.write(source, ...accounts.map((_, index) => person(index, index % 2 === 0)))
+  const collectionId = await fixture.criteria('Identity', 'identityDisplayName', place)
+  const groupId = await fixture.linkedGroup(collectionId)
+  await fixture.followed()
+  fixture.sentMessages.length = 0
   const there = new Set(accounts.filter((_, index) => index % 2 === 0))
-  assert.deepEqual(await world.membersOf(groupId), there)
+  assert.deepEqual(await fixture.membersOf(groupId), there)
   return {
     source,
     name: place,
@@ -224,9 +224,9 @@ export async function linkedPlace(world: AccountWorld, run: number) {
     },
     /** Keeps the tenant small for later runs. */
     async remove() {
-      await world.removeLinked(collectionId)
-      await world.write(source, ...accounts.map((_, index) => gone('identity', externalId(index))))
-      world.sentMessages.length = 0
+      await fixture.removeLinked(collectionId)
+      await fixture.write(source, ...accounts.map((_, index) => gone('identity', externalId(index))))
+      fixture.sentMessages.length = 0
     },
   }
 }

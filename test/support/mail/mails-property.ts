@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type MailPerson, type MailWorld, mailServer, mailWorld } from './mail-world.ts'
+import { type MailFixture, type MailPerson, mailFixture, mailServer } from './mail-fixture.ts'
 
 const PEOPLE = ['Anna', 'Bo', 'Cato', 'Dag'] as const
 const HALF_DAY_S = 43_200
@@ -38,7 +38,7 @@ export function mailsProperty({ runs }: { readonly runs: number }): void {
       let mailCount = 0
       await fc.assert(
         fc.asyncProperty(policy, fc.array(step, { minLength: 4, maxLength: 14 }), async (first, steps) => {
-          const run = await newRun(await mailWorld(server), first)
+          const run = await newRun(await mailFixture(server), first)
           for (const step of steps) await run.take(step)
           mailCount += run.seenCount()
         }),
@@ -49,20 +49,20 @@ export function mailsProperty({ runs }: { readonly runs: number }): void {
   })
 }
 
-async function newRun(world: MailWorld, first: Policy) {
+async function newRun(fixture: MailFixture, first: Policy) {
   const all = new Map<string, MailPerson>()
-  for (const name of PEOPLE) all.set(name, await world.reader(name))
+  for (const name of PEOPLE) all.set(name, await fixture.reader(name))
   const find = (name: string) => all.get(name) ?? assert.fail(name)
-  const collectionId = await world.joinable(policyOf(first, find))
+  const collectionId = await fixture.joinable(policyOf(first, find))
   let seen = 0
 
   /** Each mail says which request it is about by its link. */
   async function check(): Promise<void> {
-    const mails = world.mails()
+    const mails = fixture.mails()
     for (const { to, text, subject } of mails.slice(seen)) {
       const reader = [...all.values()].find(({ email }) => to.includes(email)) ?? assert.fail(`mail to ${to}`)
       for (const [, requestId] of (text ?? '').matchAll(/\/inbox\/[0-9a-f-]+\/([0-9a-f-]+)/g)) {
-        const { status } = await world.call(reader.token, 'GET', `${world.requests}/${collectionId}/${requestId}`)
+        const { status } = await fixture.call(reader.token, 'GET', `${fixture.requests}/${collectionId}/${requestId}`)
         assert.equal(status, 200, `${reader.name} got "${subject}"`)
       }
     }
@@ -70,44 +70,44 @@ async function newRun(world: MailWorld, first: Policy) {
   }
 
   async function waiting(name: string): Promise<Listed | undefined> {
-    return (await world.call<Listed[]>(find(name).token, 'GET', `${world.requests}/inbox`)).data?.[0]
+    return (await fixture.call<Listed[]>(find(name).token, 'GET', `${fixture.requests}/inbox`)).data?.[0]
   }
 
   async function act(given: Step): Promise<void> {
     switch (given.kind) {
       case 'submit':
-        await world.submit(find(given.who), collectionId)
+        await fixture.submit(find(given.who), collectionId)
         return
       case 'approve':
       case 'reject': {
         const request = await waiting(given.who)
-        if (request !== undefined) await world.act(find(given.who).token, request, given.kind)
+        if (request !== undefined) await fixture.act(find(given.who).token, request, given.kind)
         return
       }
       case 'cancel': {
         const { token } = find(given.who)
-        const [request] = (await world.call<Listed[]>(token, 'GET', `${world.requests}/mine`)).data ?? []
-        if (request !== undefined) await world.act(token, request, 'cancel')
+        const [request] = (await fixture.call<Listed[]>(token, 'GET', `${fixture.requests}/mine`)).data ?? []
+        if (request !== undefined) await fixture.act(token, request, 'cancel')
         return
       }
       case 'deputy': {
-        const until = new Date(world.nowMs() + 2 * HALF_DAY_S * 1000).toISOString()
+        const until = new Date(fixture.nowMs() + 2 * HALF_DAY_S * 1000).toISOString()
         const body = { deputyId: find(given.deputy).identityId, until }
-        await world.call(find(given.who).token, 'PUT', `${world.requests}/deputy`, body)
+        await fixture.call(find(given.who).token, 'PUT', `${fixture.requests}/deputy`, body)
         return
       }
       case 'edit': {
         const body = { objectType: 'Identity', name: 'Choir', joinPolicy: policyOf(given.policy, find) }
-        await world.call(world.admin, 'PUT', `/collections-joinable/beta/${collectionId}`, body)
+        await fixture.call(fixture.admin, 'PUT', `/collections-joinable/beta/${collectionId}`, body)
         return
       }
       case 'prefer': {
         const body = { mail: given.daily ? 'Daily' : 'Immediately' }
-        await world.call(find(given.who).token, 'PUT', '/collections/beta/me/notifications', body)
+        await fixture.call(find(given.who).token, 'PUT', '/collections/beta/me/notifications', body)
         return
       }
       case 'pass':
-        await world.passWithSweeps(HALF_DAY_S)
+        await fixture.passWithSweeps(HALF_DAY_S)
     }
   }
 
@@ -117,7 +117,7 @@ async function newRun(world: MailWorld, first: Policy) {
     async take(given: Step): Promise<void> {
       await act(given)
       if (given.kind === 'approve' || given.kind === 'edit') return
-      await world.drain()
+      await fixture.drain()
       await check()
     },
   }

@@ -28,7 +28,7 @@ export async function openPreviousRelease(): Promise<{ readonly release: Release
   const { addMembersDirectly, removeMembersDirectly } = members
   const { sweepTenant } = sweeping
   const { graphDirectory } = graph
-  const build: Release['build'] = (_world, overrides) => {
+  const build: Release['build'] = (_fixture, overrides) => {
     const unlimited = { evaluationDelayMs: 0, requestsPerCallerPerMinute: 0, ...UNLIMITED_WRITES }
     const { messageQueue } = overrides
     const parts: Overrides = {

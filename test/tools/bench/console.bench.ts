@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { SOURCE_CONSOLE_FOLDER } from '../../../functions/app/console-files.ts'
-import { type ConsolePage, type ConsoleWorld, openConsoleWorld } from '../../support/console/console-browser.ts'
+import { type ConsoleFixture, type ConsolePage, openConsoleFixture } from '../../support/console/console-browser.ts'
 import { findChromium } from '../../support/local/headless-browser.ts'
 
 /**
@@ -27,9 +27,9 @@ type Bar = keyof typeof BARS
 
 const leaf = (value: string) => ({ id: 'relationshipTitle', field: 'relationshipTitle', operator: 'Equals', value })
 
-async function measure(world: ConsoleWorld): Promise<Readonly<Record<Bar, number>>> {
-  const { key, preview } = await typing(world)
-  const { rowCount, frame } = await scrolling(world)
+async function measure(fixture: ConsoleFixture): Promise<Readonly<Record<Bar, number>>> {
+  const { key, preview } = await typing(fixture)
+  const { rowCount, frame } = await scrolling(fixture)
   return {
     'first load, script, kB compressed': scriptSize() / 1000,
     'a key in a condition of 100 leaves, ms, slowest of 20': key,
@@ -56,12 +56,12 @@ function scriptSize(): number {
 const STATIC_IMPORT = /(?:from|import)"\.\/([^"]+)"/g
 
 /** Types into the last leaf. A key ends with the frame that shows it. */
-async function typing(world: ConsoleWorld): Promise<{ readonly key: number; readonly preview: number }> {
+async function typing(fixture: ConsoleFixture): Promise<{ readonly key: number; readonly preview: number }> {
   const conditions = Array.from({ length: LEAF_COUNT }, (_, index) => leaf(`Title ${index}`))
   const condition = { groupOperator: 'OR', conditions }
   const body = { objectType: 'Relationship', name: 'Long condition', condition }
-  const id = await world.call<string>('admin', 'POST', '/collections-criteria/beta', body)
-  const page = await world.openAs('admin', `/collections/${id}/edit`)
+  const id = await fixture.call<string>('admin', 'POST', '/collections-criteria/beta', body)
+  const page = await fixture.openAs('admin', `/collections/${id}/edit`)
   await page.getByText('match now').waitFor()
   const last = page.getByLabel('Value').last()
   await last.click()
@@ -90,14 +90,14 @@ async function typing(world: ConsoleWorld): Promise<{ readonly key: number; read
 const MEMBERS_PER_PAGE = 2_000
 
 /** Scrolls through a long list, whose pages are made here. */
-async function scrolling(world: ConsoleWorld): Promise<{ readonly rowCount: number; readonly frame: number }> {
+async function scrolling(fixture: ConsoleFixture): Promise<{ readonly rowCount: number; readonly frame: number }> {
   const body = {
     objectType: 'Relationship',
     name: 'Large',
     condition: { groupOperator: 'AND', conditions: [leaf('x')] },
   }
-  const id = await world.call<string>('admin', 'POST', '/collections-criteria/beta', body)
-  const page = await world.openAs('admin')
+  const id = await fixture.call<string>('admin', 'POST', '/collections-criteria/beta', body)
+  const page = await fixture.openAs('admin')
   await page.route('**/members?*', (route) => {
     const from = Number(new URL(route.request().url()).searchParams.get('nextCursor') ?? 0)
     const data = Array.from({ length: MEMBERS_PER_PAGE }, (_, index) => member(from + index))
@@ -147,14 +147,14 @@ async function loadAll(page: ConsolePage): Promise<void> {
 
 const chromium = findChromium()
 if (chromium === undefined) throw new Error('There is no Chromium on this machine')
-const world = await openConsoleWorld(chromium, { DEMO_IDENTITIES: String(PEOPLE_COUNT) })
+const fixture = await openConsoleFixture(chromium, { DEMO_IDENTITIES: String(PEOPLE_COUNT) })
 try {
-  for (const [bar, value] of Object.entries(await measure(world))) {
+  for (const [bar, value] of Object.entries(await measure(fixture))) {
     const limit = BARS[bar as Bar]
     const isMet = value <= limit
     process.stdout.write(`${bar}: ${value.toFixed(1)} (${isMet ? 'met' : 'MISSED'}: at most ${limit})\n`)
     if (!isMet) process.exitCode = 1
   }
 } finally {
-  await world.close()
+  await fixture.close()
 }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { instanceWriteBudget } from '../../../shared/domain/sync/write-budget.ts'
 import { directorySeed, users } from '../../support/jobs/link-directory.ts'
-import { openWorld } from '../../support/jobs/link-world.ts'
+import { openFixture } from '../../support/jobs/link-fixture.ts'
 
 /**
  * The record of what a sync job writes: the first sync of 100,000 accounts into an empty group, with the record and
@@ -13,9 +13,9 @@ const RUNS_COUNT = 2
 
 setFlagsFromString('--max-old-space-size=1024')
 
-const world = await openWorld({ seed: directorySeed(ACCOUNTS_COUNT), sharesClock: true })
+const fixture = await openFixture({ seed: directorySeed(ACCOUNTS_COUNT), sharesClock: true })
 const accounts = users(0, ACCOUNTS_COUNT)
-const { jobs } = world.deps
+const { jobs } = fixture.deps
 const withoutRecord: typeof jobs = {
   ...jobs,
   replace: (job, version) => jobs.replace({ ...job, changeRecordCount: 0 }, version),
@@ -23,13 +23,13 @@ const withoutRecord: typeof jobs = {
 
 /** Seconds that the job takes, and the changes that are recorded. */
 async function timed(store: typeof jobs): Promise<{ seconds: number; recorded: number }> {
-  const { nowMs: elapsedMs } = world.clock
+  const { nowMs: elapsedMs } = fixture.clock
   const budget = instanceWriteBudget({ writesPerTenant: 2_400, writesTotal: 56_000, elapsedMs })
-  const { collectionId } = await world.linked(accounts)
+  const { collectionId } = await fixture.linked(accounts)
   const startMs = performance.now()
-  await world.drain({ ...world.deps, jobs: store, budget })
+  await fixture.drain({ ...fixture.deps, jobs: store, budget })
   const seconds = (performance.now() - startMs) / 1000
-  const [job] = await world.jobsOf(collectionId)
+  const [job] = await fixture.jobsOf(collectionId)
   if (job?.added !== ACCOUNTS_COUNT) throw new Error(`The job has added ${job?.added} accounts: ${JSON.stringify(job)}`)
   let recorded = 0
   for (let after: string | undefined = ''; after !== undefined; ) {
@@ -53,5 +53,5 @@ process.stdout.write(
   `${ACCOUNTS_COUNT} additions: ${best.without.toFixed(1)} s without the record, ${best.with.toFixed(1)} s with it: ` +
     `${ratio.toFixed(2)} times (at most ${MAX_RATIO}); ${recordedCount} recorded\n`,
 )
-await world.close()
+await fixture.close()
 process.exitCode = ratio <= MAX_RATIO && recordedCount === ACCOUNTS_COUNT ? 0 : 1

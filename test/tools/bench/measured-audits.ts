@@ -1,5 +1,5 @@
 import type { ObjectWrite } from '../../../shared/domain/connectors/object-input.ts'
-import { identity, openAccountWorld, position } from '../../support/jobs/account-world.ts'
+import { identity, openAccountFixture, position } from '../../support/jobs/account-fixture.ts'
 import { TENANT } from '../../support/jobs/link-directory.ts'
 import type { Work } from './scale-model.ts'
 
@@ -15,22 +15,22 @@ export async function measureAudits(): Promise<{
   readonly auditedChange: Work
   readonly auditedRow: Work
 }> {
-  const world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true })
-  const { messages } = world.newService()
-  const source = await world.newSource()
+  const fixture = await openAccountFixture({ sharesClock: true, databaseSharesClock: true })
+  const { messages } = fixture.newService()
+  const source = await fixture.newSource()
   const names = Array.from({ length: PEOPLE_COUNT }, (_, index) => `${index}`)
   const write = async (objects: readonly ObjectWrite[]) => {
     for (let from = 0; from < objects.length; from += WRITTEN_TOGETHER_COUNT) {
-      await world.write(source, ...objects.slice(from, from + WRITTEN_TOGETHER_COUNT))
+      await fixture.write(source, ...objects.slice(from, from + WRITTEN_TOGETHER_COUNT))
     }
-    await world.clock.sleep(QUIET_MS)
+    await fixture.clock.sleep(QUIET_MS)
   }
   const audited = async (): Promise<Work> => {
-    const operations = () => Object.values(world.cosmos.operations()).reduce((sum, count) => sum + count, 0)
-    const [unitsBefore, operationsBefore] = [world.cosmos.chargedUnits(), operations()]
+    const operations = () => Object.values(fixture.cosmos.operations()).reduce((sum, count) => sum + count, 0)
+    const [unitsBefore, operationsBefore] = [fixture.cosmos.chargedUnits(), operations()]
     await messages.audits.handle({ tenantId: TENANT })
-    await world.clock.sleep(QUIET_MS)
-    const requestUnits = world.cosmos.chargedUnits() - unitsBefore
+    await fixture.clock.sleep(QUIET_MS)
+    const requestUnits = fixture.cosmos.chargedUnits() - unitsBefore
     const storeOperations = operations() - operationsBefore
     return { requestUnits, storeOperations, messages: 1, executions: 1, directoryCalls: 0, directoryWrites: 0 }
   }
@@ -40,7 +40,7 @@ export async function measureAudits(): Promise<{
   const audit = await audited()
   await write(names.slice(0, CHANGES_COUNT).map((name) => identity(name, { displayName: `Changed ${name}` })))
   const withChanges = await audited()
-  await world.close()
+  await fixture.close()
   return {
     audit,
     auditedChange: share(withChanges, audit, CHANGES_COUNT),

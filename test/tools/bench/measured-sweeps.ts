@@ -4,7 +4,7 @@ import { openDatabase } from '../../../shared/cosmos/database.ts'
 import { newLink } from '../../../shared/domain/group-links/group-link.ts'
 import { sweepTenant } from '../../../shared/domain/sync/sweep.ts'
 import { inProcess } from '../../support/contract/local-database.ts'
-import { identity, openAccountWorld } from '../../support/jobs/account-world.ts'
+import { identity, openAccountFixture } from '../../support/jobs/account-fixture.ts'
 import { TENANT, users } from '../../support/jobs/link-directory.ts'
 
 const MEMBERS_COUNT = 20
@@ -33,24 +33,24 @@ export async function measureSweeps(
   linkCount: number,
   hoursCount: number,
 ): Promise<Record<'first' | 'hourly' | 'afterChanges' | 'evaluation' | 'coldEvaluation', SweepCost>> {
-  const world = await openAccountWorld({ sharesClock: true, databaseSharesClock: true })
+  const fixture = await openAccountFixture({ sharesClock: true, databaseSharesClock: true })
   const newInstance = () => {
-    const container = openDatabase(inProcess(world.cosmos))
-    return world.newService({ elapsedMs: world.clock.nowMs, container })
+    const container = openDatabase(inProcess(fixture.cosmos))
+    return fixture.newService({ elapsedMs: fixture.clock.nowMs, container })
   }
   const { links: deps, evaluator } = newInstance()
   const accounts = users(0, MEMBERS_COUNT)
-  const source = await world.newSource()
-  await world.write(
+  const source = await fixture.newSource()
+  await fixture.write(
     source,
     ...accounts.map((account, index) => identity(`${index}`, { displayName: 'Member', directoryObjectId: account })),
   )
-  const nowMs = world.clock.nowMs()
+  const nowMs = fixture.clock.nowMs()
   for (let count = 0; count < linkCount; count += 1) {
     const isChanging = count < CHANGING_COUNT
     const name = isChanging ? `Guest ${count}` : 'Member'
-    const collectionId = await world.criteria('Identity', 'identityDisplayName', name)
-    const directoryGroupId = await world.newGroup({}, isChanging ? [] : accounts)
+    const collectionId = await fixture.criteria('Identity', 'identityDisplayName', name)
+    const directoryGroupId = await fixture.newGroup({}, isChanging ? [] : accounts)
     const collectionKind = 'criteria' as const
     const ids = { id: randomUUID(), tenantId: TENANT, collectionId, directoryGroupId, collectionKind }
     await deps.links.add({
@@ -59,32 +59,32 @@ export async function measureSweeps(
     })
   }
   await evaluator.evaluate(TENANT)
-  world.sentMessages.length = 0
+  fixture.sentMessages.length = 0
 
   const costOf = async (count: number, work: () => Promise<number>): Promise<SweepCost> => {
-    const operations = () => Object.values(world.cosmos.operations()).reduce((sum, count) => sum + count, 0)
-    const [unitsBefore, operationsBefore] = [world.cosmos.chargedUnits(), operations()]
-    world.server.clearRequests()
+    const operations = () => Object.values(fixture.cosmos.operations()).reduce((sum, count) => sum + count, 0)
+    const [unitsBefore, operationsBefore] = [fixture.cosmos.chargedUnits(), operations()]
+    fixture.server.clearRequests()
     const messages = await work()
     return {
-      requestUnits: (world.cosmos.chargedUnits() - unitsBefore) / count,
+      requestUnits: (fixture.cosmos.chargedUnits() - unitsBefore) / count,
       operations: (operations() - operationsBefore) / count,
       messages: messages / count,
-      calls: world.server.requests().filter(({ path }) => path.startsWith('/v1.0/')).length / count,
+      calls: fixture.server.requests().filter(({ path }) => path.startsWith('/v1.0/')).length / count,
     }
   }
   const deliverAll = async () => {
     // And the message of the sweep itself.
-    const messages = world.sentMessages.length + 1
-    if (world.sentMessages.some(({ message }) => message.queue === 'evaluations')) await evaluator.evaluate(TENANT)
-    while (await world.deliverNext(deps));
+    const messages = fixture.sentMessages.length + 1
+    if (fixture.sentMessages.some(({ message }) => message.queue === 'evaluations')) await evaluator.evaluate(TENANT)
+    while (await fixture.deliverNext(deps));
     return messages
   }
   const sweepHours = async (count: number, change: (hour: number) => Promise<void> = async () => undefined) => {
     const costs: SweepCost[] = []
     for (let hour = 0; hour < count; hour += 1) {
       await change(hour)
-      await world.clock.sleep(HOUR_MS)
+      await fixture.clock.sleep(HOUR_MS)
       costs.push(
         await costOf(1, async () => {
           await sweepTenant(TENANT, deps)
@@ -102,11 +102,11 @@ export async function measureSweeps(
   }
   const changeMembers = async (hour: number) => {
     for (let change = 0; change < CHANGES_PER_HOUR_COUNT; change += 1) {
-      await world.clock.sleep(HOUR_MS / (CHANGES_PER_HOUR_COUNT + 1))
+      await fixture.clock.sleep(HOUR_MS / (CHANGES_PER_HOUR_COUNT + 1))
       const number = hour * CHANGES_PER_HOUR_COUNT + change
       const [directoryObjectId = ''] = users(MEMBERS_COUNT + number, 1)
       const guest = { displayName: `Guest ${number % CHANGING_COUNT}`, directoryObjectId }
-      await world.write(source, identity(`guest ${number}`, guest))
+      await fixture.write(source, identity(`guest ${number}`, guest))
       await evaluator.evaluate(TENANT)
       await deliverAll()
     }
@@ -127,12 +127,12 @@ export async function measureSweeps(
   if (succeeded.length < linkCount) process.exitCode = 1
   const afterChanges = await sweepHours(hoursCount, changeMembers)
   await evaluator.evaluate(TENANT)
-  await world.clock.sleep(HOUR_MS)
+  await fixture.clock.sleep(HOUR_MS)
   const evaluation = await evaluationBy({ evaluator })
-  await world.clock.sleep(HOUR_MS)
+  await fixture.clock.sleep(HOUR_MS)
   const cold = newInstance()
   await cold.collections.snapshots.fresh(TENANT)
   const coldEvaluation = await evaluationBy(cold)
-  await world.close()
+  await fixture.close()
   return { first, hourly, afterChanges, evaluation, coldEvaluation }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { joinableWorld } from '../../support/api/joinable-world.ts'
+import { joinableFixture } from '../../support/api/joinable-fixture.ts'
 
 /**
  * The memberships of a person in 200 of a tenant's 5,000 criteria collections, each with 40 members: time and request
@@ -13,15 +13,15 @@ const MAX_MS = 100
 const MAX_UNITS = 60
 
 const { dispatcher } = await import('../../../shared/http/dispatch.ts')
-const world = await joinableWorld(dispatcher)
-const person = await world.person(['User'], { displayName: 'Kari', email: 'kari@example.org' })
+const fixture = await joinableFixture(dispatcher)
+const person = await fixture.person(['User'], { displayName: 'Kari', email: 'kari@example.org' })
 const others: string[] = []
 for (let index = 0; index < 2_000; index += 1) {
-  others.push(await world.put('identity', { displayName: `Person ${index}`, email: `p${index}@example.org` }))
+  others.push(await fixture.put('identity', { displayName: `Person ${index}`, email: `p${index}@example.org` }))
 }
 const leafOf = (values: readonly string[]) => ({ id: 'identityId', field: 'identityId', operator: 'In', value: values })
-const first = await world.criteria('Identity', { groupOperator: 'AND', conditions: [leafOf([person.identityId])] })
-const { resource: template } = await world.container('collections').item(first, world.tenantId).read()
+const first = await fixture.criteria('Identity', { groupOperator: 'AND', conditions: [leafOf([person.identityId])] })
+const { resource: template } = await fixture.container('collections').item(first, fixture.tenantId).read()
 for (let index = 1; index < COLLECTIONS_COUNT; index += 1) {
   const isOwn = index % (COLLECTIONS_COUNT / OWN_COUNT) === 0
   const from = (index * 7) % (others.length - MEMBERS_COUNT)
@@ -31,29 +31,29 @@ for (let index = 1; index < COLLECTIONS_COUNT; index += 1) {
   // As the API would store them, in less time.
   const stored = typeof template.definition === 'string' ? JSON.stringify(definition) : definition
   const { _etag, _ts, _rid, _self, _attachments, ...collection } = template
-  await world.container('collections').items.create({ ...collection, id: randomUUID(), definition: stored })
+  await fixture.container('collections').items.create({ ...collection, id: randomUUID(), definition: stored })
 }
-await world.evaluator.evaluate(world.tenantId)
+await fixture.evaluator.evaluate(fixture.tenantId)
 
 const path = `/collections/beta/memberships?identityId=${person.identityId}`
 async function timed(): Promise<{ ms: number; units: number }> {
-  const [startMs, before] = [performance.now(), world.cosmos.chargedUnits()]
-  const { status, data } = await world.call<unknown[]>(world.writer, 'GET', path)
-  const figures = { ms: performance.now() - startMs, units: world.cosmos.chargedUnits() - before }
+  const [startMs, before] = [performance.now(), fixture.cosmos.chargedUnits()]
+  const { status, data } = await fixture.call<unknown[]>(fixture.writer, 'GET', path)
+  const figures = { ms: performance.now() - startMs, units: fixture.cosmos.chargedUnits() - before }
   if (status !== 200 || data.length !== OWN_COUNT) throw new Error(`${status}: ${data?.length} memberships`)
   return figures
 }
 
 const cold = await timed()
 // As for a tenant that has not changed for a while.
-world.pass(3600)
+fixture.pass(3600)
 const warm: { ms: number; units: number }[] = []
 for (let index = 0; index < WARM_COUNT; index += 1) {
   if (index % 5 === 4) {
-    await world.put('identity', { displayName: `Renamed ${index}`, email: `r${index}@example.org` }, others[index])
-    await world.evaluator.evaluate(world.tenantId)
+    await fixture.put('identity', { displayName: `Renamed ${index}`, email: `r${index}@example.org` }, others[index])
+    await fixture.evaluator.evaluate(fixture.tenantId)
   }
-  world.pass(10)
+  fixture.pass(10)
   warm.push(await timed())
 }
 const sorted = (figure: 'ms' | 'units') => warm.map((left) => left[figure]).sort((left, right) => left - right)

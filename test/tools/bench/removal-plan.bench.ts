@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readRemovalPlan } from '../../../shared/domain/group-links/approve-removals.ts'
 import { createLink } from '../../../shared/domain/group-links/create-link.ts'
 import { TENANT } from '../../support/jobs/link-directory.ts'
-import { openWorld } from '../../support/jobs/link-world.ts'
+import { openFixture } from '../../support/jobs/link-fixture.ts'
 
 /** A held plan of 100,000 accounts: storing it, and reading it in pages with the names of the identities. */
 const ACCOUNTS_COUNT = 100_000
@@ -10,10 +10,10 @@ const PAGE_SIZE = 2_000
 const MAX_PAGE_MS = 300
 const OPERATIONS_COUNT = 100
 
-const world = await openWorld()
-const { deps } = world
+const fixture = await openFixture()
+const { deps } = fixture
 const accounts = Array.from({ length: ACCOUNTS_COUNT }, () => randomUUID()).sort()
-const coreObjects = world.container('coreObjects')
+const coreObjects = fixture.container('coreObjects')
 for (let start = 0; start < ACCOUNTS_COUNT; start += OPERATIONS_COUNT) {
   const creations = accounts.slice(start, start + OPERATIONS_COUNT).map((directoryObjectId, index) => ({
     operationType: 'Create' as const,
@@ -27,8 +27,8 @@ for (let start = 0; start < ACCOUNTS_COUNT; start += OPERATIONS_COUNT) {
   }))
   await coreObjects.items.batch(creations, TENANT)
 }
-const collectionId = world.collections.make([])
-const linkId = await createLink(TENANT, { collectionId, directoryGroupId: await world.newGroup() }, deps)
+const collectionId = fixture.collections.make([])
+const linkId = await createLink(TENANT, { collectionId, directoryGroupId: await fixture.newGroup() }, deps)
 
 const planId = randomUUID()
 const saveStartMs = performance.now()
@@ -69,5 +69,5 @@ process.stdout.write(
     `${pagesMs.length} pages of ${PAGE_SIZE}, ${namedCount} accounts with names: median ${medianMs.toFixed(0)} ms, ` +
     `longest ${longestMs.toFixed(0)} ms (at most ${MAX_PAGE_MS} ms)\n`,
 )
-await world.close()
+await fixture.close()
 process.exitCode = namedCount === ACCOUNTS_COUNT && longestMs < MAX_PAGE_MS ? 0 : 1

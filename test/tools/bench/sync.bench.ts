@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { instanceWriteBudget } from '../../../shared/domain/sync/write-budget.ts'
 import { directorySeed, users } from '../../support/jobs/link-directory.ts'
-import { openWorld } from '../../support/jobs/link-world.ts'
+import { openFixture } from '../../support/jobs/link-fixture.ts'
 
 /**
  * The first sync of 20,000 accounts into an empty group, under the write budget of production. Database, queue and
@@ -14,10 +14,10 @@ const MAX_MEGABYTES = 300
 // Closer to a worker of the cloud, which has little to spare, than a heap that grows as far as the machine allows.
 setFlagsFromString('--max-old-space-size=256')
 
-const world = await openWorld({ seed: directorySeed(ACCOUNTS_COUNT) })
-const { nowMs: elapsedMs } = world.clock
+const fixture = await openFixture({ seed: directorySeed(ACCOUNTS_COUNT) })
+const { nowMs: elapsedMs } = fixture.clock
 const budget = instanceWriteBudget({ writesPerTenant: 2_400, writesTotal: 56_000, elapsedMs })
-const { collectionId } = await world.linked(users(0, ACCOUNTS_COUNT))
+const { collectionId } = await fixture.linked(users(0, ACCOUNTS_COUNT))
 const megabytes = () => Math.round(process.memoryUsage().rss / 1024 / 1024)
 const beforeMegabytes = megabytes()
 let mostMegabytes = beforeMegabytes
@@ -25,16 +25,16 @@ const watch = setInterval(() => {
   mostMegabytes = Math.max(mostMegabytes, megabytes())
 }, 20)
 const startMs = performance.now()
-await world.drain({ ...world.deps, budget })
+await fixture.drain({ ...fixture.deps, budget })
 const seconds = (performance.now() - startMs) / 1000
 clearInterval(watch)
-const [job] = await world.jobsOf(collectionId)
-const requests = world.server.requests()
+const [job] = await fixture.jobsOf(collectionId)
+const requests = fixture.server.requests()
 process.stdout.write(
   `${job?.status}: ${job?.added} added in ${seconds.toFixed(1)} s (at most ${MAX_SECONDS} s), ` +
     `${requests.length} calls of the directory, ${mostMegabytes} MB at most (${MAX_MEGABYTES} MB allowed; ` +
     `${beforeMegabytes} MB before, servers included)\n`,
 )
-await world.close()
+await fixture.close()
 const isGood = job?.status === 'Succeeded' && job.added === ACCOUNTS_COUNT
 process.exitCode = isGood && seconds < MAX_SECONDS && mostMegabytes < MAX_MEGABYTES ? 0 : 1

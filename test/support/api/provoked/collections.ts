@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RefusalCode } from '../../../../shared/kernel/refusals.ts'
-import { approvedBy, equals, type JoinableWorld, OPEN } from '../joinable-world.ts'
+import { approvedBy, equals, type JoinableFixture, OPEN } from '../joinable-fixture.ts'
 import type { Provocation } from './provocation.ts'
 
 const CRITERIA = '/collections-criteria/beta'
@@ -10,7 +10,7 @@ const memberOf = (id: string) => equals('memberOfCollection', id)
 const manager = { type: 'Manager' }
 
 /** Refusals of collections of both kinds, join policies among them. */
-export function collectionProvocations({ call, admin, criteria, joinable }: JoinableWorld) {
+export function collectionProvocations({ call, admin, criteria, joinable }: JoinableFixture) {
   const make = (path: string, body: object) => call(admin, 'POST', path, { objectType: 'Identity', name: 'x', ...body })
   const policy = (joinPolicy: object) => make(JOINABLE, { joinPolicy })
   const gates = (...approvalGates: object[]) => policy({ approvalRequired: true, approvalGates })
@@ -69,7 +69,7 @@ const times = <T>(count: number, make: () => T): T[] => Array.from({ length: cou
 const started = 'relationshipStartDate'
 
 /** Refusals of conditions. */
-export function conditionProvocations({ call, admin }: JoinableWorld) {
+export function conditionProvocations({ call, admin }: JoinableFixture) {
   const refusing = (condition: unknown) => () =>
     call(admin, 'POST', CRITERIA, { objectType: 'Identity', name: 'x', condition })
   return {

@@ -1,10 +1,10 @@
-import type { JoinableWorld } from '../joinable-world.ts'
+import type { JoinableFixture } from '../joinable-fixture.ts'
 import type { Provocation } from './provocation.ts'
 
 const SUBSCRIPTIONS = '/collections/beta/event-subscriptions'
 
 /** Refusals of event subscriptions. */
-export function eventProvocations({ call, admin }: JoinableWorld) {
+export function eventProvocations({ call, admin }: JoinableFixture) {
   return {
     SubscriptionNotFound: () => call(admin, 'GET', `${SUBSCRIPTIONS}/eeeeeeee-0000-4000-8000-000000000001`),
     async SubscriptionDisabled() {

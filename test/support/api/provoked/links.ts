@@ -1,6 +1,6 @@
 import type { RefusalCode } from '../../../../shared/kernel/refusals.ts'
 import { user, users } from '../../jobs/link-directory.ts'
-import { setLinkSettings } from '../../jobs/link-world.ts'
+import { setLinkSettings } from '../../jobs/link-fixture.ts'
 import { type LinkApi, UNKNOWN_ID } from '../link-api.ts'
 import { type Provocation, provoked } from './provocation.ts'
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { RefusalCode } from '../../../../shared/kernel/refusals.ts'
-import { approvedBy, type JoinableWorld, OPEN } from '../joinable-world.ts'
+import { approvedBy, type JoinableFixture, OPEN } from '../joinable-fixture.ts'
 import type { Provocation } from './provocation.ts'
 
 /** Refusals of membership requests. */
-export function requestProvocations(world: JoinableWorld) {
-  const { call, admin, requests, submit, act, joinable, person, position } = world
+export function requestProvocations(fixture: JoinableFixture) {
+  const { call, admin, requests, submit, act, joinable, person, position } = fixture
   const submitAs = async (body: object, policy: object = OPEN) => submit(await person(), await joinable(policy), body)
   /** A request for the subject's one position, that waits for an approver. */
   const waiting = async () => {

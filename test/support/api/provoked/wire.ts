@@ -5,7 +5,7 @@ import { tokenVerifier } from '../../../../shared/auth/token-verifier.ts'
 import { derivedId } from '../../../../shared/cosmos/derived-id.ts'
 import type { RefusalCode } from '../../../../shared/kernel/refusals.ts'
 import { faultLog, requestsTo } from '../built-service.ts'
-import { type JoinableWorld, OPEN } from '../joinable-world.ts'
+import { type JoinableFixture, OPEN } from '../joinable-fixture.ts'
 import { type Provocation, provoked } from './provocation.ts'
 
 const JOINABLE = '/collections-joinable/beta'
@@ -14,12 +14,12 @@ const NEW_COLLECTION = { objectType: 'Identity', name: 'Choir', joinPolicy: OPEN
 const UNREACHABLE_AUTHORITY = 'http://127.0.0.1:9'
 
 /** Refusals before a route runs: routing, authentication, authorization, reading the request. */
-export function wireProvocations(world: JoinableWorld) {
-  const { call, admin, caller, writer } = world
+export function wireProvocations(fixture: JoinableFixture) {
+  const { call, admin, caller, writer } = fixture
   const get = (path: string, token = admin) => call(token, 'GET', path)
   const post = (body: unknown, headers?: Record<string, string>) => call(admin, 'POST', JOINABLE, body, headers)
   const keyed = (key: string, body: object = NEW_COLLECTION) => post(body, { 'idempotency-key': key })
-  const withToken = tokenCheck(world)
+  const withToken = tokenCheck(fixture)
   return {
     RouteNotFound: () => get('/collections/beta/a/b/c'),
     MethodNotAllowed: () => call(admin, 'PATCH', '/collections/beta'),
@@ -27,9 +27,9 @@ export function wireProvocations(world: JoinableWorld) {
     TokenInvalid: () => withToken('Bearer x'),
     TokenNotVerified: () => withToken(`Bearer ${encoded({ alg: 'RS256', kid: 'x' })}.${encoded({ ver: '2.0' })}.x`),
     TenantNotAllowed: () =>
-      admitted(world, { tenants: new Set(), requestsPerCallerPerMinute: 0, requestsPerTenantPerMinute: 0 }, 1),
+      admitted(fixture, { tenants: new Set(), requestsPerCallerPerMinute: 0, requestsPerTenantPerMinute: 0 }, 1),
     TooManyRequests: () =>
-      admitted(world, { tenants: 'any', requestsPerCallerPerMinute: 1, requestsPerTenantPerMinute: 0 }, 2),
+      admitted(fixture, { tenants: 'any', requestsPerCallerPerMinute: 1, requestsPerTenantPerMinute: 0 }, 2),
     RoleRequired: () => get('/collections/beta', caller('user', [])),
     UsersOnly: () => get(`${JOINABLE}/member-of`, writer),
     CallerHasNoIdentity: () => get(`${JOINABLE}/member-of`, caller('user', ['User'])),
@@ -58,9 +58,9 @@ export function wireProvocations(world: JoinableWorld) {
       const token = caller('user', ['collection_criteria_definition-administrator'], callerId)
       const send = () => call(token, 'POST', JOINABLE, NEW_COLLECTION, { 'idempotency-key': key })
       await send()
-      const item = world.container('idempotencyKeys').item(derivedId(callerId, key), world.tenantId)
+      const item = fixture.container('idempotencyKeys').item(derivedId(callerId, key), fixture.tenantId)
       // The state of the key while the first request is in progress.
-      await item.replace({ ...(await item.read()).resource, result: null, inProgressUntilMs: world.nowMs() + 60_000 })
+      await item.replace({ ...(await item.read()).resource, result: null, inProgressUntilMs: fixture.nowMs() + 60_000 })
       return send()
     },
   } satisfies Partial<Record<RefusalCode, Provocation>>
@@ -70,7 +70,7 @@ const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString(
 
 /** The last of several requests of one caller under these settings. */
 async function admitted(
-  { deps, service, admin, nowMs }: JoinableWorld,
+  { deps, service, admin, nowMs }: JoinableFixture,
   settings: Parameters<typeof callerAdmission>[0],
   requestCount: number,
 ) {
@@ -83,7 +83,7 @@ async function admitted(
 }
 
 /** A request whose token is checked by the service's own verifier, with an authority that is unreachable. */
-function tokenCheck({ deps, service, nowMs }: JoinableWorld) {
+function tokenCheck({ deps, service, nowMs }: JoinableFixture) {
   const authenticate = tokenVerifier({ authorityUrl: UNREACHABLE_AUTHORITY, audiences: ['x'], scope: 'x' }, nowMs)
   const request = requestsTo([collectionRoutes(deps)], { ...service.dispatch, authenticate, log: faultLog() })
   return async (authorization: string) => {

@@ -3,8 +3,8 @@ import type { SentMail } from '../../../infra/local/directory/sent-mails.ts'
 import type { Mailer } from '../../../shared/domain/mail/mail-dependencies.ts'
 import { graphMailer } from '../../../shared/graph/graph-mailer.ts'
 import type { QueueName } from '../../../shared/messaging/queues.ts'
-import type { Person } from '../api/joinable-world.ts'
-import { type EventWorld, eventWorld } from '../events/event-world.ts'
+import type { Person } from '../api/joinable-fixture.ts'
+import { type EventFixture, eventFixture } from '../events/event-fixture.ts'
 import { openDirectory, TENANT, type TestDirectory, testClock } from '../jobs/link-directory.ts'
 
 export const SENDER = 'user0@one.example'
@@ -30,8 +30,8 @@ export function mailServer() {
   return { directory, mailer }
 }
 
-export type MailWorld = EventWorld & {
-  /** The mails of this world that were sent so far, the oldest first. */
+export type MailFixture = EventFixture & {
+  /** The mails of this fixture that were sent so far, the oldest first. */
   mails(): readonly SentMail[]
   /** A person with an address. */
   reader(name: string, attributes?: Readonly<Record<string, string>>): Promise<MailPerson>
@@ -50,39 +50,39 @@ const CONSOLE = { publicUrl: 'https://collections.example', consoleClientId: '99
 const DAY_S = 86_400
 
 /** The service with a mailbox, over a local database and the local directory. */
-export async function mailWorld({ directory, mailer }: ReturnType<typeof mailServer>): Promise<MailWorld> {
-  const world = await eventWorld({
+export async function mailFixture({ directory, mailer }: ReturnType<typeof mailServer>): Promise<MailFixture> {
+  const fixture = await eventFixture({
     overrides: { mailer: mailer(), directory: directory().directory },
     settings: CONSOLE,
   })
-  const domain = `${world.tenantId}.example`
+  const domain = `${fixture.tenantId}.example`
   const mails = () =>
     directory()
       .server.mails()
       .filter(({ to }) => to.every((address) => address.endsWith(`@${domain}`)))
       .toReversed()
   return {
-    ...world,
+    ...fixture,
     mails,
     async reader(name, attributes = {}) {
       const email = `${name.toLowerCase()}@${domain}`
-      return { ...(await world.person(['User'], { displayName: name, email, ...attributes })), email, name }
+      return { ...(await fixture.person(['User'], { displayName: name, email, ...attributes })), email, name }
     },
     to: ({ email }) => mails().filter(({ to }) => to.includes(email)),
     async passWithSweeps(seconds) {
       for (let rest = seconds; rest > 0; rest -= DAY_S) {
-        await world.service.links.deadlines.enqueue(world.tenantId)
-        await world.passWithMessages(Math.min(rest, DAY_S))
+        await fixture.service.links.deadlines.enqueue(fixture.tenantId)
+        await fixture.passWithMessages(Math.min(rest, DAY_S))
       }
     },
     async drainWithout(queue) {
       for (;;) {
-        const kept = world.sent.filter(({ message }) => message.queue !== queue)
-        world.sent.splice(0, world.sent.length, ...kept)
-        const index = world.sent.findIndex(({ dueMs }) => dueMs <= world.nowMs())
-        const [next] = index < 0 ? [] : world.sent.splice(index, 1)
+        const kept = fixture.sent.filter(({ message }) => message.queue !== queue)
+        fixture.sent.splice(0, fixture.sent.length, ...kept)
+        const index = fixture.sent.findIndex(({ dueMs }) => dueMs <= fixture.nowMs())
+        const [next] = index < 0 ? [] : fixture.sent.splice(index, 1)
         if (next === undefined) return
-        await world.service.messages[next.message.queue].handle(next.message.message)
+        await fixture.service.messages[next.message.queue].handle(next.message.message)
       }
     },
   }

@@ -44,7 +44,7 @@ export const faults: unknown[] = []
  * @param dispatcherOf the service's own dispatcher, for tests that measure time.
  * @param accountOf starts the database.
  */
-export async function joinableWorld(
+export async function joinableFixture(
   dispatcherOf: typeof dispatcher = conformingDispatcher,
   tenantId: string = randomUUID(),
   accountOf: typeof localAccount = localAccount,
@@ -246,7 +246,7 @@ export async function joinableWorld(
   }
 }
 
-export type JoinableWorld = Awaited<ReturnType<typeof joinableWorld>>
+export type JoinableFixture = Awaited<ReturnType<typeof joinableFixture>>
 
 /** A join policy with these gates, in order. */
 export function approvedBy(...gates: { type: string; approvers?: readonly string[] }[]): object {

@@ -8,19 +8,19 @@ import { enqueueMails } from '../../shared/kernel/enqueue-messages.ts'
 import { MailMessage } from '../../shared/messaging/message-schemas.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { messageHandler } from './message-handlers.ts'
-import type { Parts } from './wiring.ts'
+import type { Wiring } from './wiring.ts'
 
 type Stores = Pick<MailDependencies, 'notices' | 'mailboxes'>
 
 const CONSOLE_PATH = '/console'
 
-export function mailStores({ container }: Parts): Stores {
+export function mailStores({ container }: Wiring): Stores {
   const events = container('events')
   return { notices: cosmosNoticeStore(events), mailboxes: cosmosMailboxStore(events) }
 }
 
 /** Undefined where no mails are sent. */
-export function tellByMail({ mailer, messageQueue, newId }: Parts, { notices }: Stores): TellByMail | undefined {
+export function tellByMail({ mailer, messageQueue, newId }: Wiring, { notices }: Stores): TellByMail | undefined {
   if (mailer === undefined) return undefined
   return async (tenantId, events) => {
     const mailed = events.filter(isMailed)
@@ -36,9 +36,9 @@ type Sources = Omit<
 >
 
 /** The handler of the messages that send mails, and their sweep. Where no mails are sent, neither does anything. */
-export function mailParts(
+export function mailWiring(
   { publicUrl, consoleClientId }: Settings,
-  { mailer, messageQueue, log, metrics, deriveId, newId, nowMs }: Parts,
+  { mailer, messageQueue, log, metrics, deriveId, newId, nowMs }: Wiring,
   stores: Stores,
   sources: Sources,
 ) {

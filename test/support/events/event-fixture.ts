@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { joinableWorld } from '../api/joinable-world.ts'
+import { joinableFixture } from '../api/joinable-fixture.ts'
 import { assertDescribed, type Received } from './described-events.ts'
 
 export const SUBSCRIPTIONS = '/collections/beta/event-subscriptions'
@@ -51,15 +51,15 @@ export type SubscriptionRecord = {
 }
 
 /** Collections, requests and subscriptions over a local database, with messages that are delivered on demand. */
-/** @param more As of `joinableWorld`. */
-export async function eventWorld(more: Parameters<typeof joinableWorld>[3] = {}) {
-  const world = await joinableWorld(undefined, undefined, undefined, more)
-  const { call, admin, sent, service } = world
+/** @param more As of `joinableFixture`. */
+export async function eventFixture(more: Parameters<typeof joinableFixture>[3] = {}) {
+  const fixture = await joinableFixture(undefined, undefined, undefined, more)
+  const { call, admin, sent, service } = fixture
 
   /** Delivers the messages that are due until none is. */
   async function drain(to = service): Promise<void> {
     for (;;) {
-      const index = sent.findIndex(({ dueMs }) => dueMs <= world.nowMs())
+      const index = sent.findIndex(({ dueMs }) => dueMs <= fixture.nowMs())
       const [next] = index < 0 ? [] : sent.splice(index, 1)
       if (next === undefined) return
       await to.messages[next.message.queue].handle(next.message.message)
@@ -67,15 +67,15 @@ export async function eventWorld(more: Parameters<typeof joinableWorld>[3] = {})
   }
 
   return {
-    ...world,
+    ...fixture,
     drain,
     /** Advances the clock to each message in turn, for this number of seconds. */
     async passWithMessages(seconds: number): Promise<void> {
-      const endMs = world.nowMs() + seconds * 1000
+      const endMs = fixture.nowMs() + seconds * 1000
       for (;;) {
         await drain()
         const nextMs = Math.min(...sent.map(({ dueMs }) => dueMs), endMs)
-        world.pass((nextMs - world.nowMs()) / 1000)
+        fixture.pass((nextMs - fixture.nowMs()) / 1000)
         if (nextMs >= endMs) return drain()
       }
     },
@@ -88,4 +88,4 @@ export async function eventWorld(more: Parameters<typeof joinableWorld>[3] = {})
   }
 }
 
-export type EventWorld = Awaited<ReturnType<typeof eventWorld>>
+export type EventFixture = Awaited<ReturnType<typeof eventFixture>>

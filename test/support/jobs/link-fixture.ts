@@ -26,7 +26,7 @@ const MAX_DELIVERIES = 500
 export type SentMessage = { readonly message: Message; readonly id: string; readonly dueMs: number }
 
 /** Group links on the local database and the local directory, with a queue that the test drains. */
-export type LinkWorld = TestDirectory & {
+export type LinkFixture = TestDirectory & {
   readonly cosmos: LocalCosmos
   readonly container: (id: ContainerId) => Container
   /** The service on the same servers, as a process that has just started. */
@@ -51,7 +51,7 @@ export type LinkWorld = TestDirectory & {
 
 export type Linked = { readonly collectionId: string; readonly groupId: string; readonly linkId: string }
 
-export type WorldOptions = Partial<DirectoryOptions> & {
+export type FixtureOptions = Partial<DirectoryOptions> & {
   readonly sharesClock?: boolean
   /** The database has the clock of the service. Otherwise all its documents are as old as the test. */
   readonly databaseSharesClock?: boolean
@@ -63,18 +63,18 @@ export type WorldOptions = Partial<DirectoryOptions> & {
   readonly isGuarded?: boolean
 }
 
-/** Where a world where all have one clock begins: what is due at certain hours then is due in each run. */
+/** Where a fixture where all have one clock begins: what is due at certain hours then is due in each run. */
 const START_MS = Date.parse('2030-01-07T08:00:00Z')
 
 /** The directory uses real time unless it shares the clock, for throttling and token lifetimes as well. */
-export async function openWorld({
+export async function openFixture({
   sharesClock = false,
   databaseSharesClock = false,
   isGuarded = false,
   isDirect = false,
   newId = randomUUID,
   ...options
-}: WorldOptions = {}): Promise<LinkWorld> {
+}: FixtureOptions = {}): Promise<LinkFixture> {
   const clock = testClock(sharesClock && databaseSharesClock ? START_MS : Date.now())
   const { cosmos, container } = await (isDirect ? startDirectAccount : startLocalAccount)(
     databaseSharesClock ? clock.nowMs : undefined,
@@ -88,7 +88,7 @@ export async function openWorld({
     builtService(container, { ...parts, ...overrides }, UNLIMITED_WRITES)
   const { links: deps, dispatch } = newService({ linkedCollections: collections })
   if (!isGuarded) await setLinkSettings(deps, { removalGuard: { enabled: false } })
-  const world: LinkWorld = {
+  const fixture: LinkFixture = {
     ...testDirectory,
     cosmos,
     container,
@@ -119,7 +119,7 @@ export async function openWorld({
       await cosmos.close()
     },
   }
-  return world
+  return fixture
 }
 
 /** Changes the settings of the test's tenant, as an administrator does. */
@@ -168,19 +168,19 @@ function present<T>(value: T | undefined): T {
 
 /** A link after its first sync. The directory's request log is empty. */
 export async function syncedLink(
-  world: LinkWorld,
+  fixture: LinkFixture,
   accounts: readonly string[],
   members: readonly string[] = [],
 ): Promise<Linked> {
-  const linked = await world.linked(accounts, members)
-  await world.drain()
-  world.server.clearRequests()
+  const linked = await fixture.linked(accounts, members)
+  await fixture.drain()
+  fixture.server.clearRequests()
   return linked
 }
 
 /** Enqueues the message that a change of members enqueues. */
 export async function notifyOfMembershipChange(
-  { deps, sentMessages, clock }: LinkWorld,
+  { deps, sentMessages, clock }: LinkFixture,
   collectionId: string,
 ): Promise<void> {
   const message = { tenantId: TENANT, collectionId }

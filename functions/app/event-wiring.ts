@@ -21,7 +21,7 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import { webhookSender } from '../../shared/webhooks/webhook-sender.ts'
 import { SECRET_PREFIX } from '../../shared/webhooks/webhook-signature.ts'
 import { messageHandler } from './message-handlers.ts'
-import type { Parts } from './wiring.ts'
+import type { Wiring } from './wiring.ts'
 
 const SECRET_BYTES = 32
 
@@ -29,7 +29,7 @@ const SECRET_BYTES = 32
 const BACKLOG_LIMIT_COUNT = 20_000
 
 /** The outbox of all stores, and the subscriptions that, with mails, decide whether it is used. */
-export function outboxParts({ container, mailer, messageQueue, log, newId }: Parts) {
+export function outboxWiring({ container, mailer, messageQueue, log, newId }: Wiring) {
   const isWanted: Parameters<typeof cosmosOutbox>[0]['isWanted'] = async (tenantId, events) =>
     (mailer !== undefined && events.some(isMailed)) || (await subscriptions.read(tenantId)).value.some(isEnabled)
   const outbox: Outbox = cosmosOutbox({ isWanted, messageQueue, log, newId })
@@ -38,9 +38,9 @@ export function outboxParts({ container, mailer, messageQueue, log, newId }: Par
 }
 
 /** What publishing and delivering events need. */
-export function eventParts(
+export function eventWiring(
   { historyDays, eventTargets, clockDifferenceS }: Settings,
-  { container, messageQueue, log, metrics, deriveId, newId, nowMs, elapsedMs, sleep }: Parts,
+  { container, messageQueue, log, metrics, deriveId, newId, nowMs, elapsedMs, sleep }: Wiring,
   subscriptions: EventDependencies['subscriptions'],
   collections: Pick<CollectionLists, 'summaries'>,
   tellByMail: TellByMail | undefined,

@@ -15,7 +15,7 @@ import { createJoinableCollection } from '../../../shared/domain/membership-requ
 import type { JoinDependencies } from '../../../shared/domain/membership-requests/request-dependencies.ts'
 import type { Caller } from '../../../shared/kernel/caller.ts'
 import { TENANT } from './link-directory.ts'
-import { openWorld, type WorldOptions } from './link-world.ts'
+import { type FixtureOptions, openFixture } from './link-fixture.ts'
 
 export const CALLER: Caller = {
   kind: 'application',
@@ -26,10 +26,10 @@ export const CALLER: Caller = {
 }
 
 /** The whole path from connectors through collections and links to the directory, in processes with empty caches. */
-export async function openAccountWorld(options: WorldOptions = {}) {
-  const world = await openWorld(options)
-  const { clock } = world
-  const writing = world.newService().connectors
+export async function openAccountFixture(options: FixtureOptions = {}) {
+  const fixture = await openFixture(options)
+  const { clock } = fixture
+  const writing = fixture.newService().connectors
 
   async function newSource(): Promise<Connector> {
     const creation = { id: randomUUID(), createdBy: CALLER.objectId, createdAt: new Date(clock.nowMs()).toISOString() }
@@ -53,7 +53,7 @@ export async function openAccountWorld(options: WorldOptions = {}) {
    * @param overrides of the instance, such as its own client of the database.
    */
   function coldProcess(joined?: JoinedMembers, overrides: Overrides = {}) {
-    const { collections, requests, links, connectors, evaluator } = world.newService(
+    const { collections, requests, links, connectors, evaluator } = fixture.newService(
       joined === undefined ? overrides : { ...overrides, collections: { joined } },
     )
     return { collections, requests, connectors, sync: links, evaluate: () => evaluator.evaluate(TENANT) }
@@ -62,16 +62,16 @@ export async function openAccountWorld(options: WorldOptions = {}) {
   /** Evaluates in a process that has just started, then delivers all messages to it. */
   async function followed(process = coldProcess()): Promise<void> {
     await process.evaluate()
-    await world.drain(process.sync)
+    await fixture.drain(process.sync)
   }
 
   /** Links the collection to a new group and syncs it. Returns the group's id. */
   async function linkedGroup(collectionId: string): Promise<string> {
-    const directoryGroupId = await world.newGroup()
+    const directoryGroupId = await fixture.newGroup()
     const process = coldProcess()
     await process.evaluate()
     await createLink(TENANT, { collectionId, directoryGroupId }, process.sync)
-    await world.drain(process.sync)
+    await fixture.drain(process.sync)
     return directoryGroupId
   }
 
@@ -129,7 +129,7 @@ export async function openAccountWorld(options: WorldOptions = {}) {
   }
 
   return {
-    ...world,
+    ...fixture,
     coreObjects: writing.coreObjects,
     newSource,
     write,
@@ -147,7 +147,7 @@ export async function openAccountWorld(options: WorldOptions = {}) {
   }
 }
 
-export type AccountWorld = Awaited<ReturnType<typeof openAccountWorld>>
+export type AccountFixture = Awaited<ReturnType<typeof openAccountFixture>>
 
 export const identity = (externalId: string, data: ObjectData): ObjectWrite => {
   return { operation: 'upsert', objectType: 'identity', externalId, data }
