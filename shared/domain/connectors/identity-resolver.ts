@@ -33,6 +33,8 @@ export class IdentityResolver {
   readonly #index: IdentityIndex
   /** Identities that decisions so far have moved from the core object that is derived from their id. */
   readonly #left = new Set<string>()
+  /** Identities that decisions so far have deleted. */
+  readonly #deleted = new Set<string>()
 
   constructor(identities: Iterable<ConnectorObject>, deps: IdentityResolverDependencies) {
     this.#deps = deps
@@ -48,7 +50,7 @@ export class IdentityResolver {
     const before = this.#index.get(formerId ?? written.id)
     this.#index.begin()
     if (formerId !== undefined) this.#index.put(formerId)
-    const connected = before === undefined ? [] : this.#index.connectedTo([before])
+    const connected = before === undefined ? this.#leftByReplaced(written) : this.#index.connectedTo([before])
     const { coreObjectId: former, supplements, formerCoreObjectIds } = before ?? {}
     this.#index.put({
       ...{ ...written, ...(former && { coreObjectId: former }) },
@@ -78,6 +80,7 @@ export class IdentityResolver {
   remove(deleted: ConnectorObject): { readonly movers: readonly ConnectorObject[]; readonly continuedIn?: string } {
     const connected = this.#index.connectedTo([deleted])
     this.#index.put(deleted)
+    this.#deleted.add(deleted.id)
     const { coreObjectId } = deleted
     const other = this.#carries(deleted) ? this.#onlyLiveLike(deleted) : undefined
     const isOlder = other !== undefined && createdAtMs(other) < createdAtMs(deleted)
@@ -118,7 +121,8 @@ export class IdentityResolver {
           (carrier.supplements === undefined || !this.#wasCarriedByOthers(carrier.coreObjectId, person)),
       )
       // What it was before counts less than who has its keys: a system can give a former external id to another person.
-      const former = own === undefined || own.id === returning ? this.#formerCoreObject(carriers, returning) : undefined
+      const former =
+        own === undefined || own.id === returning ? this.#formerCoreObject(carriers, returning, taken) : undefined
       const isRenamed =
         carriers.some(({ id }) => id === renamed?.id) && !this.#isHeldByOthers(renamed?.coreObjectId, person)
       const kept = isRenamed ? renamed?.coreObjectId : (former ?? own?.coreObjectId)
@@ -202,16 +206,28 @@ export class IdentityResolver {
   /**
    * The core object of the one identity of the same connector that had a join key of the returning identity and is
    * deleted: HR systems give a person a new external id in that way. Undefined when there are several, or when another
-   * live identity has the core object or the join key.
+   * live identity has the join key, or the core object: unless that one was left alone there by this batch.
+   * @param taken Core objects that people have kept.
    */
-  #formerCoreObject(person: readonly Identity[], returning: string | undefined): string | undefined {
+  #formerCoreObject(
+    person: readonly Identity[],
+    returning: string | undefined,
+    taken: ReadonlySet<string | undefined>,
+  ): string | undefined {
     const written = person.find(({ id }) => id === returning)
     if (written === undefined) return undefined
     const former = this.#index.deletedLike(written)
     const [coreObjectId, ...others] = new Set(former.map((identity) => identity.coreObjectId))
-    if (coreObjectId === undefined || others.length > 0 || this.isCarried(coreObjectId)) return undefined
+    if (coreObjectId === undefined || others.length > 0 || taken.has(coreObjectId)) return undefined
+    if (this.isCarried(coreObjectId) && !former.every(({ id }) => this.#deleted.has(id))) return undefined
     const likeIt = former.every((identity) => this.#onlyLiveLike(identity as ConnectorObject)?.id === written.id)
     return likeIt ? coreObjectId : undefined
+  }
+
+  /** The ids of those who were one person with an identity that this batch has deleted and that this one replaces. */
+  #leftByReplaced(written: WrittenIdentity): string[] {
+    const replaced = this.#index.deletedLike(written).filter(({ id }) => this.#deleted.has(id))
+    return replaced.flatMap(({ coreObjectId }) => this.#carriersOf(coreObjectId).map(({ id }) => id))
   }
 
   /** Whether live identities carry the core object, by the decisions so far. */

@@ -103,6 +103,33 @@ describe('A supplementing identity that finds no person', () => {
   })
 })
 
+describe('An identity under another external id', () => {
+  const former = stored('middle old', { nin: '1', directoryObjectId: 'x' }, 'of a')
+  const other = stored('youngest b', { directoryObjectId: 'x' }, 'of a')
+
+  it('goes on with the person, also when it joins the others no more', () => {
+    const resolver = resolverOf(former, other)
+    assert.deepEqual(resolver.remove({ ...former, deletedAtMs: DELETED_AT_MS }), { movers: [] })
+    const { coreObjectId, movers } = resolver.place(written('middle new', { nin: '1' }))
+    assert.equal(coreObjectId, 'of a')
+    assert.deepEqual(movers, [{ ...other, coreObjectId: 'own of youngest b' }])
+  })
+
+  it('leaves the person to an older one whom it joins no more', () => {
+    const older = stored('oldest c', { directoryObjectId: 'x' }, 'of a')
+    const resolver = resolverOf(former, older)
+    resolver.remove({ ...former, deletedAtMs: DELETED_AT_MS })
+    const { coreObjectId, movers } = resolver.place(written('middle new', { nin: '1' }))
+    assert.deepEqual([coreObjectId, movers], ['own of middle new', []])
+  })
+
+  it('leaves the person to the others when the former one was deleted before', () => {
+    const resolver = resolverOf({ ...former, deletedAtMs: DELETED_AT_MS }, other)
+    const { coreObjectId, movers } = resolver.place(written('middle new', { nin: '1' }))
+    assert.deepEqual([coreObjectId, movers], ['own of middle new', []])
+  })
+})
+
 describe('An identity that is alone again', () => {
   const together = stored('middle b', { nin: '1' }, 'own of youngest c')
   const core = ({ id, coreObjectId }: ConnectorObject) => [id, coreObjectId]
