@@ -183,6 +183,22 @@ export const FIVE_LEAVES = {
   },
 }
 
+/** One leaf of each kind. Texts are what the others are held against. */
+export const SINGLE_LEAVES = {
+  'a text': all(leaf('relationshipTitle', 'Contains', 'urse')),
+  'a text of the person': all(leaf('identityEmail', 'Contains', '7@example')),
+  'a day': all(leaf('relationshipStartDate', 'LessThan', 'AddDays(Today(),-365)')),
+  'an integer of the person': all(leaf('identityCustom/costCentre', 'GreaterThan', 1200)),
+  'a list': all(leaf('identityDirectMemberOfDirectoryGroups', 'Contains', objectId('orgUnit', 9_000_007))),
+  'a unit and all below': all(leaf('orgUnitWithAncestors', 'Contains', objectId('orgUnit', 1))),
+  'an active position': all(leaf('relationshipIsActive', 'Equals', true)),
+  'a main position': all(leaf('relationshipIsPrimary', 'Equals', true)),
+  'who leads a unit': all(leaf('identityManagedOrgUnits', 'IsNotNull')),
+  'who has reports': all(leaf('identityHasReports', 'Equals', true)),
+  'two attributes': all(leaf('identityFirstName', 'Equals', { attribute: 'identityLastName' })),
+  'any position': { ...all(leaf('relationshipTitle', 'Contains', 'urse')), over: 'AnyPosition' },
+}
+
 /** A thousand different collections such as tenants have: by place, title, person, dates, groups, account. */
 export function conditionNumber(index: number): unknown {
   const start = {
