@@ -70,8 +70,8 @@ function dependenciesOf(tenantId: string, snapshots: TenantSnapshots, scheduler:
     snapshots,
     scheduler,
     collections: {
-      list: async (_tenantId: string, filter: { kind?: string }) =>
-        collections.filter(({ kind }) => filter.kind === undefined || kind === filter.kind),
+      list: async (_tenantId: string, listedKind?: string) =>
+        collections.filter(({ kind }) => listedKind === undefined || kind === listedKind),
       find: async () => ({ value: base, version: '1' }),
       existing: async () => [],
       referenceVersion: async () => '1',
