@@ -183,17 +183,17 @@ export const FIVE_LEAVES = {
   },
 }
 
-/** One leaf of each kind. Texts are what the others are held against. */
+/** One leaf of each kind, of which at most a seventh of the rows are members. Texts are what the others are held against. */
 export const SINGLE_LEAVES = {
   'a text': all(leaf('relationshipTitle', 'Contains', 'urse')),
   'a text of the person': all(leaf('identityEmail', 'Contains', '7@example')),
   'a day': all(leaf('relationshipStartDate', 'LessThan', 'AddDays(Today(),-365)')),
-  'an integer of the person': all(leaf('identityCustom/costCentre', 'GreaterThan', 1200)),
-  'a list': all(leaf('identityDirectMemberOfDirectoryGroups', 'Contains', objectId('orgUnit', 9_000_007))),
-  'a unit and all below': all(leaf('orgUnitWithAncestors', 'Contains', objectId('orgUnit', 1))),
-  'an active position': all(leaf('relationshipIsActive', 'Equals', true)),
+  'an integer of the person': all(leaf('identityCustom/costCentre', 'GreaterThan', 1359)),
+  'a list': all(leaf('directMemberOfDirectoryGroups', 'Contains', objectId('orgUnit', 9_000_007))),
+  'a unit and all below': all(leaf('orgUnitWithAncestors', 'Contains', objectId('orgUnit', 10))),
+  'an ended position': all(leaf('relationshipIsActive', 'Equals', false)),
   'a main position': all(leaf('relationshipIsPrimary', 'Equals', true)),
-  'who leads a unit': all(leaf('identityManagedOrgUnits', 'IsNotNull')),
+  'who leads a unit': all(leaf('identityManagedOrgUnits', 'Contains', objectId('orgUnit', 9))),
   'who has reports': all(leaf('identityHasReports', 'Equals', true)),
   'two attributes': all(leaf('identityFirstName', 'Equals', { attribute: 'identityLastName' })),
   'any position': { ...all(leaf('relationshipTitle', 'Contains', 'urse')), over: 'AnyPosition' },
