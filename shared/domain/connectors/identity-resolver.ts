@@ -206,7 +206,7 @@ export class IdentityResolver {
   /**
    * The core object of the one identity of the same connector that had a join key of the returning identity and is
    * deleted: HR systems give a person a new external id in that way. Undefined when there are several, or when another
-   * live identity has the join key, or the core object: unless that one was left alone there by this batch.
+   * live identity has the join key, or the core object: unless this batch has deleted the former one beside it.
    * @param taken Core objects that people have kept.
    */
   #formerCoreObject(

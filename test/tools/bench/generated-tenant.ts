@@ -183,7 +183,7 @@ export const FIVE_LEAVES = {
   },
 }
 
-/** One leaf of each kind, of which at most a seventh of the rows are members. Texts are what the others are held against. */
+/** One leaf of each kind. The others are held against the texts. */
 export const SINGLE_LEAVES = {
   'a text': all(leaf('relationshipTitle', 'Contains', 'urse')),
   'a text of the person': all(leaf('identityEmail', 'Contains', '7@example')),
