@@ -69,7 +69,7 @@ import {
   type Wiring,
 } from './wiring.ts'
 
-/** Wiring that take the place of those that `buildService` makes from the settings. */
+/** What takes the place of the parts that `buildService` makes from the settings. */
 export type Overrides = Partial<Runtime & Connections> & {
   /** Shared by all long computations of the process. */
   readonly scheduler?: CooperativeScheduler

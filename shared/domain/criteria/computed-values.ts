@@ -91,12 +91,17 @@ function* slotsWhere(mask: Bitmap, passes: (slot: number) => boolean): Task<Bitm
 /** The objects with this value of a computed attribute that is true or false. */
 function booleansAmong(name: ComputedName, wanted: boolean, rows: RowSnapshot): Among {
   const table = rows.tables[COMPUTED_ATTRIBUTES[name].of]
-  const task = { identityHasReports: leadersTask, relationshipIsPrimary: primariesTask }[name as string] ?? activeTask
   return function* (mask, todayMs) {
     const live = commonBits(mask, table.liveSlots())
-    const found = yield* task(rows, todayMs)
+    const found = yield* holdingTask(name, rows, todayMs)
     return wanted ? commonBits(live, found) : bitsWithout(live, found)
   }
+}
+
+/** The objects on which a computed attribute is true, besides some that are not live. */
+function holdingTask(name: ComputedName, rows: RowSnapshot, todayMs: number): Task<Bitmap> {
+  if (name === 'identityHasReports') return leadersTask(rows, todayMs)
+  return name === 'relationshipIsPrimary' ? primariesTask(rows) : activeTask(rows, todayMs)
 }
 
 /** The relationships that are the primary one of the identity that holds them. */
