@@ -15,8 +15,8 @@ import { cosmosDerivedState } from '../../shared/cosmos/tenants/derived-state.ts
 import { cosmosEvaluationInputs } from '../../shared/cosmos/tenants/evaluation-inputs.ts'
 import { cosmosTenantStore } from '../../shared/cosmos/tenants/tenant-store.ts'
 import { typeMisfits } from '../../shared/domain/collections/attribute-type-checks.ts'
-import { customTypesOf } from '../../shared/domain/connectors/attribute-types.ts'
 import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-objects.ts'
+import { connectorRowSettings } from '../../shared/domain/connectors/connector-row-settings.ts'
 import { listDuplicates } from '../../shared/domain/connectors/duplicates.ts'
 import { connectorFigures } from '../../shared/domain/connectors/manage-connectors.ts'
 import type { TypeChecks } from '../../shared/domain/connectors/type-changes.ts'
@@ -108,7 +108,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const connectorStore = cosmosConnectorStore(container('connectors'))
   const { store: linkSettings, rowSettings } = withRowSettings(
     cosmosLinkSettingsStore(container('links')),
-    async (tenantId) => customTypesOf(await connectorStore.list(tenantId)),
+    async (tenantId) => connectorRowSettings(await connectorStore.list(tenantId)),
     runtime.elapsedMs,
   )
   const collections: EvaluatedDependencies = {

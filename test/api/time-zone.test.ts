@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { NO_CUSTOM_TYPES } from '../../shared/domain/core/custom-types.ts'
+import { connectorRowSettings } from '../../shared/domain/connectors/connector-row-settings.ts'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { updateLinkSettings } from '../../shared/domain/group-links/link-settings.ts'
 import { withRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
@@ -20,7 +20,7 @@ const setZone = (tenantId: string, timeZone: string) =>
 const leaf = (id: string, operator: string, value: unknown, field = id) => ({ id, field, operator, value })
 const all = (...conditions: object[]) => ({ groupOperator: 'AND', conditions })
 
-const NO_TYPES = async () => NO_CUSTOM_TYPES
+const ofNoConnectors = async () => connectorRowSettings([])
 
 type Tenant = ReturnType<typeof criteriaTenant>
 const members = async ({ send }: Tenant, id: string): Promise<string[]> =>
@@ -99,7 +99,7 @@ describe('The time zone of a tenant', () => {
     const schedule = evaluationSchedule({
       ...process,
       nowMs: () => service.clock.nowMs,
-      timeZones: withRowSettings(process.linkSettings, NO_TYPES, nextMinuteMs).rowSettings,
+      timeZones: withRowSettings(process.linkSettings, ofNoConnectors, nextMinuteMs).rowSettings,
       inputs: { hasFurtherWrites: async () => false },
     })
     const isDue = async () => (await schedule.coveredUntil(tenant.tenantId, undefined)) === undefined
@@ -125,7 +125,7 @@ describe('The settings by which an instance reads rows', () => {
   it('are those that it has changed itself at once, and those of others after 20 seconds', async () => {
     const { tenant } = await populated()
     let elapsedMs = 1_000
-    const [first, second] = [0, 1].map(() => withRowSettings(process.linkSettings, NO_TYPES, () => elapsedMs))
+    const [first, second] = [0, 1].map(() => withRowSettings(process.linkSettings, ofNoConnectors, () => elapsedMs))
     const zones = async () =>
       [await first?.rowSettings.of(tenant.tenantId), await second?.rowSettings.of(tenant.tenantId)].map(
         (each) => each?.zone.name,

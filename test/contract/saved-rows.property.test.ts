@@ -7,6 +7,7 @@ import type { ContainerId } from '../../shared/cosmos/containers.ts'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
 import { queryAll, readDocument } from '../../shared/cosmos/documents.ts'
 import { cosmosSavedRowsStore } from '../../shared/cosmos/members/saved-rows-store.ts'
+import { DEFAULT_ROW_SETTINGS } from '../../shared/domain/tenant-index/row-settings.ts'
 import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
 import { localAccount } from '../support/contract/local-database.ts'
@@ -41,6 +42,7 @@ type Step =
     }
   | { readonly kind: 'pass'; readonly minutes: number }
   | { readonly kind: 'damage'; readonly what: 'chunk' | 'head' | 'missing' }
+  | { readonly kind: 'keep'; readonly days: number }
 
 const instance = fc.nat({ max: INSTANCES_COUNT - 1 })
 const change: fc.Arbitrary<Change> = fc.record({
@@ -69,8 +71,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       kind: fc.constant('pass' as const),
-      minutes: fc.constantFrom(0.1, 0.5, 0.5, 20, 11 * 60, 21 * 60),
+      minutes: fc.constantFrom(0.1, 0.5, 0.5, 20, 11 * 60, 21 * 60, 50 * 60, 160 * 60),
     }),
+  },
+  {
+    arbitrary: fc.record({ kind: fc.constant('keep' as const), days: fc.constantFrom(1, 2, 90) }),
+    weight: 2,
   },
   {
     arbitrary: fc.record({ kind: fc.constant('damage' as const), what: fc.constantFrom('chunk', 'head', 'missing') }),
@@ -88,6 +94,7 @@ async function openRun() {
   await writeObjects(writer('coreObjects'), tenantId, objects)
   clock.nowMs += MINUTE_MS
   let number = 0
+  let deletions = { keptDays: 90, connectors: '0' }
   /** What happens before which of the next documents. */
   let due: { after: number; act: () => Promise<void> } | undefined
 
@@ -114,6 +121,7 @@ async function openRun() {
       maxBytes: 1_000_000_000,
       elapsedMs,
       saving,
+      settings: { of: async () => ({ ...DEFAULT_ROW_SETTINGS, deletions }) },
     })
   }
   const restarted = () => started(container)
@@ -129,7 +137,7 @@ async function openRun() {
       if (what === 'custom') return { ...object, attributes: { ...attributes, [`custom/a${number % 5}`]: `${number}` } }
       return object
     })
-    await writeObjects(writer('coreObjects'), tenantId, written)
+    await writeObjects(writer('coreObjects'), tenantId, written, deletions.keptDays)
   }
 
   /** Saves in some instances at the same time. Each can end early. */
@@ -189,6 +197,9 @@ async function openRun() {
         return
       case 'damage':
         return damage(next.what)
+      case 'keep':
+        deletions = { keptDays: next.days, connectors: `${Number(deletions.connectors) + 1}` }
+        return
     }
   }
   async function isSaved(): Promise<boolean> {

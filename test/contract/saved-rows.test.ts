@@ -5,7 +5,11 @@ import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-ch
 import { queryAll } from '../../shared/cosmos/documents.ts'
 import { cosmosSavedRowsStore } from '../../shared/cosmos/members/saved-rows-store.ts'
 import { NO_CUSTOM_TYPES } from '../../shared/domain/core/custom-types.ts'
-import { DEFAULT_ROW_SETTINGS } from '../../shared/domain/tenant-index/row-settings.ts'
+import {
+  DEFAULT_ROW_SETTINGS,
+  type KeptDeletions,
+  LEAST_KEPT_DELETIONS,
+} from '../../shared/domain/tenant-index/row-settings.ts'
 import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
 import type { TextValues } from '../../shared/domain/tenant-index/rows/column-values.ts'
 import { TenantSnapshots } from '../../shared/domain/tenant-index/tenant-snapshots.ts'
@@ -24,7 +28,7 @@ const reasons: string[] = []
 const log = { info: () => undefined, error: () => undefined, warn: (event: string) => void reasons.push(event) }
 
 /** The rows of an instance that has just started. */
-const newSnapshots = (types = NO_CUSTOM_TYPES) => {
+const newSnapshots = (types = NO_CUSTOM_TYPES, deletions = LEAST_KEPT_DELETIONS) => {
   const store = cosmosSavedRowsStore(members, () => clock.nowMs)
   const saving = { store, log, nowMs: () => clock.nowMs }
   return new TenantSnapshots(
@@ -33,7 +37,7 @@ const newSnapshots = (types = NO_CUSTOM_TYPES) => {
       maxBytes: 1_000_000_000,
       elapsedMs: () => clock.nowMs,
       saving,
-      settings: { of: async () => ({ ...DEFAULT_ROW_SETTINGS, types }) },
+      settings: { of: async () => ({ ...DEFAULT_ROW_SETTINGS, types, deletions }) },
     },
   )
 }
@@ -54,9 +58,9 @@ async function tenantOf(objects: readonly SnapshotObject[]): Promise<string> {
   return tenantId
 }
 
-async function savedTenantOf(objects: readonly SnapshotObject[]): Promise<string> {
+async function savedTenantOf(objects: readonly SnapshotObject[], deletions = LEAST_KEPT_DELETIONS): Promise<string> {
   const tenantId = await tenantOf(objects)
-  const snapshots = newSnapshots()
+  const snapshots = newSnapshots(NO_CUSTOM_TYPES, deletions)
   await snapshots.fresh(tenantId)
   await snapshots.saveIfDue(tenantId)
   return tenantId
@@ -73,6 +77,8 @@ const changedNames = (objects: readonly SnapshotObject[], displayName: string): 
   objects.map((object) => ({ ...object, attributes: { ...object.attributes, displayName } }))
 
 const people = municipalityObjects(260)
+
+const KEPT_LONG: KeptDeletions = { keptDays: 90, connectors: 'one 2030-01-01T00:00:00Z' }
 
 describe('The saved rows of a tenant', () => {
   it('are loaded for at most 90 request units when it has 8,000, instead of over 1,600', async () => {
@@ -172,8 +178,41 @@ describe('The saved rows of a tenant', () => {
     assert.notEqual(await savedGeneration(), second)
   })
 
+  it('are found by a weekly evaluation where deleted objects are kept for longer, deletions included', async () => {
+    const tenantId = await savedTenantOf(people, KEPT_LONG)
+    await writeObjects(coreObjects, tenantId, [{ ...(people[0] as SnapshotObject), deleted: true }], KEPT_LONG.keptDays)
+    clock.nowMs += 160 * HOUR_MS
+    let loadedCount = 0
+    const load = async () => {
+      loadedCount = (await newSnapshots(NO_CUSTOM_TYPES, KEPT_LONG).fresh(tenantId)).objectCount
+    }
+    assert.ok((await chargeOf(load)) < 20)
+    assert.equal(loadedCount, people.length - 1)
+    clock.nowMs += 31 * HOUR_MS
+    assert.ok((await chargeOf(load)) > people.length / 10)
+    assert.equal(loadedCount, people.length - 1)
+  })
+
+  it('are not used after a change of a connector, since deletions have possibly been kept for fewer days', async () => {
+    const tenantId = await savedTenantOf(people, KEPT_LONG)
+    await writeObjects(coreObjects, tenantId, [{ ...(people[0] as SnapshotObject), deleted: true }], 1)
+    clock.nowMs += 48 * HOUR_MS
+    const changed = { ...KEPT_LONG, connectors: 'one 2030-01-02T00:00:00Z' }
+    assert.equal((await newSnapshots(NO_CUSTOM_TYPES, changed).fresh(tenantId)).objectCount, people.length - 1)
+  })
+
   it('expire before the chunks that they need, and before the first deletion that they miss', async () => {
-    const tenantId = await savedTenantOf(people)
+    for (const [keptDays, expected] of [
+      [1, [22, 24]],
+      [3, [70, 72]],
+      [90, [190, 192]],
+    ] as const) {
+      const tenantId = await savedTenantOf(people, { ...KEPT_LONG, keptDays })
+      assert.deepEqual(await keptHours(tenantId), expected)
+    }
+  })
+
+  async function keptHours(tenantId: string): Promise<readonly number[]> {
     const query = 'SELECT VALUE c.ttl FROM c WHERE c.id != @claim AND IS_DEFINED(c.packedRows) = @isChunk'
     const keptS = async (isChunk: boolean) => {
       const parameters = [
@@ -185,16 +224,14 @@ describe('The saved rows of a tenant', () => {
     const [headS = 0, ...otherHeads] = await keptS(false)
     const [chunkS = 0, ...otherChunks] = await keptS(true)
     assert.deepEqual([otherHeads, otherChunks], [[], []])
-    // Rows are complete up to at most an hour before their head is written, and clocks can differ by minutes.
-    const deletionS = 24 * 3600
-    assert.ok(headS > 0 && headS < chunkS && headS + 3600 < deletionS, `${headS} s, chunks ${chunkS} s`)
-  })
+    return [headS / 3600, chunkS / 3600]
+  }
 
   it('are not saved for a small tenant, and by one of several instances', async () => {
     const smallId = await savedTenantOf(people.slice(0, 300))
     assert.deepEqual(await storedIds(smallId), [])
     const tenantId = await tenantOf(people)
-    const instances = Array.from({ length: 10 }, newSnapshots)
+    const instances = Array.from({ length: 10 }, () => newSnapshots())
     await Promise.all(instances.map((snapshots) => snapshots.fresh(tenantId)))
     await Promise.all(instances.map((snapshots) => snapshots.saveIfDue(tenantId)))
     const ids = await storedIds(tenantId)

@@ -3,21 +3,28 @@ import { pipeline, Readable, type Transform } from 'node:stream'
 import { constants, createBrotliCompress, createBrotliDecompress } from 'node:zlib'
 import type { Container } from '@azure/cosmos'
 import { type Static, Type } from 'typebox'
+import type { KeptDeletions } from '../../domain/tenant-index/row-settings.ts'
 import { ROW_BLOCKS_FORMAT } from '../../domain/tenant-index/saved/row-blocks.ts'
-import { type SavedRows, type SavedRowsStore, UnusableRows } from '../../domain/tenant-index/saved/saved-rows.ts'
+import { type RowsToSave, type SavedRowsStore, UnusableRows } from '../../domain/tenant-index/saved/saved-rows.ts'
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { documentParser } from '../document-parser.ts'
 import { ifVersion, isWriteConflict, readDocument, statusOf } from '../documents.ts'
 
 const HOUR_S = 60 * 60
 
+const DAY_S = 24 * HOUR_S
+
+/** The weekly evaluation of a tenant that is not in use finds them. */
+const MAX_KEPT_DAYS = 8
+
+/** Seconds for which chunks are kept. */
+const chunkKeptS = ({ keptDays }: KeptDeletions): number => Math.min(keptDays, MAX_KEPT_DAYS) * DAY_S
+
 /**
- * Deleted objects are kept for at least a day, and rows are complete up to a time of at most `WRITTEN_WITHIN_MS` and
- * the difference of two clocks before their head is written. So they expire before the first deletion that they miss.
+ * A head expires before its chunks, and before the first deletion that its rows miss: they are complete up to a time of at
+ * most `WRITTEN_WITHIN_MS` and the difference of two clocks before the head is written.
  */
-const HEAD_KEPT_S = 22 * HOUR_S
-/** Longer than the head that names them. */
-const CHUNK_KEPT_S = 24 * HOUR_S
+const headKeptS = (deletions: KeptDeletions): number => chunkKeptS(deletions) - 2 * HOUR_S
 
 /** One instance writes at a time, and rows are written at most once in this time. */
 const CLAIM_KEPT_S = 15 * 60
@@ -45,6 +52,8 @@ const RowsHead = Type.Object({
   objectCount: Type.Integer(),
   /** Absent for a tenant whose custom attributes are all strings. */
   types: Type.Optional(Type.String()),
+  /** Absent when a former release has saved the rows. */
+  connectors: Type.Optional(Type.String()),
   /** Chunks have the generation and their number as id. */
   generation: Type.String(),
   chunkCount: Type.Integer(),
@@ -66,10 +75,11 @@ export function cosmosSavedRowsStore(members: Container, elapsedMs: () => number
       const partition = savedRowsPartition(tenantId)
       const document = await readDocument<RowsHead>(members, SAVED_ROWS_ID, partition)
       if (document === undefined) return undefined
-      const { format, completeUntilS, objectCount, types = '' } = document
+      const { format, completeUntilS, objectCount, types = '', connectors } = document
       const isUsable = format === ROW_BLOCKS_FORMAT && document._ts - completeUntilS < COMPLETE_WITHIN_S
       const blocks = () => blocksOf(members, partition, document)
-      return { version: document._etag, rows: isUsable ? { completeUntilS, objectCount, types, blocks } : undefined }
+      const rows = { completeUntilS, objectCount, types, connectors, blocks }
+      return { version: document._etag, rows: isUsable ? rows : undefined }
     },
     async claim(tenantId) {
       const membersOf = savedRowsPartition(tenantId)
@@ -85,17 +95,19 @@ export function cosmosSavedRowsStore(members: Container, elapsedMs: () => number
         claimedAtS: created.resource._ts,
         async replace(rows, version) {
           const chunks = await writeChunks(members, membersOf, rows, isInTime)
-          return chunks && writeHead(members, membersOf, { ...headOf(rows), ...chunks }, version)
+          const head = { ...headOf(rows), ttl: headKeptS(rows.deletions) }
+          return chunks && writeHead(members, membersOf, { ...head, ...chunks }, version)
         },
       }
     },
   }
 }
 
-const headOf = ({ completeUntilS, objectCount, types }: SavedRows) => ({
+const headOf = ({ completeUntilS, objectCount, types, deletions: { connectors } }: RowsToSave) => ({
   format: ROW_BLOCKS_FORMAT,
   completeUntilS,
   objectCount,
+  connectors,
   ...(types !== '' && { types }),
 })
 
@@ -103,7 +115,7 @@ const headOf = ({ completeUntilS, objectCount, types }: SavedRows) => ({
 async function writeChunks(
   members: Container,
   membersOf: string,
-  rows: SavedRows,
+  rows: RowsToSave,
   isInTime: () => boolean,
 ): Promise<Pick<RowsHead, 'generation' | 'chunkCount' | 'checksum'> | undefined> {
   const generation = randomUUID()
@@ -111,7 +123,7 @@ async function writeChunks(
   for await (const bytes of chunksOf(compressed(rows.blocks()))) {
     if (!isInTime()) return undefined
     const chunk = { id: `${generation}:${digests.length}`, membersOf, packedRows: bytes.toString('base64') }
-    await members.items.create({ ...chunk, ttl: CHUNK_KEPT_S })
+    await members.items.create({ ...chunk, ttl: chunkKeptS(rows.deletions) })
     digests.push(digestOf(bytes))
   }
   return isInTime() ? { generation, chunkCount: digests.length, checksum: checksumOf(digests) } : undefined
@@ -121,10 +133,10 @@ async function writeChunks(
 async function writeHead(
   members: Container,
   membersOf: string,
-  content: RowsHead,
+  content: RowsHead & { readonly ttl: number },
   version: string | undefined,
 ): Promise<string | undefined> {
-  const head = { ...content, id: SAVED_ROWS_ID, membersOf, ttl: HEAD_KEPT_S }
+  const head = { ...content, id: SAVED_ROWS_ID, membersOf }
   try {
     const { etag } =
       version === undefined

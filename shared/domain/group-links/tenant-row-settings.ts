@@ -1,14 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import { upToEntries } from '../../kernel/cache-size.ts'
 import { type TimeZone, timeZoneOf } from '../../kernel/time-zone.ts'
-import type { CustomTypes } from '../core/custom-types.ts'
-import type { RowSettingsSource, TimeZoneSource } from '../tenant-index/row-settings.ts'
+import type { RowSettings, RowSettingsSource, TimeZoneSource } from '../tenant-index/row-settings.ts'
 import type { LinkSettingsStore } from './link-settings.ts'
 
 const TENANTS_CACHED_COUNT = 10_000
 
 /** An instance reads rows by former settings for at most this time after another one has changed them. */
 const ROW_SETTINGS_CACHED_MS = 20_000
+
+/** What the connectors of a tenant decide. */
+type ConnectorRowSettings = Omit<RowSettings, 'zone'>
 
 /** The settings by which rows are read. `forgetTypes`: this instance has changed the types. */
 export type ForgettableRowSettings = RowSettingsSource & TimeZoneSource & { forgetTypes(tenantId: string): void }
@@ -18,12 +20,12 @@ export type ForgettableRowSettings = RowSettingsSource & TimeZoneSource & { forg
  * and hardly ever change: an instance reads them from the stores three times a minute. A change through the returned
  * store is seen at once in this instance; in the others, an evaluation that is enqueued for later follows:
  * `updateLinkSettings`, `updateConnector`.
- * @param typesOf The types of a tenant's custom attributes, including all earlier writes.
+ * @param ofConnectors Includes all earlier writes.
  * @param elapsedMs A monotonic clock.
  */
 export function withRowSettings<Store extends Pick<LinkSettingsStore, 'find' | 'replace'>>(
   store: Store,
-  typesOf: (tenantId: string) => Promise<CustomTypes>,
+  ofConnectors: (tenantId: string) => Promise<ConnectorRowSettings>,
   elapsedMs: () => number,
 ): { readonly store: Store; readonly rowSettings: ForgettableRowSettings } {
   const options = {
@@ -33,7 +35,7 @@ export function withRowSettings<Store extends Pick<LinkSettingsStore, 'find' | '
     perf: { now: elapsedMs },
   }
   const zones = new LRUCache<string, TimeZone>(options)
-  const types = new LRUCache<string, CustomTypes>(options)
+  const connectors = new LRUCache<string, ConnectorRowSettings>(options)
   const replace: Store['replace'] = async (tenantId, ...change) => {
     const replaced = await store.replace(tenantId, ...change)
     zones.delete(tenantId)
@@ -44,22 +46,21 @@ export function withRowSettings<Store extends Pick<LinkSettingsStore, 'find' | '
     zones.set(tenantId, timeZoneOf(found.value.timeZone))
     return found
   }
-  const readTypes = async (tenantId: string): Promise<CustomTypes> => {
-    const read = await typesOf(tenantId)
-    types.set(tenantId, read)
+  const readConnectors = async (tenantId: string): Promise<ConnectorRowSettings> => {
+    const read = await ofConnectors(tenantId)
+    connectors.set(tenantId, read)
     return read
   }
   const zoneOf = async (tenantId: string): Promise<TimeZone> =>
     zones.get(tenantId) ?? timeZoneOf((await find(tenantId)).value.timeZone)
   const rowSettings: ForgettableRowSettings = {
     async of(tenantId) {
-      const [knownZone, knownTypes] = [zones.get(tenantId), types.get(tenantId)]
-      if (knownZone !== undefined && knownTypes !== undefined) return { zone: knownZone, types: knownTypes }
-      const [zone, read] = await Promise.all([zoneOf(tenantId), knownTypes ?? readTypes(tenantId)])
-      return { zone, types: read }
+      const known = connectors.get(tenantId)
+      const [zone, read] = await Promise.all([zoneOf(tenantId), known ?? readConnectors(tenantId)])
+      return { zone, ...read }
     },
     zoneOf,
-    forgetTypes: (tenantId) => void types.delete(tenantId),
+    forgetTypes: (tenantId) => void connectors.delete(tenantId),
   }
   return { store: { ...store, find, replace }, rowSettings }
 }

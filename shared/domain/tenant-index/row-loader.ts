@@ -53,8 +53,8 @@ export class RowLoader {
     const { saving } = this.#deps
     const stored = await saving?.store.find(load.tenantId)
     const version = stored?.version
-    // Rows that were saved by other types are read from the objects, and saved again.
-    if (stored?.rows !== undefined && stored.rows.types === fingerprintOf(settings.types)) {
+    // Other rows are read from the objects, and saved again.
+    if (stored?.rows !== undefined && isUsable(stored.rows, settings)) {
       try {
         return await this.#fromSaved(load, stored.rows, version, settings)
       } catch (error) {
@@ -138,4 +138,13 @@ export class RowLoader {
     await scheduler.run(rows.applyTask(objects))
     return memory.grow(load, rows.sizeBytes, expectedBytes)
   }
+}
+
+/**
+ * Whether the rows were saved by the same types, and the connectors are what they were: otherwise deletions that the rows
+ * miss have possibly expired.
+ */
+function isUsable({ types, connectors }: SavedRows, settings: RowSettings): boolean {
+  const isSameConnectors = connectors === undefined || connectors === settings.deletions.connectors
+  return isSameConnectors && types === fingerprintOf(settings.types)
 }

@@ -7,9 +7,21 @@ export type RowSettings = {
   readonly zone: TimeZone
   /** The types of the tenant's custom attributes. */
   readonly types: CustomTypes
+  readonly deletions: KeptDeletions
 }
 
-export const DEFAULT_ROW_SETTINGS: RowSettings = { zone: UTC, types: NO_CUSTOM_TYPES }
+/** How long the deleted objects of a tenant can be read as changes. Rows in memory are refreshed within this time. */
+export type KeptDeletions = {
+  /** The shortest time for which one of its connectors keeps deleted objects. */
+  readonly keptDays: number
+  /** Differs after each change of a connector: for some time, deletions were possibly kept for fewer days. */
+  readonly connectors: string
+}
+
+/** Those of a tenant without connectors. No connector keeps deleted objects for less than a day. */
+export const LEAST_KEPT_DELETIONS: KeptDeletions = { keptDays: 1, connectors: '' }
+
+export const DEFAULT_ROW_SETTINGS: RowSettings = { zone: UTC, types: NO_CUSTOM_TYPES, deletions: LEAST_KEPT_DELETIONS }
 
 /** The settings by which the rows of tenants are read. */
 export interface RowSettingsSource {

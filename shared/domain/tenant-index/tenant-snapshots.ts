@@ -62,6 +62,7 @@ export class TenantSnapshots {
       new RowSaver(saving, {
         scheduler: this.#scheduler,
         elapsedMs: clock,
+        settings: this.#settings,
         current: (tenantId) => this.#current(tenantId),
         whileUnchanged: (rows, work) => this.whileUnchanged(rows, work),
       })

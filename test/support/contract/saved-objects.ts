@@ -67,16 +67,17 @@ function coreValue(to: ObjectType | undefined, value: unknown): AttributeValue {
   return Array.isArray(value) ? value.map(reference) : reference(value as { externalId: string })
 }
 
-/** Writes core objects as they are. */
+/** Writes core objects as they are. Deleted ones are kept for `keptDays`. */
 export async function writeObjects(
   coreObjects: Container,
   tenantId: string,
   objects: readonly SnapshotObject[],
+  keptDays = 1,
 ): Promise<void> {
   for (const batch of chunk(objects, OPERATIONS_PER_BATCH_COUNT)) {
     const operations = batch.map((object) => ({
       operationType: 'Upsert' as const,
-      resourceBody: { ...object, tenantId, ...(object.deleted ? { ttl: DAY_S } : {}) } as unknown as JSONObject,
+      resourceBody: { ...object, tenantId, ...(object.deleted ? { ttl: keptDays * DAY_S } : {}) } as unknown as JSONObject,
     }))
     const failure = await writeTogether(coreObjects, tenantId, operations)
     if (failure !== undefined) throw new Error(`Writing core objects failed: ${failure.status}`)

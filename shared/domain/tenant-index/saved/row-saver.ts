@@ -1,6 +1,7 @@
 import type { CooperativeScheduler } from '../../../kernel/cooperative-scheduler.ts'
 import { fingerprintOf } from '../../core/custom-types.ts'
 import type { RowSaving } from '../row-loader.ts'
+import type { RowSettingsSource } from '../row-settings.ts'
 import type { RowSnapshot } from '../rows/row-snapshot.ts'
 import { rowBlocks } from './row-blocks.ts'
 import { savedOrders } from './saved-order.ts'
@@ -18,6 +19,7 @@ type SaverDependencies = {
   readonly scheduler: CooperativeScheduler
   /** A monotonic clock. */
   readonly elapsedMs: () => number
+  readonly settings: RowSettingsSource
   /** The rows with everything that any instance wrote before this call. */
   readonly current: (tenantId: string) => Promise<SavableRows>
   /** Runs work that reads rows. The rows do not change before it has ended. */
@@ -60,6 +62,8 @@ export class RowSaver {
   }
 
   async #save(tenantId: string, version: string | undefined): Promise<void> {
+    // A change of a connector after this is found when the rows are loaded.
+    const { deletions } = await this.#deps.settings.of(tenantId)
     const claim = await this.#saving.store.claim(tenantId)
     if (claim === undefined) return
     // The rows then include all writes before the claim, by whichever instance.
@@ -67,7 +71,8 @@ export class RowSaver {
     const { rows } = entry
     const completeUntilS = claim.claimedAtS - STORE_CLOCKS_DIFFER_S
     const types = fingerprintOf(rows.settings.types)
-    const saved = { completeUntilS, objectCount: rows.objectCount, types, blocks: () => this.#blocksOf(rows) }
+    const { objectCount } = rows
+    const saved = { completeUntilS, objectCount, types, deletions, blocks: () => this.#blocksOf(rows) }
     const newVersion = await this.#deps.whileUnchanged(rows, () => claim.replace(saved, version))
     if (newVersion !== undefined) entry.saved = { version: newVersion, completeUntilS, changedCount: 0 }
   }

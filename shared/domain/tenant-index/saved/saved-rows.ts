@@ -1,3 +1,5 @@
+import type { KeptDeletions } from '../row-settings.ts'
+
 /**
  * A tenant's rows as the database keeps them. They read cheaper than the core objects, and are refreshed with the
  * changes.
@@ -9,9 +11,14 @@ export type SavedRows = {
   readonly objectCount: number
   /** The fingerprint of the types by which the rows were read: what does not read as its type is not saved. */
   readonly types: string
+  /** As in `KeptDeletions`. Undefined for rows of a former release, which expire within a day. */
+  readonly connectors: string | undefined
   /** The rows as text: see `RowBlockReader`. @throws UnusableRows when they are damaged */
   blocks(): AsyncIterable<string>
 }
+
+/** Rows to be saved, with how long deletions are kept. */
+export type RowsToSave = Omit<SavedRows, 'connectors'> & { readonly deletions: KeptDeletions }
 
 /** Saved rows cannot be used: they are damaged, or of another version of the service. */
 export class UnusableRows extends Error {}
@@ -19,7 +26,11 @@ export class UnusableRows extends Error {}
 /** What is stored for a tenant. `rows` is undefined for rows that cannot be used and may be replaced. */
 type StoredRows = { readonly version: string; readonly rows: SavedRows | undefined }
 
-/** Saved rows expire before a deletion that they do not contain can no longer be read as a change. */
+/**
+ * Saved rows expire before a deletion that they do not contain can no longer be read as a change: two hours before the
+ * time for which deleted objects are kept, and within eight days. The weekly evaluation of a tenant that is not in use
+ * finds them.
+ */
 export interface SavedRowsStore {
   /** Undefined when nothing is stored, or when it has expired. */
   find(tenantId: string): Promise<StoredRows | undefined>
@@ -39,7 +50,7 @@ type RowsClaim = {
    * @returns The new version. Undefined when the rows were replaced in the meantime, or when writing them took too
    * long.
    */
-  replace(rows: SavedRows, version: string | undefined): Promise<string | undefined>
+  replace(rows: RowsToSave, version: string | undefined): Promise<string | undefined>
 }
 
 /** Reading fewer objects costs less than to save them once a day. */
@@ -49,7 +60,7 @@ const OBJECTS_AT_LEAST_COUNT = 500
 const CHANGES_AT_LEAST_COUNT = 100
 const OBJECTS_PER_CHANGE_COUNT = 50
 
-/** Saved rows expire after 22 hours. A tenant in use is saved before. */
+/** Saved rows can expire after 22 hours. A tenant in use is saved before. */
 const SAVED_AGAIN_AFTER_S = 20 * 60 * 60
 
 /** What an instance knows of a tenant's saved rows. */
