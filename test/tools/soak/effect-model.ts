@@ -4,12 +4,15 @@ import { isEligible } from './policy-model.ts'
 
 type Difference = { readonly added: readonly string[]; readonly removed: readonly string[] }
 
+/** `isPaused`: a member without an account pauses the removals. */
+type LinkDifference = Difference & { readonly isPaused: boolean }
+
 /** What a changed condition does. Without what stays as it is. */
 export type ModelEffect = {
   /** Members by collection. */
   readonly collections: ReadonlyMap<string, Difference>
   /** Accounts by link. */
-  readonly links: ReadonlyMap<string, Difference>
+  readonly links: ReadonlyMap<string, LinkDifference>
   /** People by joinable collection. */
   readonly becomeEligible: ReadonlyMap<string, readonly string[]>
   /** Ids of waiting requests. */
@@ -28,7 +31,12 @@ export function effectOf(model: OrganisationModel, id: string, condition: SoakCo
   const eligible = differencesOf(before.eligible, after.eligible)
   return {
     collections: differencesOf(before.members, after.members),
-    links: differencesOf(before.accounts, after.accounts),
+    links: new Map(
+      [...differencesOf(before.accounts, after.accounts)].map(([linkId, difference]) => [
+        linkId,
+        { ...difference, isPaused: after.paused.has(linkId) },
+      ]),
+    ),
     becomeEligible: new Map(
       [...eligible].flatMap(([joinableId, { added }]) => (added.length === 0 ? [] : [[joinableId, added]])),
     ),
@@ -58,9 +66,11 @@ function stateOf(model: OrganisationModel) {
   const members = model.members()
   const { membersOf, accountOf } = model.membersWithAccounts()
   const accounts = new Map<string, ReadonlySet<string>>()
+  const paused = new Set<string>()
   for (const [linkId, { collectionId, isEnabled }] of model.links) {
-    const ofMembers = (membersOf.get(collectionId) ?? []).flatMap((member) => accountOf.get(member) ?? [])
-    if (isEnabled) accounts.set(linkId, new Set(ofMembers))
+    const ofMembers = (membersOf.get(collectionId) ?? []).map((member) => accountOf.get(member))
+    if (isEnabled) accounts.set(linkId, new Set(ofMembers.filter((account) => account !== undefined)))
+    if (ofMembers.includes(undefined)) paused.add(linkId)
   }
   const eligible = new Map<string, ReadonlySet<string>>()
   const people = [...model.people.identities().keys()]
@@ -68,7 +78,7 @@ function stateOf(model: OrganisationModel) {
     if (policy.joinableBy.length === 0) continue
     eligible.set(id, new Set(people.filter((nin) => isEligible(model, policy, nin, members))))
   }
-  return { members, accounts, eligible }
+  return { members, accounts, paused, eligible }
 }
 
 /** Ids of the waiting requests of some people. */

@@ -18,7 +18,12 @@ type Definition = { readonly objectType: MemberKind; readonly condition: SoakCon
 export type PlanAnswer = {
   readonly planId: string
   readonly collections: readonly { readonly collectionId: string; readonly added: number; readonly removed: number }[]
-  readonly links: readonly { readonly linkId: string; readonly toAdd: number; readonly toRemove: number }[]
+  readonly links: readonly {
+    readonly linkId: string
+    readonly toAdd: number
+    readonly toRemove: number
+    readonly pausedRemovals: number
+  }[]
   readonly requests: { readonly becomeEligible: number; readonly loseEligibility: number }
 }
 
@@ -101,8 +106,13 @@ export function requireCounts({ collections, links, requests }: PlanAnswer, id: 
     ),
     ...differences(
       'Planned accounts of',
-      counted(effect.links),
-      new Map(links.map((l) => [l.linkId, [l.toAdd, l.toRemove]])),
+      new Map(
+        [...effect.links].map(([key, { added, removed, isPaused }]) => [
+          key,
+          [added.length, isPaused ? 0 : removed.length, isPaused ? removed.length : 0],
+        ]),
+      ),
+      new Map(links.map((l) => [l.linkId, [l.toAdd, l.toRemove, l.pausedRemovals]])),
     ),
     ...differences(
       'Planned',
