@@ -37,7 +37,7 @@ export function outboxWiring({ container, mailer, messageQueue, log, newId }: Wi
   return { outbox, subscriptions }
 }
 
-/** What publishing and delivering events need. */
+/** What publishing and delivering events need, made of the connections of the service. */
 export function eventWiring(
   { historyDays, eventTargets, clockDifferenceS }: Settings,
   { container, messageQueue, log, metrics, deriveId, newId, nowMs, elapsedMs, sleep }: Wiring,
@@ -62,7 +62,7 @@ export function eventWiring(
   }
 }
 
-/** The handlers of the messages that concern events. */
+/** The handlers of the queues `events` and `event-deliveries`. */
 export function eventMessages(deps: EventDependencies) {
   // Messages of one tenant, or one kind of its records, share a run.
   const changed = new Map<string, Set<string>>()
@@ -95,7 +95,10 @@ function split(key: string): [tenantId: string, names: string[]] {
 
 const SWEPT_EVERY_MINUTES = 10
 
-/** @param minutes Those of the hour that have begun since the timer last ran. */
+/**
+ * Runs with the timer of all sweeps. Enqueues the sweeps of events and runs those of mails, every ten minutes.
+ * @param minutes Those of the hour that have begun since the timer last ran.
+ */
 export async function sweepEventsSince(
   minutes: readonly number[],
   deps: EventDependencies,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { CATALOGUES } from '../../shared/domain/mail/catalogues.ts'
 import type { MailItem } from '../../shared/domain/mail/mail-item.ts'
 import { renderMail } from '../../shared/domain/mail/render-mail.ts'
-import type { Language } from '../../shared/kernel/language.ts'
+import type { Language } from '../../shared/kernel/mail-language.ts'
 
 /** Renders every mail in every language, so that people can look at them: `npm run mail-previews`. */
 const FOLDER = join(import.meta.dirname, '../../.local/mail-previews')

@@ -23,7 +23,8 @@ const ABSENT_ID = 'absent'
 const TOKEN_HEADER = 'x-ms-session-token'
 
 /**
- * Lists that include every acknowledged write. A list is cached until something is written to its range of partitions,
+ * Lists of what a tenant has few of and many operations read whole, its collections and its connectors. They include
+ * every acknowledged write. A list is cached until something is written to its range of partitions,
  * which the session token of a point read shows: a list of 5,000 collections costs two request units instead of
  * hundreds. Not for documents that expire: an expiry is no write.
  */

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { CATALOGUES } from '../../shared/domain/mail/catalogues.ts'
 import type { MailItem } from '../../shared/domain/mail/mail-item.ts'
 import { type MailReader, renderMail } from '../../shared/domain/mail/render-mail.ts'
-import type { Language } from '../../shared/kernel/language.ts'
+import type { Language } from '../../shared/kernel/mail-language.ts'
 
 const CONSOLE = 'https://collections.example/console'
 const PERSON: MailReader = { language: 'en', timeZone: 'Europe/Oslo', consoleUrl: CONSOLE, isOperator: false }

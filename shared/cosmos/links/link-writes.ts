@@ -16,7 +16,10 @@ const formerParser = versionedDocumentParser('record of a former link', FormerLi
 /** A group that has had no link for a day. */
 const NO_FORMER_LINK: FormerLink = { removalWindow: EMPTY_WINDOW, recentWrites: [], lease: null, lastToken: 0 }
 
-/** Writes a document and what belongs to it, with its audit record if there is one. @returns The new version. */
+/**
+ * Writes a link or the settings of links and what belongs to them, with the audit record if there is one.
+ * @returns The new version.
+ */
 export async function writeAudited(
   links: Container,
   operations: readonly OperationInput[],

@@ -5,7 +5,6 @@ import { accountsReleased, accountsTaken, assignAccounts, type CoreObjectChange,
 import type { ConnectorObjectStore, DeriveId } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { formerContributors, liveContributions, movedContributors } from './contributions.ts'
-import { withIdentityChanges } from './identity-changes.ts'
 import type { CoreObjectWriter, DueWrite } from './merge-writes.ts'
 import {
   type Contribution,
@@ -17,6 +16,7 @@ import {
   mergedCoreObject,
   withFormerState,
 } from './merged-core-object.ts'
+import { withIdentityChanges } from './record-identity-changes.ts'
 import { type PlacedReference, withUnresolved } from './unresolved-references.ts'
 
 export type DueWriteDependencies = {

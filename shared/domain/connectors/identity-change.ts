@@ -14,7 +14,7 @@ const IDENTITY_ACTIONS = [
 ] as const
 export type IdentityAction = (typeof IDENTITY_ACTIONS)[number]
 
-/** One change of what an identity consists of. */
+/** One entry of the history of an identity: a change of what it consists of, as stored and as the API returns it. */
 export const IdentityChange = Closed({
   at: Timestamp,
   action: Described(

@@ -41,7 +41,8 @@ const BATCH_COUNT = 1000
 const MAX_ATTEMPTS = 12
 
 /**
- * Merges the live contributions of each core object and writes the objects that change. Objects with a stub are written
+ * Merges the live contributions of each core object and writes the objects that change: those that a write of connector
+ * data affects, or that an audit has found to differ. Objects with a stub are written
  * last: when they are up to date, so are the objects that refer to them, even after an interruption.
  * @returns `writtenCount` includes `normalisedCount`.
  */
@@ -112,7 +113,8 @@ async function mergeSurvivors(
 }
 
 /**
- * Returns the ids of core objects that differ from the merge of their live contributions.
+ * Returns the ids of core objects that differ from the merge of their live contributions, without writing any. An
+ * interrupted write may have left them so.
  * @param stubs Core objects by id.
  */
 export async function staleCoreObjects(
@@ -137,7 +139,7 @@ export async function staleCoreObjects(
   return stale
 }
 
-/** The identities that must be merged again because written ones have taken an account, or let one go. */
+/** The identities that must be merged again because written ones have taken or released an account. */
 async function contestedBy(
   tenantId: string,
   written: readonly CoreObjectChange[],

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { actorIdOf } from '../../kernel/caller.ts'
-import { Language } from '../../kernel/language.ts'
 import { MAIL_ADDRESS_PATTERN } from '../../kernel/mail-address.ts'
+import { Language } from '../../kernel/mail-language.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { isTimeZone, UTC } from '../../kernel/time-zone.ts'

@@ -13,7 +13,10 @@ const NAMED_COUNT = 20
 /** Takes a millisecond. */
 const SLOTS_PER_STEP_COUNT = 10_000
 
-/** The identities of the members without an account, one for each member; 0 for a position that no identity holds. */
+/**
+ * The identities of the members without an account after a planned change, one for each member; 0 for a position that no
+ * identity holds. The same for all links of the collection.
+ */
 export function* slotsWithoutAccount(objectType: RowObjectType, members: Bitmap, rows: RowSnapshot): Task<number[]> {
   const account = rows.tables.identity.column('directoryObjectId')
   const holder = rows.link('identity')
@@ -29,8 +32,8 @@ export function* slotsWithoutAccount(objectType: RowObjectType, members: Bitmap,
 }
 
 /**
- * Which members pause the removals of a link, as a sync counts them: without an account or with one that the last job
- * could not add, unless the link accepts them. Null when none do.
+ * Which members pause the removals of a link after a planned change, as a sync counts them: without an account or with
+ * one that the last job could not add, unless the link accepts them. Null when none do.
  * @param accounts Codes of the accounts of all members.
  */
 export function plannedPause(

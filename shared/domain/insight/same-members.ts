@@ -14,8 +14,9 @@ const MAX_LISTED_COUNT = 20
 const SAMPLE_COUNT = 8
 
 /**
- * The other criteria collections of the same object type that have exactly these members after the change, by name.
- * A few objects distinguish most of them. Only those that agree on these objects are evaluated.
+ * The other criteria collections of the same object type that have exactly these members after the change. The warnings
+ * of a plan name them, since a second definition of one group of people is probably not intended. A few objects
+ * distinguish most collections. Only those that agree on these objects are evaluated.
  * @param collections All collections of both kinds, with the changed one as it would be stored.
  */
 export function* sameMembersTask(

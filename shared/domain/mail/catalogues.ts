@@ -1,4 +1,4 @@
-import type { Language } from '../../kernel/language.ts'
+import type { Language } from '../../kernel/mail-language.ts'
 import { englishMails } from './english-mails.ts'
 import type { MailTexts } from './mail-texts.ts'
 import { norwegianMails } from './norwegian-mails.ts'

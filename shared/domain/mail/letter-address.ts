@@ -1,5 +1,5 @@
-import { type Language, languageOf } from '../../kernel/language.ts'
 import { isMailAddress } from '../../kernel/mail-address.ts'
+import { type Language, languageOf } from '../../kernel/mail-language.ts'
 import type { LetterContext, Recipient } from './letter.ts'
 import type { MailDependencies } from './mail-dependencies.ts'
 

@@ -1,4 +1,4 @@
-import type { Language } from '../../kernel/language.ts'
+import type { Language } from '../../kernel/mail-language.ts'
 import { CATALOGUES } from './catalogues.ts'
 import type { MailContent, MailItem } from './mail-item.ts'
 import type { FormatTime, MailTexts } from './mail-texts.ts'

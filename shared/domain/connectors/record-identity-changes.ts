@@ -14,8 +14,8 @@ export type Contributors = {
 }
 
 /**
- * Returns the identity with a record of what this write changes. The record is a part of the document, so that one
- * transaction writes both. Other objects are returned as they are.
+ * Adds what a write changes to the history that a core identity keeps of itself. The history is a part of the document,
+ * so that one transaction writes both. Other objects are returned as they are.
  */
 export function withIdentityChanges(
   object: MergedCoreObject,
