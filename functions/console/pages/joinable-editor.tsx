@@ -3,16 +3,23 @@ import type { CollectionDto } from '../../../shared/domain/collections/collectio
 import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { Api } from '../api.ts'
-import { newestVersion, offerUndo } from '../collection-versions.ts'
 import { ActionButton } from '../components/actions.tsx'
 import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
-import { isStale, Loaded } from '../components/loaded.tsx'
-import { Page } from '../components/page.tsx'
-import { t, timeOf } from '../language/texts.ts'
+import { isStale } from '../components/loaded.tsx'
+import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
-import { hrefOf, navigate } from '../router.ts'
+import { navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
-import { type CollectionHead, HeadFields, useUnsaved } from './collection-form.tsx'
+import {
+  CancelLink,
+  type CollectionHead,
+  EditorPage,
+  HeadFields,
+  headOf,
+  headParts,
+  saveWithUndo,
+  useUnsaved,
+} from './collection-form.tsx'
 import { type EditedPolicy, editedPolicy, isPolicyComplete, NEW_POLICY, policyDto } from './edited-policy.ts'
 import { readPolicyNames } from './join-policy.ts'
 import { PolicyFields } from './policy-fields.tsx'
@@ -43,20 +50,11 @@ type JoinableEditorProps = {
 export function JoinableEditor({ parameters: { id }, former }: JoinableEditorProps) {
   const { api } = useConsole()
   const start = useResource(id ?? 'new', (signal) => readStart(id, former, api, signal))
-  const back =
-    id === undefined
-      ? { path: '/collections', text: t('collections') }
-      : { path: `/collections/${id}`, text: start.value?.stored.collection?.name ?? t('collection') }
   return (
-    <Page title={titleOf(id, former)} back={back}>
-      <Loaded resource={start}>{(loaded) => <Editor key={id ?? 'new'} {...loaded} />}</Loaded>
-    </Page>
+    <EditorPage id={id} former={former} newTitle={t('newJoinableCollection')} start={start}>
+      {(loaded) => <Editor key={id ?? 'new'} {...loaded} />}
+    </EditorPage>
   )
-}
-
-function titleOf(id: string | undefined, former: CollectionVersion | undefined): string {
-  if (former !== undefined) return t('restoreNamed', { time: timeOf(former.at) })
-  return id === undefined ? t('newJoinableCollection') : t('editCollection')
 }
 
 function Editor({ stored, earlier, collections }: Start) {
@@ -69,10 +67,9 @@ function Editor({ stored, earlier, collections }: Start) {
   useUnsaved(JSON.stringify([head, policy]) !== JSON.stringify([headOf(base.collection), base.policy]))
   const save = async () => {
     try {
-      const version = base.collection && (await newestVersion(api, base.collection.id))
       const restored = earlier === undefined ? {} : { metadata: earlier.former.metadata }
-      const id = await saved(base, { ...restored, ...head, joinPolicy: policyDto(policy) }, api)
-      if (version !== undefined) offerUndo({ collectionId: id, name: head.name, version }, Date.now())
+      const changed = { ...restored, ...head, joinPolicy: policyDto(policy) }
+      const id = await saveWithUndo(base.collection?.id, head.name, () => saved(base, changed, api), api)
       navigate(`/collections/${id}/policy`, t('savedNamed', { name: head.name }))
     } catch (error) {
       if (!isStale(error) || base.collection === undefined) throw error
@@ -108,26 +105,16 @@ function Editor({ stored, earlier, collections }: Start) {
         >
           {t('save')}
         </ActionButton>
-        <a class="button" href={hrefOf(isNew ? '/collections' : `/collections/${base.collection?.id}`)}>
-          {t('cancel')}
-        </a>
+        <CancelLink id={base.collection?.id} />
       </div>
     </form>
   )
 }
 
-type Definition = Pick<JoinableCollectionDto, 'name' | 'description'> & { readonly objectType: string }
-
-function headOf(collection: Definition | undefined): CollectionHead {
-  const { name = '', description, objectType = 'Identity' } = collection ?? {}
-  return { name, description: description ?? '', objectType }
-}
-
 function differences(head: CollectionHead, policy: EditedPolicy, theirs: Stored) {
   const other = headOf(theirs.collection)
   return differencesOf([
-    { head: t('name'), mine: head.name, theirs: other.name },
-    { head: t('description'), mine: head.description, theirs: other.description },
+    ...headParts(head, other),
     { head: t('whoCanJoin'), mine: eligibilityText(policy), theirs: eligibilityText(theirs.policy) },
     { head: t('approval'), mine: gatesText(policy), theirs: gatesText(theirs.policy) },
     { head: t('maxDays'), mine: policy.maxDays, theirs: theirs.policy.maxDays },

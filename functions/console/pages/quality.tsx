@@ -1,7 +1,4 @@
-import type { AccountConflict } from '../../../shared/domain/connectors/account-claims.ts'
 import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
-import type { Duplicate } from '../../../shared/domain/connectors/duplicates.ts'
-import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { Api } from '../api.ts'
 import { CardList } from '../components/card-list.tsx'
 import { Copyable } from '../components/delivery-help.tsx'
@@ -10,12 +7,13 @@ import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { coreAttributeText } from '../condition/attribute-text.ts'
-import { CORE_OBJECTS, coreNameOf, IDENTITIES, objectNames, referenceId, textOf } from '../core-objects.ts'
 import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
+import { ConflictsSection, DuplicatesSection } from './conflicting-data.tsx'
 import { CONNECTORS, ConnectorHealth, LastDelivery } from './connectors.tsx'
+import { VacanciesSection, WithoutAccountSection } from './missing-data.tsx'
 
 /** What is wrong or missing in the data of all sources, with names. */
 export function QualityView() {
@@ -64,154 +62,6 @@ function SourcesSection() {
 }
 
 const weightOf = ({ health }: ConnectorRecord): number => ['Late', 'Unresolved', 'Healthy'].indexOf(health)
-
-function WithoutAccountSection() {
-  const { api } = useConsole()
-  const people = useResource('without-account', () => api.all<CoreObjectDto>(`${IDENTITIES}?account=missing`))
-  return (
-    <Section title={t('peopleWithoutAccount')} actions={<Total resource={people.value} />}>
-      <p class="hint">{t('peopleWithoutAccountHint')}</p>
-      <Loaded resource={people}>
-        {(all) => (
-          <RecordList
-            label={t('peopleWithoutAccount')}
-            items={all}
-            keyOf={({ id }) => id}
-            empty={t('peopleWithoutAccountEmpty')}
-            columns={[
-              {
-                head: t('name'),
-                sortBy: coreNameOf,
-                cell: (person) => <a href={hrefOf(`/people/${person.id}`)}>{coreNameOf(person)}</a>,
-              },
-              {
-                head: t('email'),
-                sortBy: ({ email }) => textOf(email),
-                cell: ({ email }) => <OptionalText value={textOf(email)} />,
-              },
-              { head: t('externalId'), sortBy: ({ externalId }) => externalId, cell: ({ externalId }) => externalId },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
-  )
-}
-
-function Total({ resource }: { readonly resource: readonly unknown[] | undefined }) {
-  return <p class="faint">{resource !== undefined && t('totalCount', { count: resource.length })}</p>
-}
-
-function VacanciesSection() {
-  const { api } = useConsole()
-  const positions = useResource('vacancies', async () => {
-    const all = await api.all<CoreObjectDto>(`${CORE_OBJECTS}/relationships?identity=missing`)
-    const units = await objectNames(
-      'orgunits',
-      all.flatMap(({ orgUnit }) => referenceId(orgUnit) ?? []),
-      api,
-    )
-    return all.map((position) => ({ position, unit: units.get(referenceId(position.orgUnit) ?? '') }))
-  })
-  return (
-    <Section title={t('positionsWithoutPerson')} actions={<Total resource={positions.value} />}>
-      <Loaded resource={positions}>
-        {(all) => (
-          <RecordList
-            label={t('positionsWithoutPerson')}
-            items={all}
-            keyOf={({ position }) => position.id}
-            empty={t('positionsWithoutPersonEmpty')}
-            columns={[
-              {
-                head: t('title'),
-                sortBy: ({ position }) => textOf(position.title),
-                cell: ({ position }) => <OptionalText value={textOf(position.title)} />,
-              },
-              { head: t('orgUnit'), sortBy: ({ unit }) => unit, cell: ({ unit }) => <OptionalText value={unit} /> },
-              { head: t('externalId'), cell: ({ position }) => position.externalId },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
-  )
-}
-
-type Names = ReadonlyMap<string, string>
-
-/** Accounts that several people claim: a fault in the data of a source. */
-function ConflictsSection() {
-  const { api } = useConsole()
-  const conflicts = useResource('conflicts', async () => {
-    const { data } = await api.send<AccountConflict[]>('GET', `${CORE_OBJECTS}/account-conflicts`)
-    const ids = data.flatMap(({ holderId, claimantIds }) => [holderId, ...claimantIds])
-    return { all: data, names: await objectNames('identities', ids, api) }
-  })
-  return (
-    <Section title={t('conflicts')}>
-      <Loaded resource={conflicts}>
-        {({ all, names }) => (
-          <CardList
-            label={t('conflicts')}
-            items={all}
-            keyOf={({ directoryObjectId }) => directoryObjectId}
-            empty={t('conflictsEmpty')}
-            columns={[
-              { head: t('account'), cell: ({ directoryObjectId }) => <code>{directoryObjectId}</code> },
-              { head: t('holder'), cell: ({ holderId }) => <PeopleLinks ids={[holderId]} names={names} /> },
-              { head: t('claimants'), cell: ({ claimantIds }) => <PeopleLinks ids={claimantIds} names={names} /> },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
-  )
-}
-
-function DuplicatesSection() {
-  const { api } = useConsole()
-  const duplicates = useResource('duplicates', async () => {
-    const { data } = await api.send<Duplicate[]>('GET', `${CORE_OBJECTS}/duplicates`)
-    const ids = data.flatMap(({ identityIds }) => identityIds)
-    return { all: data, names: await objectNames('identities', ids, api) }
-  })
-  return (
-    <Section title={t('duplicates')}>
-      <p class="hint">{t('duplicatesHint')}</p>
-      <Loaded resource={duplicates}>
-        {({ all, names }) => (
-          <CardList
-            label={t('duplicates')}
-            items={all}
-            keyOf={({ key, identityIds }) => `${key} ${identityIds.join()}`}
-            empty={t('duplicatesEmpty')}
-            columns={[
-              { head: t('people'), cell: ({ identityIds }) => <PeopleLinks ids={identityIds} names={names} /> },
-              { head: t('sameKey'), cell: ({ key }) => <span class="capital">{coreAttributeText(key)}</span> },
-              {
-                head: t('value'),
-                cell: ({ value }) => (value === 'hidden' ? <span class="faint">{t('valueHidden')}</span> : value),
-              },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
-  )
-}
-
-function PeopleLinks({ ids, names }: { readonly ids: readonly string[]; readonly names: Names }) {
-  return (
-    <>
-      {ids.map((id) => (
-        <div key={id}>
-          <a href={hrefOf(`/people/${id}`)}>{names.get(id) ?? id}</a>
-        </div>
-      ))}
-    </>
-  )
-}
 
 /** A reference as `GET /connectors/{id}/unresolved` lists it. */
 type Unresolved = {

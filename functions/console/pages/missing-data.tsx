@@ -1,0 +1,85 @@
+import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
+import { OptionalText } from '../components/fields.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Section } from '../components/page.tsx'
+import { RecordList } from '../components/record-list.tsx'
+import { CORE_OBJECTS, coreNameOf, IDENTITIES, objectNames, referenceId, textOf } from '../core-objects.ts'
+import { t } from '../language/texts.ts'
+import { useResource } from '../resource.ts'
+import { hrefOf } from '../router.ts'
+import { useConsole } from '../session.ts'
+
+/** People without a directory account, whom no sync can add to a group. */
+export function WithoutAccountSection() {
+  const { api } = useConsole()
+  const people = useResource('without-account', () => api.all<CoreObjectDto>(`${IDENTITIES}?account=missing`))
+  return (
+    <Section title={t('peopleWithoutAccount')} actions={<Total resource={people.value} />}>
+      <p class="hint">{t('peopleWithoutAccountHint')}</p>
+      <Loaded resource={people}>
+        {(all) => (
+          <RecordList
+            label={t('peopleWithoutAccount')}
+            items={all}
+            keyOf={({ id }) => id}
+            empty={t('peopleWithoutAccountEmpty')}
+            columns={[
+              {
+                head: t('name'),
+                sortBy: coreNameOf,
+                cell: (person) => <a href={hrefOf(`/people/${person.id}`)}>{coreNameOf(person)}</a>,
+              },
+              {
+                head: t('email'),
+                sortBy: ({ email }) => textOf(email),
+                cell: ({ email }) => <OptionalText value={textOf(email)} />,
+              },
+              { head: t('externalId'), sortBy: ({ externalId }) => externalId, cell: ({ externalId }) => externalId },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+function Total({ resource }: { readonly resource: readonly unknown[] | undefined }) {
+  return <p class="faint">{resource !== undefined && t('totalCount', { count: resource.length })}</p>
+}
+
+/** Positions that no person holds. */
+export function VacanciesSection() {
+  const { api } = useConsole()
+  const positions = useResource('vacancies', async () => {
+    const all = await api.all<CoreObjectDto>(`${CORE_OBJECTS}/relationships?identity=missing`)
+    const units = await objectNames(
+      'orgunits',
+      all.flatMap(({ orgUnit }) => referenceId(orgUnit) ?? []),
+      api,
+    )
+    return all.map((position) => ({ position, unit: units.get(referenceId(position.orgUnit) ?? '') }))
+  })
+  return (
+    <Section title={t('positionsWithoutPerson')} actions={<Total resource={positions.value} />}>
+      <Loaded resource={positions}>
+        {(all) => (
+          <RecordList
+            label={t('positionsWithoutPerson')}
+            items={all}
+            keyOf={({ position }) => position.id}
+            empty={t('positionsWithoutPersonEmpty')}
+            columns={[
+              {
+                head: t('title'),
+                sortBy: ({ position }) => textOf(position.title),
+                cell: ({ position }) => <OptionalText value={textOf(position.title)} />,
+              },
+              { head: t('orgUnit'), sortBy: ({ unit }) => unit, cell: ({ unit }) => <OptionalText value={unit} /> },
+              { head: t('externalId'), cell: ({ position }) => position.externalId },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  )
+}
