@@ -23,10 +23,10 @@ import {
 } from '../../shared/domain/insight/collection-counts.ts'
 import {
   type ExplainDependencies,
-  Explanation,
   explainMembership,
   MAX_ROWS_COUNT,
 } from '../../shared/domain/insight/explain-membership.ts'
+import { Explanation } from '../../shared/domain/insight/explanation.ts'
 import { readResultsAsOf } from '../../shared/domain/insight/members-as-of.ts'
 import { PageQuery, pagedRecord, pagedResult } from '../../shared/http/paging.ts'
 import { ok, okVersioned, type Route, type RouteGroup, route } from '../../shared/http/route.ts'

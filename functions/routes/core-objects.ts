@@ -4,7 +4,7 @@ import {
   AccountConflict,
   accountConflicts,
 } from '../../shared/domain/connectors/account-claims.ts'
-import type { ConnectorObjectLists } from '../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorObjectLists } from '../../shared/domain/connectors/connector-object-store.ts'
 import { Duplicate, listDuplicates } from '../../shared/domain/connectors/duplicates.ts'
 import { erasePersonalData, type PersonalDataStore } from '../../shared/domain/connectors/erase-personal-data.ts'
 import { IdentityChange } from '../../shared/domain/connectors/identity-change.ts'

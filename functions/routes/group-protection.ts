@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { approveRemovals, readRemovalPlan, rejectRemovals } from '../../shared/domain/group-links/approve-removals.ts'
-import type { LinkDependencies, LinkLists } from '../../shared/domain/group-links/link-dependencies.ts'
+import type { LinkDependencies } from '../../shared/domain/group-links/link-dependencies.ts'
 import {
   type LinkSettings,
   LinkSettingsChange,
@@ -9,6 +9,7 @@ import {
   toLinkSettingsDto,
   updateLinkSettings,
 } from '../../shared/domain/group-links/link-settings.ts'
+import type { LinkLists } from '../../shared/domain/group-links/link-store.ts'
 import {
   ApprovedRemovals,
   HeldRemovalsDto,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { ExplainedGroup, ExplainedLeaf } from '../../shared/domain/criteria/explain.ts'
 import { newLink } from '../../shared/domain/group-links/group-link.ts'
-import type { Explanation } from '../../shared/domain/insight/explain-membership.ts'
+import type { Explanation } from '../../shared/domain/insight/explanation.ts'
 import {
   type ApiAnswer,
   approvedBy,

@@ -9,11 +9,15 @@ const PROJECT_FOLDER = join(import.meta.dirname, '../..')
 const SHARED_NAMES: Readonly<Record<string, string>> = {
   'attention.ts': 'What needs attention: in the console, and where it is counted',
   'collection-versions.ts': 'Versions of a collection: in the console, and where they are read',
+  'connector-object-store.ts': 'A port and its adapter',
+  'connector-spaces.ts': 'A port and its adapter',
   'core-object-changes.ts': 'A port and its adapter',
   'core-object-store.ts': 'A port and its adapter',
   'core-objects.ts': 'Core objects: the function, the routes, and their reads in the console',
   'csv.ts': 'CSV: written by the console, read by the import',
   'join-policy.ts': 'Join policies: in the console, and in the domain',
+  'job-store.ts': 'A port and its adapter',
+  'link-store.ts': 'A port and its adapter',
   'membership-store.ts': 'A port and its adapter',
   'mime-message.ts': 'Messages of mails: built, and read by the local directory',
   'notifications.ts': 'When people get mails: the routes and the use case',
@@ -22,6 +26,7 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
   'schema.ts': 'Schemas: of the attributes of conditions, and the parts that all schemas are made of',
   'sign-in.ts': 'Signing in: in the console, and in the definitions tool',
   'signing-keys.ts': 'Keys of tokens: those of the local directory, and those that are trusted',
+  'tenant-store.ts': 'A port and its adapter',
   'telemetry.ts': 'Telemetry: started by the functions',
 }
 

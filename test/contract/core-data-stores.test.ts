@@ -5,7 +5,8 @@ import { cosmosConnectorObjectStore } from '../../shared/cosmos/connectors/conne
 import { cosmosConnectorStore } from '../../shared/cosmos/connectors/connector-store.ts'
 import { cosmosCoreObjectStore } from '../../shared/cosmos/core/core-object-store.ts'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
-import type { ConnectorObject, ConnectorObjectWrite } from '../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorObject } from '../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorObjectWrite } from '../../shared/domain/connectors/connector-object-store.ts'
 import type { MergedCoreObject } from '../../shared/domain/connectors/merged-core-object.ts'
 import { localDatabase } from '../support/contract/local-database.ts'
 

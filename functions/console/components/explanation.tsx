@@ -1,7 +1,7 @@
 import type { WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import type { ExplainedGroup } from '../../../shared/domain/criteria/explain.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
-import type { Explanation } from '../../../shared/domain/insight/explain-membership.ts'
+import type { Explanation } from '../../../shared/domain/insight/explanation.ts'
 import { groupText, LeafText, type NamesById } from '../condition/condition-text.tsx'
 import { readConditionNames } from '../condition/named-condition.tsx'
 import { t, timeOf } from '../language/texts.ts'

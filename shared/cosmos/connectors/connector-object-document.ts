@@ -1,11 +1,10 @@
 import { Type } from 'typebox'
 import {
   type ConnectorObject,
-  type ConnectorObjectWrite,
   ObjectTypeName,
-  type ReferenceTarget,
   type StoredConnectorObject,
 } from '../../domain/connectors/connector-object.ts'
+import type { ConnectorObjectWrite, ReferenceTarget } from '../../domain/connectors/connector-object-store.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { documentParser, StoredAttributes } from '../document-parser.ts'
 import type { Stored } from '../documents.ts'

@@ -1,11 +1,10 @@
 import type { Container, SqlParameter } from '@azure/cosmos'
-import {
-  type ConflictingIdentity,
-  type ConnectorObjectStore,
-  type ConnectorObjectWrite,
-  REFERENCES,
-  type StoredConnectorObject,
-} from '../../domain/connectors/connector-object.ts'
+import { REFERENCES, type StoredConnectorObject } from '../../domain/connectors/connector-object.ts'
+import type {
+  ConflictingIdentity,
+  ConnectorObjectStore,
+  ConnectorObjectWrite,
+} from '../../domain/connectors/connector-object-store.ts'
 import { KEYS_AS_SENT } from '../../domain/connectors/join-keys.ts'
 import { parentIn } from '../../domain/connectors/org-tree.ts'
 import type { ObjectType } from '../../domain/core/core-object.ts'

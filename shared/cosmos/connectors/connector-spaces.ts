@@ -1,5 +1,5 @@
 import type { Container, OperationInput } from '@azure/cosmos'
-import type { ConnectorSpaces, SpaceCounts } from '../../domain/connectors/connector-object.ts'
+import type { ConnectorSpaces, SpaceCounts } from '../../domain/connectors/connector-spaces.ts'
 import { NO_COUNTS, type SpaceCountStore } from '../../domain/connectors/space-counts.ts'
 import { OBJECT_TYPES, type ObjectType } from '../../domain/core/core-object.ts'
 import { Refusal } from '../../kernel/refusals.ts'

@@ -1,7 +1,7 @@
 import type { Container, JSONObject, OperationInput, SqlQuerySpec } from '@azure/cosmos'
 import { eventsOfLinkAction } from '../../domain/events/change-events.ts'
 import type { JobChanges } from '../../domain/group-links/job-changes.ts'
-import type { JobFilter, JobStore } from '../../domain/group-links/link-dependencies.ts'
+import type { JobFilter, JobStore } from '../../domain/group-links/job-store.ts'
 import { retentionS, SyncJob } from '../../domain/group-links/sync-job.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Page, Versioned } from '../../kernel/versioned.ts'

@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import { type Static, Type } from 'typebox'
-import type { BegunSweep, JobFilter } from '../../domain/group-links/link-dependencies.ts'
+import type { BegunSweep, JobFilter } from '../../domain/group-links/job-store.ts'
 import { type SweepRecord, type SweptLink, sweptJob } from '../../domain/group-links/swept-jobs.ts'
 import { retentionS, type SyncJob } from '../../domain/group-links/sync-job.ts'
 import { packedGuids, unpackedGuids } from '../../kernel/packed-guids.ts'

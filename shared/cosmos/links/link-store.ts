@@ -3,7 +3,7 @@ import { eventsOfLinkAction, eventsOfLinkChange, withPauseTold } from '../../dom
 import type { EventDraft } from '../../domain/events/event-types.ts'
 import { formerLinkOf } from '../../domain/group-links/former-link.ts'
 import { GroupLink, NEVER_SYNCED } from '../../domain/group-links/group-link.ts'
-import type { LinkFilter, LinkLists, LinkStore } from '../../domain/group-links/link-dependencies.ts'
+import type { LinkFilter, LinkLists, LinkStore } from '../../domain/group-links/link-store.ts'
 import { EMPTY_WINDOW } from '../../domain/group-links/removal-window.ts'
 import { needsAttention, type SyncState, syncStateOf } from '../../domain/group-links/sync-state.ts'
 import { chunk } from '../../kernel/chunk.ts'

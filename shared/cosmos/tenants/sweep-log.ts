@@ -1,7 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import { type Static, Type } from 'typebox'
 import { EvaluatedUntil } from '../../domain/evaluation/evaluation-lease.ts'
-import { minuteOfTenant } from '../../domain/group-links/link-dependencies.ts'
+import { minuteOfTenant } from '../../domain/group-links/tenant-store.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { versionedDocumentParser } from '../document-parser.ts'

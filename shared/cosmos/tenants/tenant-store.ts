@@ -1,6 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
-import type { KnownTenant, TenantStore } from '../../domain/group-links/link-dependencies.ts'
+import type { KnownTenant, TenantStore } from '../../domain/group-links/tenant-store.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
 import { statusOf } from '../documents.ts'
 import { newRegistration, REGISTRATION_ID, readRegistration } from './sweep-log.ts'

@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox'
 import { isScheduleDue, offsetOf } from '../../kernel/schedule.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { Connector } from './connector.ts'
-import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
+import type { ConnectorObject } from './connector-object.ts'
+import type { ConnectorObjectStore } from './connector-object-store.ts'
 
 /** What the audits of a tenant's core objects have covered. */
 export const AuditedUntil = Type.Object({

@@ -1,5 +1,6 @@
 import type { Versioned } from '../../kernel/versioned.ts'
-import { type ConnectorObject, type ConnectorObjectLookup, type DeriveId, ownCoreObjectId } from './connector-object.ts'
+import { type ConnectorObject, type DeriveId, ownCoreObjectId } from './connector-object.ts'
+import type { ConnectorObjectLookup } from './connector-object-store.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { type JoinKeyValue, soughtKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'

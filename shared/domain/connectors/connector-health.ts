@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, Described, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toSecondsTimestamp } from '../../kernel/timestamp.ts'
 import { Connector } from './connector.ts'
-import type { SpaceCounts } from './connector-object.ts'
+import type { SpaceCounts } from './connector-spaces.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 const HEALTH = ['Healthy', 'Late', 'Unresolved'] as const

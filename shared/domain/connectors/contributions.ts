@@ -1,4 +1,5 @@
-import type { ConnectorObject, ConnectorObjectStore, ReferenceTarget } from './connector-object.ts'
+import type { ConnectorObject } from './connector-object.ts'
+import type { ConnectorObjectStore, ReferenceTarget } from './connector-object-store.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import type { Contribution, MergedCoreObject } from './merged-core-object.ts'
 import { type PlacedReference, unresolvedReferences } from './unresolved-references.ts'

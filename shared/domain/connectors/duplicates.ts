@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid } from '../../kernel/schema.ts'
 import type { ConnectorStore } from './connector.ts'
-import type { ConnectorObjectStore } from './connector-object.ts'
+import type { ConnectorObjectStore } from './connector-object-store.ts'
 import { rulesOf } from './connector-rules.ts'
 
 /** Identities that share a value of a join key without being one person. */

@@ -1,14 +1,13 @@
 import type { Connector } from './connector.ts'
 import {
   type ConnectorObject,
-  type ConnectorObjectLookup,
-  type ConnectorObjectWriter,
   connectorObjectId,
   type DataValue,
   type DeriveId,
   REFERENCES,
   referenceIds,
 } from './connector-object.ts'
+import type { ConnectorObjectLookup, ConnectorObjectWriter } from './connector-object-store.ts'
 import type { WriteDecision } from './write-decision.ts'
 
 type RenameDependencies = {

@@ -44,9 +44,14 @@ export class IdentityIndex {
     return this.ofIds(this.#withKey(claimOf(coreObjectId)))
   }
 
-  /** The live identities with the keys of a deleted one, except those that certainly are other people. */
-  withKeysOf(deleted: Identity): Identity[] {
-    return this.#sameKey(deleted, rekeyingKeysOf(deleted, this.#rules))
+  /**
+   * The live identity of the same connector with the keys of a deleted one, when there is exactly one. Those that
+   * certainly are other people do not count.
+   */
+  onlyLiveLike(deleted: Identity): Identity | undefined {
+    const alike = this.#sameKey(deleted, rekeyingKeysOf(deleted, this.#rules))
+    const live = alike.filter(({ connectorId }) => connectorId === deleted.connectorId)
+    return live.length === 1 ? live[0] : undefined
   }
 
   /** The deleted identities of its connector that had the keys of an identity. */

@@ -1,3 +1,4 @@
+import { Carriers } from './carriers.ts'
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { groupByPerson, type People } from './group-by-person.ts'
@@ -31,6 +32,7 @@ type IdentityResolverDependencies = {
 export class IdentityResolver {
   readonly #deps: IdentityResolverDependencies
   readonly #index: IdentityIndex
+  readonly #carriers: Carriers
   /** Identities that decisions so far have moved from the core object that is derived from their id. */
   readonly #left = new Set<string>()
   /** Identities that decisions so far have deleted. */
@@ -39,6 +41,7 @@ export class IdentityResolver {
   constructor(identities: Iterable<ConnectorObject>, deps: IdentityResolverDependencies) {
     this.#deps = deps
     this.#index = new IdentityIndex(deps.rules)
+    this.#carriers = new Carriers(this.#index, deps.rules)
     for (const identity of identities) this.#index.put(identity)
   }
 
@@ -63,8 +66,8 @@ export class IdentityResolver {
     const { coreObjectId, conflictKeys } = this.#index.get(written.id) as ConnectorObject
     const sharing = this.#index.inCoreObject(coreObjectId)
     // What supplements a person never makes the data of those who carry it too large.
-    const person = this.#carries(written as Identity)
-      ? sharing.filter((candidate) => this.#carries(candidate))
+    const person = this.#carriers.includes(written as Identity)
+      ? sharing.filter((candidate) => this.#carriers.includes(candidate))
       : sharing
     const undo = this.#index.undo()
     const movers = changed.filter(({ id }) => id !== written.id)
@@ -82,7 +85,7 @@ export class IdentityResolver {
     this.#index.put(deleted)
     this.#deleted.add(deleted.id)
     const { coreObjectId } = deleted
-    const other = this.#carries(deleted) ? this.#onlyLiveLike(deleted) : undefined
+    const other = this.#carriers.includes(deleted) ? this.#index.onlyLiveLike(deleted) : undefined
     const isOlder = other !== undefined && createdAtMs(other) < createdAtMs(deleted)
     const renamed = other === undefined || isOlder ? undefined : { id: other.id, coreObjectId }
     const movers = this.#assign(connected, undefined, renamed)
@@ -107,12 +110,12 @@ export class IdentityResolver {
     )
     const { people, unmatched, conflicts } = groupByPerson(identities, this.#deps.rules, returning)
     const carried = Map.groupBy(
-      identities.filter((identity) => this.#carries(identity)),
+      identities.filter((identity) => this.#carriers.includes(identity)),
       ({ coreObjectId }) => coreObjectId,
     )
     const taken = new Set<string | undefined>()
     const assignments = people.map((person) => {
-      const carriers = person.filter((identity) => this.#carries(identity))
+      const carriers = person.filter((identity) => this.#carriers.includes(identity))
       const own = carriers.find(
         (carrier) =>
           carrier.coreObjectId !== undefined &&
@@ -188,19 +191,12 @@ export class IdentityResolver {
     return moved
   }
 
-  /** Whether the identity makes a person exist. */
-  #carries({ connectorId }: Identity): boolean {
-    return !this.#deps.rules.supplements(connectorId)
-  }
-
   #isHeldByOthers(coreObjectId: string | undefined, person: readonly Identity[]): boolean {
-    const own = new Set(person.map(({ id }) => id))
-    return this.#carriersOf(coreObjectId).some(({ id }) => !own.has(id))
+    return this.#carriers.besides(person, coreObjectId).length > 0
   }
 
   #wasCarriedByOthers(coreObjectId: string, person: readonly Identity[]): boolean {
-    const own = new Set(person.map(({ id }) => id))
-    return this.#carriersOf(coreObjectId).some(({ id, supplements }) => supplements === undefined && !own.has(id))
+    return this.#carriers.besides(person, coreObjectId).some(({ supplements }) => supplements === undefined)
   }
 
   /**
@@ -220,29 +216,19 @@ export class IdentityResolver {
     const [coreObjectId, ...others] = new Set(former.map((identity) => identity.coreObjectId))
     if (coreObjectId === undefined || others.length > 0 || taken.has(coreObjectId)) return undefined
     if (this.isCarried(coreObjectId) && !former.every(({ id }) => this.#deleted.has(id))) return undefined
-    const likeIt = former.every((identity) => this.#onlyLiveLike(identity as ConnectorObject)?.id === written.id)
+    const likeIt = former.every((identity) => this.#index.onlyLiveLike(identity as ConnectorObject)?.id === written.id)
     return likeIt ? coreObjectId : undefined
   }
 
   /** The ids of those who were one person with an identity that this batch has deleted and that this one replaces. */
   #leftByReplaced(written: WrittenIdentity): string[] {
     const replaced = this.#index.deletedLike(written).filter(({ id }) => this.#deleted.has(id))
-    return replaced.flatMap(({ coreObjectId }) => this.#carriersOf(coreObjectId).map(({ id }) => id))
+    return replaced.flatMap(({ coreObjectId }) => this.#carriers.of(coreObjectId).map(({ id }) => id))
   }
 
   /** Whether live identities carry the core object, by the decisions so far. */
   isCarried(coreObjectId: string): boolean {
-    return this.#carriersOf(coreObjectId).length > 0
-  }
-
-  #carriersOf(coreObjectId: string | undefined): Identity[] {
-    return this.#index.inCoreObject(coreObjectId).filter((identity) => this.#carries(identity))
-  }
-
-  /** The live identity of the same connector with the same join key, when there is exactly one. */
-  #onlyLiveLike(deleted: ConnectorObject): Identity | undefined {
-    const live = this.#index.withKeysOf(deleted).filter(({ connectorId }) => connectorId === deleted.connectorId)
-    return live.length === 1 ? live[0] : undefined
+    return this.#carriers.of(coreObjectId).length > 0
   }
 
   /**

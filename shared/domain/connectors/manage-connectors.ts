@@ -18,7 +18,9 @@ import {
 } from './connector.ts'
 import { auditOfConnector, type ConnectorAuditTrail } from './connector-audit.ts'
 import { type ConnectorRecord, connectorRecord } from './connector-health.ts'
-import type { ConnectorObjectStore, DeriveId, SpaceCounts, TenantDeliveries } from './connector-object.ts'
+import type { DeriveId } from './connector-object.ts'
+import type { ConnectorObjectStore } from './connector-object-store.ts'
+import type { SpaceCounts, TenantDeliveries } from './connector-spaces.ts'
 import { type CountDependencies, NO_COUNTS, recount } from './space-counts.ts'
 import { isTypeChange, type TypeChecks, writeTypes } from './type-changes.ts'
 

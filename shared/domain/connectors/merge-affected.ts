@@ -1,5 +1,6 @@
 import type { Connector } from './connector.ts'
-import type { ConnectorObject, ConnectorObjectStore } from './connector-object.ts'
+import type { ConnectorObject } from './connector-object.ts'
+import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { type MergeDependencies, mergeCoreObjects, staleCoreObjects } from './merge-core-objects.ts'
 import type { CoreObjectStub } from './merged-core-object.ts'

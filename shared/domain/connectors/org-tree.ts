@@ -1,12 +1,6 @@
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
-import {
-  type ConnectorObject,
-  type ConnectorObjectStore,
-  type DeriveId,
-  type ReferenceIds,
-  type ReferenceTarget,
-  referenceIds,
-} from './connector-object.ts'
+import { type ConnectorObject, type DeriveId, type ReferenceIds, referenceIds } from './connector-object.ts'
+import type { ConnectorObjectStore, ReferenceTarget } from './connector-object-store.ts'
 import type { ObjectWrite } from './object-input.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Log } from '../../kernel/log.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import type { SpaceCounts } from './connector-object.ts'
+import type { SpaceCounts } from './connector-spaces.ts'
 import type { UnresolvedReferenceReader } from './unresolved-references.ts'
 
 /**

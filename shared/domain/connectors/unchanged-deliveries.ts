@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { upToEntries } from '../../kernel/cache-size.ts'
-import type { ConnectorObjectStore } from './connector-object.ts'
+import type { ConnectorObjectStore } from './connector-object-store.ts'
 
 /** The time of the last delivery can be too old by so much while all delivered data are as stored. */
 const RECORDED_AGAIN_AFTER_MS = 10 * 60 * 1000

@@ -2,13 +2,8 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { connectedIdentities } from './connected-identities.ts'
 import type { Connector } from './connector.ts'
-import {
-  type ConnectorObject,
-  type ConnectorObjectWrite,
-  connectorObjectId,
-  type DeriveId,
-  ownCoreObjectId,
-} from './connector-object.ts'
+import { type ConnectorObject, connectorObjectId, type DeriveId, ownCoreObjectId } from './connector-object.ts'
+import type { ConnectorObjectWrite } from './connector-object-store.ts'
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
 import { decideWrite } from './decide-writes.ts'
 import { withMoved } from './former-core-objects.ts'

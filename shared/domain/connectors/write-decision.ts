@@ -1,6 +1,7 @@
 import type { RefusalEntry } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import type { ConnectorObject, ConnectorObjectWrite, DeriveId } from './connector-object.ts'
+import type { ConnectorObject, DeriveId } from './connector-object.ts'
+import type { ConnectorObjectWrite } from './connector-object-store.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import type { PossiblyStaleObject } from './former-core-objects.ts'
 import type { IdentityResolver } from './identity-resolver.ts'

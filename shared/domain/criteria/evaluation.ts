@@ -30,7 +30,7 @@ import type {
   RowColumn,
 } from './compile.ts'
 import { ROW_PLACE } from './compile.ts'
-import { slotsPassing } from './computed-values.ts'
+import { slotsPassing } from './computed-test.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { holdsOn } from './leaf-test.ts'
 import { RowTest, readsMembers } from './row-test.ts'

@@ -2,7 +2,7 @@ import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { ConnectorStore } from '../connectors/connector.ts'
 import { isLate } from '../connectors/connector-health.ts'
-import type { ConnectorObjectStore } from '../connectors/connector-object.ts'
+import type { ConnectorObjectStore } from '../connectors/connector-object-store.ts'
 import type { EventDraft } from './event-types.ts'
 
 /** The connectors whose last event said that they are late. */

@@ -3,8 +3,8 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import type { GroupLink, Lease } from './group-link.ts'
-import type { LinkStore } from './link-dependencies.ts'
 import type { LinkSettings } from './link-settings.ts'
+import type { LinkStore } from './link-store.ts'
 
 /** The lease of a link under its next owner, or how long another worker may still hold it. */
 export type LinkLeaseDecision =

@@ -13,15 +13,10 @@ import {
 import { partsOfDefinitionKey } from '../evaluation/members-now.ts'
 import type { TenantEvaluator } from '../evaluation/tenant-evaluator.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
+import type { AccountChanges, CollectionAccounts, LinkedCollections } from './collection-accounts.ts'
 import type { GroupLink } from './group-link.ts'
-import type {
-  AccountChanges,
-  CollectionAccounts,
-  LinkedCollections,
-  LinkLists,
-  LinkStore,
-} from './link-dependencies.ts'
 import { changeLink, ignoreDeletedLink } from './link-lease.ts'
+import type { LinkLists, LinkStore } from './link-store.ts'
 import { removalCausesOf } from './removal-causes.ts'
 
 type LinkedDependencies = AccountDependencies &

@@ -2,7 +2,7 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Page } from '../../kernel/versioned.ts'
 import type { JobChangeDto } from './job-changes.ts'
-import type { JobStore } from './link-dependencies.ts'
+import type { JobStore } from './job-store.ts'
 import type { AccountHolders } from './removal-plan.ts'
 
 /**

@@ -4,20 +4,15 @@ import { Closed, Described, Guid } from '../../kernel/schema.ts'
 import { type Page, requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { auditOfLink, auditOfLinkChange, type LinkActor, linkFields } from './audit-link.ts'
 import { type GroupLink, type GroupLinkDto, linkETag, toGroupLinkDto } from './group-link.ts'
-import type {
-  JobFilter,
-  JobStore,
-  LinkDependencies,
-  LinkFilter,
-  LinkLists,
-  LinkStore,
-  TenantStore,
-} from './link-dependencies.ts'
+import type { JobFilter, JobStore } from './job-store.ts'
+import type { LinkDependencies } from './link-dependencies.ts'
 import { changeLink, getLink, ignoreDeletedLink } from './link-lease.ts'
+import type { LinkFilter, LinkLists, LinkStore } from './link-store.ts'
 import { endQueuedJobs, queueJob } from './queue-job.ts'
 import { pausingIds } from './removal-pause.ts'
 import type { AccountHolders } from './removal-plan.ts'
 import { SERVICE_ORIGIN, type SyncJob, type SyncJobDto, toSyncJobDto } from './sync-job.ts'
+import type { TenantStore } from './tenant-store.ts'
 
 /** A page of the links that match the filter, oldest first. */
 export async function listLinks(

@@ -1,7 +1,7 @@
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { type AccountDependencies, accountsLost } from '../evaluation/member-accounts.ts'
 import type { MemberChangeCause, MemberEvent } from '../history/member-history.ts'
-import type { RemovalCauses } from './link-dependencies.ts'
+import type { RemovalCauses } from './collection-accounts.ts'
 
 /** Causes that are the act of a person or an application, who may be kept from approving what follows from it. */
 const ACTS: ReadonlySet<MemberChangeCause> = new Set(['DefinitionChanged', 'ReferencedCollection', 'Direct'])

@@ -3,7 +3,8 @@ import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import { Closed, characterCount, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import { compareNames } from '../core/search-text.ts'
 import { DirectoryFault, type DirectoryGroup, groupRefusal } from './directory.ts'
-import type { LinkDependencies, LinkLists } from './link-dependencies.ts'
+import type { LinkDependencies } from './link-dependencies.ts'
+import type { LinkLists } from './link-store.ts'
 
 /** A directory group as a candidate for a link. */
 export const LinkableGroup = Closed({

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
 import type { CollectionLists } from '../collections/collection-dependencies.ts'
 import type { MemberCounts } from '../collections/member-counts.ts'
-import type { LinkLists } from '../group-links/link-dependencies.ts'
+import type { LinkLists } from '../group-links/link-store.ts'
 
 /** What a list of collections shows of each, besides its definition. */
 export const CollectionCounts = Closed({

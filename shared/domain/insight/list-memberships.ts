@@ -5,7 +5,7 @@ import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { CollectionObjectType } from '../collections/collection.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
-import type { LinkLists } from '../group-links/link-dependencies.ts'
+import type { LinkLists } from '../group-links/link-store.ts'
 import { MEMBER_CHANGE_CAUSES } from '../history/member-history.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { StoredMembership, StoredMembershipDependencies, StoredMemberships } from './stored-memberships.ts'

@@ -1,4 +1,4 @@
-import type { AcceptedMembers } from '../group-links/link-dependencies.ts'
+import type { AcceptedMembers } from '../group-links/collection-accounts.ts'
 
 /** For a link that accepts no members without an account. */
 export const NO_ACCEPTED: AcceptedMembers = new Map()

@@ -1,5 +1,5 @@
+import type { AccountChanges } from '../group-links/collection-accounts.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
-import type { AccountChanges } from '../group-links/link-dependencies.ts'
 import type { RemovalGuard } from '../group-links/link-settings.ts'
 import { countUnaccepted } from './accepted-members.ts'
 import { removedRecently } from './recorded-writes.ts'

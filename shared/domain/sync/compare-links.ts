@@ -1,6 +1,7 @@
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
+import type { CollectionAccounts } from '../group-links/collection-accounts.ts'
 import {
   DirectoryFault,
   type GroupWithMembers,
@@ -8,7 +9,6 @@ import {
   MEMBERS_PER_PAGE_COUNT,
 } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
-import type { CollectionAccounts } from '../group-links/link-dependencies.ts'
 import { unexpiredWrites } from './recorded-writes.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 

@@ -1,7 +1,7 @@
 import { chunk } from '../../kernel/chunk.ts'
+import type { AcceptedMembers, CollectionAccounts } from '../group-links/collection-accounts.ts'
 import type { Directory, GroupMembers, WriteOutcome } from '../group-links/directory.ts'
 import type { GroupLink, RecentWrite } from '../group-links/group-link.ts'
-import type { AcceptedMembers, CollectionAccounts } from '../group-links/link-dependencies.ts'
 import type { RemovalGuard } from '../group-links/link-settings.ts'
 import type { WithoutAccount } from '../group-links/removal-pause.ts'
 import { openAccounts, type RemovalOutcomes } from '../group-links/removal-window.ts'

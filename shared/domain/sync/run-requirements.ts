@@ -1,6 +1,7 @@
+import type { CollectionAccounts } from '../group-links/collection-accounts.ts'
 import { notOwnedMessage } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
-import type { CollectionAccounts, LinkDependencies } from '../group-links/link-dependencies.ts'
+import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import type { LinkSettings } from '../group-links/link-settings.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import { RunFault } from './run-failure.ts'

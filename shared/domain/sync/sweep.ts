@@ -3,10 +3,11 @@ import { enqueueAudit, enqueueEvaluation, enqueueSweep, enqueueSyncJob } from '.
 import { type TimeZone, timeZoneOf, UTC } from '../../kernel/time-zone.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
-import { type KnownTenant, type LinkDependencies, minuteOfTenant } from '../group-links/link-dependencies.ts'
+import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import { queueJob } from '../group-links/queue-job.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import { syncStateOf } from '../group-links/sync-state.ts'
+import { type KnownTenant, minuteOfTenant } from '../group-links/tenant-store.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { findUnchangedLinks, recordSweep } from './unchanged-links.ts'
 

@@ -1,6 +1,6 @@
 import type { Versioned } from '../../kernel/versioned.ts'
+import type { AccountChanges } from '../group-links/collection-accounts.ts'
 import type { GroupLink, Lease } from '../group-links/group-link.ts'
-import type { AccountChanges } from '../group-links/link-dependencies.ts'
 import { changeLeasedLink, type LeasedLink, renewLease } from '../group-links/link-lease.ts'
 import { recordMemberWrites } from '../group-links/queue-job.ts'
 import { openAccounts, type RemovalOutcomes } from '../group-links/removal-window.ts'

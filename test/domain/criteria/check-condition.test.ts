@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  type ConditionFault,
-  checkCondition,
-  checkConditionTask,
-  MAX_FAULT_COUNT,
-} from '../../../shared/domain/criteria/check-condition.ts'
+import { checkCondition, checkConditionTask } from '../../../shared/domain/criteria/check-condition.ts'
 import { OPERATORS } from '../../../shared/domain/criteria/condition.ts'
+import { type ConditionFault, MAX_FAULT_COUNT } from '../../../shared/domain/criteria/condition-findings.ts'
 import { takesList } from '../../../shared/domain/criteria/operators-of-types.ts'
 import {
   type AttributeType,

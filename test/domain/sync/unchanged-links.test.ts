@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { CollectionAccounts } from '../../../shared/domain/group-links/collection-accounts.ts'
 import type { GroupWithMembers } from '../../../shared/domain/group-links/directory.ts'
 import { type GroupLink, newLink } from '../../../shared/domain/group-links/group-link.ts'
-import type { CollectionAccounts } from '../../../shared/domain/group-links/link-dependencies.ts'
 import { agrees } from '../../../shared/domain/sync/compare-links.ts'
 import { isComparisonDue, isSettled } from '../../../shared/domain/sync/comparison-decision.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Overrides } from '../../../functions/app/service.ts'
-import type { ConnectorObjectStore } from '../../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorObjectStore } from '../../../shared/domain/connectors/connector-object-store.ts'
 import type { ConnectorDependencies } from '../../../shared/domain/connectors/manage-connectors.ts'
 import type { WriteDependencies } from '../../../shared/domain/connectors/write-dependencies.ts'
 import { builtService } from '../api/built-service.ts'

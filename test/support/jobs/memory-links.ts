@@ -1,18 +1,15 @@
 import { type FormerLink, formerLinkOf, succeeding } from '../../../shared/domain/group-links/former-link.ts'
 import type { GroupLink } from '../../../shared/domain/group-links/group-link.ts'
-import type {
-  JobStore,
-  LinkLists,
-  LinkStore,
-  TenantStore,
-} from '../../../shared/domain/group-links/link-dependencies.ts'
+import type { JobStore } from '../../../shared/domain/group-links/job-store.ts'
 import {
   DEFAULT_LINK_SETTINGS,
   type LinkSettings,
   type LinkSettingsStore,
 } from '../../../shared/domain/group-links/link-settings.ts'
+import type { LinkLists, LinkStore } from '../../../shared/domain/group-links/link-store.ts'
 import type { RemovalPlanStore } from '../../../shared/domain/group-links/removal-plan.ts'
 import type { SyncJob } from '../../../shared/domain/group-links/sync-job.ts'
+import type { TenantStore } from '../../../shared/domain/group-links/tenant-store.ts'
 import { Refusal, type RefusalCode } from '../../../shared/kernel/refusals.ts'
 import type { Versioned } from '../../../shared/kernel/versioned.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { AccountChanges, LinkedCollections } from '../../../shared/domain/group-links/link-dependencies.ts'
+import type { AccountChanges, LinkedCollections } from '../../../shared/domain/group-links/collection-accounts.ts'
 
 /** Collections of accounts, with the history of their members. */
 export type TestCollections = LinkedCollections & {

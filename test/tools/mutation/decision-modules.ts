@@ -1,6 +1,11 @@
 /** The modules that decide, by the name that `npm run mutate -- <name>` takes. */
 export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
-  conditions: ['shared/domain/criteria/check-condition.ts', 'shared/domain/criteria/evaluation-order.ts'],
+  conditions: [
+    'shared/domain/criteria/check-condition.ts',
+    'shared/domain/criteria/check-leaf.ts',
+    'shared/domain/criteria/condition-findings.ts',
+    'shared/domain/criteria/evaluation-order.ts',
+  ],
   evaluation: ['shared/domain/criteria/evaluation.ts', 'shared/domain/criteria/row-test.ts'],
   leaves: ['shared/domain/criteria/leaf-test.ts', 'shared/domain/criteria/text-test.ts'],
   'sync-plan': ['shared/domain/sync/plan-sync.ts', 'shared/domain/sync/changes-decision.ts'],
@@ -14,6 +19,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   joining: [
     'shared/domain/connectors/identity-resolver.ts',
     'shared/domain/connectors/identity-index.ts',
+    'shared/domain/connectors/carriers.ts',
     'shared/domain/connectors/join-keys.ts',
   ],
   dispatch: ['shared/http/dispatch.ts', 'shared/http/match-route.ts'],
@@ -44,6 +50,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   ],
   proofs: [
     'shared/domain/criteria/proofs/prove-condition.ts',
+    'shared/domain/criteria/proofs/constancy.ts',
     'shared/domain/criteria/proofs/possible-results.ts',
     'shared/domain/criteria/proofs/text-results.ts',
     'shared/domain/criteria/proofs/equivalent-conditions.ts',

@@ -1,8 +1,9 @@
 import type { Task } from '../../../kernel/cooperative-scheduler.ts'
 import { type CheckedGroup, type CheckedLeaf, type CheckedNode, leavesOf } from '../condition.ts'
 import { takesList } from '../operators-of-types.ts'
+import { type GroupOverPositions, isOverPositions, keyOf } from './constancy.ts'
 import { LEAVES_AT_ONCE_COUNT, type ProofContext } from './possible-results.ts'
-import { type GroupOverPositions, isOverPositions, keyOf, neverHoldsTask } from './prove-condition.ts'
+import { neverHoldsTask } from './prove-condition.ts'
 
 /** Groups with more leaves, each as often as it occurs, are compared only without their common children. */
 const MAX_LEAVES_COUNT = 100

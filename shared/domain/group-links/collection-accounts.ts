@@ -1,0 +1,105 @@
+import type { CollectionKind } from '../collections/collection.ts'
+import type { MemberChangeCause } from '../history/member-history.ts'
+import type { GroupLink } from './group-link.ts'
+
+/** Members without a directory account. */
+type MembersWithoutAccount = {
+  /** Members that the link does not accept. While it is above zero, no member is removed from a group. */
+  readonly withoutAccountCount: number
+  /** The identities of the first of them; null for a position that no identity holds. Undefined when unknown. */
+  readonly withoutAccountIds?: readonly (string | null)[] | undefined
+  /** The members among those that the link accepts without an account, with the accounts that they have. */
+  readonly accepted?: AcceptedMembers | undefined
+}
+
+/** Accounts by identity; null for an identity without one. */
+export type AcceptedMembers = ReadonlyMap<string, string | null>
+
+/** The directory accounts of a collection's members. Each account once, in lower case. */
+export type CollectionAccounts = MembersWithoutAccount & {
+  readonly accounts: ReadonlySet<string>
+  /** Increases with every change of the membership. */
+  readonly membershipVersion: number
+  /** False while the condition has changed and its members could not be evaluated yet. */
+  readonly isCurrent: boolean
+}
+
+/**
+ * The net change since an earlier version: no account is in both lists. A member that left and came back is in `added`,
+ * because a write that was not recorded may have removed it in between.
+ */
+export type AccountChanges = MembersWithoutAccount & {
+  readonly added: readonly string[]
+  /** Accounts that no remaining member has. */
+  readonly removed: readonly string[]
+  /** Accounts of all members now. */
+  readonly accountCount: number
+  /** The version after these changes. Later changes are not included, even if they were made during the read. */
+  readonly membershipVersion: number
+}
+
+type LinkedCollection = { readonly kind: CollectionKind; readonly objectType: string; readonly name: string }
+
+/** Why members whose accounts are to be removed have left their collection. */
+export type RemovalCauses = {
+  /** The newest entry of the history that removed one of them; null when unknown. */
+  readonly newest: { readonly kind: MemberChangeCause; readonly actorId: string; readonly atMs: number } | null
+  /** Who removed them directly, or changed the definition or policy that did. */
+  readonly actorIds: readonly string[]
+}
+
+/** What group links read of collections. */
+export interface LinkedCollections {
+  /** Undefined when the collection does not exist. */
+  find(tenantId: string, collectionId: string): Promise<LinkedCollection | undefined>
+  /**
+   * Called after a link is written. A concurrent deletion that has not seen the link gets a conflict.
+   * @returns Whether the collection still exists.
+   */
+  confirmReference(tenantId: string, collectionId: string): Promise<boolean>
+  /**
+   * The circle of collections that this link would close, because a condition that its collection depends on reads the
+   * group. Undefined when there is none.
+   */
+  findCircle(
+    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'directoryGroupId'>,
+  ): Promise<readonly string[] | undefined>
+  /**
+   * The current accounts. Evaluates a collection that was never evaluated, or not since its condition changed.
+   * @param accepted Identities that the link accepts without an account; none by default.
+   */
+  accountsOf(tenantId: string, collectionId: string, accepted?: readonly string[]): Promise<CollectionAccounts>
+  /** The accounts of a collection; undefined when the collection does not exist. */
+  findAccounts(
+    tenantId: string,
+    collectionId: string,
+    accepted?: readonly string[],
+  ): Promise<CollectionAccounts | undefined>
+  /**
+   * The current membership versions of these collections. One that does not exist, or was never evaluated, is left out.
+   */
+  versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /**
+   * The membership versions of collections whose members were written since a time of the database's clock, in seconds, and possibly
+   * for others. One that was deleted is left out.
+   */
+  versionsWrittenSince(
+    tenantId: string,
+    collections: ReadonlyMap<string, CollectionKind>,
+    sinceS: number,
+  ): Promise<ReadonlyMap<string, number>>
+  /** Why the members with these accounts have left a link's collection, as far as its history is kept. */
+  removalCauses(link: Pick<GroupLink, 'tenantId' | 'collectionId'>, accounts: readonly string[]): Promise<RemovalCauses>
+  /** The newest change of the members of a link's collection that the link has not applied; null without one. */
+  newestChange(
+    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'appliedMembershipVersion'>,
+  ): Promise<RemovalCauses['newest']>
+  /**
+   * The changes of a link's collection after a version. Undefined when the history does not reach back to it: a full
+   * comparison is needed then.
+   */
+  changesSince(
+    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs' | 'acceptedWithoutAccount'>,
+    membershipVersion: number,
+  ): Promise<AccountChanges | undefined>
+}
