@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
+import { CommandError } from '../command.ts'
 import { type ApiCall, ApiRefusal } from '../import/api-connection.ts'
-import { ImportError } from '../import/terminal.ts'
 import { isObject } from './references.ts'
 import type { DefinitionPlan, Step } from './step.ts'
 import { contains, isEqual } from './tenant.ts'
@@ -10,7 +10,7 @@ import { contains, isEqual } from './tenant.ts'
 /** What became of a plan: its steps up to the first refusal are done, the refused and later ones are not. */
 export type Outcome = {
   readonly done: readonly Step[]
-  readonly refused: { readonly step: Step; readonly error: ImportError } | undefined
+  readonly refused: { readonly step: Step; readonly error: CommandError } | undefined
   readonly notDone: readonly Step[]
 }
 
@@ -33,7 +33,7 @@ export async function applyPlan({ steps }: DefinitionPlan, call: ApiCall, report
     try {
       await applyStep(step, run)
     } catch (error) {
-      if (!(error instanceof ImportError)) throw error
+      if (!(error instanceof CommandError)) throw error
       return { done, refused: { step, error }, notDone: steps.slice(done.length + 1) }
     }
     if (step.kind === 'settings') run.changedGroups.add(ANY_GROUP)
@@ -64,7 +64,7 @@ async function applyStep(step: Step, run: Run): Promise<void> {
   const body = step.body === undefined ? undefined : (withIds(step.body, run.ids) as JsonObject)
   const version = step.etag ?? run.etags.get(path)
   if (version === undefined && run.etags.has(path)) {
-    throw new ImportError('Its version could not be read after its creation', { exitCode: 1 })
+    throw new CommandError('Its version could not be read after its creation')
   }
   const headers: Record<string, string> = version === undefined ? {} : { 'if-match': version }
   if (step.method === 'POST') headers['idempotency-key'] = randomUUID()
@@ -88,7 +88,7 @@ async function applyStep(step: Step, run: Run): Promise<void> {
 /** Undefined where it cannot be read: what was created is there nevertheless. */
 async function etagOf(path: string, call: ApiCall): Promise<string | undefined> {
   const read = await call('GET', path).catch((error: unknown) => {
-    if (!(error instanceof ImportError)) throw error
+    if (!(error instanceof CommandError)) throw error
     return undefined
   })
   return read?.etag
@@ -109,7 +109,7 @@ async function currentEffect(
   // A creation has no `If-Plan`.
   else if (!hasEqualEffect(planned, step.effect)) {
     const message = 'Others have changed data or collections, so that it would have another effect than printed'
-    throw new ImportError(message, { exitCode: 1 })
+    throw new CommandError(message)
   }
   return planned
 }

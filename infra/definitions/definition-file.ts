@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, visit } from 'yaml'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
-import { ImportError } from '../import/terminal.ts'
+import { CommandError } from '../command.ts'
 import { type FileKind, SCHEMA_FILE } from './definition-schema.ts'
 import { isObject } from './references.ts'
 import { shapeFaults } from './shape-faults.ts'
@@ -30,7 +30,7 @@ export type ReadFiles = { readonly files: readonly DefinitionFile[]; readonly fa
 
 /**
  * Reads the YAML files of a folder and of the folders in it, except hidden ones.
- * @throws ImportError when there is no such folder
+ * @throws CommandError when there is no such folder
  */
 export function readDefinitionFiles(folder: string): ReadFiles {
   const [files, faults]: [DefinitionFile[], FileFault[]] = [[], []]
@@ -50,7 +50,7 @@ function yamlFiles(folder: string): string[] {
       .filter((file) => !/(^|[\\/])(\.[^\\/]|node_modules[\\/])/.test(relative(folder, file)))
       .sort()
   } catch (cause) {
-    throw new ImportError(`Cannot read the folder ${folder}: ${(cause as Error).message}`, { cause, exitCode: 1 })
+    throw new CommandError(`Cannot read the folder ${folder}: ${(cause as Error).message}`, { cause })
   }
 }
 

@@ -1,7 +1,6 @@
-import { parseArgs } from 'node:util'
+import { CommandError, parsedWords } from '../command.ts'
 import type { ConnectionSettings } from '../import/api-connection.ts'
 import { CREDENTIAL_OPTIONS, credentialsOf, withoutSlash } from '../import/import-options.ts'
-import { ImportError } from '../import/terminal.ts'
 
 export type DefinitionsOptions =
   | { readonly command: 'login'; readonly apiUrl: string }
@@ -42,23 +41,23 @@ const COMMANDS = ['login', 'export', 'plan', 'apply'] as const
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** @returns `help` with `--help` or without arguments. @throws ImportError that names what is wrong, exit code 1 */
+/** @returns `help` with `--help` or without arguments. @throws CommandError that names what is wrong */
 export function readDefinitionsOptions(
   words: readonly string[],
   environment: Environment,
 ): DefinitionsOptions | 'help' {
-  const { values, positionals } = parsed(words)
+  const { values, positionals } = parsedWords(words, OPTIONS)
   if (values.help || words.length === 0) return 'help'
   const [name, folder, ...others] = positionals
   const command = COMMANDS.find((known) => known === name)
-  if (command === undefined) throw mistake(`Specify one of the commands ${COMMANDS.join(', ')}`)
+  if (command === undefined) throw new CommandError(`Specify one of the commands ${COMMANDS.join(', ')}`)
   const apiUrl = withoutSlash(values.url || environment.API_URL || 'http://localhost:7071')
-  if (!URL.canParse(apiUrl)) throw mistake(`${apiUrl} is not a valid URL`)
+  if (!URL.canParse(apiUrl)) throw new CommandError(`${apiUrl} is not a valid URL`)
   if (command === 'login') {
-    if (folder !== undefined) throw mistake('login takes no folder')
+    if (folder !== undefined) throw new CommandError('login takes no folder')
     return { command, apiUrl }
   }
-  if (folder === undefined || others.length > 0) throw mistake('Specify one folder')
+  if (folder === undefined || others.length > 0) throw new CommandError('Specify one folder')
   return {
     command,
     folder,
@@ -68,29 +67,10 @@ export function readDefinitionsOptions(
   }
 }
 
-function parsed(words: readonly string[]) {
-  try {
-    return parseArgs({ args: [...words], options: OPTIONS, allowPositionals: true })
-  } catch (cause) {
-    throw mistake((cause as Error).message.split('. ')[0] ?? 'Unknown option', cause)
-  }
-}
-
 /** A token, client credentials, or neither: then the stored sign-in is used. */
 function credentialsFrom(environment: Environment): Pick<ConnectionSettings, 'token' | 'credentials'> {
   const read = (option: string) => environment[option.toUpperCase().replaceAll('-', '_')] || undefined
   const token = read('token')
   const isApplication = token === undefined && CREDENTIAL_OPTIONS.some((option) => read(option) !== undefined)
-  return { token, credentials: isApplication ? withExitCode(() => credentialsOf(read)) : undefined }
+  return { token, credentials: isApplication ? credentialsOf(read) : undefined }
 }
-
-function withExitCode<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (cause) {
-    throw cause instanceof ImportError ? mistake(cause.message, cause) : cause
-  }
-}
-
-/** Exit code 2 means changes. */
-const mistake = (message: string, cause?: unknown): ImportError => new ImportError(message, { cause, exitCode: 1 })

@@ -1,6 +1,7 @@
 // `npm run definitions`: collections, group links and settings as files.
+
+import { CommandError } from '../command.ts'
 import { type ApiCall, connect } from '../import/api-connection.ts'
-import { ImportError } from '../import/terminal.ts'
 import { applyPlan, type Outcome } from './apply-plan.ts'
 import { type DefinitionFile, readDefinitionFiles } from './definition-file.ts'
 import { type DefinitionsOptions, readDefinitionsOptions, USAGE } from './definitions-options.ts'
@@ -110,7 +111,7 @@ function outcomeAsJson({ steps }: DefinitionPlan, { done, refused, notDone }: Ou
 try {
   process.exitCode = await main()
 } catch (error) {
-  if (!(error instanceof ImportError)) throw error
+  if (!(error instanceof CommandError)) throw error
   sayError(`definitions: ${error.message}`)
   process.exitCode = 1
 }

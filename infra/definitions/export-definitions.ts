@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { Document } from 'yaml'
 import { isGuid } from '../../shared/kernel/guid.ts'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
+import { CommandError } from '../command.ts'
 import type { ApiCall } from '../import/api-connection.ts'
-import { ImportError } from '../import/terminal.ts'
 import { type DefinitionFile, type FileFault, readDefinitionFiles, schemaComment } from './definition-file.ts'
 import { definitionSchema, SCHEMA_FILE } from './definition-schema.ts'
 import { updateDocument } from './merge-comments.ts'
@@ -43,7 +43,7 @@ export type ExportOutcome = {
  * Writes the tenant's definitions into a folder. Files that define them already, wherever in the folder, are changed
  * where they differ and keep their comments.
  * @param prunes whether surplus files are deleted
- * @throws ImportError when collections have the same name, or when an existing file has a mistake
+ * @throws CommandError when collections have the same name, or when an existing file has a mistake
  */
 export async function exportDefinitions(
   folder: string,
@@ -252,13 +252,11 @@ function refuseSameNames({ collections }: Tenant): void {
   const repeated = [...Map.groupBy(collections, ({ name }) => name)].filter(([, records]) => records.length > 1)
   if (repeated.length === 0) return
   const names = repeated.map(([name, records]) => `${name} (${records.map(({ id }) => id).join(', ')})`)
-  throw new ImportError(`Names identify collections, but several are called ${names.join('; ')}`, {
-    exitCode: 1,
-  })
+  throw new CommandError(`Names identify collections, but several are called ${names.join('; ')}`)
 }
 
 /** A file that cannot be read may define what would be written a second time. */
 function refuseFaults(faults: readonly FileFault[]): void {
   if (faults.length === 0) return
-  throw new ImportError(`Correct these first:\n${faults.map(describedFault).join('\n')}`, { exitCode: 1 })
+  throw new CommandError(`Correct these first:\n${faults.map(describedFault).join('\n')}`)
 }

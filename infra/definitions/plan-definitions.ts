@@ -10,7 +10,7 @@ import { wantedCollections } from './wanted.ts'
 /**
  * The changes after which the tenant is as the files say. Writes nothing.
  * @param prunes whether collections and links that no file defines are deleted
- * @throws ImportError when the API cannot be read
+ * @throws CommandError when the API cannot be read
  */
 export async function planDefinitions(
   files: readonly DefinitionFile[],

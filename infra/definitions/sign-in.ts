@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as oauth from 'oauth4webapi'
-import { ImportError } from '../import/terminal.ts'
+import { CommandError } from '../command.ts'
 import type { SignIn, StoredSignIns } from './stored-sign-ins.ts'
 
 /** What the page of the console says about signing in. */
@@ -19,7 +19,7 @@ const NOT_SIGNED_IN = '<!doctype html><title>Not signed in</title><p>You are not
 /**
  * Signs a person in with a browser: authorization code with PKCE, returned to `http://localhost` (RFC 8252).
  * @param say receives the address to open
- * @throws ImportError without a console at the URL, and when the person is refused
+ * @throws CommandError without a console at the URL, and when the person is refused
  */
 export async function signInWithBrowser(apiUrl: string, say: (line: string) => void): Promise<SignIn> {
   const settings = await consoleSettings(apiUrl)
@@ -72,7 +72,7 @@ export async function signInWithBrowser(apiUrl: string, say: (line: string) => v
 
 /**
  * Access tokens of a stored sign-in. Renewed when they expire; a further call means that the API refused the last one.
- * @throws ImportError when a new sign-in is required
+ * @throws CommandError when a new sign-in is required
  */
 export function storedTokens(apiUrl: string, signIns: StoredSignIns, nowMs: () => number): () => Promise<string> {
   let returned: string | undefined
@@ -102,9 +102,9 @@ async function renewedSignIn(apiUrl: string, signIn: SignIn): Promise<SignIn> {
   }
 }
 
-function signInAgain(apiUrl: string, reason: string, cause?: unknown): ImportError {
+function signInAgain(apiUrl: string, reason: string, cause?: unknown): CommandError {
   const message = `${reason}. Run: npm run definitions -- login --url ${apiUrl}. Or set TOKEN, or CLIENT_ID, CLIENT_SECRET, TENANT_ID, AUTHORITY_URL and SCOPE`
-  return new ImportError(message, { cause, exitCode: 1 })
+  return new CommandError(message, { cause })
 }
 
 function signInOf(tokens: oauth.TokenEndpointResponse, before: Omit<SignIn, 'accessToken' | 'expiresAtMs'>): SignIn {
@@ -125,7 +125,7 @@ async function redirected(listener: Server, redeem: (answer: URL) => Promise<Sig
   const signal = AbortSignal.timeout(SIGN_IN_TIMEOUT_MS)
   for (;;) {
     const [request, response] = (await once(listener, 'request', { signal }).catch((cause: unknown) => {
-      throw new ImportError('The sign-in was not completed within five minutes', { cause, exitCode: 1 })
+      throw new CommandError('The sign-in was not completed within five minutes', { cause })
     })) as [IncomingMessage, ServerResponse]
     const answer = new URL(request.url ?? '/', 'http://localhost')
     // A browser also asks for an icon.
@@ -143,7 +143,7 @@ async function redirected(listener: Server, redeem: (answer: URL) => Promise<Sig
     } catch (cause) {
       show(400, NOT_SIGNED_IN)
       await once(response, 'close')
-      throw new ImportError(`The sign-in failed: ${reasonOf(cause)}`, { cause, exitCode: 1 })
+      throw new CommandError(`The sign-in failed: ${reasonOf(cause)}`, { cause })
     }
   }
 }
@@ -161,7 +161,7 @@ async function consoleSettings(apiUrl: string): Promise<SignInSettings> {
   const setting = (name: string): string => {
     const content = new RegExp(`<meta name="sign-in-${name}" content="([^"]*)">`).exec(page)?.[1]
     if (content === undefined) {
-      throw new ImportError(`${apiUrl} has no console, whose settings a sign-in needs`, { exitCode: 1 })
+      throw new CommandError(`${apiUrl} has no console, whose settings a sign-in needs`)
     }
     return content.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
   }
@@ -185,12 +185,11 @@ async function discovered(authority: string): Promise<oauth.AuthorizationServer>
 
 async function textOf(url: string): Promise<string> {
   const response = await fetch(url).catch((cause: Error) => {
-    throw new ImportError(`GET ${url} failed: ${(cause.cause as Error | undefined)?.message ?? cause.message}`, {
+    throw new CommandError(`GET ${url} failed: ${(cause.cause as Error | undefined)?.message ?? cause.message}`, {
       cause,
-      exitCode: 1,
     })
   })
-  if (!response.ok) throw new ImportError(`GET ${url} returned ${response.status}`, { exitCode: 1 })
+  if (!response.ok) throw new CommandError(`GET ${url} returned ${response.status}`)
   return response.text()
 }
 

@@ -40,7 +40,7 @@ export type Tenant = {
   readonly schema: ConditionSchema
 }
 
-/** Reads all definitions of the tenant. @throws ImportError */
+/** Reads all definitions of the tenant. @throws CommandError */
 export async function readTenant(call: ApiCall): Promise<Tenant> {
   const [criteria, joinable, settings, schemas, links] = await Promise.all([
     call('GET', COLLECTIONS.criteria),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ImportError } from './terminal.ts'
+import { CommandError } from '../command.ts'
 
 export type ConnectionSettings = {
   readonly apiUrl: string
@@ -28,13 +28,13 @@ type Reply = {
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Headers = Readonly<Record<string, string>>
 
-/** Sends a request with retries. @throws ApiRefusal; ImportError without a response */
+/** Sends a request with retries. @throws ApiRefusal; CommandError without a response */
 export type ApiCall = (method: Method, path: string, body?: unknown, headers?: Headers) => Promise<Reply>
 
 export type ApiError = { readonly code: string; readonly message: string; readonly target?: string }
 
 /** The API refused a request. */
-export class ApiRefusal extends ImportError {
+export class ApiRefusal extends CommandError {
   readonly status: number
   readonly errors: readonly ApiError[]
 
@@ -50,7 +50,7 @@ const FIRST_WAIT_MS = 500
 const WAIT_LIMIT_MS = 60_000
 const CALL_TIMEOUT_MS = 120_000
 
-/** @throws ImportError if no access token is available */
+/** @throws CommandError if no access token is available */
 export async function connect(settings: ConnectionSettings): Promise<ApiCall> {
   const { apiUrl, token, credentials, newToken = () => freshToken(credentials) } = settings
   const isRenewable = credentials !== undefined || settings.newToken !== undefined
@@ -87,9 +87,9 @@ export async function connect(settings: ConnectionSettings): Promise<ApiCall> {
   }
 }
 
-/** Gets an access token with client credentials. @throws ImportError without a token */
+/** Gets an access token with client credentials. @throws CommandError without a token */
 export async function freshToken(credentials: ClientCredentials | undefined): Promise<string> {
-  if (credentials === undefined) throw new ImportError('A token or client credentials are required')
+  if (credentials === undefined) throw new CommandError('A token or client credentials are required')
   const { clientId, clientSecret, tenantId, authorityUrl, scope } = credentials
   const url = `${authorityUrl}/${tenantId}/oauth2/v2.0/token`
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, scope }
@@ -100,7 +100,7 @@ export async function freshToken(credentials: ClientCredentials | undefined): Pr
   const answer = (await jsonOf(response)) as { access_token?: unknown; error_description?: unknown }
   if (response.ok && typeof answer.access_token === 'string') return answer.access_token
   const reason = String(answer.error_description ?? response.status).split('\n')[0]
-  throw new ImportError(`Cannot get a token for ${clientId}: ${reason}`, { exitCode: 1 })
+  throw new CommandError(`Cannot get a token for ${clientId}: ${reason}`, { exitCode: 1 })
 }
 
 /** Retries after 429, 5xx and connection errors, after `Retry-After` or with exponential backoff. */
@@ -109,7 +109,7 @@ async function withRetries(request: () => Promise<Response>, what: string): Prom
     const answer = await request().catch((error: Error) => error)
     const isLast = tries === TRIES_COUNT
     if (answer instanceof Error) {
-      if (isLast) throw new ImportError(`${what} failed: ${causeOf(answer)}`, { cause: answer, exitCode: 1 })
+      if (isLast) throw new CommandError(`${what} failed: ${causeOf(answer)}`, { cause: answer, exitCode: 1 })
     } else if (isLast || (answer.status !== 429 && answer.status < 500)) return answer
     else await answer.body?.cancel()
     await sleep(Math.min(retryAfterMs(answer) ?? FIRST_WAIT_MS * 2 ** (tries - 1), WAIT_LIMIT_MS))

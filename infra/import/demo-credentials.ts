@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { CommandError } from '../command.ts'
 import type { ClientCredentials } from './api-connection.ts'
-import { ImportError } from './terminal.ts'
 
 /** The demo application that may write the objects of connectors. */
 const APPLICATION = 'connector'
@@ -31,7 +31,7 @@ export function isLoopback(url: string): boolean {
 
 /**
  * Reads the credentials of the demo application `connector` from the local directory.
- * @throws ImportError if there is no local directory at the URL
+ * @throws CommandError if there is no local directory at the URL
  */
 export async function demoCredentials({ directoryUrl, dataFolder }: LocalDirectory): Promise<ClientCredentials> {
   trustAuthorityOf(dataFolder)
@@ -47,7 +47,7 @@ export async function demoCredentials({ directoryUrl, dataFolder }: LocalDirecto
   } catch (cause) {
     const { message, cause: reason } = cause as Error
     const why = reason instanceof Error ? reason.message || message : message
-    throw new ImportError(`No demo credentials at ${url}: ${why}. Set TOKEN, or CLIENT_ID and its secret`, { cause })
+    throw new CommandError(`No demo credentials at ${url}: ${why}. Set TOKEN, or CLIENT_ID and its secret`, { cause })
   }
 }
 

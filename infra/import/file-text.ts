@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
-import { ImportError } from './terminal.ts'
+import { CommandError } from '../command.ts'
 
 export const FILE_ENCODINGS = ['utf-8', 'windows-1252'] as const
 export type FileEncoding = (typeof FILE_ENCODINGS)[number]
@@ -21,7 +21,7 @@ const UTF_16_MARKS = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])]
 /**
  * Reads a file as a stream of texts. A byte order mark of UTF-8 is removed, and takes precedence over the encoding
  * (Encoding Standard, decode): one folder can contain files of both encodings.
- * @throws ImportError with the first line that is not valid UTF-8, or if the file has a byte order mark of UTF-16
+ * @throws CommandError with the first line that is not valid UTF-8, or if the file has a byte order mark of UTF-16
  */
 export async function* readFileText(file: string, encoding: FileEncoding): AsyncGenerator<FileText> {
   const windows1252 = new TextDecoder('windows-1252')
@@ -54,7 +54,7 @@ async function* wholeLines(file: string): AsyncGenerator<Buffer> {
 
 function recognisedEncoding(file: string, bytes: Buffer, encoding: FileEncoding): RecognisedEncoding {
   if (UTF_16_MARKS.some((mark) => startsWith(bytes, mark))) {
-    throw new ImportError(`${file}:1: the file is encoded in UTF-16. Nothing was sent. Save the file as UTF-8`)
+    throw new CommandError(`${file}:1: the file is encoded in UTF-16. Nothing was sent. Save the file as UTF-8`)
   }
   const hasByteOrderMark = startsWith(bytes, UTF_8_MARK)
   return { encoding: hasByteOrderMark ? 'utf-8' : encoding, hasByteOrderMark }
@@ -70,5 +70,5 @@ function assertUtf8(file: string, bytes: Buffer, firstLine: number, { hasByteOrd
   const remedy = hasByteOrderMark
     ? 'The file has a byte order mark of UTF-8: save it as UTF-8 again'
     : 'If the file is encoded in Windows-1252, use --encoding windows-1252'
-  throw new ImportError(`${file}:${line}: the line is not valid UTF-8. Nothing was sent. ${remedy}`)
+  throw new CommandError(`${file}:${line}: the line is not valid UTF-8. Nothing was sent. ${remedy}`)
 }

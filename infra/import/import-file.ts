@@ -3,9 +3,9 @@ import { basename, extname, join } from 'node:path'
 import { attributeNamed, schemaName } from '../../shared/domain/core/attribute-names.ts'
 import { attributeDefinition, OBJECT_TYPES, type ObjectType } from '../../shared/domain/core/core-object.ts'
 import { type CustomTypes, NO_CUSTOM_TYPES } from '../../shared/domain/core/custom-types.ts'
+import { CommandError } from '../command.ts'
 import { type CsvDelimiter, dataOfCells, readCsv, recognisedDelimiter } from './csv.ts'
 import { type FileEncoding, type FileText, LINE_BREAK, type RecognisedEncoding, readFileText } from './file-text.ts'
-import { ImportError } from './terminal.ts'
 
 export type FileObject = {
   readonly file: string
@@ -32,20 +32,21 @@ const FILE_NAMES: Readonly<Record<string, ObjectType>> = {
   relationships: 'relationship',
 }
 
-/** @throws ImportError if the file or folder does not exist or contains nothing to import */
+/** @throws CommandError if the file or folder does not exist or contains nothing to import */
 export async function filesToImport(path: string): Promise<string[]> {
   const found = await stat(path).catch((cause) => {
-    throw new ImportError(`File or folder not found: ${path}`, { cause })
+    throw new CommandError(`File or folder not found: ${path}`, { cause })
   })
   if (!found.isDirectory()) {
-    if (!EXTENSIONS.includes(extname(path).toLowerCase())) throw new ImportError(`${path} is not a .csv or .jsonl file`)
+    if (!EXTENSIONS.includes(extname(path).toLowerCase()))
+      throw new CommandError(`${path} is not a .csv or .jsonl file`)
     return [path]
   }
   const names = Object.keys(FILE_NAMES)
   const files = (await readdir(path)).filter((name) => EXTENSIONS.includes(extname(name).toLowerCase()))
   const known = files.filter((name) => typeOfFile(name) !== undefined)
   if (known.length === 0) {
-    throw new ImportError(`${path} does not contain ${names.join(', ')} with the extension ${EXTENSIONS.join(', ')}`)
+    throw new CommandError(`${path} does not contain ${names.join(', ')} with the extension ${EXTENSIONS.join(', ')}`)
   }
   return known
     .sort((first, second) => names.indexOf(stem(first)) - names.indexOf(stem(second)) || (first < second ? -1 : 1))
@@ -65,7 +66,7 @@ export type FileFormat = RecognisedEncoding & { readonly file: string; readonly 
  * Reads the entries of a file, as a stream. An invalid line does not end the file.
  * @param onFormat receives the format of the file before its first entry
  * @param types Of the tenant's custom attributes.
- * @throws ImportError if the file is not in the encoding, or has no valid header
+ * @throws CommandError if the file is not in the encoding, or has no valid header
  */
 export async function* readImportFile(
   file: string,
@@ -116,10 +117,10 @@ function checkedHeader(file: string, fields: readonly string[]): readonly string
   const type = typeOfFile(file)
   const names = fields.map((name) => (type === undefined ? name.trim() : attributeOfColumn(type, name.trim())))
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new ImportError(`${file} has a duplicate column ${twice}`)
-  if (!names.includes(EXTERNAL_ID)) throw new ImportError(`${file} has no column externalId`)
+  if (twice !== undefined) throw new CommandError(`${file} has a duplicate column ${twice}`)
+  if (!names.includes(EXTERNAL_ID)) throw new CommandError(`${file} has no column externalId`)
   if (!names.includes('objectType') && typeOfFile(file) === undefined) {
-    throw new ImportError(`${file} requires a column objectType, or one of the file names ${Object.keys(FILE_NAMES)}`)
+    throw new CommandError(`${file} requires a column objectType, or one of the file names ${Object.keys(FILE_NAMES)}`)
   }
   return names
 }

@@ -1,8 +1,7 @@
-import { parseArgs } from 'node:util'
+import { CommandError, parsedWords } from '../command.ts'
 import { type ClientCredentials, type ConnectionSettings, freshToken } from './api-connection.ts'
 import { demoCredentials, isLoopback } from './demo-credentials.ts'
 import { FILE_ENCODINGS, type FileEncoding } from './file-text.ts'
-import { ImportError } from './terminal.ts'
 
 export type ImportOptions = {
   /** A file, or a folder with files that are named after their object types. */
@@ -63,17 +62,17 @@ type CredentialOption = (typeof CREDENTIAL_OPTIONS)[number]
 type Environment = Readonly<Record<string, string | undefined>>
 type Read = (option: keyof typeof OPTIONS & string) => string | undefined
 
-/** @returns `help` with `--help` or without arguments. @throws ImportError that names the missing or unknown option */
+/** @returns `help` with `--help` or without arguments. @throws CommandError that names the missing or unknown option */
 export function readImportOptions(words: readonly string[], environment: Environment): ImportOptions | 'help' {
-  const { values, positionals } = parsed(words)
+  const { values, positionals } = parsedWords(words, OPTIONS)
   if (values.help || words.length === 0) return 'help'
   const read: Read = (option) => {
     const variable = option.toUpperCase().replaceAll('-', '_')
     return (values[option] as string | undefined) || environment[variable] || undefined
   }
   const [path, ...others] = positionals
-  if (path === undefined || others.length > 0) throw new ImportError('Specify one folder or file')
-  if (!values.connector) throw new ImportError('--connector <id> is required')
+  if (path === undefined || others.length > 0) throw new CommandError('Specify one folder or file')
+  if (!values.connector) throw new CommandError('--connector <id> is required')
   return {
     path,
     connectorId: values.connector,
@@ -85,17 +84,9 @@ export function readImportOptions(words: readonly string[], environment: Environ
   }
 }
 
-function parsed(words: readonly string[]) {
-  try {
-    return parseArgs({ args: [...words], options: OPTIONS, allowPositionals: true })
-  } catch (cause) {
-    throw new ImportError((cause as Error).message.split('. ')[0] ?? 'Unknown option', { cause })
-  }
-}
-
 function encodingOf(name: string): FileEncoding {
   const encoding = FILE_ENCODINGS.find((known) => known === name.toLowerCase())
-  if (encoding === undefined) throw new ImportError(`--encoding must be ${FILE_ENCODINGS.join(' or ')}, not ${name}`)
+  if (encoding === undefined) throw new CommandError(`--encoding must be ${FILE_ENCODINGS.join(' or ')}, not ${name}`)
   return encoding
 }
 
@@ -114,16 +105,16 @@ function connectionOf(read: Read, environment: Environment): ConnectionSettings 
 
 function validUrl(text: string): string {
   const url = withoutSlash(text)
-  if (!URL.canParse(url)) throw new ImportError(`${url} is not a valid URL`)
+  if (!URL.canParse(url)) throw new CommandError(`${url} is not a valid URL`)
   return url
 }
 
-/** @throws ImportError that names the missing variables */
+/** @throws CommandError that names the missing variables */
 export function credentialsOf(read: (option: CredentialOption) => string | undefined): ClientCredentials {
   const missing = CREDENTIAL_OPTIONS.filter((option) => read(option) === undefined)
   if (missing.length > 0) {
     const names = missing.map((option) => option.toUpperCase().replaceAll('-', '_'))
-    throw new ImportError(`Set TOKEN, or ${names.join(', ')}`)
+    throw new CommandError(`Set TOKEN, or ${names.join(', ')}`)
   }
   const value = (option: CredentialOption): string => String(read(option))
   return {

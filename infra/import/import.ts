@@ -1,10 +1,12 @@
 // `npm run import`: updates the objects of a connector to match CSV or JSON files.
+
+import { CommandError } from '../command.ts'
 import { connect } from './api-connection.ts'
 import { connectorSpace } from './connector-space.ts'
 import { readImportOptions, USAGE } from './import-options.ts'
 import { digestOfData } from './plan-import.ts'
 import { runImport } from './run-import.ts'
-import { askOnTerminal, ImportError, progressOn } from './terminal.ts'
+import { askOnTerminal, progressOn } from './terminal.ts'
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -26,7 +28,7 @@ async function main(): Promise<number> {
 try {
   process.exitCode = await main()
 } catch (error) {
-  if (!(error instanceof ImportError)) throw error
+  if (!(error instanceof CommandError)) throw error
   process.stderr.write(`import: ${error.message}\n`)
   process.exitCode = error.exitCode
 }

@@ -2,13 +2,14 @@ import { ATTRIBUTES, CUSTOM_ATTRIBUTE_PREFIX, OBJECT_TYPES } from '../../shared/
 import type { CustomTypes } from '../../shared/domain/core/custom-types.ts'
 import { chunkWithin } from '../../shared/kernel/chunk.ts'
 import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
+import { CommandError } from '../command.ts'
 import type { ConnectorSpace, SpaceObject } from './connector-space.ts'
 import type { CsvDelimiter } from './csv.ts'
 import type { FileEncoding } from './file-text.ts'
 import { type FileEntry, type FileFormat, filesToImport, type InvalidLine, readImportFile } from './import-file.ts'
 import type { ImportOptions } from './import-options.ts'
 import { type ImportPlan, type PlannedItem, planImport } from './plan-import.ts'
-import { type Ask, ImportError, type Progress } from './terminal.ts'
+import type { Ask, Progress } from './terminal.ts'
 
 export type ImportContext = {
   readonly space: ConnectorSpace
@@ -27,7 +28,7 @@ const WARNINGS_SHOWN_COUNT = 10
  * Updates the objects of the connector to match the files. Sends only differences, so that a repeated run continues an
  * interrupted one.
  * @returns The exit code: 0 if all lines are imported, otherwise 1.
- * @throws ImportError if there is nothing to import, or if deletions are not confirmed
+ * @throws CommandError if there is nothing to import, or if deletions are not confirmed
  */
 export async function runImport(options: ImportOptions, around: ImportContext): Promise<number> {
   const { space, progress, say } = around
@@ -100,7 +101,7 @@ function printPlan(
     say(`${missing} objects of the connector are not in the files. Delete them with --delete-missing`)
 }
 
-/** @throws ImportError if there are many deletions and they are not confirmed */
+/** @throws CommandError if there are many deletions and they are not confirmed */
 async function confirmDeletions(
   { counts: { deleted } }: ImportPlan,
   present: ReadonlyMap<string, SpaceObject>,
@@ -109,8 +110,8 @@ async function confirmDeletions(
 ): Promise<void> {
   if (isConfirmed || deleted <= present.size * UNASKED_DELETIONS_PART) return
   const what = `${deleted} of ${present.size} objects`
-  if (ask === undefined) throw new ImportError(`${what} would be deleted. Confirm with --yes`, { exitCode: 1 })
-  if (!(await ask(`Delete ${what}?`))) throw new ImportError('Cancelled. No changes were made', { exitCode: 1 })
+  if (ask === undefined) throw new CommandError(`${what} would be deleted. Confirm with --yes`, { exitCode: 1 })
+  if (!(await ask(`Delete ${what}?`))) throw new CommandError('Cancelled. No changes were made', { exitCode: 1 })
 }
 
 function printInvalidLines(lines: readonly InvalidLine[], say: (line: string) => void): void {

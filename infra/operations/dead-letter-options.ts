@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { BusSettings } from '../../shared/messaging/message-sender.ts'
 import { QUEUES, type QueueName } from '../../shared/messaging/queues.ts'
+import { CommandError, parsedWords } from '../command.ts'
 
 export type DeadLetterOptions = {
   readonly command: 'list' | 'replay'
@@ -12,11 +12,6 @@ export type DeadLetterOptions = {
   readonly isDryRun: boolean
   /** File with settings that are not in the environment. Undefined: the default file. */
   readonly settingsFile: string | undefined
-}
-
-/** The reason why a command does not run, in one line. */
-export class OperationError extends Error {
-  override readonly name = 'OperationError'
 }
 
 export const USAGE = `usage: npm run dead-letters -- list | replay [options]
@@ -39,13 +34,13 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const
 
-/** @returns `help` with `--help`. @throws OperationError that names the missing or unknown option */
+/** @returns `help` with `--help`. @throws CommandError that names the missing or unknown option */
 export function readDeadLetterOptions(words: readonly string[]): DeadLetterOptions | 'help' {
-  const { values, positionals } = parsed(words)
+  const { values, positionals } = parsedWords(words, OPTIONS)
   if (values.help) return 'help'
   const [command, ...others] = positionals
   if ((command !== 'list' && command !== 'replay') || others.length > 0) {
-    throw new OperationError('Specify list or replay. See --help')
+    throw new CommandError('Specify list or replay. See --help')
   }
   return {
     command,
@@ -56,18 +51,10 @@ export function readDeadLetterOptions(words: readonly string[]): DeadLetterOptio
   }
 }
 
-function parsed(words: readonly string[]) {
-  try {
-    return parseArgs({ args: [...words], options: OPTIONS, allowPositionals: true })
-  } catch (cause) {
-    throw new OperationError((cause as Error).message.split('. ')[0] ?? 'Unknown option', { cause })
-  }
-}
-
 function queueOf(name: string): QueueName {
   const known = QUEUES.find((queue) => queue.name === name)
   if (known !== undefined) return known.name
-  throw new OperationError(`Unknown queue ${name}. Use one of ${QUEUES.map((queue) => queue.name).join(', ')}`)
+  throw new CommandError(`Unknown queue ${name}. Use one of ${QUEUES.map((queue) => queue.name).join(', ')}`)
 }
 
 type Values = Readonly<Record<string, string | undefined>>
@@ -75,11 +62,11 @@ type Values = Readonly<Record<string, string | undefined>>
 /**
  * Connects with a connection string, or to a namespace as the signed-in user. Reads the settings from the environment,
  * otherwise from a file in the format of `local.settings.json`.
- * @throws OperationError if no setting is found or the file cannot be read
+ * @throws CommandError if no setting is found or the file cannot be read
  */
 export async function busSettingsOf(settingsFile: string | undefined, environment: Values): Promise<BusSettings> {
   const found = settingsOf(environment) ?? settingsOf(fileValues(settingsFile ?? defaultFile(environment)))
-  if (found === undefined) throw new OperationError('Set ServiceBus or ServiceBus__fullyQualifiedNamespace')
+  if (found === undefined) throw new CommandError('Set ServiceBus or ServiceBus__fullyQualifiedNamespace')
   if ('connectionString' in found) return found
   const { DefaultAzureCredential } = await import('@azure/identity')
   return { ...found, credential: new DefaultAzureCredential() }
@@ -102,6 +89,6 @@ function fileValues(file: string | undefined): Values {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as { Values?: Values }).Values ?? {}
   } catch (cause) {
-    throw new OperationError(`${file} is not a valid settings file`, { cause })
+    throw new CommandError(`${file} is not a valid settings file`, { cause })
   }
 }

@@ -1,12 +1,8 @@
 // `npm run dead-letters`: lists and replays dead-lettered messages.
+
 import { openBus } from '../../shared/messaging/message-sender.ts'
-import {
-  busSettingsOf,
-  type DeadLetterOptions,
-  OperationError,
-  readDeadLetterOptions,
-  USAGE,
-} from './dead-letter-options.ts'
+import { CommandError } from '../command.ts'
+import { busSettingsOf, type DeadLetterOptions, readDeadLetterOptions, USAGE } from './dead-letter-options.ts'
 import { type DeadLetter, deadLettersOf, replayDeadLetters } from './dead-letter-queue.ts'
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -50,5 +46,5 @@ try {
   process.exitCode = await main()
 } catch (error) {
   process.stderr.write(`dead-letters: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}\n`)
-  process.exitCode = error instanceof OperationError ? 2 : 1
+  process.exitCode = error instanceof CommandError ? 2 : 1
 }
