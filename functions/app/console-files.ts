@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PublicFile, PublicFiles } from '../../shared/http/public-files.ts'
+import { type PublicFile, type PublicFiles, textFile } from '../../shared/http/public-files.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 
 export const CONSOLE_PATH = '/console'
@@ -39,9 +39,8 @@ export function consoleFiles(settings: Settings, folders: readonly string[] = FO
     scope: `${serviceResourceUri}/${apiScope}`,
   }
   const page: PublicFile = {
-    contentType: 'text/html; charset=utf-8',
+    ...textFile('text/html', () => pageOf(assets, signIn)),
     headers: { 'content-security-policy': securityPolicy(consoleAuthorityUrl), 'referrer-policy': 'no-referrer' },
-    read: () => Buffer.from(pageOf(assets, signIn)),
   }
   const files = new Map(readdirSync(folder).flatMap((name) => assetAt(folder, name)))
   return { get: (path) => files.get(path) ?? (isView(path) ? page : undefined) }

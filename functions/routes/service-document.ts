@@ -74,7 +74,7 @@ import { MembershipRequestDto } from '../../shared/domain/membership-requests/me
 import { Submission, SubmissionOnBehalf } from '../../shared/domain/membership-requests/submit-request.ts'
 import { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import { LinkPreview, LinkPreviewInput } from '../../shared/domain/sync/preview-sync.ts'
-import type { PublicFiles } from '../../shared/http/public-files.ts'
+import { type PublicFiles, textFile } from '../../shared/http/public-files.ts'
 import { runToCompletion, type Task } from '../../shared/kernel/cooperative-scheduler.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
 import { Timestamp } from '../../shared/kernel/timestamp.ts'
@@ -190,8 +190,7 @@ export function serviceDocumentTask(): Task<object> {
 }
 
 export function documentFile(document: object): PublicFiles {
-  const read = () => Buffer.from(JSON.stringify(document))
-  return new Map([[DOCUMENT_PATH, { contentType: 'application/json; charset=utf-8', read }]])
+  return new Map([[DOCUMENT_PATH, textFile('application/json', () => JSON.stringify(document))]])
 }
 
 /** Component names of the document. Generated clients use them as type names. */

@@ -69,6 +69,29 @@ export async function queryAll<T>(
   return all
 }
 
+/** The number of documents of one partition; with a condition as in a query, of those that satisfy it. */
+export async function countDocuments(
+  container: Container,
+  partition: string,
+  condition?: string,
+  parameters: QueryParameters = {},
+): Promise<number> {
+  const query = `SELECT VALUE COUNT(1) FROM c${condition === undefined ? '' : ` WHERE ${condition}`}`
+  const [count = 0] = await queryAll<number>(container, partition, { query, parameters: sqlParameters(parameters) })
+  return count
+}
+
+/** Creates a document unless one with its id exists. @returns What was created; undefined otherwise. */
+export async function createUnlessExists<T extends ItemDefinition>(
+  container: Container,
+  document: T,
+): Promise<Stored<T> | undefined> {
+  const created = await container.items.create<T>(document).catch((error: unknown) => {
+    if (statusOf(error) !== 409) throw error
+  })
+  return created?.resource
+}
+
 /** Quotes the version that was read: the write fails with 412 if the document was changed concurrently. */
 export function ifVersion(version: string): { accessCondition: { type: 'IfMatch'; condition: string } } {
   return { accessCondition: { type: 'IfMatch', condition: version } }

@@ -16,6 +16,11 @@ export type PublicFile = {
   read(): Uint8Array
 }
 
+/** A file of this text. */
+export function textFile(contentType: string, text: () => string): PublicFile {
+  return { contentType: `${contentType}; charset=utf-8`, read: () => Buffer.from(text()) }
+}
+
 /** All files by path. Any other path is refused, also if a file exists there. */
 export type PublicFiles = { get(path: string): PublicFile | undefined }
 

@@ -5,7 +5,7 @@ import type { Operator } from '../domain/criteria/condition.ts'
 import { MAX_LEAF_COUNT } from '../domain/criteria/condition-findings.ts'
 import { FUNCTION_TYPES, type FunctionName } from '../domain/criteria/field-expression.ts'
 import { MEMBERSHIP_OPERATORS, OPERATORS_OF } from '../domain/criteria/operators-of-types.ts'
-import type { PublicFile, PublicFiles } from '../http/public-files.ts'
+import { type PublicFile, type PublicFiles, textFile } from '../http/public-files.ts'
 
 const OPERATOR_MEANINGS: Record<Operator, string> = {
   Equals: 'The values are the same.',
@@ -63,13 +63,9 @@ export function conditionLanguagePage({ path, examples }: ConditionLanguagePage)
     'referrer-policy': 'no-referrer',
   }
   return new Map<string, PublicFile>([
-    [path, { ...text('text/html', page(path, examples)), headers }],
-    [`${path}.css`, text('text/css', STYLE)],
+    [path, { ...textFile('text/html', () => page(path, examples)), headers }],
+    [`${path}.css`, textFile('text/css', () => STYLE)],
   ])
-}
-
-function text(contentType: string, content: string): PublicFile {
-  return { contentType: `${contentType}; charset=utf-8`, read: () => Buffer.from(content) }
 }
 
 function page(path: string, examples: readonly Example[]): string {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { PublicFile, PublicFiles } from '../http/public-files.ts'
+import { type PublicFile, type PublicFiles, textFile } from '../http/public-files.ts'
 import { BEARER_SCHEME } from './bearer-scheme.ts'
 
 /** The files of Swagger UI that the page loads. */
@@ -55,8 +55,7 @@ export function referencePage({ title, path, documentPath, signInPath }: Referen
     [
       path,
       {
-        ...text(
-          'text/html',
+        ...textFile('text/html', () =>
           page({
             title,
             documentPath,
@@ -68,13 +67,9 @@ export function referencePage({ title, path, documentPath, signInPath }: Referen
         headers: { 'content-security-policy': CONTENT_SECURITY_POLICY, 'referrer-policy': 'no-referrer' },
       },
     ],
-    ...scripts.map(([url, content]): [string, PublicFile] => [url, text('text/javascript', content)]),
+    ...scripts.map(([url, content]): [string, PublicFile] => [url, textFile('text/javascript', () => content)]),
     ...library,
   ])
-}
-
-function text(contentType: string, content: string): PublicFile {
-  return { contentType: `${contentType}; charset=utf-8`, read: () => Buffer.from(content) }
 }
 
 type PageParts = {

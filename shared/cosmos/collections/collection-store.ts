@@ -17,6 +17,7 @@ import { auditOperations } from '../audit-trail.ts'
 import { batchedDocumentReads, FEW_READS_COUNT } from '../batched-reads.ts'
 import { cachedLists, type SizedList } from '../cached-lists.ts'
 import {
+  countDocuments,
   deletionOf,
   isWriteConflict,
   queryAll,
@@ -139,11 +140,7 @@ export function cosmosCollectionStore(
       const all = await listAll(tenantId)
       return all.reduce((sum, { definition }) => sum + (definitionSizes.get(definition) ?? 0), 0)
     },
-    async count(tenantId) {
-      const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.kind)'
-      const [count = 0] = await queryAll<number>(collections, tenantId, { query })
-      return count
-    },
+    count: (tenantId) => countDocuments(collections, tenantId, 'IS_DEFINED(c.kind)'),
     async existing(tenantId, ids) {
       const query = 'SELECT * FROM c WHERE IS_DEFINED(c.kind) AND ARRAY_CONTAINS(@ids, c.id)'
       const found = chunk(ids, IDS_PER_QUERY_COUNT).map((batch) =>

@@ -1,7 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import type { ConnectorAuditTrail } from '../../domain/connectors/connector-audit.ts'
 import { auditDocument, cosmosAuditTrail } from '../audit-trail.ts'
-import { statusOf } from '../documents.ts'
+import { createUnlessExists } from '../documents.ts'
 
 /** Beside the connectors, whose partition is listed whole, also by earlier versions of the service. */
 const partitionOf = (tenantId: string): string => `${tenantId}:audit`
@@ -12,10 +12,7 @@ export function cosmosConnectorAuditTrail(connectors: Container): ConnectorAudit
   return {
     page: (tenantId, ...range) => trail.page(partitionOf(tenantId), ...range),
     async keep(record) {
-      const document = { ...auditDocument(record), tenantId: partitionOf(record.tenantId) }
-      await connectors.items.create(document).catch((error: unknown) => {
-        if (statusOf(error) !== 409) throw error
-      })
+      await createUnlessExists(connectors, { ...auditDocument(record), tenantId: partitionOf(record.tenantId) })
     },
   }
 }

@@ -10,7 +10,7 @@ import { parentIn } from '../../domain/connectors/org-tree.ts'
 import type { ObjectType } from '../../domain/core/core-object.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { readFew } from '../batched-reads.ts'
-import { queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from '../documents.ts'
+import { countDocuments, queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from '../documents.ts'
 import { readPage, readValues } from '../keyset-page.ts'
 import { type Companions, type VersionedWrite, writeInChain, writeVersioned } from '../versioned-writes.ts'
 import {
@@ -156,9 +156,10 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     },
     /** All documents without the few that describe spaces: the database need not look at each object for that. */
     async count(tenantId) {
-      const queries = ['SELECT VALUE COUNT(1) FROM c', 'SELECT VALUE COUNT(1) FROM c WHERE c.hasDeliveries = true']
-      const counts = await Promise.all(queries.map((query) => queryAll<number>(container, tenantId, { query })))
-      const [[all = 0] = [], [others = 0] = []] = counts
+      const [all, others] = await Promise.all([
+        countDocuments(container, tenantId),
+        countDocuments(container, tenantId, 'c.hasDeliveries = true'),
+      ])
       return all - others
     },
     async hasLive(tenantId, connectorId) {

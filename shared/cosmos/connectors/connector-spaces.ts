@@ -4,6 +4,7 @@ import { NO_COUNTS, type SpaceCountStore } from '../../domain/connectors/space-c
 import { OBJECT_TYPES, type ObjectType } from '../../domain/core/core-object.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import {
+  countDocuments,
   deletionOf,
   ifVersion,
   isWriteConflict,
@@ -176,14 +177,8 @@ export function cosmosSpaceCounts(container: Container): SpaceCountStore {
     },
     async countObjects(tenantId, connectorId) {
       const counts = OBJECT_TYPES.map(async (objectType): Promise<[ObjectType, number]> => {
-        const query = `SELECT VALUE COUNT(1) FROM c WHERE c.connectorId = @connectorId AND c.objectType = @objectType
-          AND NOT IS_DEFINED(c.deletedAtMs)`
-        const parameters = [
-          { name: '@connectorId', value: connectorId },
-          { name: '@objectType', value: objectType },
-        ]
-        const [count = 0] = await queryAll<number>(container, tenantId, { query, parameters })
-        return [objectType, count]
+        const live = 'c.connectorId = @connectorId AND c.objectType = @objectType AND NOT IS_DEFINED(c.deletedAtMs)'
+        return [objectType, await countDocuments(container, tenantId, live, { connectorId, objectType })]
       })
       return Object.fromEntries(await Promise.all(counts)) as Record<ObjectType, number>
     },

@@ -3,7 +3,7 @@ import type { MergedCoreObject } from '../../domain/connectors/merged-core-objec
 import type { AccountChange, AccountChangeStore } from '../../domain/core/core-object-store.ts'
 import type { ChangeMark, CoreObjectChanges, ReadWrite } from '../../domain/tenant-index/core-object-changes.ts'
 import type { SnapshotObject } from '../../domain/tenant-index/rows/apply-objects.ts'
-import { queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from '../documents.ts'
+import { countDocuments, queryAll, queryDocuments, type Stored, WHOLE_DOCUMENTS_PER_PAGE_COUNT } from '../documents.ts'
 
 /**
  * `_ts` is in whole seconds and is set before a write becomes visible. Each read therefore repeats the last seconds.
@@ -66,10 +66,7 @@ export function cosmosCoreObjectChanges(coreObjects: Container, elapsedMs: () =>
       if (recent.length > MAX_VERSIONS_COUNT) return undefined
       return { sinceS, versions: recent.map(({ version }) => version) }
     },
-    async count(tenantId) {
-      const [count = 0] = await queryAll<number>(coreObjects, tenantId, { query: 'SELECT VALUE COUNT(1) FROM c' })
-      return count
-    },
+    count: (tenantId) => countDocuments(coreObjects, tenantId),
   }
 }
 

@@ -9,6 +9,8 @@ import { readFew } from '../batched-reads.ts'
 import { SECONDS_PER_DAY } from '../change-document.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
 import {
+  countDocuments,
+  createUnlessExists,
   ifVersion,
   isWriteConflict,
   OPERATIONS_PER_BATCH_COUNT,
@@ -55,9 +57,7 @@ export function cosmosDeliveryStore(events: Container): DeliveryStore {
   return {
     async add(_tenantId, added) {
       await forEachConcurrent(added, WRITES_AT_ONCE_COUNT, async (batch) => {
-        await events.items.create(batchDocument(batch)).catch((error: unknown) => {
-          if (statusOf(error) !== 409) throw error
-        })
+        await createUnlessExists(events, batchDocument(batch))
       })
     },
     async lastPosition(tenantId, subscriptionId) {
@@ -91,11 +91,7 @@ export function cosmosDeliveryStore(events: Container): DeliveryStore {
         yield page.map((document) => batches.parse(document).value)
       }
     },
-    async waitingCount(tenantId) {
-      const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.dueAtMs)'
-      const [count = 0] = await queryAll<number>(events, tenantId, { query })
-      return count
-    },
+    waitingCount: (tenantId) => countDocuments(events, tenantId, 'IS_DEFINED(c.dueAtMs)'),
     async longestWaiting(tenantId, count) {
       const query = 'SELECT TOP @count * FROM c WHERE IS_DEFINED(c.dueAtMs) ORDER BY c.position'
       const found = await queryAll<unknown>(events, tenantId, { query, parameters: sqlParameters({ count }) })

@@ -5,7 +5,7 @@ import type { MailboxStore, NoticeStore } from '../../domain/mail/mail-dependenc
 import { Mailbox } from '../../domain/mail/mailbox.ts'
 import { SECONDS_PER_DAY } from '../change-document.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { queryAll, readDocument, savedVersion, sqlParameters, statusOf } from '../documents.ts'
+import { createUnlessExists, queryAll, readDocument, savedVersion, sqlParameters, statusOf } from '../documents.ts'
 
 /** What could not be told for so long is not worth a mail any more. */
 const NOTICES_KEPT_S = 7 * SECONDS_PER_DAY
@@ -27,11 +27,7 @@ export function cosmosNoticeStore(events: Container): NoticeStore {
   })
   return {
     async add(tenantId, added) {
-      for (const event of added) {
-        await events.items.create(documentOf(tenantId, event, 0)).catch((error: unknown) => {
-          if (statusOf(error) !== 409) throw error
-        })
-      }
+      for (const event of added) await createUnlessExists(events, documentOf(tenantId, event, 0))
     },
     async due(tenantId, nowMs) {
       const query = `SELECT TOP ${NOTICES_PER_READ_COUNT} * FROM c WHERE c.noticeDueAtMs <= @nowMs ORDER BY c.noticeDueAtMs`

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { DEFAULT_LINK_SETTINGS, LinkSettings, type LinkSettingsStore } from '../../domain/group-links/link-settings.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { readDocument, statusOf } from '../documents.ts'
+import { createUnlessExists, readDocument } from '../documents.ts'
 import { writeAudited } from './link-writes.ts'
 
 /** Id of the document with the tenant's settings, in the partition of its links: one request reads both. */
@@ -30,10 +30,7 @@ export function cosmosLinkSettingsStore(links: Container): LinkSettingsStore {
   return {
     async register(tenantId) {
       if (known.has(tenantId)) return
-      const document = { ...DEFAULT_LINK_SETTINGS, id: SETTINGS_ID, tenantId }
-      await links.items.create(document).catch((error: unknown) => {
-        if (statusOf(error) !== 409) throw error
-      })
+      await createUnlessExists(links, { ...DEFAULT_LINK_SETTINGS, id: SETTINGS_ID, tenantId })
       known.add(tenantId)
     },
     async find(tenantId) {

@@ -13,7 +13,7 @@ import { auditOperations } from '../audit-trail.ts'
 import { batchedDocumentReads, readDocuments } from '../batched-reads.ts'
 import { matching, readPageByCreation } from '../creation-page.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { deletionOf, ifVersion, queryAll, refuse, type Stored, versionsTogether } from '../documents.ts'
+import { countDocuments, deletionOf, ifVersion, queryAll, refuse, type Stored, versionsTogether } from '../documents.ts'
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
 import { SETTINGS_ID, settingsOf } from './link-settings-store.ts'
 import { addSucceeding, failedWrite, formerDocument, writeAudited } from './link-writes.ts'
@@ -131,11 +131,7 @@ export function cosmosLinkStore(
     ofTenant(tenantId) {
       return inTenant(tenantId, { query: 'SELECT * FROM c WHERE IS_DEFINED(c.collectionId)' })
     },
-    async count(tenantId) {
-      const query = 'SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.collectionId)'
-      const [count = 0] = await queryAll<number>(links, tenantId, { query })
-      return count
-    },
+    count: (tenantId) => countDocuments(links, tenantId, 'IS_DEFINED(c.collectionId)'),
     linkedCollectionIds(tenantId, collectionId) {
       const where = collectionId === undefined ? 'IS_DEFINED(c.collectionId)' : 'c.collectionId = @collectionId'
       const parameters = collectionId === undefined ? [] : [{ name: '@collectionId', value: collectionId }]

@@ -3,7 +3,7 @@ import type { MembershipStore } from '../../domain/collections/membership-store.
 import { withVerdicts } from '../../domain/evaluation/members-now.ts'
 import { type MemberEvent, OldestEvents } from '../../domain/history/member-history.ts'
 import { CHANGE_TYPE } from '../change-document.ts'
-import { queryAll, readDocument, sqlParameters } from '../documents.ts'
+import { countDocuments, readDocument } from '../documents.ts'
 import { HEAD_ID, type MembersHead } from './membership-plan.ts'
 
 export type MembersOfNow = Pick<MembershipStore, 'members' | 'membersAmong'>
@@ -46,11 +46,10 @@ export async function firstMembers(
 
 /** Each change raises the version by one. */
 async function isEachChangeKept(partition: string, firstVersion: number, container: Container): Promise<boolean> {
-  const query = 'SELECT VALUE COUNT(1) FROM c WHERE c.type = @type AND c.membershipVersion > @firstVersion'
-  const parameters = sqlParameters({ type: CHANGE_TYPE, firstVersion })
-  const [head, [count = 0]] = await Promise.all([
+  const later = 'c.type = @type AND c.membershipVersion > @firstVersion'
+  const [head, count] = await Promise.all([
     readDocument<MembersHead>(container, HEAD_ID, partition),
-    queryAll<number>(container, partition, { query, parameters }),
+    countDocuments(container, partition, later, { type: CHANGE_TYPE, firstVersion }),
   ])
   return head !== undefined && count >= head.membershipVersion - firstVersion
 }

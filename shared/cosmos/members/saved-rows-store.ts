@@ -8,7 +8,7 @@ import { ROW_BLOCKS_FORMAT } from '../../domain/tenant-index/saved/row-blocks.ts
 import { type RowsToSave, type SavedRowsStore, UnusableRows } from '../../domain/tenant-index/saved/saved-rows.ts'
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { documentParser } from '../document-parser.ts'
-import { ifVersion, isWriteConflict, readDocument, statusOf } from '../documents.ts'
+import { createUnlessExists, ifVersion, isWriteConflict, readDocument, statusOf } from '../documents.ts'
 
 const HOUR_S = 60 * 60
 
@@ -84,15 +84,11 @@ export function cosmosSavedRowsStore(members: Container, elapsedMs: () => number
     async claim(tenantId) {
       const membersOf = savedRowsPartition(tenantId)
       const untilMs = elapsedMs() + WRITTEN_WITHIN_MS
-      const created = await members.items
-        .create({ id: CLAIM_ID, membersOf, ttl: CLAIM_KEPT_S })
-        .catch((error: unknown) => {
-          if (statusOf(error) !== 409) throw error
-        })
-      if (created?.resource === undefined) return undefined
+      const created = await createUnlessExists(members, { id: CLAIM_ID, membersOf, ttl: CLAIM_KEPT_S })
+      if (created === undefined) return undefined
       const isInTime = () => elapsedMs() < untilMs
       return {
-        claimedAtS: created.resource._ts,
+        claimedAtS: created._ts,
         async replace(rows, version) {
           const chunks = await writeChunks(members, membersOf, rows, isInTime)
           const head = { ...headOf(rows), ttl: headKeptS(rows.deletions) }

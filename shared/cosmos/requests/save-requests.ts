@@ -8,7 +8,7 @@ import { chunkWithin } from '../../kernel/chunk.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { CHANGE_TYPE, type HistoryOptions, SECONDS_PER_DAY, storedChange } from '../change-document.ts'
-import { isWriteConflict, queryAll, readDocument, type Stored, sqlParameters } from '../documents.ts'
+import { countDocuments, isWriteConflict, readDocument, type Stored } from '../documents.ts'
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
 import { serialize } from '../serialize.ts'
 import {
@@ -102,10 +102,8 @@ export function requestSaver(
     const { memberCount } = parseJoinedHead(head)
     if (memberCount !== undefined) return memberCount
     // The write is refused when members change meanwhile, because the head does.
-    const query = "SELECT VALUE COUNT(1) FROM c WHERE c.ofCollection = @collectionId AND c.state = 'Joined'"
-    const parameters = sqlParameters({ collectionId })
-    const [count = 0] = await queryAll<number>(requests, tenantId, { query, parameters })
-    return count
+    const joined = "c.ofCollection = @collectionId AND c.state = 'Joined'"
+    return countDocuments(requests, tenantId, joined, { collectionId })
   }
 }
 

@@ -2,7 +2,7 @@ import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { KnownTenant, TenantStore } from '../../domain/group-links/tenant-store.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { statusOf } from '../documents.ts'
+import { createUnlessExists } from '../documents.ts'
 import { newRegistration, REGISTRATION_ID, readRegistration } from './sweep-log.ts'
 
 const ListedTenant = Type.Object({
@@ -19,9 +19,7 @@ export function cosmosTenantStore(tenants: Container): TenantStore {
   return {
     async register(tenantId) {
       if (known.has(tenantId)) return
-      await tenants.items.create(newRegistration(tenantId)).catch((error: unknown) => {
-        if (statusOf(error) !== 409) throw error
-      })
+      await createUnlessExists(tenants, newRegistration(tenantId))
       known.add(tenantId)
     },
     /** The only query across tenants. It has a filter and no order, because ordering across partitions costs more. */

@@ -3,7 +3,7 @@ import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import type { CustomType, CustomTypes } from '../core/custom-types.ts'
 import { readAs } from '../core/custom-types.ts'
 import { schemaSource } from '../criteria/schema.ts'
-import type { Column } from '../tenant-index/rows/column.ts'
+import { storedValue } from '../tenant-index/rows/column.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionDependencies } from './collection-dependencies.ts'
@@ -74,19 +74,6 @@ function* valuesTask(name: string, type: CustomType, rows: RowSnapshot): Task<Re
   if (misfitCount === 0) return undefined
   const message = `${misfitCount} values of ${name} do not read as ${type}, such as ${examples.join(', ')}`
   return refusalEntry('AttributeValuesDoNotFit', message, '/attributeTypes')
-}
-
-function storedValue({ values, name }: Column, code: number): string | readonly string[] {
-  switch (values.kind) {
-    case 'text':
-      return values.dictionary.textOf(code)
-    case 'instant':
-      return values.textOf(code)
-    case 'list':
-      return values.idsOf(code)
-    case 'reference':
-      throw new Error(`${name} is a reference`)
-  }
 }
 
 function shown(value: string | readonly string[]): string {

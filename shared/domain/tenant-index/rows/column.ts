@@ -66,6 +66,20 @@ export class Column {
   }
 }
 
+/** The value with a code, as it is stored. */
+export function storedValue({ values, name }: Column, code: number): string | readonly string[] {
+  switch (values.kind) {
+    case 'text':
+      return values.dictionary.textOf(code)
+    case 'instant':
+      return values.textOf(code)
+    case 'list':
+      return values.idsOf(code)
+    case 'reference':
+      throw new Error(`${name} is a reference`)
+  }
+}
+
 /** The slots in `mask` whose code is in the set; with `negative`, those whose code is not. */
 export function slotsWithCodes(column: Column, codes: CodeSet, negative: boolean, mask: Bitmap): Bitmap {
   const only = codes.onlyCode()

@@ -3,7 +3,7 @@ import { isGuid } from '../../../kernel/guid.ts'
 import { packedGuids, unpackedGuids } from '../../../kernel/packed-guids.ts'
 import { type AttributeValue, attributeDefinition, OBJECT_TYPES, type ObjectType } from '../../core/core-object.ts'
 import type { SnapshotObject } from '../rows/apply-objects.ts'
-import type { Column } from '../rows/column.ts'
+import { type Column, storedValue } from '../rows/column.ts'
 import type { ObjectTable } from '../rows/object-table.ts'
 import type { RowSnapshot } from '../rows/row-snapshot.ts'
 import type { SavedOrder } from './saved-order.ts'
@@ -108,22 +108,9 @@ function valuesOf(column: Column, slots: Uint32Array, orders: Orders): Value[] {
       lastPlace = offsetOf(code)
     } else if (column.values.kind === 'list' && to !== undefined) {
       values.push(column.values.elementCodesOf(code).map(offsetOf))
-    } else values.push(kind === 'boolean' ? codedValue(column, code) === 'true' : codedValue(column, code))
+    } else values.push(kind === 'boolean' ? storedValue(column, code) === 'true' : storedValue(column, code))
   }
   return values
-}
-
-function codedValue({ values }: Column, code: number): string | readonly string[] {
-  switch (values.kind) {
-    case 'text':
-      return values.dictionary.textOf(code)
-    case 'list':
-      return values.idsOf(code)
-    case 'instant':
-      return values.textOf(code)
-    case 'reference':
-      throw new Error('A reference is saved as a place')
-  }
 }
 
 function packedIfGuids(values: readonly Value[]): Values {
