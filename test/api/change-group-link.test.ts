@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
-import { codes, type LinkApi, openLinkApi, UNKNOWN_ID } from '../support/api/link-api.ts'
+import { describe, it } from 'node:test'
+import { codes, linkApiOfTests, UNKNOWN_ID } from '../support/api/link-api.ts'
 import { users } from '../support/jobs/link-directory.ts'
 
-describe('Reading and changing group links', () => {
-  let api: LinkApi
-  before(async () => {
-    api = await openLinkApi()
-  })
-  after(() => api.close())
-  beforeEach(() => {
-    api.server.setFaults([])
-    api.collections.failing = false
-    api.sentMessages.length = 0
-  })
+const api = await linkApiOfTests()
 
+describe('Reading and changing group links', () => {
   it('lists the links of a collection oldest first, and returns the oldest by collection', async () => {
     const collectionId = api.collections.make(users(0, 3))
     const ids: string[] = []

@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
-import { codes, type LinkApi, openLinkApi, TIMESTAMP, UNKNOWN_ID } from '../support/api/link-api.ts'
+import { describe, it } from 'node:test'
+import { codes, linkApiOfTests, TIMESTAMP, UNKNOWN_ID } from '../support/api/link-api.ts'
 import { TENANT, user, users } from '../support/jobs/link-directory.ts'
 
-describe('Creating and previewing group links', () => {
-  let api: LinkApi
-  before(async () => {
-    api = await openLinkApi()
-  })
-  after(() => api.close())
-  beforeEach(() => {
-    api.server.setFaults([])
-    api.collections.failing = false
-    api.sentMessages.length = 0
-  })
+const api = await linkApiOfTests()
 
+describe('Creating and previewing group links', () => {
   it('creates a link, and returns exactly the fields of the API description', async () => {
     const collectionId = api.collections.make(users(0, 3))
     const directoryGroupId = await api.newGroup({ displayName: 'Rådhuset' })

@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
-import { type LinkApi, openLinkApi, UNKNOWN_ID } from '../support/api/link-api.ts'
+import { describe, it } from 'node:test'
+import { linkApiOfTests, UNKNOWN_ID } from '../support/api/link-api.ts'
 import { users } from '../support/jobs/link-directory.ts'
 
-describe('Requesting syncs and reading their jobs', () => {
-  let api: LinkApi
-  before(async () => {
-    api = await openLinkApi()
-  })
-  after(() => api.close())
-  beforeEach(() => {
-    api.server.setFaults([])
-    api.collections.failing = false
-    api.sentMessages.length = 0
-  })
+const api = await linkApiOfTests()
 
+describe('Requesting syncs and reading their jobs', () => {
   it('returns the queued ManualSync to concurrent requests, and queues another once it has run', async () => {
     const collectionId = api.collections.make(users(0, 3))
     await api.create(collectionId, await api.newGroup())

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { listConnectorAudit } from '../../shared/domain/connectors/connector-audit.ts'
 import { createConnector, deleteConnector, updateConnector } from '../../shared/domain/connectors/manage-connectors.ts'
 import { builtService } from '../support/api/built-service.ts'
-import { directDatabase } from '../support/contract/direct-database.ts'
+import { mortalDatabase } from '../support/contract/direct-database.ts'
 import { startDirectAccount } from '../support/contract/local-database.ts'
 
 const ONE = '00000000-0000-4000-8000-000000000001'
@@ -17,14 +17,7 @@ const parts = { nowMs: () => nowMs, elapsedMs: () => nowMs }
 const deps = builtService(container, parts).connectors
 
 /** A service that ends before its call of the database of this number. */
-function mortal(callsLeft: number) {
-  let left = callsLeft
-  const around = <T>(call: () => Promise<T>): Promise<T> => {
-    left -= 1
-    return left < 0 ? Promise.reject(new Error('The process died')) : call()
-  }
-  return builtService(directDatabase(cosmos, around), parts).connectors
-}
+const mortal = (callsLeft: number) => builtService(mortalDatabase(cosmos, callsLeft), parts).connectors
 
 const callerOf = (tenantId: string, objectId: string) =>
   ({ kind: 'application', tenantId, objectId, clientId: undefined, roles: new Set<never>() }) as const

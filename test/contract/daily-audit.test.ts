@@ -8,7 +8,7 @@ import { updateConnector } from '../../shared/domain/connectors/manage-connector
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { builtService } from '../support/api/built-service.ts'
-import { directDatabase } from '../support/contract/direct-database.ts'
+import { mortalDatabase } from '../support/contract/direct-database.ts'
 import { startDirectAccount } from '../support/contract/local-database.ts'
 import { accountOf, objectWrite } from '../support/contract/random-writes.ts'
 import { newSourceTenant } from '../support/contract/source-tenant.ts'
@@ -34,14 +34,7 @@ const post = (externalId: string, holder: string): ObjectWrite => {
 const caller = { kind: 'application', objectId: randomUUID(), clientId: undefined, roles: new Set<never>() } as const
 
 /** A service that ends before its call of the database of this number. */
-function mortal(callsLeft: number) {
-  let left = callsLeft
-  const around = <T>(call: () => Promise<T>): Promise<T> => {
-    left -= 1
-    return left < 0 ? Promise.reject(new Error('The process died')) : call()
-  }
-  return builtService(directDatabase(cosmos, around), parts).connectors
-}
+const mortal = (callsLeft: number) => builtService(mortalDatabase(cosmos, callsLeft), parts).connectors
 
 async function newTenant(connectorCount = 1) {
   const source = await newSourceTenant(

@@ -7,7 +7,7 @@ import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { builtService } from '../support/api/built-service.ts'
-import { directDatabase } from '../support/contract/direct-database.ts'
+import { mortalDatabase } from '../support/contract/direct-database.ts'
 import { startDirectAccount } from '../support/contract/local-database.ts'
 import { newSourceTenant, recordsOf } from '../support/contract/source-tenant.ts'
 
@@ -16,14 +16,7 @@ cosmos.unref()
 const { connectors: deps } = builtService(container)
 
 /** A service that ends before its call of the database of this number. */
-function mortal(callsLeft: number) {
-  let left = callsLeft
-  const around = <T>(call: () => Promise<T>): Promise<T> => {
-    left -= 1
-    return left < 0 ? Promise.reject(new Error('The process died')) : call()
-  }
-  return builtService(directDatabase(cosmos, around)).connectors
-}
+const mortal = (callsLeft: number) => builtService(mortalDatabase(cosmos, callsLeft)).connectors
 
 const upsert = (
   objectType: ObjectType,

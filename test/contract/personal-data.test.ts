@@ -11,7 +11,7 @@ import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts
 import { writeObjects } from '../../shared/domain/connectors/write-objects.ts'
 import { type MembershipRequest, newRequest } from '../../shared/domain/membership-requests/membership-request.ts'
 import { builtService } from '../support/api/built-service.ts'
-import { directDatabase } from '../support/contract/direct-database.ts'
+import { mortalDatabase } from '../support/contract/direct-database.ts'
 import { startDirectAccount } from '../support/contract/local-database.ts'
 import { newSourceTenant } from '../support/contract/source-tenant.ts'
 
@@ -27,14 +27,7 @@ const parts = { nowMs: () => NOW_MS, elapsedMs: () => NOW_MS }
 const { connectors: deps, requests } = builtService(container, parts)
 
 /** A service that ends before its call of the database of this number. */
-function mortal(callsLeft: number) {
-  let left = callsLeft
-  const around = <T>(call: () => Promise<T>): Promise<T> => {
-    left -= 1
-    return left < 0 ? Promise.reject(new Error('The process died')) : call()
-  }
-  return builtService(directDatabase(cosmos, around), parts).connectors
-}
+const mortal = (callsLeft: number) => builtService(mortalDatabase(cosmos, callsLeft), parts).connectors
 
 /** All documents of a tenant, as text. */
 async function everything(tenantId: string): Promise<string> {

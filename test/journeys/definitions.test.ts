@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
@@ -10,20 +8,14 @@ import { planDefinitions } from '../../infra/definitions/plan-definitions.ts'
 import type { DefinitionPlan } from '../../infra/definitions/step.ts'
 import { readTenant } from '../../infra/definitions/tenant.ts'
 import { connect } from '../../infra/import/api-connection.ts'
+import { type CommandOutcome, outcomeOf, startedCommand } from '../support/journeys/command.ts'
 import { type ApiClient, asPerson, personToken } from '../support/journeys/demo-clients.ts'
-import {
-  COMMAND_VARIABLES,
-  newDataFolder,
-  type StartedEnvironment,
-  startedEnvironment,
-} from '../support/journeys/started-environment.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 import { signInAs } from '../support/local/signing-in-browser.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../infra/definitions/definitions.ts')
 const CRITERIA = '/collections-criteria/beta'
 const JOINABLE = '/collections-joinable/beta'
-
-type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
 
 let environment: StartedEnvironment
 let administrator: ApiClient
@@ -47,27 +39,15 @@ beforeEach(async () => {
 })
 
 /** Runs a command on the folder, or with other words. */
-async function run(command: string, ...more: string[]): Promise<Outcome> {
+async function run(command: string, ...more: string[]): Promise<CommandOutcome> {
   return runWith({ TOKEN: token }, command, folder, ...more)
 }
 
-async function runWith(variables: Record<string, string>, ...words: string[]): Promise<Outcome> {
-  const child = started(variables, ...words)
-  const said = { out: '', err: '' }
-  child.stdout.on('data', (chunk) => {
-    said.out += chunk
-  })
-  child.stderr.on('data', (chunk) => {
-    said.err += chunk
-  })
-  const [code] = await once(child, 'close')
-  return { code, ...said }
-}
+const runWith = (variables: Record<string, string>, ...words: string[]): Promise<CommandOutcome> =>
+  outcomeOf(started(variables, ...words))
 
-function started(variables: Record<string, string>, ...words: string[]) {
-  const env = { ...COMMAND_VARIABLES, API_URL: environment.apiUrl, ...variables }
-  return spawn(process.execPath, [SCRIPT, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-}
+const started = (variables: Record<string, string>, ...words: string[]) =>
+  startedCommand(SCRIPT, words, { API_URL: environment.apiUrl, ...variables })
 
 function write(files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)

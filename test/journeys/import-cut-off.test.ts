@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -7,13 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { progressOn } from '../../infra/import/terminal.ts'
+import { outcomeOf, startedCommand } from '../support/journeys/command.ts'
 import { applicationToken, asApplication } from '../support/journeys/demo-clients.ts'
-import {
-  COMMAND_VARIABLES,
-  newDataFolder,
-  type StartedEnvironment,
-  startedEnvironment,
-} from '../support/journeys/started-environment.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../infra/import/import.ts')
 const CONNECTORS = '/iamcore/beta/sync/connectors'
@@ -34,11 +29,8 @@ describe('an import that is killed', () => {
     const file = join(newDataFolder(), 'identities.csv')
     const people = Array.from({ length: PEOPLE_COUNT }, (_, index) => `p${index},Person ${index}`)
     writeFileSync(file, ['externalId,displayName', ...people].join('\n'))
-    const start = (apiUrl: string): ChildProcess => {
-      const env = { ...COMMAND_VARIABLES, API_URL: apiUrl, TOKEN: token }
-      const words = [SCRIPT, file, '--connector', connectorId]
-      return spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    }
+    const start = (apiUrl: string) =>
+      startedCommand(SCRIPT, [file, '--connector', connectorId], { API_URL: apiUrl, TOKEN: token })
     const stuck = await apiThatStopsAfter(1)
     const first = start(stuck.url)
     await stuck.hasStopped
@@ -46,12 +38,7 @@ describe('an import that is killed', () => {
     await once(first, 'close')
     stuck.close()
 
-    const second = start(environment.apiUrl)
-    let out = ''
-    second.stdout?.on('data', (chunk) => {
-      out += chunk
-    })
-    const [code] = await once(second, 'close')
+    const { code, out } = await outcomeOf(start(environment.apiUrl))
     assert.equal(code, 0, out)
     assert.match(out, /^Plan: 3500 to create, 0 to update, 0 to delete, 1000 unchanged$/m)
     assert.match(out, /^Done: 3500 written, 1000 unchanged, 0 failed$/m)

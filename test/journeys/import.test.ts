@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -7,18 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { ConnectorObjectDto } from '../../shared/domain/connectors/connector-object.ts'
+import { type CommandOutcome, outcomeOf, startedCommand } from '../support/journeys/command.ts'
 import { type ApiClient, applicationToken, asApplication } from '../support/journeys/demo-clients.ts'
-import {
-  COMMAND_VARIABLES,
-  newDataFolder,
-  type StartedEnvironment,
-  startedEnvironment,
-} from '../support/journeys/started-environment.ts'
+import { newDataFolder, type StartedEnvironment, startedEnvironment } from '../support/journeys/started-environment.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../infra/import/import.ts')
 const CONNECTORS = '/iamcore/beta/sync/connectors'
-
-type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
 
 let environment: StartedEnvironment
 let operator: ApiClient
@@ -48,21 +41,10 @@ function write(files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
 }
 
-async function run(words: readonly string[], variables: Record<string, string> = {}): Promise<Outcome> {
-  const env = { ...COMMAND_VARIABLES, API_URL: environment.apiUrl, TOKEN: token, ...variables }
-  const child = spawn(process.execPath, [SCRIPT, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const said = { out: '', err: '' }
-  child.stdout.on('data', (chunk) => {
-    said.out += chunk
-  })
-  child.stderr.on('data', (chunk) => {
-    said.err += chunk
-  })
-  const [code] = await once(child, 'close')
-  return { code, ...said }
-}
+const run = (words: readonly string[], variables: Record<string, string> = {}): Promise<CommandOutcome> =>
+  outcomeOf(startedCommand(SCRIPT, words, { API_URL: environment.apiUrl, TOKEN: token, ...variables }))
 
-const runImport = (...more: string[]): Promise<Outcome> => run([folder, '--connector', connectorId, ...more])
+const runImport = (...more: string[]): Promise<CommandOutcome> => run([folder, '--connector', connectorId, ...more])
 
 /** The objects of the connector, by type and external id. */
 async function space(): Promise<Record<string, unknown>> {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
 import type { CheckedCondition, WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import { areEquivalentTask } from '../../../shared/domain/criteria/proofs/equivalent-conditions.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
@@ -9,6 +8,7 @@ import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts
 import { UTC } from '../../../shared/kernel/time-zone.ts'
 import {
   COLLECTIONS,
+  checked,
   collections,
   condition,
   denseCondition,
@@ -21,12 +21,6 @@ import { naiveMembers } from '../../support/domain/criteria/naive-evaluator.ts'
 /** By hand: `PROVED_TREES=100000 npm test -- test/domain/criteria/equivalent-conditions.property.test.ts`. */
 const PAIR_COUNT = Number(process.env.PROVED_TREES ?? 2000)
 const TYPES = ['Identity', 'Relationship', 'OrgUnit'] as const
-
-function checked(input: unknown): CheckedCondition {
-  const check = checkCondition(input, SCHEMA)
-  if (!check.ok) assert.fail(JSON.stringify(check))
-  return check.condition
-}
 
 const areEquivalent = (left: CheckedCondition, right: CheckedCondition) =>
   runToCompletion(areEquivalentTask(left.root, right.root, { budget: { stepCount: 1_000_000 }, zone: UTC }))

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { KnownLeaves } from '../../../shared/domain/criteria/arrange-condition.ts'
-import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
 import type { CollectionMembers } from '../../../shared/domain/criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../../../shared/domain/criteria/compile.ts'
-import { attributesRead, type CheckedCondition, readsAnyPosition } from '../../../shared/domain/criteria/condition.ts'
+import { attributesRead, readsAnyPosition } from '../../../shared/domain/criteria/condition.ts'
 import { evaluate, evaluateObjects, memberSlotsTask } from '../../../shared/domain/criteria/evaluate.ts'
 import type { NamedMembersContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import { newLeafResults, SharedResults } from '../../../shared/domain/criteria/shared-results.ts'
@@ -14,6 +13,7 @@ import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapsh
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 import {
   COLLECTIONS,
+  checked,
   collections,
   condition,
   SCHEMA,
@@ -25,12 +25,6 @@ import { naiveMembers, naiveRows } from '../../support/domain/criteria/naive-eva
 
 const ROW_TYPES = ['Identity', 'Relationship', 'OrgUnit'] as const
 const CORE = { Identity: 'identity', Relationship: 'relationship', OrgUnit: 'orgUnit' } as const
-
-function checked(input: unknown): CheckedCondition {
-  const check = checkCondition(input, SCHEMA)
-  if (!check.ok) assert.fail(JSON.stringify(check))
-  return check.condition
-}
 
 function contextOf(members: readonly (CollectionMembers | undefined)[]): NamedMembersContext {
   return { todayMs: TODAY_MS, membersOf: (id) => members[COLLECTIONS.indexOf(id)] }

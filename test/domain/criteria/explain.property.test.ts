@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
 import { compile } from '../../../shared/domain/criteria/compile.ts'
-import type { CheckedCondition, WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
+import type { WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import { evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
 import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import { type ExplainedGroup, type ExplainedLeaf, explainTask } from '../../../shared/domain/criteria/explain.ts'
@@ -11,9 +10,9 @@ import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapsh
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 import {
   COLLECTIONS,
+  checked,
   collections,
   condition,
-  SCHEMA,
   SETTINGS,
   snapshotObject,
   TODAY_MS,
@@ -22,12 +21,6 @@ import {
 const PAIR_COUNT = 5000
 /** Leaves turned in each tree. Which ones differs from tree to tree. */
 const LEAVES_PER_TREE_COUNT = 2
-
-function checked(input: unknown): CheckedCondition {
-  const check = checkCondition(input, SCHEMA)
-  if (!check.ok) assert.fail(JSON.stringify(check))
-  return check.condition
-}
 
 type Explained = ExplainedGroup | ExplainedLeaf
 

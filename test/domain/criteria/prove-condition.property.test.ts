@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
 import type { CheckedCondition, WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
 import { proofsTask } from '../../../shared/domain/criteria/proofs/prove-condition.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 import {
   COLLECTIONS,
+  checked,
   collections,
   condition,
   denseCondition,
@@ -21,12 +21,6 @@ import { naiveMembers } from '../../support/domain/criteria/naive-evaluator.ts'
 const treeCount = (usual: number): number => Number(process.env.PROVED_TREES ?? usual)
 const TREE_COUNT = treeCount(4000)
 const TYPES = ['Identity', 'Relationship', 'OrgUnit'] as const
-
-function checked(input: unknown): CheckedCondition {
-  const check = checkCondition(input, SCHEMA)
-  if (!check.ok) assert.fail(JSON.stringify(check))
-  return check.condition
-}
 
 const proofsOf = (given: CheckedCondition) => runToCompletion(proofsTask(given.root))
 

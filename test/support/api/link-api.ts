@@ -1,3 +1,4 @@
+import { after, beforeEach } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { groupLinkRoutes } from '../../../functions/routes/group-link.ts'
 import { PREFIXES } from '../../../functions/routes/prefixes.ts'
@@ -43,6 +44,18 @@ export type LinkApi = LinkFixture & {
   create(collectionId: string, directoryGroupId: string): Promise<string>
   /** Reports these properties for the group while `act` runs: Graph cannot create some kinds of group. */
   withProperties<T>(groupId: string, properties: Record<string, unknown>, act: () => Promise<T>): Promise<T>
+}
+
+/** The API for all tests of a file. Each begins without faults and without sent messages. */
+export async function linkApiOfTests(): Promise<LinkApi> {
+  const api = await openLinkApi()
+  after(() => api.close())
+  beforeEach(() => {
+    api.server.setFaults([])
+    api.collections.failing = false
+    api.sentMessages.length = 0
+  })
+  return api
 }
 
 export async function openLinkApi(options?: FixtureOptions): Promise<LinkApi> {

@@ -18,6 +18,15 @@ export function directDatabase(cosmos: LocalCosmos, around: Around = (call) => c
   return (id) => directContainer(cosmos, id, around) as unknown as Container
 }
 
+/** The containers for a process that ends before its call of this number. */
+export function mortalDatabase(cosmos: LocalCosmos, callsLeft: number): (id: ContainerId) => Container {
+  let left = callsLeft
+  return directDatabase(cosmos, (call) => {
+    left -= 1
+    return left < 0 ? Promise.reject(new Error('The process died')) : call()
+  })
+}
+
 function directContainer(cosmos: LocalCosmos, containerId: string, around: Around) {
   const { partitionKey: path } = CONTAINERS.find(({ id }) => id === containerId) as (typeof CONTAINERS)[number]
   const partitionOf = (document: StoredDocument) => document[path.slice(1)] as string

@@ -13,17 +13,6 @@ const START_WORDS: readonly string[] = JSON.parse(readFileSync(join(PROJECT_FOLD
   .scripts.start.split(' ')
   .slice(1)
 
-/**
- * Variables of a command that a test runs: no settings of this process, only where programs are found, and the modules
- * that the test run has compiled. Compiling them again takes more time than most commands.
- */
-export const COMMAND_VARIABLES: Readonly<Record<string, string>> = Object.fromEntries(
-  ['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => {
-    const value = process.env[name]
-    return value === undefined ? [] : [[name, value]]
-  }),
-)
-
 /** An environment that `npm start` runs in a process of its own, and access to it. */
 export type StartedEnvironment = {
   readonly apiUrl: string

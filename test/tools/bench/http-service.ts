@@ -1,4 +1,5 @@
 import { startEnvironment } from '../../../infra/local/environment.ts'
+import { readLocalOptions } from '../../../infra/local/options.ts'
 import { startFixtureHost } from '../../support/local/host-fixtures/fixture-host.ts'
 
 /** What this process serves. Sent to the parent process. */
@@ -18,16 +19,7 @@ const COLLECTION_COUNT = 100
 const COLLECTIONS = '/collections-joinable/beta'
 
 const environment = await startEnvironment(
-  {
-    port: 0,
-    directoryPort: 0,
-    directoryHttpPort: 0,
-    cosmosPort: 0,
-    serviceBusPort: 0,
-    dataFolder: process.argv[2] ?? '',
-    demoIdentityCount: 0,
-    appFolder: undefined,
-  },
+  readLocalOptions({ PORT: '0', DIRECTORY_PORT: '0', DATA_DIR: process.argv[2] ?? '', DEMO_IDENTITIES: '0' }),
   () => undefined,
 )
 const empty = await startFixtureHost()

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Environment, startEnvironment } from '../../../infra/local/environment.ts'
+import { readLocalOptions } from '../../../infra/local/options.ts'
 import { measureAudits } from './measured-audits.ts'
 import { measureRows } from './measured-rows.ts'
 import { measureSweeps, type SweepCost } from './measured-sweeps.ts'
@@ -40,16 +41,13 @@ export type Measurement = {
  */
 export async function measureWork(say: (line: string) => void): Promise<Measurement> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'collections-scale-'))
-  const options = {
-    port: 0,
-    directoryPort: 0,
-    directoryHttpPort: 0,
-    cosmosPort: 0,
-    serviceBusPort: 0,
-    dataFolder,
-    appFolder: undefined,
-  }
-  const environment = await startEnvironment({ ...options, demoIdentityCount: PEOPLE_COUNT }, () => undefined)
+  const options = readLocalOptions({
+    PORT: '0',
+    DIRECTORY_PORT: '0',
+    DATA_DIR: dataFolder,
+    DEMO_IDENTITIES: String(PEOPLE_COUNT),
+  })
+  const environment = await startEnvironment(options, () => undefined)
   let ofService: ServiceMeasurement
   try {
     ofService = await measured(environment, await clientsOf(environment), say)

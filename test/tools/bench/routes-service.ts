@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { startEnvironment } from '../../../infra/local/environment.ts'
+import { readLocalOptions } from '../../../infra/local/options.ts'
 import { openDatabase } from '../../../shared/cosmos/database.ts'
 import { loadSizedTenant, TENANT_ID } from './sized-tenant.ts'
 
@@ -20,16 +21,7 @@ export type CallerWish = { readonly roles: readonly string[]; readonly account?:
  */
 const [dataFolder = '', wishes = '{}'] = process.argv.slice(2)
 const environment = await startEnvironment(
-  {
-    port: 0,
-    directoryPort: 0,
-    directoryHttpPort: 0,
-    cosmosPort: 0,
-    serviceBusPort: 0,
-    dataFolder,
-    demoIdentityCount: 0,
-    appFolder: undefined,
-  },
+  readLocalOptions({ PORT: '0', DIRECTORY_PORT: '0', DATA_DIR: dataFolder, DEMO_IDENTITIES: '0' }),
   () => undefined,
 )
 const isLoaded = join(dataFolder, 'sized-tenant-is-loaded')

@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { ObjectType } from '../../../../shared/domain/core/core-object.ts'
 import type { CustomType } from '../../../../shared/domain/core/custom-types.ts'
+import { checkCondition } from '../../../../shared/domain/criteria/check-condition.ts'
 import type { CollectionMembers, RowObjectType } from '../../../../shared/domain/criteria/collection-members.ts'
 import { isComputed } from '../../../../shared/domain/criteria/computed-attributes.ts'
-import type { Operator } from '../../../../shared/domain/criteria/condition.ts'
+import type { CheckedCondition, Operator } from '../../../../shared/domain/criteria/condition.ts'
 import { type AttributeType, type ConditionSchema, conditionSchema } from '../../../../shared/domain/criteria/schema.ts'
 import { DEFAULT_ROW_SETTINGS, type RowSettings } from '../../../../shared/domain/tenant-index/row-settings.ts'
 import type { SnapshotObject } from '../../../../shared/domain/tenant-index/rows/apply-objects.ts'
@@ -125,6 +127,13 @@ export const SETTINGS: RowSettings = {
   ]),
 }
 export const SCHEMA: ConditionSchema = conditionSchema(custom, SETTINGS.types)
+
+/** A condition that the schema permits. */
+export function checked(input: unknown): CheckedCondition {
+  const check = checkCondition(input, SCHEMA)
+  if (!check.ok) assert.fail(JSON.stringify(check))
+  return check.condition
+}
 
 // biome-ignore format: a list of names
 const NAMES: readonly string[] = [
