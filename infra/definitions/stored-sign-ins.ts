@@ -23,10 +23,10 @@ export type StoredSignIns = {
 }
 
 /** The file of sign-ins in the user's folder for settings. Only its owner can read it. */
-export function signInFile(environment: Environment, platform: NodeJS.Platform = process.platform): string {
+export function signInFile(environment: Environment): string {
   const home = environment.HOME || homedir()
   const folder =
-    platform === 'win32'
+    process.platform === 'win32'
       ? environment.APPDATA || join(home, 'AppData', 'Roaming')
       : environment.XDG_CONFIG_HOME || join(home, '.config')
   return join(folder, 'collections-service', 'sign-ins.json')

@@ -20,8 +20,6 @@ export type ImportPlan = {
     readonly deleted: number
     /** Objects of the connector that are not in the files. */
     readonly missing: number
-    /** Objects of the connector. */
-    readonly present: number
   }
   /** Deletions were requested but are skipped: an unreadable line may contain an object that seems to be missing. */
   readonly withholdsDeletions: boolean
@@ -78,7 +76,7 @@ export async function planImport(
   return {
     items: [...inOrder(changed), ...inOrder(deletions).reverse()],
     invalidLines,
-    counts: { ...counts, deleted: deletions.length, missing: missing.length, present: present.size },
+    counts: { ...counts, deleted: deletions.length, missing: missing.length },
     withholdsDeletions,
   }
 }

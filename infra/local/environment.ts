@@ -33,8 +33,8 @@ export type Environment = {
   workDone(): Promise<WorkDone>
   /** Whether no message is active, scheduled or locked. */
   isQuiet(): boolean
-  /** Runs a function of a timer or a queue and waits for its end. `input` is the message of a queue. */
-  fire(name: string, input?: unknown): Promise<void>
+  /** Runs a function of a timer and waits for its end. */
+  fire(name: string): Promise<void>
   /** Stops all parts, the functions first. */
   close(): Promise<void>
 }
@@ -123,7 +123,7 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
       caFile: join(dataFolder, 'ca.pem'),
       workDone: () => workDoneBy(cosmos, bus, directory),
       isQuiet: () => QUEUES.every(({ name }) => sumOf(waitingOf(bus.counts(name))) === 0),
-      fire: (name, input) => host.invoke(name, input),
+      fire: (name) => host.invoke(name, undefined),
       close,
     }
   } catch (error) {

@@ -20,7 +20,7 @@ export class TokenBucket {
    * Takes tokens if that number is left beyond `keptCount`. More than there can ever be are taken from a full bucket.
    * @returns 0 when they were taken; otherwise the milliseconds after which to try again.
    */
-  take(count: number, nowMs: number, keptCount = 0): number {
+  take(count: number, nowMs: number, keptCount: number): number {
     this.#refill(nowMs)
     const neededCount = Math.min(count + keptCount, this.#capacityCount)
     const missingCount = neededCount - this.#leftCount

@@ -11,7 +11,7 @@ export function jsonLog(
   least: EventLevel,
   writeLine: (line: string) => void,
   nowMs: () => number,
-  invocationDetails: () => LogDetails = () => ({}),
+  invocationDetails: () => LogDetails,
 ): Log {
   const write = (level: EventLevel, event: string, details: LogDetails = {}) => {
     if (EVENT_LEVELS.indexOf(level) < EVENT_LEVELS.indexOf(least)) return

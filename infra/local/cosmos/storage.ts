@@ -23,7 +23,7 @@ export type Storage = {
   close(): void
 }
 
-export type ContainerSizes = Readonly<Record<string, { readonly documentCount: number; readonly bodyBytes: number }>>
+export type ContainerSizes = Readonly<Record<string, { readonly bodyBytes: number }>>
 
 /** Identifies the file (PRAGMA application_id) and its schema version (user_version). */
 const APPLICATION_ID = 0x436f736d
@@ -154,9 +154,9 @@ function storageOf(database: DatabaseSync, nowMs: () => number): Storage {
 function sizesOf(database: DatabaseSync): ContainerSizes {
   const rows = database
     .prepare(
-      `SELECT containers.id AS id, count(docs.row) AS documentCount, coalesce(sum(length(docs.body)), 0) AS bodyBytes
+      `SELECT containers.id AS id, coalesce(sum(length(docs.body)), 0) AS bodyBytes
        FROM containers LEFT JOIN docs ON docs.container = containers.number GROUP BY containers.number`,
     )
-    .all() as { id: string; documentCount: number; bodyBytes: number }[]
+    .all() as { id: string; bodyBytes: number }[]
   return Object.fromEntries(rows.map(({ id, ...size }) => [id, size]))
 }

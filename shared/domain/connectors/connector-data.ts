@@ -3,7 +3,7 @@ import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../
 import type { Page, Versioned } from '../../kernel/versioned.ts'
 import { isObjectType, type ObjectType } from '../core/core-object.ts'
 import type { CustomTypes } from '../core/custom-types.ts'
-import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
+import type { Creation } from '../idempotency/run-once.ts'
 import { type AttributeTypes, attributeTypesOf, customTypesOf } from './attribute-types.ts'
 import type { Connector } from './connector.ts'
 import { connectorNotFound } from './connector.ts'
@@ -59,7 +59,7 @@ export async function createConnectorObject(
   { objectType, externalId, data }: ObjectCreation,
   caller: Caller,
   deps: WriteDependencies,
-  { isRetry }: Creation = singleAttempt(deps),
+  { isRetry }: Creation,
 ): Promise<string> {
   const all = await deps.connectors.list(caller.tenantId)
   const read = parseObjectData(objectType, data, '/data', customTypesOf(all))

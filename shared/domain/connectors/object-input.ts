@@ -3,7 +3,7 @@ import { nearMiss } from '../../kernel/near-misses.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
 import { OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
-import { type CustomTypes, NO_CUSTOM_TYPES } from '../core/custom-types.ts'
+import type { CustomTypes } from '../core/custom-types.ts'
 import { EXTERNAL_ID_LIMIT_COUNT, type ObjectData } from './connector-object.ts'
 import { parseObjectData } from './object-data.ts'
 
@@ -41,7 +41,7 @@ export type ParsedWrite = { readonly write: ObjectWrite } | { readonly faults: r
  * its former name, the first is accepted.
  * @param types Of the tenant's custom attributes.
  */
-export function* parseBatchItems(items: readonly unknown[], types: CustomTypes = NO_CUSTOM_TYPES): Task<ParsedWrite[]> {
+export function* parseBatchItems(items: readonly unknown[], types: CustomTypes): Task<ParsedWrite[]> {
   const named = new Set<string>()
   const parsed: ParsedWrite[] = []
   for (const [index, item] of items.entries()) {

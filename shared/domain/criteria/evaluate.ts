@@ -1,4 +1,4 @@
-import { runToCompletion, type Task } from '../../kernel/cooperative-scheduler.ts'
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Bitmap } from '../tenant-index/rows/bitmap.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { CORE_TYPE, type RowObjectType } from './collection-members.ts'
@@ -7,17 +7,10 @@ import { Evaluation } from './evaluation.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import type { SharedResults } from './shared-results.ts'
 
-/** The ids of all members, ascending: the objects with at least one row that satisfies the condition. */
-export function evaluate(
-  compiled: CompiledCondition,
-  snapshot: RowSnapshot,
-  objectType: RowObjectType,
-  context: EvaluationContext,
-): string[] {
-  return runToCompletion(evaluationTask(compiled, snapshot, objectType, context))
-}
-
-/** `evaluate` in steps. The snapshot must not change before the task has ended: see `TenantSnapshots.reading`. */
+/**
+ * The ids of all members, ascending: the objects with at least one row that satisfies the condition. The snapshot must
+ * not change before the task has ended: see `TenantSnapshots.reading`.
+ */
 export function* evaluationTask(
   compiled: CompiledCondition,
   snapshot: RowSnapshot,
@@ -41,19 +34,9 @@ export function* memberSlotsTask(
 }
 
 /**
- * Whether each of these objects is a member. Evaluates their rows only. Unknown and deleted objects are not members.
+ * Whether each of these objects is a member. Evaluates their rows only. Unknown and deleted objects are not members. The
+ * snapshot must not change before the task has ended: see `TenantSnapshots.reading`.
  */
-export function evaluateObjects(
-  compiled: CompiledCondition,
-  snapshot: RowSnapshot,
-  objectType: RowObjectType,
-  ids: Iterable<string>,
-  context: EvaluationContext,
-): ReadonlyMap<string, boolean> {
-  return runToCompletion(objectEvaluationTask(compiled, snapshot, objectType, ids, context))
-}
-
-/** `evaluateObjects` in steps. The snapshot must not change before the task has ended: see `TenantSnapshots.reading`. */
 export function* objectEvaluationTask(
   compiled: CompiledCondition,
   snapshot: RowSnapshot,

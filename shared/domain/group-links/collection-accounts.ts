@@ -38,7 +38,7 @@ export type AccountChanges = MembersWithoutAccount & {
   readonly membershipVersion: number
 }
 
-type LinkedCollection = { readonly kind: CollectionKind; readonly objectType: string; readonly name: string }
+type LinkedCollection = { readonly kind: CollectionKind; readonly objectType: string }
 
 /** Why members whose accounts are to be removed have left their collection. */
 export type RemovalCauses = {

@@ -60,8 +60,7 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       return new Map([...ofCriteria, ...ofJoinables])
     },
     async find(tenantId, collectionId) {
-      const collection = (await collections.find(tenantId, collectionId))?.value
-      return collection && { kind: collection.kind, objectType: collection.objectType, name: collection.name }
+      return (await collections.find(tenantId, collectionId))?.value
     },
     async confirmReference(tenantId, collectionId) {
       await collections.invalidateReferenceVersions(tenantId)

@@ -72,7 +72,7 @@ export async function submitOnBehalf(
   { notes, relationshipId, endsAt, requesterId: named }: SubmissionOnBehalf,
   { tenantId, identityId }: Person,
   deps: JoinDependencies,
-  creation: Creation = singleAttempt(deps),
+  creation: Creation,
 ): Promise<Versioned<MembershipRequestDto>> {
   const report = { identityId: named ?? undefined, position: relationshipId ?? undefined }
   if (report.identityId === undefined && report.position === undefined) {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
 import { compile } from '../../../shared/domain/criteria/compile.ts'
-import { evaluate, evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
 import { type ExplainedGroup, explainTask } from '../../../shared/domain/criteria/explain.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import { runToCompletion } from '../../../shared/kernel/cooperative-scheduler.ts'
 import { TODAY_MS } from '../../support/domain/criteria/arbitrary-cases.ts'
+import { evaluate, evaluateObjects } from '../../support/domain/criteria/evaluate-at-once.ts'
 
 const SCHEMA = conditionSchema({ identity: [], orgUnit: [], relationship: [] })
 const CONTEXT = { todayMs: TODAY_MS, membersOf: () => undefined }

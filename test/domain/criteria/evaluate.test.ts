@@ -4,11 +4,12 @@ import type { Attributes } from '../../../shared/domain/core/core-object.ts'
 import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
 import type { CollectionMembers, RowObjectType } from '../../../shared/domain/criteria/collection-members.ts'
 import { compile } from '../../../shared/domain/criteria/compile.ts'
-import { evaluate, evaluateObjects, objectEvaluationTask } from '../../../shared/domain/criteria/evaluate.ts'
+import { objectEvaluationTask } from '../../../shared/domain/criteria/evaluate.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { CodeSet } from '../../../shared/domain/tenant-index/rows/bitmap.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
+import { evaluate, evaluateObjects } from '../../support/domain/criteria/evaluate-at-once.ts'
 
 const SCHEMA = conditionSchema({ identity: ['custom/plate'], orgUnit: [], relationship: [] })
 const TODAY_MS = Date.parse('2024-02-29T00:00:00Z')

@@ -5,7 +5,7 @@ import type { KnownLeaves } from '../../../shared/domain/criteria/arrange-condit
 import type { CollectionMembers } from '../../../shared/domain/criteria/collection-members.ts'
 import { type CompiledCondition, compile } from '../../../shared/domain/criteria/compile.ts'
 import { attributesRead, readsAnyPosition } from '../../../shared/domain/criteria/condition.ts'
-import { evaluate, evaluateObjects, memberSlotsTask } from '../../../shared/domain/criteria/evaluate.ts'
+import { memberSlotsTask } from '../../../shared/domain/criteria/evaluate.ts'
 import type { NamedMembersContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import { newLeafResults, SharedResults } from '../../../shared/domain/criteria/shared-results.ts'
 import { LEADERS_MOVED, type SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
@@ -21,6 +21,7 @@ import {
   snapshotObject,
   TODAY_MS,
 } from '../../support/domain/criteria/arbitrary-cases.ts'
+import { evaluate, evaluateObjects } from '../../support/domain/criteria/evaluate-at-once.ts'
 import { naiveMembers, naiveRows } from '../../support/domain/criteria/naive-evaluator.ts'
 
 const ROW_TYPES = ['Identity', 'Relationship', 'OrgUnit'] as const

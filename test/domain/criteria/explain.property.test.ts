@@ -3,7 +3,6 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { compile } from '../../../shared/domain/criteria/compile.ts'
 import type { WireGroup, WireLeaf } from '../../../shared/domain/criteria/condition.ts'
-import { evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
 import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import { type ExplainedGroup, type ExplainedLeaf, explainTask } from '../../../shared/domain/criteria/explain.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
@@ -17,6 +16,7 @@ import {
   snapshotObject,
   TODAY_MS,
 } from '../../support/domain/criteria/arbitrary-cases.ts'
+import { evaluateObjects } from '../../support/domain/criteria/evaluate-at-once.ts'
 
 const PAIR_COUNT = 5000
 /** Leaves turned in each tree. Which ones differs from tree to tree. */

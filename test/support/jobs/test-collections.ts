@@ -50,7 +50,7 @@ export function testCollections(): TestCollections {
     async find(_tenantId, id) {
       if (collections.failing) throw new Error('The database is away')
       const collection = all.get(id)
-      return collection && { kind: 'criteria', objectType: collection.objectType, name: 'A collection' }
+      return collection && { kind: 'criteria', objectType: collection.objectType }
     },
     async confirmReference(_tenantId, id) {
       return all.has(id)

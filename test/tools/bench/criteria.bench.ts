@@ -7,12 +7,12 @@
 import { type CustomTypes, NO_CUSTOM_TYPES } from '../../../shared/domain/core/custom-types.ts'
 import { checkCondition } from '../../../shared/domain/criteria/check-condition.ts'
 import { type CompiledCondition, compile } from '../../../shared/domain/criteria/compile.ts'
-import { evaluate, evaluateObjects } from '../../../shared/domain/criteria/evaluate.ts'
 import type { EvaluationContext } from '../../../shared/domain/criteria/evaluation-context.ts'
 import { conditionSchema } from '../../../shared/domain/criteria/schema.ts'
 import { DEFAULT_ROW_SETTINGS } from '../../../shared/domain/tenant-index/row-settings.ts'
 import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
+import { evaluate, evaluateObjects } from '../../support/domain/criteria/evaluate-at-once.ts'
 import { type ConditionName, jsonLogicMembers, openDuck } from './compared-engines.ts'
 import {
   conditionNumber,

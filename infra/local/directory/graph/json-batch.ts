@@ -60,9 +60,9 @@ const capitalizedHeader = (name: string): string =>
     : name.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase())
 
 /** Returns the responses in another order: Graph does not guarantee the order. */
-export function shuffled<T>(items: readonly T[], random: () => number = Math.random): T[] {
+export function shuffled<T>(items: readonly T[]): T[] {
   return items
-    .map((item) => ({ item, rank: random() }))
+    .map((item) => ({ item, rank: Math.random() }))
     .sort((left, right) => left.rank - right.rank)
     .map(({ item }) => item)
 }
