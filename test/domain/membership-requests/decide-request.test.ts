@@ -34,80 +34,32 @@ const STATE = 'InvalidRequestState'
 
 /**
  * The outcome of each action in each status, for subject, submitter, approver, stranger and application in this order;
- * one word when it is the same for all. The service performs `admit`, `end` and `move` itself and checks the caller's
- * rights before.
+ * one word when it is the same for all. An action that a status does not name is refused with `InvalidRequestState`. The
+ * service performs `admit`, `end` and `move` itself and checks the caller's rights before.
  */
-const TABLE: Readonly<Record<RequestStatus, Readonly<Record<(typeof ACTIONS)[number], string>>>> = {
+const TABLE: Readonly<Record<RequestStatus, Partial<Record<(typeof ACTIONS)[number], string>>>> = {
   Requested: {
     open: 'PendingApproval',
-    approve: STATE,
-    reject: STATE,
     cancel: 'Cancelled Cancelled NotRequester NotRequester NotRequester',
-    leave: STATE,
     admit: 'Joined',
     end: 'Cancelled',
-    move: STATE,
   },
   PendingApproval: {
-    open: STATE,
     approve: 'SelfApproval NotCurrentApprover PendingApproval NotCurrentApprover NotCurrentApprover',
     reject: 'SelfApproval NotCurrentApprover Rejected NotCurrentApprover NotCurrentApprover',
     cancel: 'Cancelled Cancelled NotRequester NotRequester NotRequester',
-    leave: STATE,
     admit: 'Joined',
     end: 'Cancelled',
     move: 'unchanged',
   },
   Joined: {
-    open: STATE,
-    approve: STATE,
-    reject: STATE,
-    cancel: STATE,
     leave: 'Left NotRequester NotRequester NotRequester NotRequester',
-    admit: STATE,
     end: 'Left',
-    move: STATE,
   },
-  Approved: {
-    open: STATE,
-    approve: STATE,
-    reject: STATE,
-    cancel: STATE,
-    leave: STATE,
-    admit: STATE,
-    end: STATE,
-    move: STATE,
-  },
-  Rejected: {
-    open: STATE,
-    approve: STATE,
-    reject: STATE,
-    cancel: STATE,
-    leave: STATE,
-    admit: STATE,
-    end: STATE,
-    move: STATE,
-  },
-  Cancelled: {
-    open: STATE,
-    approve: STATE,
-    reject: STATE,
-    cancel: STATE,
-    leave: STATE,
-    admit: STATE,
-    end: STATE,
-    move: STATE,
-  },
-  Left: {
-    open: STATE,
-    approve: STATE,
-    reject: STATE,
-    cancel: STATE,
-    leave: STATE,
-    admit: STATE,
-    end: STATE,
-    move: STATE,
-  },
+  Approved: {},
+  Rejected: {},
+  Cancelled: {},
+  Left: {},
 }
 
 function decided(request: MembershipRequest, action: RequestAction, policy: AppliedPolicy = TWO_GATES) {
@@ -136,7 +88,7 @@ function entries(
 describe('an action on a request', () => {
   for (const [status, row] of Object.entries(TABLE)) {
     for (const kind of ACTIONS) {
-      const cells = row[kind].split(' ')
+      const cells = (row[kind] ?? STATE).split(' ')
       for (const [index, actor] of CALLERS.entries()) {
         const expected = cells[index] ?? cells[0]
         it(`${status}, ${kind} by ${actor.id}: ${expected}`, () => {
