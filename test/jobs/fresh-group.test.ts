@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
-import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
+import { linkFixtureOfTests } from '../support/jobs/link-fixture.ts'
+
+const fixture = await linkFixtureOfTests()
 
 const GROUP_IS_MISSING = { method: 'GET', path: '/groups/[^/]+$', status: 404 }
 
 describe('A sync job for a group that the directory does not return', () => {
-  let fixture: LinkFixture
-  before(async () => {
-    fixture = await openFixture()
-  })
-  after(() => fixture.close())
-  beforeEach(() => fixture.server.setFaults([]))
-
   it('succeeds if the directory returns the group shortly after it was linked', async () => {
     const { groupId, collectionId } = await fixture.linked(users(0, 5))
     fixture.server.setFaults([{ ...GROUP_IS_MISSING, times: 3 }])

@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
-import { type LinkFixture, notifyOfMembershipChange, openFixture, syncedLink } from '../support/jobs/link-fixture.ts'
+import { linkFixtureOfTests, notifyOfMembershipChange, syncedLink } from '../support/jobs/link-fixture.ts'
+
+const fixture = await linkFixtureOfTests()
 
 describe('An incremental sync with concurrent workers', () => {
-  let fixture: LinkFixture
-  before(async () => {
-    fixture = await openFixture()
-  })
-  after(() => fixture.close())
-  beforeEach(() => {
-    fixture.sentMessages.length = 0
-  })
-
   it('during the first sync of a link is skipped, and its changes are written right after that sync', async () => {
     const { collectionId, groupId } = await fixture.linked(users(0, 5))
     const directory = {

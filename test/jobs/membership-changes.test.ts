@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
 import { collectionLinks } from '../../shared/domain/group-links/linked-collections.ts'
 import { requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { TENANT, user, users } from '../support/jobs/link-directory.ts'
 import {
-  type LinkFixture,
+  linkFixtureOfTests,
   notifyOfMembershipChange,
-  openFixture,
   setLinkSettings,
   syncedLink,
 } from '../support/jobs/link-fixture.ts'
 
-describe('An incremental sync', () => {
-  let fixture: LinkFixture
-  before(async () => {
-    fixture = await openFixture()
-  })
-  after(() => fixture.close())
-  beforeEach(() => {
-    fixture.server.setFaults([])
-    fixture.sentMessages.length = 0
-  })
+const fixture = await linkFixtureOfTests()
 
+describe('An incremental sync', () => {
   const isRead = ({ method, path }: { method: string; path: string }) =>
     method === 'GET' || path.includes('getByIds') || path.endsWith('$batch')
 

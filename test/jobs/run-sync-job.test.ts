@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { SERVICE_PRINCIPAL, TENANT, user, users } from '../support/jobs/link-directory.ts'
-import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
+import { linkFixtureOfTests } from '../support/jobs/link-fixture.ts'
+
+const fixture = await linkFixtureOfTests()
 
 describe('A sync job', () => {
-  let fixture: LinkFixture
-  before(async () => {
-    fixture = await openFixture()
-  })
-  after(() => fixture.close())
-  beforeEach(() => {
-    fixture.server.setFaults([])
-    fixture.sentMessages.length = 0
-  })
-
   it('makes the group equal to the collection in the fewest calls, and reports its counts', async () => {
     const { collectionId, groupId, linkId } = await fixture.linked(users(0, 150), users(140, 45))
     await fixture.drain()

@@ -1,23 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import { TENANT, user, users } from '../support/jobs/link-directory.ts'
-import { type LinkFixture, openFixture } from '../support/jobs/link-fixture.ts'
+import { linkFixtureOfTests } from '../support/jobs/link-fixture.ts'
+
+const fixture = await linkFixtureOfTests()
 
 describe('A sync job with directory faults', () => {
-  let fixture: LinkFixture
-  before(async () => {
-    fixture = await openFixture()
-  })
-  after(async () => {
-    await fixture.close()
-  })
-  beforeEach(() => {
-    fixture.server.setFaults([])
-    fixture.sentMessages.length = 0
-    fixture.waitsMs.length = 0
-  })
-
   const WRITE = '^/v1.0/groups/[^/]+($|/members/)'
   const survived: [claim: string, fault: FaultDefinition][] = [
     ['a throttled read', { method: 'GET', retryAfterS: 2, times: 2 }],

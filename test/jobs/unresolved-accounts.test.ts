@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import { TENANT, user, users } from '../support/jobs/link-directory.ts'
-import { type LinkFixture, notifyOfMembershipChange, openFixture, syncedLink } from '../support/jobs/link-fixture.ts'
+import { linkFixtureOfTests, notifyOfMembershipChange, syncedLink } from '../support/jobs/link-fixture.ts'
+
+const fixture = await linkFixtureOfTests()
 
 describe('Source data that name something other than a user as an account', () => {
-  let fixture: LinkFixture
-  before(async () => {
-    fixture = await openFixture()
-  })
-  after(() => fixture.close())
-  beforeEach(() => {
-    fixture.sentMessages.length = 0
-  })
-
   const lastJob = async (collectionId: string) => {
     const [job] = await fixture.jobsOf(collectionId)
     return [job?.status, job?.added, job?.removed, job?.skipped, job?.unresolved]

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { after, beforeEach } from 'node:test'
 import type { Container } from '@azure/cosmos'
 import { linkMessages } from '../../../functions/app/message-handlers.ts'
 import type { Overrides, Service } from '../../../functions/app/service.ts'
@@ -65,6 +66,18 @@ export type FixtureOptions = Partial<DirectoryOptions> & {
 
 /** Where a fixture where all have one clock begins: what is due at certain hours then is due in each run. */
 const START_MS = Date.parse('2030-01-07T08:00:00Z')
+
+/** The fixture for all tests of a file. Each begins without faults, sent messages and waits. */
+export async function linkFixtureOfTests(): Promise<LinkFixture> {
+  const fixture = await openFixture()
+  after(() => fixture.close())
+  beforeEach(() => {
+    fixture.server.setFaults([])
+    fixture.sentMessages.length = 0
+    fixture.waitsMs.length = 0
+  })
+  return fixture
+}
 
 /** The directory uses real time unless it shares the clock, for throttling and token lifetimes as well. */
 export async function openFixture({
