@@ -107,7 +107,7 @@ export class RowSnapshot {
     const isOfOthers = hasBit(targets, 0)
     const followed = isOfOthers ? otherBits(targets) : targets
     const atMostCount = mask.length
-    // Following the referrers of all of them is given up after `atMostCount`: it is not begun when so many are likely.
+    // Following all referrers is given up after `atMostCount`. It is not begun when more than that are likely.
     const likelyCount = (countBits(followed) * link.valueCount) / this.tables[to].slotCount
     if (likelyCount > atMostCount) return slotsReferringTo(link, targets, false, mask)
     const found = this.referrers[to].of(followed, mask, atMostCount)
