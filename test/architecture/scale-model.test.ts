@@ -10,7 +10,6 @@ const MEASURED: MeasuredWork = {
   sweptChanges: work({ requestUnits: 20, messages: 1, executions: 1 }),
   coldEvaluation: work({ requestUnits: 100 }),
   loadedRow: work({ requestUnits: 0.005 }),
-  readRow: work({ requestUnits: 0.1 }),
   savedRow: work({ requestUnits: 0.025 }),
   audit: work({ requestUnits: 24 }),
   auditedChange: work({ requestUnits: 1 }),

@@ -5,13 +5,20 @@ import {
   type Bitmap,
   bitsWithout,
   commonBits,
+  countBits,
   emptyBitmap,
   fullBitmap,
   hasFewerBits,
   removeBits,
   setBit,
 } from '../tenant-index/rows/bitmap.ts'
-import { addReferences, slotsIn, slotsWithCode, slotsWithCodes } from '../tenant-index/rows/column.ts'
+import {
+  addReferences,
+  slotsIn,
+  slotsWithCode,
+  slotsWithCodes,
+  slotsWithCounterparts,
+} from '../tenant-index/rows/column.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import {
   type CollectionMembers,
@@ -145,10 +152,28 @@ export class Evaluation {
 
   /** Row by row. */
   *#matchingFew(node: BoundNode, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
+    if (node.kind === 'leaf' && !node.verdicts.holdsWithoutValue) {
+      const isCheap = node.verdicts.untestedCount(this.#context.todayMs) <= countBits(mask)
+      if (isCheap) return yield* this.#matchingFewCodes(node, objectType, mask)
+    }
     const found: Bitmap = new Int32Array(mask.length)
     for (const slot of slotsIn(mask)) {
       if (this.#isStepOver(node)) yield
       if (this.#holdsAt(node, objectType, slot)) setBit(found, slot)
+    }
+    return found
+  }
+
+  /** As `#matchingFew` for a leaf with no more values to be tested than rows. */
+  *#matchingFewCodes(node: BoundLeaf, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
+    const codes = yield* node.verdicts.holding(this.#context.todayMs)
+    const codeOf = this.#codeReader(node, objectType, mask.length * 32)
+    const found: Bitmap = new Int32Array(mask.length)
+    for (let index = 0; index < mask.length; index += 1) {
+      for (let word = mask[index] as number; word !== 0; word &= word - 1) {
+        const slot = (index << 5) + 31 - Math.clz32(word & -word)
+        if (codes.has(codeOf(slot)) !== node.negative) setBit(found, slot)
+      }
     }
     return found
   }
@@ -174,6 +199,11 @@ export class Evaluation {
 
   *#matchingPair(node: BoundPair, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     const { field, operand, test, negative } = node
+    if (test.counterparts !== undefined && field !== undefined && field.place === operand.place) {
+      if (field.column.values.size <= countBits(mask)) {
+        return slotsWithCounterparts(field.column, operand.column, yield* test.counterparts(), negative, mask)
+      }
+    }
     const { todayMs } = this.#context
     const codeOf = field && this.#codeReader(field, objectType, mask.length * 32)
     const otherCodeOf = this.#codeReader(operand, objectType, mask.length * 32)

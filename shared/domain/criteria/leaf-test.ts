@@ -226,6 +226,11 @@ export class LeafVerdicts {
     return this.#test.kind === 'null'
   }
 
+  /** The values that `holding` tests before it ends. */
+  untestedCount(todayMs: number): number {
+    return this.#test.kind === 'scan' ? this.#values.size - this.#progressOn(todayMs).decidedCount : 0
+  }
+
   /** Whether the test is true for the value with this code; 0 means no value. Tests only this value if necessary. */
   holds(code: number, todayMs: number): boolean {
     const test = this.#test

@@ -1,3 +1,4 @@
+import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { compareBytes } from '../tenant-index/rows/code-point-bytes.ts'
 import type { ColumnValues, InstantValues, TextValues } from '../tenant-index/rows/column-values.ts'
 import { grownInt32 } from '../tenant-index/rows/growable-array.ts'
@@ -11,7 +12,10 @@ import { textTest } from './text-test.ts'
  * Whether two values of a row satisfy a leaf that compares two attributes. Negative operators are tested as their
  * opposites. Both codes stand for a value.
  */
-export type PairTest = (code: number, otherCode: number, todayMs: number) => boolean
+export type PairTest = ((code: number, otherCode: number, todayMs: number) => boolean) & {
+  /** Of a test for equality: by code, the code of the equal one among the other values; negative without one. */
+  readonly counterparts?: () => Task<Int32Array>
+}
 
 /** The values of both columns. `values` is undefined for the field `Today()`. */
 type ComparedColumns = { readonly values: ColumnValues | undefined; readonly others: ColumnValues }
@@ -76,7 +80,8 @@ function equalityPairTest(
   const isSameTarget = values.kind === 'reference' && others.kind === 'reference' && values.target === others.target
   if (isSameTarget) return (code, otherCode) => code === otherCode
   const translation = new Translation(() => others.size, lookUpOf(leaf, values, others, derivedTexts))
-  return (code, otherCode) => translation.of(code) === otherCode
+  const test: PairTest = (code, otherCode) => translation.of(code) === otherCode
+  return Object.assign(test, { counterparts: () => translation.all(values.size) })
 }
 
 function lookUpOf(
@@ -141,6 +146,8 @@ function textOf(values: ColumnValues, code: number): string {
   return values.kind === 'text' ? values.dictionary.textOf(code) : ''
 }
 
+const CODES_PER_STEP_COUNT = 1024
+
 /** The codes of values in another dictionary, looked up once. Values that it does not have may be added later. */
 class Translation {
   readonly #size: () => number
@@ -152,6 +159,17 @@ class Translation {
   constructor(size: () => number, lookUp: (code: number) => number) {
     this.#size = size
     this.#lookUp = lookUp
+  }
+
+  /** As kept: by code, negative for 0 and for values without a counterpart. Valid until the next look-up. */
+  *all(codeCount: number): Task<Int32Array> {
+    for (let code = 1; code < codeCount; code += 1) {
+      if (code % CODES_PER_STEP_COUNT === 0) yield
+      this.of(code)
+    }
+    this.#codes = grownInt32(this.#codes, codeCount)
+    this.#codes[0] = -1
+    return this.#codes
   }
 
   /** 0 when the other dictionary does not have the value. */

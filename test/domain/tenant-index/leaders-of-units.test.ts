@@ -47,4 +47,15 @@ describe('A change of who leads a unit', () => {
       assert.deepEqual([...changed.orgUnit].sort(), [OWN_UNIT, LED_UNIT])
     })
   }
+
+  it('names the manager above the new place of a unit of which a position was written in the same change', () => {
+    const moved = 'bbbbbbbb-0000-4000-8000-000000000003'
+    const snapshot = withAnn({ manager: ref(ANN) })
+    snapshot.apply([object('orgUnit', moved)])
+    const { changed } = snapshot.apply([
+      object('relationship', 'cccccccc-0000-4000-8000-000000000002', { orgUnit: ref(moved) }),
+      object('orgUnit', moved, { parent: ref(LED_UNIT) }),
+    ])
+    assert.deepEqual([...changed.identity], [ANN])
+  })
 })

@@ -77,7 +77,11 @@ export async function writeObjects(
   for (const batch of chunk(objects, OPERATIONS_PER_BATCH_COUNT)) {
     const operations = batch.map((object) => ({
       operationType: 'Upsert' as const,
-      resourceBody: { ...object, tenantId, ...(object.deleted ? { ttl: keptDays * DAY_S } : {}) } as unknown as JSONObject,
+      resourceBody: {
+        ...object,
+        tenantId,
+        ...(object.deleted ? { ttl: keptDays * DAY_S } : {}),
+      } as unknown as JSONObject,
     }))
     const failure = await writeTogether(coreObjects, tenantId, operations)
     if (failure !== undefined) throw new Error(`Writing core objects failed: ${failure.status}`)

@@ -19,8 +19,6 @@ export type MeasuredWork = {
   readonly coldEvaluation: Work
   /** Reading a tenant's saved rows into memory, per row. */
   readonly loadedRow: Work
-  /** Reading rows without saved ones, which expire in a tenant that is not in use, per row. */
-  readonly readRow: Work
   /** Saving them, per row. */
   readonly savedRow: Work
   /** A daily audit without changes. */
@@ -111,7 +109,7 @@ const HOURS_PER_DAY = 24
 /** All rows are audited after this time. */
 const AUDITED_EVERY_HOURS = 84 * HOURS_PER_DAY
 
-/** Rows in use are saved again after this time: `isSaveDue`. Others are read and saved by the weekly evaluation. */
+/** Rows in use are saved again after this time: `isSaveDue`. Others are loaded and saved by the weekly evaluation. */
 const SAVED_EVERY_HOURS = 20
 const UNUSED_SAVED_EVERY_HOURS = 160
 
@@ -122,7 +120,7 @@ const BUS_OPERATIONS_PER_MESSAGE = 3
 export const FORMULAS = [
   'tenant-hour  = sweep + sweptChanges + loads x rows x loadedRow + coldEvaluations x coldEvaluation + changes x change + reads x read',
   '               + audit / 24 + changes x auditedChange + rows x (auditedRow / (84 x 24) + savedRow / 20)',
-  'without changes: no sweptChanges; + rows x (readRow + savedRow) / 160 instead of rows x savedRow / 20',
+  'without changes: no sweptChanges; + rows x (loadedRow + savedRow) / 160 instead of rows x savedRow / 20',
   'month        = hours x (tenants x tenant-hour + 60 x timer)',
   'bus          = 3 x messages (send, receive, settle)',
   'busy seconds = storeOperations x storeOperationS + directoryCalls x directoryCallS',
@@ -149,8 +147,8 @@ export function partsOfHour(
     { name: 'sweep', work: measured.sweep, times: 1 },
     { name: 'changes in it', work: measured.sweptChanges, times: isChanging ? 1 : 0 },
     {
-      name: 'rows without saved ones',
-      work: measured.readRow,
+      name: 'rows of the weekly evaluation',
+      work: measured.loadedRow,
       times: isChanging ? 0 : rowsPerTenant / savedEveryHours,
     },
     { name: 'saved rows', work: measured.savedRow, times: rowsPerTenant / savedEveryHours },

@@ -21,12 +21,23 @@ export function applyEnd(request: ModelRequest, policy: ModelPolicy, now: Span):
   const endedWithinMs = isFar ? LOOK_LATE_MS : ENDED_WITHIN_MS
   const isPast = due !== undefined && due.latestMs + endedWithinMs < now.earliestMs
   const isUncertain = request.isEndUncertain || request.extension === 'unknown'
-  const mayBePast = isUncertain || (due !== undefined && due.earliestMs <= now.latestMs)
-  if (!mayBePast) return
+  if (!isUncertain && !mayHaveEnded(request, policy, now)) return
   const others = [...request.alternatives, ...request.unnoticed]
   const isCertain = isPast && !isUncertain && others.length === 0
   if (isCertain) request.status = ENDED_FROM[request.status] ?? request.status
-  else request.alternatives.push(...[request.status, ...others].flatMap((status) => ENDED_FROM[status] ?? []))
+  else noteThatMayHaveEnded(request)
+}
+
+/** Whether the end of a request, or its deadline, may be past. */
+export function mayHaveEnded(request: ModelRequest, policy: ModelPolicy, now: Span): boolean {
+  const due = dueOf(request, policy)
+  return due !== undefined && due.earliestMs <= now.latestMs
+}
+
+/** The service may find that a request has ended before anything else happens to it. */
+export function noteThatMayHaveEnded(request: ModelRequest): void {
+  const possible = [request.status, ...request.alternatives, ...request.unnoticed]
+  request.alternatives.push(...possible.flatMap((status) => ENDED_FROM[status] ?? []))
 }
 
 /** A membership whose end is past does not come back with its person. @param now The time at a quiet point. */

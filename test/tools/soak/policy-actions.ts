@@ -1,4 +1,5 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
+import { mayHaveEnded, noteThatMayHaveEnded } from './end-model.ts'
 import { moveExtension } from './extension-model.ts'
 import { membershipKeys } from './gate-dependencies.ts'
 import { apply, coreIdOf, expectStatus, JOINABLE_PATH, type Organisation } from './organisation.ts'
@@ -126,6 +127,11 @@ export async function replacePolicy(organisation: Organisation, id: string, rand
         moveExtension(policy, former, request, mayJoin)
         if (waitingGateOf(policy, request)?.reminderDays !== reminderDays)
           request.reminderChanged = collection.policySet
+        // The new policy can have a deadline that is past: the request ends within a minute.
+        if (mayHaveEnded(request, policy, organisation.times.now())) {
+          noteThatMayHaveEnded(request)
+          organisation.changedNins.add(request.nin)
+        }
       }
     })
     organisation.recentChanges.note(id)

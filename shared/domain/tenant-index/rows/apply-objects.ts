@@ -82,10 +82,11 @@ function applyRelationship(object: SnapshotObject, rows: Rows, change: RecordedC
 /** Touches the managers of a unit and of those above it: which of them has reports may have changed. */
 function touchLeaders(unit: number, rows: Rows, change: RecordedChange): void {
   const { orgUnit } = rows.tables
+  const { unitsWithTouchedLeaders: touched } = change
+  if (touched.has(unit)) return
   const [manager, parent] = [orgUnit.column('manager'), orgUnit.column('parent')]
-  const seen = new Set<number>()
-  for (let slot = unit; slot !== 0 && !seen.has(slot); slot = parent.codeAt(slot)) {
-    seen.add(slot)
+  for (let slot = unit; slot !== 0 && !touched.has(slot); slot = parent.codeAt(slot)) {
+    touched.add(slot)
     touchPerson(manager.codeAt(slot), rows, change)
   }
 }
@@ -144,6 +145,7 @@ function* applyOrgUnit(object: SnapshotObject, rows: Rows, change: RecordedChang
   if (hasChanged) for (const leader of leaders.union(ledBefore)) touchPerson(leader, rows, change)
   if (hasChanged || parent !== parentBefore) {
     for (const unit of before) touchPerson(orgUnit.column('manager').codeAt(unit), rows, change)
+    change.unitsWithTouchedLeaders.clear()
     touchLeaders(slot, rows, change)
   }
   if (isLive !== wasLive || parent !== parentBefore) yield* touchBelow(slot, rows, change)

@@ -29,14 +29,15 @@ const WORDS_COUNTED_AT_ONCE_COUNT = 1024
 
 export function countBits(bitmap: Bitmap): number {
   let count = 0
-  for (let index = 0; index < bitmap.length; index += 1) {
-    let word = bitmap[index] as number
-    // Population count: sums of bits in pairs, fours and eights, then of all bytes.
-    word -= (word >>> 1) & 0x55555555
-    word = (word & 0x33333333) + ((word >>> 2) & 0x33333333)
-    count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
-  }
+  for (let index = 0; index < bitmap.length; index += 1) count += bitCount(bitmap[index] as number)
   return count
+}
+
+/** The number of slots in one word: sums of bits in pairs, fours and eights, then of all bytes. */
+export function bitCount(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555)
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
 /** Whether a set has fewer slots than this. Large sets are not counted to the end. */

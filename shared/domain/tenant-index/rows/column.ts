@@ -1,7 +1,7 @@
 import type { Task } from '../../../kernel/cooperative-scheduler.ts'
 import { schemaName } from '../../core/attribute-names.ts'
 import type { ObjectType } from '../../core/core-object.ts'
-import { type Bitmap, type CodeSet, clearBit, emptyBitmap, hasBit, setBit } from './bitmap.ts'
+import { type Bitmap, bitCount, type CodeSet, clearBit, emptyBitmap, hasBit, setBit } from './bitmap.ts'
 import type { ColumnValues } from './column-values.ts'
 import { ForkableInt32 } from './growable-array.ts'
 
@@ -74,6 +74,9 @@ export function slotsWithCodes(column: Column, codes: CodeSet, negative: boolean
   return slotsReferringTo(column, codes.asBitmap(column.values.size), negative, mask)
 }
 
+/** A word of the mask with fewer slots is tested slot by slot, which takes less time than all 32 at once. */
+const SPARSE_WORD_COUNT = 12
+
 /**
  * The slots in `mask` with this code; with `negative`, those with another one. Code 0 selects slots without a value.
  */
@@ -86,6 +89,13 @@ export function slotsWithCode(column: Column, code: number, negative: boolean, m
     if (wanted === 0) continue
     const base = index << 5
     let word = 0
+    if (bitCount(wanted) < SPARSE_WORD_COUNT) {
+      for (let rest = wanted; rest !== 0; rest &= rest - 1) {
+        if (codes[base + 31 - Math.clz32(rest & -rest)] === code) word |= rest & -rest
+      }
+      found[index] = (word ^ flip) & wanted
+      continue
+    }
     for (let bit = 0; bit < 32; bit += 1) {
       // The sign of `x | -x` is set unless x is 0. This avoids a branch that the CPU could not predict.
       const difference = (codes[base + bit] as number) ^ code
@@ -106,10 +116,47 @@ export function slotsReferringTo(column: Column, targets: Bitmap, negative: bool
     if (wanted === 0) continue
     const base = index << 5
     let word = 0
+    if (bitCount(wanted) < SPARSE_WORD_COUNT) {
+      for (let rest = wanted; rest !== 0; rest &= rest - 1) {
+        if (hasBit(targets, codes[base + 31 - Math.clz32(rest & -rest)] as number)) word |= rest & -rest
+      }
+      found[index] = (word ^ flip) & wanted
+      continue
+    }
     for (let bit = 0; bit < 32; bit += 1) {
       const code = codes[base + bit] as number
       // A shift uses the low five bits of its distance only: `>>> code` equals `>>> (code & 31)`.
       word |= (((targets[code >>> 5] as number) >>> code) & 1) << bit
+    }
+    found[index] = (word ^ flip) & wanted
+  }
+  return found
+}
+
+/**
+ * The slots in `mask` whose code in a column has its counterpart in another one; with `negative`, the other slots.
+ * @param counterparts By code; negative for none.
+ */
+export function slotsWithCounterparts(
+  column: Column,
+  other: Column,
+  counterparts: Int32Array,
+  negative: boolean,
+  mask: Bitmap,
+): Bitmap {
+  const found = new Int32Array(mask.length)
+  const [codes, otherCodes] = [column.codes(mask.length * 32), other.codes(mask.length * 32)]
+  const flip = negative ? -1 : 0
+  for (let index = 0; index < mask.length; index += 1) {
+    const wanted = mask[index] as number
+    if (wanted === 0) continue
+    const base = index << 5
+    let word = 0
+    for (let bit = 0; bit < 32; bit += 1) {
+      const slot = base + bit
+      // As in `slotsWithCode`.
+      const difference = (counterparts[codes[slot] as number] as number) ^ (otherCodes[slot] as number)
+      word |= (((difference | -difference) >>> 31) ^ 1) << bit
     }
     found[index] = (word ^ flip) & wanted
   }

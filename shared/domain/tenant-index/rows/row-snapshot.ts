@@ -2,7 +2,7 @@ import { runToCompletion, type Task } from '../../../kernel/cooperative-schedule
 import { type LinkedType, OBJECT_TYPES, type ObjectType } from '../../core/core-object.ts'
 import { DEFAULT_ROW_SETTINGS, type RowSettings } from '../row-settings.ts'
 import { applyObjects, type SnapshotObject } from './apply-objects.ts'
-import { type Bitmap, bitsWithout, countBits, hasBit, hasFewerBits, otherBits, removeBits } from './bitmap.ts'
+import { type Bitmap, bitsWithout, countBits, hasBit, otherBits, removeBits } from './bitmap.ts'
 import type { Column } from './column.ts'
 import { Referrers, slotsReferringTo } from './column.ts'
 import { IdTable } from './id-table.ts'
@@ -107,7 +107,9 @@ export class RowSnapshot {
     const isOfOthers = hasBit(targets, 0)
     const followed = isOfOthers ? otherBits(targets) : targets
     const atMostCount = mask.length
-    if (!hasFewerBits(followed, atMostCount)) return slotsReferringTo(link, targets, false, mask)
+    // Following the referrers of all of them is given up after `atMostCount`: it is not begun when so many are likely.
+    const likelyCount = (countBits(followed) * link.valueCount) / this.tables[to].slotCount
+    if (likelyCount > atMostCount) return slotsReferringTo(link, targets, false, mask)
     const found = this.referrers[to].of(followed, mask, atMostCount)
     if (found === undefined) return slotsReferringTo(link, targets, false, mask)
     return isOfOthers ? bitsWithout(mask, found) : found

@@ -39,6 +39,8 @@ export class RecordedChange implements SnapshotChange {
     orgUnit: new Set(),
     relationship: new Set(),
   }
+  /** Units whose managers, and those of the units above, were touched since a unit has last changed. */
+  readonly unitsWithTouchedLeaders = new Set<number>()
   #changed: IdsByType | undefined
   #rewritten: IdsByType | undefined
   readonly #tables: Readonly<Record<ObjectType, ObjectTable>>
