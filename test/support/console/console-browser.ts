@@ -31,6 +31,9 @@ type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
 /** In each window, Chromium renders two pages for its address bar. The headless shell has neither. */
 const WITHOUT_ADDRESS_BAR = '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup'
 
+/** A started process that waits for a next page, of which a window has one only: each page would start two processes. */
+const WITHOUT_SPARE_PROCESS = '--renderer-process-limit=1'
+
 /** @param variables of the environment, for example the number of people. */
 export async function openConsoleFixture(
   executablePath: string,
@@ -39,7 +42,7 @@ export async function openConsoleFixture(
   const added = isHeadlessShell(executablePath) ? [] : [WITHOUT_ADDRESS_BAR]
   const [environment, browser] = await Promise.all([
     startedEnvironment(newDataFolder(), variables),
-    chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', ...added] }),
+    chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', WITHOUT_SPARE_PROCESS, ...added] }),
   ])
   const tenant = environment.demo.tenants[0]
   /** A person signs in once. Later pages have the session of the authority. */
@@ -131,10 +134,16 @@ export type AccessibilityRules = keyof typeof RULES
 
 /** Violations of WCAG 2.2 AA on the page as it is. */
 export async function accessibilityFaults(page: Page, rules: AccessibilityRules = 'all'): Promise<string[]> {
-  // Evaluated by the browser's debugger: the page's policy allows no other scripts.
-  if (await page.evaluate('window.axe === undefined')) await page.evaluate(AXE)
+  if (await page.evaluate('window.axe === undefined')) await addAxe(page)
   const { violations } = (await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'], runOnly: ${RULES[rules]} })`,
   )) as AxeRun
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+/** By the browser's debugger: the page's policy allows no other scripts. `page.evaluate` would compile the text twice. */
+async function addAxe(page: Page): Promise<void> {
+  const debugging = await page.context().newCDPSession(page)
+  await debugging.send('Runtime.evaluate', { expression: AXE })
+  await debugging.detach()
 }

@@ -17,10 +17,20 @@ type Described = {
   readonly components: { readonly responses: Readonly<Record<string, Response>> }
 }
 
-const described = serviceDocument() as Described
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
-addFormats.default(ajv)
-ajv.addSchema(described, 'api')
+/** The API document and its validators: made with the first response, because many test files receive none. */
+type Api = { readonly described: Described; readonly ajv: Ajv2020 }
+let api: Api | undefined
+
+function apiOnce(): Api {
+  if (api !== undefined) return api
+  const described = serviceDocument() as Described
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+  addFormats.default(ajv)
+  ajv.addSchema(described, 'api')
+  api = { described, ajv }
+  return api
+}
+
 const validators = new Map<string, ValidateFunction>()
 
 const finders = routeTables().map(({ prefix, routes }) => ({ prefix, find: routeMatcher({ prefix, routes }) }))
@@ -54,6 +64,7 @@ export function assertConforming(method: string, url: string, response: HttpResp
     if (BEFORE_ROUTES[response.status] !== code) fail('which is not the response to an unknown path or method')
     return void complain(fail, 'api#/components/schemas/Failure', body)
   }
+  const { described } = apiOnce()
   const path = `/${found.prefix}${found.route.path === '/' ? '' : found.route.path}`
   const operation = ['', 'paths', path, method.toLowerCase(), 'responses', String(response.status)]
   const stated = described.paths[path]?.[method.toLowerCase()]?.responses[response.status]
@@ -81,9 +92,9 @@ function pointer(names: readonly string[]): string {
 
 function complain(fail: (reason: string) => never, place: string, body: unknown): void {
   const $ref = place.includes('schemas') ? place : `${place}/content/application~1json/schema`
-  const validate = validators.get($ref) ?? ajv.compile({ $ref })
+  const validate = validators.get($ref) ?? apiOnce().ajv.compile({ $ref })
   validators.set($ref, validate)
-  if (!validate(body)) fail(ajv.errorsText(validate.errors))
+  if (!validate(body)) fail(apiOnce().ajv.errorsText(validate.errors))
 }
 
 /** The body as text. A long body is encoded already. */
