@@ -31,7 +31,7 @@ type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
 /** In each window, Chromium renders two pages for its address bar. The headless shell has neither. */
 const WITHOUT_ADDRESS_BAR = '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup'
 
-/** A started process that waits for a next page, of which a window has one only: each page would start two processes. */
+/** Without it, each page starts a second process that waits for a next page. A window has one page only. */
 const WITHOUT_SPARE_PROCESS = '--renderer-process-limit=1'
 
 /** @param variables of the environment, for example the number of people. */
