@@ -15,7 +15,8 @@ import {
   readsToday,
 } from './condition.ts'
 import { derivedTextsOf } from './derived-texts.ts'
-import { isNegative, LeafVerdicts, leafTest } from './leaf-test.ts'
+import { isNegative, leafTest } from './leaf-test.ts'
+import { LeafVerdicts } from './leaf-verdicts.ts'
 import { type PairTest, pairTest } from './pair-test.ts'
 import { schemaSource } from './schema.ts'
 

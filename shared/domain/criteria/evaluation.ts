@@ -12,13 +12,7 @@ import {
   removeBits,
   setBit,
 } from '../tenant-index/rows/bitmap.ts'
-import {
-  addReferences,
-  slotsIn,
-  slotsWithCode,
-  slotsWithCodes,
-  slotsWithCounterparts,
-} from '../tenant-index/rows/column.ts'
+import { addReferences, slotsIn, slotsWithCode, slotsWithCodes } from '../tenant-index/rows/column.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import {
   type CollectionMembers,
@@ -27,19 +21,11 @@ import {
   memberSlots,
   rowsOf,
 } from './collection-members.ts'
-import type {
-  BoundAnyPosition,
-  BoundGroup,
-  BoundLeaf,
-  BoundMembership,
-  BoundNode,
-  BoundPair,
-  RowColumn,
-} from './compile.ts'
-import { ROW_PLACE } from './compile.ts'
+import type { BoundAnyPosition, BoundGroup, BoundLeaf, BoundMembership, BoundNode } from './compile.ts'
 import { slotsPassing } from './computed-test.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { holdsOn } from './leaf-test.ts'
+import { slotsHoldingCodes, slotsOfPair } from './row-codes.ts'
 import { RowTest, readsMembers } from './row-test.ts'
 import type { SharedResults } from './shared-results.ts'
 
@@ -48,8 +34,6 @@ const SPARSE_SHARE = 1 / 32
 
 /** Leaves tested on single rows in one step of the task. */
 const TESTS_PER_STEP_COUNT = 1024
-/** Words of rows whose attributes are compared in one step of the task. */
-const WORDS_PER_STEP_COUNT = 64
 /** Collections whose member slots are cached during an evaluation. */
 const COLLECTIONS_CACHED_COUNT = 64
 
@@ -136,7 +120,7 @@ export class Evaluation {
       case 'computed':
         return yield* slotsPassing(node.test, node.negative, mask, this.#context.todayMs)
       case 'pair':
-        return yield* this.#matchingPair(node, objectType, mask)
+        return yield* slotsOfPair(node, objectType, mask, this.#snapshot, this.#context.todayMs)
       case 'anyPosition':
         return yield* this.#matchingAnyPosition(node, mask)
       case 'today':
@@ -154,26 +138,15 @@ export class Evaluation {
   *#matchingFew(node: BoundNode, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     if (node.kind === 'leaf' && !node.verdicts.holdsWithoutValue) {
       const isCheap = node.verdicts.untestedCount(this.#context.todayMs) <= countBits(mask)
-      if (isCheap) return yield* this.#matchingFewCodes(node, objectType, mask)
+      if (isCheap) {
+        const codes = yield* node.verdicts.holding(this.#context.todayMs)
+        return slotsHoldingCodes(node, codes, objectType, mask, this.#snapshot)
+      }
     }
     const found: Bitmap = new Int32Array(mask.length)
     for (const slot of slotsIn(mask)) {
       if (this.#isStepOver(node)) yield
       if (this.#holdsAt(node, objectType, slot)) setBit(found, slot)
-    }
-    return found
-  }
-
-  /** As `#matchingFew` for a leaf with no more values to be tested than rows. */
-  *#matchingFewCodes(node: BoundLeaf, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
-    const codes = yield* node.verdicts.holding(this.#context.todayMs)
-    const codeOf = this.#codeReader(node, objectType, mask.length * 32)
-    const found: Bitmap = new Int32Array(mask.length)
-    for (let index = 0; index < mask.length; index += 1) {
-      for (let word = mask[index] as number; word !== 0; word &= word - 1) {
-        const slot = (index << 5) + 31 - Math.clz32(word & -word)
-        if (codes.has(codeOf(slot)) !== node.negative) setBit(found, slot)
-      }
     }
     return found
   }
@@ -195,42 +168,6 @@ export class Evaluation {
     if (link === undefined) return slotsWithCodes(column, codes, negative, mask)
     const referring = this.#snapshot.referringTo(link, codes.asBitmap(column.values.size), mask)
     return negative ? bitsWithout(mask, referring) : referring
-  }
-
-  *#matchingPair(node: BoundPair, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
-    const { field, operand, test, negative } = node
-    if (test.counterparts !== undefined && field !== undefined && field.place === operand.place) {
-      if (field.column.values.size <= countBits(mask)) {
-        return slotsWithCounterparts(field.column, operand.column, yield* test.counterparts(), negative, mask)
-      }
-    }
-    const { todayMs } = this.#context
-    const codeOf = field && this.#codeReader(field, objectType, mask.length * 32)
-    const otherCodeOf = this.#codeReader(operand, objectType, mask.length * 32)
-    const found: Bitmap = new Int32Array(mask.length)
-    for (let index = 0; index < mask.length; index += 1) {
-      if (index % WORDS_PER_STEP_COUNT === WORDS_PER_STEP_COUNT - 1) yield
-      for (let word = mask[index] as number; word !== 0; word &= word - 1) {
-        const slot = (index << 5) + 31 - Math.clz32(word & -word)
-        const [code, otherCode] = [codeOf === undefined ? 1 : codeOf(slot), otherCodeOf(slot)]
-        const holds = code !== 0 && otherCode !== 0 && test(code, otherCode, todayMs)
-        if (holds !== negative) setBit(found, slot)
-      }
-    }
-    return found
-  }
-
-  /** The codes of a column on the rows of an object type. */
-  #codeReader({ column, place }: RowColumn, objectType: ObjectType, slotCount: number): (slot: number) => number {
-    if (place === ROW_PLACE[objectType]) {
-      const codes = column.codes(slotCount)
-      return (slot) => codes[slot] as number
-    }
-    const target = column.objectType
-    if (objectType !== 'relationship' || target === 'relationship') return () => 0
-    const links = this.#snapshot.link(target).codes(slotCount)
-    const codes = column.codes(this.#snapshot.tables[target].slotCount)
-    return (slot) => codes[links[slot] as number] as number
   }
 
   /** The identities in `mask` that have a row which satisfies the group. */

@@ -1,7 +1,8 @@
 import type { Task } from '../../../kernel/cooperative-scheduler.ts'
 import { type CoreObject, type LinkedType, OBJECT_TYPES, type ObjectType } from '../../core/core-object.ts'
-import type { Column, Referrers } from './column.ts'
+import type { Column } from './column.ts'
 import type { ObjectTable } from './object-table.ts'
+import type { Referrers } from './referrers.ts'
 import { RecordedChange } from './snapshot-change.ts'
 
 /** The part of a core object that a snapshot contains. */

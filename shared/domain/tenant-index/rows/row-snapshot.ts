@@ -4,9 +4,10 @@ import { DEFAULT_ROW_SETTINGS, type RowSettings } from '../row-settings.ts'
 import { applyObjects, type SnapshotObject } from './apply-objects.ts'
 import { type Bitmap, bitsWithout, countBits, hasBit, otherBits, removeBits } from './bitmap.ts'
 import type { Column } from './column.ts'
-import { Referrers, slotsReferringTo } from './column.ts'
+import { slotsReferringTo } from './column.ts'
 import { IdTable } from './id-table.ts'
 import { type IdTables, ObjectTable } from './object-table.ts'
+import { Referrers } from './referrers.ts'
 import type { SnapshotChange } from './snapshot-change.ts'
 
 /**
