@@ -54,7 +54,8 @@ function contentsOf(organisation: Organisation): Contents[] {
   const { model, names, receiver } = organisation
   return [
     ...model.people.contents,
-    ...[model.criteria, model.joinable, model.links, model.linksWithHolds, model.deputies, model.mailChoices],
+    ...[model.criteria, model.joinable, model.links, model.linksWithHolds, model.mailChoices],
+    ...[model.deputies, model.deputyEndsMs],
     ...[organisation.changedNins, organisation.pendingChanges, organisation.coreIds, organisation.numbersByCoreId],
     ...[organisation.positionNames, organisation.formerCoreIds, organisation.erasedNins],
     ...[organisation.formerCollectionIds, organisation.mails, names.present, receiver.events],

@@ -26,12 +26,32 @@ export async function changeDeputy(organisation: Organisation, random: Random): 
     if (model.deputies.has(nin) && random.percent(40)) {
       await expectStatus(organisation, { ...options, method: 'DELETE' }, 200)
       model.deputies.delete(nin)
+      model.deputyEndsMs.delete(nin)
       return
     }
     const nowMs = times.now().earliestMs
-    const [from, until] = [nowMs - DAY_MS, nowMs + 170 * DAY_MS].map((atMs) => new Date(atMs).toISOString())
+    const endMs = nowMs + 170 * DAY_MS
+    const [from, until] = [nowMs - DAY_MS, endMs].map((atMs) => new Date(atMs).toISOString())
     await expectStatus(organisation, { ...options, method: 'PUT', body: { deputyId, from, until } }, 200)
     model.deputies.set(nin, deputyNin)
+    model.deputyEndsMs.set(nin, endMs)
     countOutcome(organisation, 'deputy named')
   })
+}
+
+/** At a quiet point: whose deputy's time is over, is represented by nobody. */
+export function forgetEndedDeputies({ model, times }: Organisation): void {
+  for (const [nin, endMs] of model.deputyEndsMs) {
+    if (endMs > times.now().earliestMs) continue
+    model.deputies.delete(nin)
+    model.deputyEndsMs.delete(nin)
+  }
+}
+
+/** After a quiet point: what a deputy decides whose time ends before the next one is not certain. */
+export function noteEndingDeputies({ model, times, changedNins }: Organisation): void {
+  for (const [nin, endMs] of model.deputyEndsMs) {
+    if (endMs > times.now().latestMs + DAY_MS) continue
+    for (const either of [nin, model.deputies.get(nin)]) if (either !== undefined) changedNins.add(either)
+  }
 }

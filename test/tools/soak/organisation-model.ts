@@ -41,6 +41,8 @@ export class OrganisationModel {
   readonly links = new Map<string, LinkModel>()
   /** By the national identity number of those whom they represent. */
   readonly deputies = new Map<string, string>()
+  /** By the person who is represented. */
+  readonly deputyEndsMs = new Map<string, number>()
   /** When members of staff get mails, by national identity number: at once where nothing is chosen. */
   readonly mailChoices = new Map<string, MailChoice>()
   /** Whether removals are held. */

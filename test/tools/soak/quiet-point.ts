@@ -10,6 +10,7 @@ import { compareMails } from './compare-mails.ts'
 import { comparePeople } from './compare-people.ts'
 import { compareWaiting } from './compare-waiting.ts'
 import { dayIn, daysFrom } from './day-model.ts'
+import { forgetEndedDeputies, noteEndingDeputies } from './deputy-actions.ts'
 import type { Host } from './hosts.ts'
 import type { Organisation } from './organisation.ts'
 import type { WaitingMessages } from './server-process.ts'
@@ -59,6 +60,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   await fire('schedule-sweeps', deps)
   const swept = organisation.times.now()
   await sweepOfToday(deps)
+  forgetEndedDeputies(organisation)
   const { faults, names } = await comparePeople(organisation)
   faults.push(...(await compareCollections(organisation, names)))
   const history = await compareHistory(organisation, names, deps.formerMembers, deps)
@@ -71,6 +73,7 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   if (deadLettered > 0) faults.push(`${deadLettered} messages are dead letters`)
   faults.push(...organisation.api.lostAnswers.splice(0))
   organisation.changedNins.clear()
+  noteEndingDeputies(organisation)
   organisation.pendingChanges.clear()
   organisation.model.releaseHolds()
   organisation.watch.restart()

@@ -4,8 +4,11 @@ import type { Host } from './hosts.ts'
 import { isGrowing, type Sample, trendOf } from './resource-trend.ts'
 import type { RunningServers } from './servers.ts'
 
-/** Containers whose size depends on the objects of the sources. The others grow with what happens. */
-const OBJECT_CONTAINERS = ['coreObjects', 'connectorObjects']
+/**
+ * The container whose size depends on the objects of the sources. The others grow with what happens: a core object keeps up
+ * to 100 changes of its identity.
+ */
+const OBJECT_CONTAINER = 'connectorObjects'
 /** The database as a whole grows with the requests, whose history it keeps: this is what an object takes. */
 const BYTES_PER_OBJECT = 'database bytes of an object'
 const BYTES_PER_MB = 1024 * 1024
@@ -34,7 +37,7 @@ export class ResourceWatch {
     const sizes = await this.#servers.command('database')<ContainerSizes>('sizes')
     let [objectBytes, otherBytes] = [0, 0]
     for (const [id, { bodyBytes }] of Object.entries(sizes)) {
-      if (OBJECT_CONTAINERS.includes(id)) objectBytes += bodyBytes
+      if (id === OBJECT_CONTAINER) objectBytes += bodyBytes
       else otherBytes += bodyBytes
     }
     this.#note(BYTES_PER_OBJECT, { atMs, value: objectBytes / objectCount })
