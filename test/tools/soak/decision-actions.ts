@@ -1,6 +1,6 @@
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
 import { type Decision, type DecisionRefusal, type DueDecision, decideAlone, decideTogether } from './decision-calls.ts'
-import { grantMembership } from './end-model.ts'
+import { grantMembership, mayHaveEnded, noteThatMayHaveEnded } from './end-model.ts'
 import { approveExtension } from './extension-model.ts'
 import { approverKeys, managerKeys, membershipKeys } from './gate-dependencies.ts'
 import { managersOf } from './manager-model.ts'
@@ -74,6 +74,11 @@ function noteDecision(organisation: Organisation, decision: DueDecision, count: 
   }
   apply(organisation, () => {
     for (let repetition = 0; repetition < count; repetition += 1) applyDecision(organisation.model, decision, at)
+    // A membership whose end is past stays only while its extension waits.
+    if (mayHaveEnded(request, decision.collection.policy, at)) {
+      noteThatMayHaveEnded(request)
+      organisation.changedNins.add(request.nin)
+    }
   })
   organisation.recentChanges.note(request.nin)
   countOutcome(organisation, `${what} ${kind}: ${request.status}`)

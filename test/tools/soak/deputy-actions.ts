@@ -39,7 +39,7 @@ export async function changeDeputy(organisation: Organisation, random: Random): 
   })
 }
 
-/** At a quiet point: whose deputy's time is over, is represented by nobody. */
+/** At a quiet point: a deputy whose time is over represents no one any more. */
 export function forgetEndedDeputies({ model, times }: Organisation): void {
   for (const [nin, endMs] of model.deputyEndsMs) {
     if (endMs > times.now().earliestMs) continue
