@@ -32,6 +32,14 @@ import type { SharedResults } from './shared-results.ts'
 /** When fewer rows than this share remain, they are tested one by one. */
 const SPARSE_SHARE = 1 / 32
 
+/** A leaf that holds for at most this part of its values is evaluated before others. */
+const RARE_SHARE = 1 / 4
+
+const rareOrder = (share = 1): number => (share > RARE_SHARE ? 1 : share)
+
+/** To read the value of one row through its reference takes as long as to test as many objects one after the other. */
+const OBJECTS_PER_ROW_COUNT = 8
+
 /** Leaves tested on single rows in one step of the task. */
 const TESTS_PER_STEP_COUNT = 1024
 /** Collections whose member slots are cached during an evaluation. */
@@ -136,13 +144,7 @@ export class Evaluation {
 
   /** Row by row. */
   *#matchingFew(node: BoundNode, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
-    if (node.kind === 'leaf' && !node.verdicts.holdsWithoutValue) {
-      const isCheap = node.verdicts.untestedCount(this.#context.todayMs) <= countBits(mask)
-      if (isCheap) {
-        const codes = yield* node.verdicts.holding(this.#context.todayMs)
-        return slotsHoldingCodes(node, codes, objectType, mask, this.#snapshot)
-      }
-    }
+    if (node.kind === 'leaf' && this.#isByCodes(node, mask)) return yield* this.#matchingByCodes(node, objectType, mask)
     const found: Bitmap = new Int32Array(mask.length)
     for (const slot of slotsIn(mask)) {
       if (this.#isStepOver(node)) yield
@@ -151,9 +153,23 @@ export class Evaluation {
     return found
   }
 
+  /** Whether there are not more values to be tested than rows. */
+  #isByCodes({ verdicts }: BoundLeaf, mask: Bitmap): boolean {
+    return !verdicts.holdsWithoutValue && verdicts.untestedCount(this.#context.todayMs) <= countBits(mask)
+  }
+
+  *#matchingByCodes(node: BoundLeaf, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
+    const codes = yield* node.verdicts.holding(this.#context.todayMs)
+    return slotsHoldingCodes(node, codes, objectType, mask, this.#snapshot)
+  }
+
   /** Evaluates a node on the objects that rows refer to, then assigns the result to each row by its reference. */
   *#matchingThrough(node: BoundNode, reads: ObjectType, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     if (objectType === 'relationship' && reads !== 'relationship' && this.#snapshot.link(reads).valueCount > 0) {
+      const isOfFewRows = countBits(mask) * OBJECTS_PER_ROW_COUNT < this.#snapshot.tables[reads].slotCount
+      if (isOfFewRows && node.kind === 'leaf' && this.#isByCodes(node, mask)) {
+        return yield* this.#matchingByCodes(node, objectType, mask)
+      }
       const decided = yield* this.#matching(node, reads, fullBitmap(this.#snapshot.tables[reads].slotCount))
       return this.#snapshot.referringTo(reads, decided, mask)
     }
@@ -209,7 +225,7 @@ export class Evaluation {
     if (operator === 'XOR') return yield* this.#matchingExactlyOne(children, objectType, mask)
     if (operator === 'AND') {
       let left = mask
-      for (const child of children) left = yield* this.#matching(child, objectType, left)
+      for (const child of this.#rarestFirst(children, objectType)) left = yield* this.#matching(child, objectType, left)
       return left
     }
     const open = mask.slice()
@@ -218,6 +234,20 @@ export class Evaluation {
     const held = mask.slice()
     removeBits(held, open)
     return held
+  }
+
+  /**
+   * Leaves on the object itself that are known to hold for few of the values come first, so that fewer rows are left for
+   * the others.
+   */
+  #rarestFirst(children: readonly BoundNode[], objectType: ObjectType): readonly BoundNode[] {
+    const shares = children.map((child) => {
+      const isOwn = child.kind === 'leaf' && child.reads === objectType && !child.negative
+      return isOwn ? (child.verdicts.shareHolding(this.#context.todayMs) ?? 1) : 1
+    })
+    if (shares.every((share) => share > RARE_SHARE)) return children
+    const order = [...children.keys()].sort((left, right) => rareOrder(shares[left]) - rareOrder(shares[right]))
+    return order.map((index) => children[index] as BoundNode)
   }
 
   *#matchingExactlyOne(children: readonly BoundNode[], objectType: ObjectType, mask: Bitmap): Task<Bitmap> {

@@ -40,6 +40,12 @@ export class LeafVerdicts {
     return this.#test.kind === 'null'
   }
 
+  /** The part of the values for which the test is true. Undefined while it was not tested for all, and for `IsNull`. */
+  shareHolding(todayMs: number): number | undefined {
+    const isKnown = this.#test.kind !== 'null' && this.#progressOn(todayMs).decidedCount === this.#values.size
+    return isKnown ? this.#progress.holding.size / this.#values.size : undefined
+  }
+
   /** The values that `holding` tests before it ends. */
   untestedCount(todayMs: number): number {
     return this.#test.kind === 'scan' ? this.#values.size - this.#progressOn(todayMs).decidedCount : 0

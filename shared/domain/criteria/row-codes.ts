@@ -1,6 +1,6 @@
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { ObjectType } from '../core/core-object.ts'
-import { type Bitmap, type CodeSet, countBits, setBit } from '../tenant-index/rows/bitmap.ts'
+import { type Bitmap, type CodeSet, countBits, hasBit, setBit } from '../tenant-index/rows/bitmap.ts'
 import { slotsWithCounterparts } from '../tenant-index/rows/column.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { type BoundLeaf, type BoundPair, ROW_PLACE, type RowColumn } from './compile.ts'
@@ -20,11 +20,12 @@ export function slotsHoldingCodes(
   snapshot: RowSnapshot,
 ): Bitmap {
   const codeOf = codeReader({ column, place }, objectType, mask.length * 32, snapshot)
+  const holding = codes.asBitmap(column.values.size)
   const found: Bitmap = new Int32Array(mask.length)
   for (let index = 0; index < mask.length; index += 1) {
     for (let word = mask[index] as number; word !== 0; word &= word - 1) {
       const slot = (index << 5) + 31 - Math.clz32(word & -word)
-      if (codes.has(codeOf(slot)) !== negative) setBit(found, slot)
+      if (hasBit(holding, codeOf(slot)) !== negative) setBit(found, slot)
     }
   }
   return found

@@ -187,7 +187,7 @@ export const FIVE_LEAVES = {
 export const SINGLE_LEAVES = {
   'a text': all(leaf('relationshipTitle', 'Contains', 'urse')),
   'a text of the person': all(leaf('identityEmail', 'Contains', '7@example')),
-  'a day': all(leaf('relationshipStartDate', 'LessThan', 'AddDays(Today(),-365)')),
+  'a day': all(leaf('relationshipStartDate', 'GreaterThanOrEqual', 'AddDays(Today(),-365)')),
   'an integer of the person': all(leaf('identityCustom/costCentre', 'GreaterThan', 1359)),
   'a list': all(leaf('directMemberOfDirectoryGroups', 'Contains', objectId('orgUnit', 9_000_007))),
   'a unit and all below': all(leaf('orgUnitWithAncestors', 'Contains', objectId('orgUnit', 10))),

@@ -25,8 +25,6 @@ export function hasBit(bitmap: Bitmap, slot: number): boolean {
   return (((bitmap[slot >>> 5] as number) >>> (slot & 31)) & 1) === 1
 }
 
-const WORDS_COUNTED_AT_ONCE_COUNT = 1024
-
 export function countBits(bitmap: Bitmap): number {
   let count = 0
   for (let index = 0; index < bitmap.length; index += 1) count += bitCount(bitmap[index] as number)
@@ -43,9 +41,7 @@ export function bitCount(word: number): number {
 /** Whether a set has fewer slots than this. Large sets are not counted to the end. */
 export function hasFewerBits(bitmap: Bitmap, count: number): boolean {
   let found = 0
-  for (let from = 0; from < bitmap.length && found < count; from += WORDS_COUNTED_AT_ONCE_COUNT) {
-    found += countBits(bitmap.subarray(from, from + WORDS_COUNTED_AT_ONCE_COUNT))
-  }
+  for (let index = 0; index < bitmap.length && found < count; index += 1) found += bitCount(bitmap[index] as number)
   return found < count
 }
 
@@ -102,6 +98,7 @@ const MAX_LISTED_COUNT = 64
 export class CodeSet {
   readonly #listed = new Set<number>()
   #bits: Bitmap | undefined
+  #bitCount = 0
   #highest = 0
 
   add(code: number): void {
@@ -110,10 +107,18 @@ export class CodeSet {
       this.#listed.add(code)
       if (this.#listed.size <= Math.max(MAX_LISTED_COUNT, this.#highest >>> 8)) return
       this.#bits = this.asBitmap(this.#highest + 1)
+      this.#bitCount = this.#listed.size
       this.#listed.clear()
     }
+    if (this.has(code)) return
+    this.#bitCount += 1
     this.#bits = grownInt32(this.#bits as Int32Array<ArrayBuffer>, (code >>> 5) + 1)
     setBit(this.#bits, code)
+  }
+
+  /** The number of codes. */
+  get size(): number {
+    return this.#bits === undefined ? this.#listed.size : this.#bitCount
   }
 
   get sizeBytes(): number {

@@ -44,15 +44,15 @@ export class RecordedChange implements SnapshotChange {
   #changed: IdsByType | undefined
   #rewritten: IdsByType | undefined
   readonly #tables: Readonly<Record<ObjectType, ObjectTable>>
-  readonly #slots = noSlots()
   readonly #rewrittenSlots = noSlots()
+  readonly #ledSlots = noSlots()
 
   constructor(tables: Readonly<Record<ObjectType, ObjectTable>>) {
     this.#tables = tables
   }
 
   get changed(): IdsByType {
-    this.#changed ??= this.#idsOf(this.#slots)
+    this.#changed ??= this.#idsOf(this.#rewrittenSlots, this.#ledSlots)
     return this.#changed
   }
 
@@ -62,18 +62,20 @@ export class RecordedChange implements SnapshotChange {
   }
 
   get changedCount(): number {
-    return OBJECT_TYPES.reduce((sum, type) => sum + this.#slots[type].size + this.gone[type].size, 0)
+    const countOf = (type: ObjectType) => this.#rewrittenSlots[type].union(this.#ledSlots[type]).size
+    return OBJECT_TYPES.reduce((sum, type) => sum + countOf(type) + this.gone[type].size, 0)
   }
 
-  #idsOf(slots: SlotsByType): IdsByType {
+  #idsOf(...all: SlotsByType[]): IdsByType {
     const { identity, orgUnit, relationship } = this.gone
     const ids = { identity: new Set(identity), orgUnit: new Set(orgUnit), relationship: new Set(relationship) }
-    for (const type of OBJECT_TYPES) for (const slot of slots[type]) ids[type].add(this.#tables[type].ids.idOf(slot))
+    for (const slots of all) {
+      for (const type of OBJECT_TYPES) for (const slot of slots[type]) ids[type].add(this.#tables[type].ids.idOf(slot))
+    }
     return ids
   }
 
   touch(objectType: ObjectType, slot: number): void {
-    this.#slots[objectType].add(slot)
     this.#rewrittenSlots[objectType].add(slot)
   }
 
@@ -84,6 +86,6 @@ export class RecordedChange implements SnapshotChange {
 
   /** Of an object whose row has the values that it had, but whose person may lead other units. Ignores missing ones. */
   touchLed(objectType: ObjectType, slot: number): void {
-    if (this.#tables[objectType].isLive(slot)) this.#slots[objectType].add(slot)
+    if (this.#tables[objectType].isLive(slot)) this.#ledSlots[objectType].add(slot)
   }
 }
