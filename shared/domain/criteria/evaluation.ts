@@ -5,7 +5,6 @@ import {
   type Bitmap,
   bitsWithout,
   commonBits,
-  countBits,
   emptyBitmap,
   fullBitmap,
   hasFewerBits,
@@ -155,7 +154,8 @@ export class Evaluation {
 
   /** Whether there are not more values to be tested than rows. */
   #isByCodes({ verdicts }: BoundLeaf, mask: Bitmap): boolean {
-    return !verdicts.holdsWithoutValue && verdicts.untestedCount(this.#context.todayMs) <= countBits(mask)
+    const untestedCount = verdicts.untestedCount(this.#context.todayMs)
+    return !verdicts.holdsWithoutValue && (untestedCount === 0 || !hasFewerBits(mask, untestedCount))
   }
 
   *#matchingByCodes(node: BoundLeaf, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
@@ -166,7 +166,7 @@ export class Evaluation {
   /** Evaluates a node on the objects that rows refer to, then assigns the result to each row by its reference. */
   *#matchingThrough(node: BoundNode, reads: ObjectType, objectType: ObjectType, mask: Bitmap): Task<Bitmap> {
     if (objectType === 'relationship' && reads !== 'relationship' && this.#snapshot.link(reads).valueCount > 0) {
-      const isOfFewRows = countBits(mask) * OBJECTS_PER_ROW_COUNT < this.#snapshot.tables[reads].slotCount
+      const isOfFewRows = hasFewerBits(mask, this.#snapshot.tables[reads].slotCount / OBJECTS_PER_ROW_COUNT)
       if (isOfFewRows && node.kind === 'leaf' && this.#isByCodes(node, mask)) {
         return yield* this.#matchingByCodes(node, objectType, mask)
       }

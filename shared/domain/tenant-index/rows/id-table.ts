@@ -160,7 +160,7 @@ export class IdTable {
     const found: string[] = []
     for (const rank of ranks) {
       if (found.length % TEXTS_PER_STEP_COUNT === 0) yield
-      found.push(this.#idAt(rank, order.slots[rank] as number, order))
+      found.push(order.texts[rank] ?? this.#idAt(rank, order.slots[rank] as number, order))
     }
     return found
   }
