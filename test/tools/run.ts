@@ -19,8 +19,8 @@ const SHARED_ENVIRONMENTS = [
   ['probes', 'program-sign-in', 'requests', 'roles', 'wire-limits'],
   ['events', 'generated-client', 'joining', 'shell-calls'],
 ].map((names) => names.map((name) => `test/journeys/${name}.test.ts`))
-/** One more than CI has processors: many tests wait for other processes, or for time to pass. */
-const PROCESSES_COUNT = 3
+/** Twice the processors of CI: many tests wait for other processes, or for time to pass. */
+const PROCESSES_COUNT = 4
 /** Tests allocate much that dies at once. With the default of 16 MB, collecting it takes a tenth of their time. */
 const YOUNG_GENERATION = '--max-semi-space-size=64'
 const COMPILE_CACHE = resolve('node_modules/.cache/compiled')
