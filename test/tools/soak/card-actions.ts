@@ -24,11 +24,18 @@ export async function changeSourceRules(organisation: Organisation, random: Rand
   await organisation.locks.runAlone(async () => {
     const source: SourceName = random.percent(75) ? 'cards' : 'hr'
     const rules = source === 'hr' ? { joinOn: pickOf(random, HR_KEYS) } : changedRules(organisation, random)
-    const { callers, connectorIds, model, pendingChanges } = organisation
+    const { callers, connectorIds, model, pendingChanges, changedNins } = organisation
     const path = `${CONNECTORS_PATH}/${connectorIds[source]}`
     await expectStatus(organisation, { token: callers.operator, method: 'PUT', path, body: rules }, 200)
     pendingChanges.add(source)
+    const before = model.people.identities()
     apply(organisation, () => model.people.setRules(source, rules))
+    const after = model.people.identities()
+    // The service joins, splits and binds them within a minute.
+    for (const nin of new Set([...before.keys(), ...after.keys()])) {
+      const isSame = before.has(nin) === after.has(nin) && before.get(nin)?.account === after.get(nin)?.account
+      if (!isSame) changedNins.add(nin)
+    }
     countOutcome(organisation, `${source}: ${JSON.stringify(rules)}`)
   })
 }
