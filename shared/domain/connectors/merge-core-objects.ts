@@ -41,9 +41,9 @@ const BATCH_COUNT = 1000
 const MAX_ATTEMPTS = 12
 
 /**
- * Merges the live contributions of each core object and writes the objects that change: those that a write of connector
- * data affects, or that an audit has found to differ. Objects with a stub are written
+ * Merges the live contributions of each core object and writes the objects that change. Objects with a stub are written
  * last: when they are up to date, so are the objects that refer to them, even after an interruption.
+ * Writes of connector data call it for the objects that they affect, and audits for those that they compare.
  * @returns `writtenCount` includes `normalisedCount`.
  */
 export async function mergeCoreObjects(

@@ -24,17 +24,13 @@ import type { BoundAnyPosition, BoundGroup, BoundLeaf, BoundMembership, BoundNod
 import { slotsPassing } from './computed-test.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { holdsOn } from './leaf-test.ts'
+import { rarestFirst } from './rarest-first.ts'
 import { slotsHoldingCodes, slotsOfPair } from './row-codes.ts'
 import { RowTest, readsMembers } from './row-test.ts'
 import type { SharedResults } from './shared-results.ts'
 
 /** When fewer rows than this share remain, they are tested one by one. */
 const SPARSE_SHARE = 1 / 32
-
-/** A leaf that holds for at most this part of its values is evaluated before others. */
-const RARE_SHARE = 1 / 4
-
-const rareOrder = (share = 1): number => (share > RARE_SHARE ? 1 : share)
 
 /** To read the value of one row through its reference takes as long as to test as many objects one after the other. */
 const OBJECTS_PER_ROW_COUNT = 8
@@ -225,7 +221,8 @@ export class Evaluation {
     if (operator === 'XOR') return yield* this.#matchingExactlyOne(children, objectType, mask)
     if (operator === 'AND') {
       let left = mask
-      for (const child of this.#rarestFirst(children, objectType)) left = yield* this.#matching(child, objectType, left)
+      for (const child of rarestFirst(children, objectType, this.#context.todayMs))
+        left = yield* this.#matching(child, objectType, left)
       return left
     }
     const open = mask.slice()
@@ -234,20 +231,6 @@ export class Evaluation {
     const held = mask.slice()
     removeBits(held, open)
     return held
-  }
-
-  /**
-   * Leaves on the object itself that are known to hold for few of the values come first, so that fewer rows are left for
-   * the others.
-   */
-  #rarestFirst(children: readonly BoundNode[], objectType: ObjectType): readonly BoundNode[] {
-    const shares = children.map((child) => {
-      const isOwn = child.kind === 'leaf' && child.reads === objectType && !child.negative
-      return isOwn ? (child.verdicts.shareHolding(this.#context.todayMs) ?? 1) : 1
-    })
-    if (shares.every((share) => share > RARE_SHARE)) return children
-    const order = [...children.keys()].sort((left, right) => rareOrder(shares[left]) - rareOrder(shares[right]))
-    return order.map((index) => children[index] as BoundNode)
   }
 
   *#matchingExactlyOne(children: readonly BoundNode[], objectType: ObjectType, mask: Bitmap): Task<Bitmap> {

@@ -10,7 +10,7 @@ export type RowSettings = {
   readonly deletions: KeptDeletions
 }
 
-/** How long the deleted objects of a tenant can be read as changes. Rows in memory are refreshed within this time. */
+/** How long the deleted objects of a tenant can be read as changes. */
 export type KeptDeletions = {
   /** The shortest time for which one of its connectors keeps deleted objects. */
   readonly keptDays: number

@@ -8,6 +8,7 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
   ],
   evaluation: [
     'shared/domain/criteria/evaluation.ts',
+    'shared/domain/criteria/rarest-first.ts',
     'shared/domain/criteria/row-codes.ts',
     'shared/domain/criteria/row-test.ts',
   ],
