@@ -3,8 +3,9 @@ import { it } from 'node:test'
 import { openAccountFixture } from '../support/jobs/account-fixture.ts'
 import { TENANT } from '../support/jobs/link-directory.ts'
 
-it('The rows of a tenant are saved for as long as its connectors keep deletions', async () => {
+it('The service takes from the connectors of a tenant how long deletions are kept', async (test) => {
   const fixture = await openAccountFixture()
+  test.after(() => fixture.close())
   const { snapshots } = fixture.newService().collections
   assert.equal((await snapshots.settingsOf(TENANT)).deletions.keptDays, 1)
   const { id } = await fixture.newSource()
@@ -12,5 +13,4 @@ it('The rows of a tenant are saved for as long as its connectors keep deletions'
   const { deletions } = await fixture.newService().collections.snapshots.settingsOf(TENANT)
   assert.equal(deletions.keptDays, 90)
   assert.ok(deletions.connectors.startsWith(id))
-  await fixture.close()
 })
