@@ -23,139 +23,127 @@ export type View = {
 export const MENU_PARTS = ['menuOverview', 'menuOwn', 'menuGroups', 'menuData'] as const
 type MenuPart = (typeof MENU_PARTS)[number]
 
-const collectionEditor = lazy<ViewProps>(async () => (await import('./pages/collection-editor.tsx')).CollectionEditor)
-const collectionView = lazy<ViewProps>(async () => (await import('./pages/collection.tsx')).CollectionView)
-const joinableEditor = lazy<ViewProps>(async () => (await import('./pages/joinable-editor.tsx')).JoinableEditor)
-const restoreView = lazy<ViewProps>(async () => (await import('./pages/restore.tsx')).RestoreView)
-const newLinkView = lazy<ViewProps>(async () => (await import('./pages/new-link.tsx')).NewLinkView)
+/** A view whose code is loaded with it. */
+function lazyView<Name extends string>(
+  load: () => Promise<Readonly<Record<Name, ComponentType<ViewProps>>>>,
+  name: Name,
+): ComponentType<ViewProps> {
+  return lazy(async () => (await load())[name])
+}
 
-/** All views, for those who can open them. The code of a view is loaded with it; the start page has come before. */
+const collectionEditor = lazyView(() => import('./pages/collection-editor.tsx'), 'CollectionEditor')
+const collectionView = lazyView(() => import('./pages/collection.tsx'), 'CollectionView')
+const joinableEditor = lazyView(() => import('./pages/joinable-editor.tsx'), 'JoinableEditor')
+const newLinkView = lazyView(() => import('./pages/new-link.tsx'), 'NewLinkView')
+
+/** @param isFor Who can open the views. */
+const viewsFor = (isFor: View['isFor'], views: readonly Omit<View, 'isFor'>[]): readonly View[] =>
+  views.map((view) => ({ ...view, isFor }))
+
+/** All views, for those who can open them. The start page comes with the first load. */
 export const VIEWS: readonly View[] = [
   { pattern: '/home', view: HomeView, isFor: hasRole, menu: ['home', 'menuOverview'] },
-  {
-    pattern: '/collections',
-    view: lazy(async () => (await import('./pages/collections.tsx')).CollectionsView),
-    isFor: isCollectionsAdministrator,
-    menu: ['collections', 'menuGroups'],
-  },
-  { pattern: '/collections/new', view: collectionEditor, isFor: isCollectionsAdministrator },
-  { pattern: '/collections/new-joinable', view: joinableEditor, isFor: isCollectionsAdministrator },
-  { pattern: '/collections/:id', view: collectionView, isFor: isCollectionsAdministrator },
-  { pattern: '/collections/:id/edit', view: collectionEditor, isFor: isCollectionsAdministrator },
-  { pattern: '/collections/:id/edit-policy', view: joinableEditor, isFor: isCollectionsAdministrator },
-  { pattern: '/collections/:id/restore/:version', view: restoreView, isFor: isCollectionsAdministrator },
-  { pattern: '/collections/:id/:tab', view: collectionView, isFor: isCollectionsAdministrator },
-  {
-    pattern: '/links',
-    view: lazy(async () => (await import('./pages/links.tsx')).LinksView),
-    isFor: isCollectionsAdministrator,
-    menu: ['links', 'menuGroups'],
-    count: urgentLinkCount,
-  },
-  { pattern: '/links/new', view: newLinkView, isFor: isCollectionsAdministrator },
-  { pattern: '/links/new/:id', view: newLinkView, isFor: isCollectionsAdministrator },
-  {
-    pattern: '/links/:id',
-    view: lazy(async () => (await import('./pages/link.tsx')).LinkView),
-    isFor: isCollectionsAdministrator,
-  },
-  {
-    pattern: '/jobs/:id',
-    view: lazy(async () => (await import('./pages/job.tsx')).JobView),
-    isFor: isCollectionsAdministrator,
-  },
-  {
-    pattern: '/subscriptions',
-    view: lazy(async () => (await import('./pages/subscriptions.tsx')).SubscriptionsView),
-    isFor: isCollectionsAdministrator,
-    menu: ['subscriptions', 'menuGroups'],
-  },
-  {
-    pattern: '/subscriptions/new',
-    view: lazy(async () => (await import('./pages/subscriptions.tsx')).NewSubscriptionView),
-    isFor: isCollectionsAdministrator,
-  },
-  {
-    pattern: '/subscriptions/:id',
-    view: lazy(async () => (await import('./pages/subscription.tsx')).SubscriptionView),
-    isFor: isCollectionsAdministrator,
-  },
-  {
-    pattern: '/settings',
-    view: lazy(async () => (await import('./pages/settings.tsx')).SettingsView),
-    isFor: isCollectionsAdministrator,
-    menu: ['settings', 'menuGroups'],
-  },
+  ...viewsFor(isCollectionsAdministrator, [
+    {
+      pattern: '/collections',
+      view: lazyView(() => import('./pages/collections.tsx'), 'CollectionsView'),
+      menu: ['collections', 'menuGroups'],
+    },
+    { pattern: '/collections/new', view: collectionEditor },
+    { pattern: '/collections/new-joinable', view: joinableEditor },
+    { pattern: '/collections/:id', view: collectionView },
+    { pattern: '/collections/:id/edit', view: collectionEditor },
+    { pattern: '/collections/:id/edit-policy', view: joinableEditor },
+    {
+      pattern: '/collections/:id/restore/:version',
+      view: lazyView(() => import('./pages/restore.tsx'), 'RestoreView'),
+    },
+    { pattern: '/collections/:id/:tab', view: collectionView },
+    {
+      pattern: '/links',
+      view: lazyView(() => import('./pages/links.tsx'), 'LinksView'),
+      menu: ['links', 'menuGroups'],
+      count: urgentLinkCount,
+    },
+    { pattern: '/links/new', view: newLinkView },
+    { pattern: '/links/new/:id', view: newLinkView },
+    { pattern: '/links/:id', view: lazyView(() => import('./pages/link.tsx'), 'LinkView') },
+    { pattern: '/jobs/:id', view: lazyView(() => import('./pages/job.tsx'), 'JobView') },
+    {
+      pattern: '/subscriptions',
+      view: lazyView(() => import('./pages/subscriptions.tsx'), 'SubscriptionsView'),
+      menu: ['subscriptions', 'menuGroups'],
+    },
+    { pattern: '/subscriptions/new', view: lazyView(() => import('./pages/subscriptions.tsx'), 'NewSubscriptionView') },
+    { pattern: '/subscriptions/:id', view: lazyView(() => import('./pages/subscription.tsx'), 'SubscriptionView') },
+    {
+      pattern: '/settings',
+      view: lazyView(() => import('./pages/settings.tsx'), 'SettingsView'),
+      menu: ['settings', 'menuGroups'],
+    },
+  ]),
   {
     pattern: '/inbox',
-    view: lazy(async () => (await import('./pages/inbox.tsx')).InboxView),
+    view: lazyView(() => import('./pages/inbox.tsx'), 'InboxView'),
     isFor: isPerson,
     menu: ['inbox', 'menuOwn'],
     count: ({ toDecide }) => toDecide ?? 0,
   },
   {
     pattern: '/inbox/:collectionId/:requestId',
-    view: lazy(async () => (await import('./pages/inbox.tsx')).RequestView),
+    view: lazyView(() => import('./pages/inbox.tsx'), 'RequestView'),
     isFor: isPerson,
   },
   {
     pattern: '/me',
-    view: lazy(async () => (await import('./pages/me.tsx')).MeView),
+    view: lazyView(() => import('./pages/me.tsx'), 'MeView'),
     isFor: isPerson,
     menu: ['me', 'menuOwn'],
     count: ({ ending }) => ending ?? 0,
   },
   {
     pattern: '/join',
-    view: lazy(async () => (await import('./pages/join.tsx')).JoinView),
+    view: lazyView(() => import('./pages/join.tsx'), 'JoinView'),
     isFor: isPerson,
     menu: ['join', 'menuOwn'],
   },
   {
     pattern: '/team',
-    view: lazy(async () => (await import('./pages/team.tsx')).TeamView),
+    view: lazyView(() => import('./pages/team.tsx'), 'TeamView'),
     isFor: isLeader,
     menu: ['team', 'menuOwn'],
   },
   {
     pattern: '/notifications',
-    view: lazy(async () => (await import('./pages/notifications.tsx')).NotificationsView),
+    view: lazyView(() => import('./pages/notifications.tsx'), 'NotificationsView'),
     isFor: isPerson,
     menu: ['notifications', 'menuOwn'],
   },
   {
     pattern: '/people',
-    view: lazy(async () => (await import('./pages/people.tsx')).PeopleView),
+    view: lazyView(() => import('./pages/people.tsx'), 'PeopleView'),
     isFor: findsPeople,
     menu: ['people', 'menuData'],
   },
   {
     pattern: '/people/:id',
-    view: lazy(async () => (await import('./pages/person.tsx')).PersonView),
+    view: lazyView(() => import('./pages/person.tsx'), 'PersonView'),
     isFor: (me) => findsPeople(me) || isLeader(me),
   },
-  {
-    pattern: '/connectors',
-    view: lazy(async () => (await import('./pages/connectors.tsx')).ConnectorsView),
-    isFor: isCoreAdministrator,
-    menu: ['connectors', 'menuData'],
-    count: ({ lateConnectors }) => lateConnectors ?? 0,
-  },
-  {
-    pattern: '/connectors/new',
-    view: lazy(async () => (await import('./pages/new-connector.tsx')).NewConnectorView),
-    isFor: isCoreAdministrator,
-  },
-  {
-    pattern: '/connectors/:id',
-    view: lazy(async () => (await import('./pages/connectors.tsx')).ConnectorView),
-    isFor: isCoreAdministrator,
-  },
-  {
-    pattern: '/quality',
-    view: lazy(async () => (await import('./pages/quality.tsx')).QualityView),
-    isFor: isCoreAdministrator,
-    menu: ['quality', 'menuData'],
-    count: dataFaultCount,
-  },
+  ...viewsFor(isCoreAdministrator, [
+    {
+      pattern: '/connectors',
+      view: lazyView(() => import('./pages/connectors.tsx'), 'ConnectorsView'),
+      menu: ['connectors', 'menuData'],
+      count: ({ lateConnectors }) => lateConnectors ?? 0,
+    },
+    { pattern: '/connectors/new', view: lazyView(() => import('./pages/new-connector.tsx'), 'NewConnectorView') },
+    { pattern: '/connectors/:id', view: lazyView(() => import('./pages/connectors.tsx'), 'ConnectorView') },
+    {
+      pattern: '/quality',
+      view: lazyView(() => import('./pages/quality.tsx'), 'QualityView'),
+      menu: ['quality', 'menuData'],
+      count: dataFaultCount,
+    },
+  ]),
 ]
