@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { t } from '../language/texts.ts'
 import type { ListProps } from './list.tsx'
 import { Empty } from './loaded.tsx'
-import { Head, useSorted } from './sorted.tsx'
+import { cellOf, Head, useSorted } from './sorted.tsx'
 
 const ROWS_AT_FIRST = 50
 
@@ -28,10 +28,10 @@ export function CardList<Item>(props: ListProps<Item>) {
             {sorted.slice(0, count).map((item) => (
               // biome-ignore lint/a11y/noRedundantRoles: the styles of the cards take the implied role away
               <tr key={keyOf(item)} role="row">
-                {columns.map(({ head, cell, isNumber }) => (
+                {columns.map(({ head, isNumber, ...content }) => (
                   // biome-ignore lint/a11y/noRedundantRoles: the styles of the cards take the implied role away
                   <td key={head} role="cell" data-head={head} class={isNumber ? 'number' : undefined}>
-                    <div>{cell(item)}</div>
+                    <div>{cellOf(content, item)}</div>
                   </td>
                 ))}
               </tr>

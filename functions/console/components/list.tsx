@@ -2,13 +2,7 @@ import { Component, type ComponentChildren, createRef } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../language/texts.ts'
 import { Empty } from './loaded.tsx'
-import { Head, type SortedColumn, useSorted } from './sorted.tsx'
-
-export type Column<Item> = SortedColumn<Item> & {
-  readonly cell: (item: Item) => ComponentChildren
-  /** The cell shows the item and has no state of its own: while scrolling, its elements are used for other items. */
-  readonly isReused?: boolean
-}
+import { type Column, cellOf, Head, useSorted } from './sorted.tsx'
 
 export type ListProps<Item> = {
   readonly label: string
@@ -58,9 +52,12 @@ class Row<Item> extends Component<RowProps<Item>> {
     const { item, itemKey, columns, index } = this.props
     return (
       <tr ref={this.#row} aria-rowindex={index}>
-        {columns.map(({ head, cell, isNumber, isReused }) => (
-          <td key={isReused ? head : `${head} ${itemKey}`} class={isNumber ? 'number' : undefined}>
-            {cell(item)}
+        {columns.map((column) => (
+          <td
+            key={column.isReused ? column.head : `${column.head} ${itemKey}`}
+            class={column.isNumber ? 'number' : undefined}
+          >
+            {cellOf(column, item)}
           </td>
         ))}
       </tr>

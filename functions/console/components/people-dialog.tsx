@@ -5,12 +5,14 @@ import type { ListedPerson, PeopleSource } from '../listed-people.ts'
 import { type Pages, usePages } from '../resource.ts'
 import { Dialog } from './actions.tsx'
 import { OptionalText, SearchField } from './fields.tsx'
-import { type Column, LongList } from './list.tsx'
+import { LongList } from './list.tsx'
 import { Loaded } from './loaded.tsx'
+import type { Column } from './sorted.tsx'
 
 type PeopleNumberProps = {
   readonly count: number
-  /** What is shown; the number by default. */
+  readonly sign?: '+' | '−'
+  /** What is shown; the number with its sign by default. */
   readonly text?: string
   /** The title of the list: what the number counts. */
   readonly title: string
@@ -18,7 +20,13 @@ type PeopleNumberProps = {
 }
 
 /** A number that opens the list of the people whom it counts. Zero is plain text. */
-export function PeopleNumber({ count, text = numberOf(count), title, source }: PeopleNumberProps) {
+export function PeopleNumber({
+  count,
+  sign,
+  text = `${sign ?? ''}${numberOf(count)}`,
+  title,
+  source,
+}: PeopleNumberProps) {
   const [isOpen, setOpen] = useState(false)
   if (count === 0) return <>{text}</>
   return (

@@ -5,7 +5,6 @@ import type { MembershipRequestDto } from '../../../shared/domain/membership-req
 import { dayText, t, timeOf } from '../language/texts.ts'
 import { Dialog } from './actions.tsx'
 import { CardList } from './card-list.tsx'
-import { OptionalText } from './fields.tsx'
 import { RecordList } from './record-list.tsx'
 import { RequestStatus, RequestSteps } from './request-steps.tsx'
 
@@ -42,11 +41,7 @@ export function RequestTable({ label, requests, loadMore, empty, parts, action, 
         keyOf={({ id }) => id}
         empty={empty}
         columns={[
-          ...parts.map((part) => ({
-            head: t(part),
-            sortBy: PARTS[part],
-            cell: (request: MembershipRequestDto) => <OptionalText value={PARTS[part](request)} />,
-          })),
+          ...parts.map((part) => ({ head: t(part), text: PARTS[part] })),
           { head: t('state'), cell: ({ status }) => <RequestStatus status={status} /> },
           { head: t('changed'), sortBy: ({ updatedAt }) => updatedAt, cell: ({ updatedAt }) => timeOf(updatedAt) },
           {

@@ -1,15 +1,37 @@
+import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { compareByLocale, t } from '../language/texts.ts'
-import { queryValue, setQueryValue } from '../router.ts'
+import { hrefOf, queryValue, setQueryValue } from '../router.ts'
+import { OptionalText } from './fields.tsx'
 
 /** What a column of a table or card list is ordered by. Records without a value come last. */
 type SortValue = string | number | null | undefined
 
-export type SortedColumn<Item> = {
+type Cell<Item> = { readonly cell: (item: Item) => ComponentChildren }
+type TextCell<Item> = {
+  /** The text of the cell, or a dash. The column is sortable by it. */
+  readonly text: (item: Item) => string | null | undefined
+  /** The view that the text opens. */
+  readonly path?: (item: Item) => string | undefined
+}
+
+export type Column<Item> = (Cell<Item> | TextCell<Item>) & {
   readonly head: string
   readonly isNumber?: boolean
   /** Makes the column sortable. */
   readonly sortBy?: (item: Item) => SortValue
+  /** The cell shows the item and has no state of its own: while scrolling, its elements are used for other items. */
+  readonly isReused?: boolean
+}
+
+export function cellOf<Item>(column: Cell<Item> | TextCell<Item>, item: Item): ComponentChildren {
+  if ('cell' in column) return column.cell(item)
+  const [text, path] = [column.text(item), column.path?.(item)]
+  return path === undefined ? <OptionalText value={text} /> : <a href={hrefOf(path)}>{text}</a>
+}
+
+function sortByOf<Item>(column: Column<Item> | undefined): ((item: Item) => SortValue) | undefined {
+  return column?.sortBy ?? (column !== undefined && 'text' in column ? column.text : undefined)
 }
 
 /** The order of a list: the place of a column, from 1, negative for descending; 0 for the order of the list itself. */
@@ -22,13 +44,13 @@ export type SortOrder = { readonly order: number; readonly onSort: ((order: numb
  */
 export function useSorted<Item>(
   items: readonly Item[],
-  columns: readonly SortedColumn<Item>[],
+  columns: readonly Column<Item>[],
   parameter: string | undefined,
   isComplete: boolean,
 ): { readonly sorted: readonly Item[] } & SortOrder {
   const [own, setOwn] = useState(0)
   const chosen = parameter === undefined ? own : Number(queryValue(parameter) ?? 0)
-  const sortBy = columns[Math.abs(chosen) - 1]?.sortBy
+  const sortBy = sortByOf(columns[Math.abs(chosen) - 1])
   const order = isComplete && sortBy !== undefined ? chosen : 0
   const sorted = useMemo(() => {
     if (order === 0 || sortBy === undefined) return items
@@ -47,19 +69,20 @@ function compareValues(left: SortValue, right: SortValue, direction: 1 | -1): nu
   return direction * compareByLocale(String(left), String(right))
 }
 
-type HeadProps<Item> = SortOrder & { readonly columns: readonly SortedColumn<Item>[] }
+type HeadProps<Item> = SortOrder & { readonly columns: readonly Column<Item>[] }
 
 /** The heads of the columns. Those that can be ordered are buttons. */
 export function Head<Item>({ columns, order, onSort }: HeadProps<Item>) {
   return (
     <thead>
       <tr>
-        {columns.map(({ head, isNumber, sortBy }, index) => {
+        {columns.map((column, index) => {
+          const { head, isNumber } = column
           const place = index + 1
           const direction = order === place ? 'ascending' : order === -place ? 'descending' : undefined
           return (
             <th key={head} scope="col" class={isNumber ? 'number' : undefined} aria-sort={direction}>
-              {sortBy === undefined || onSort === undefined ? (
+              {sortByOf(column) === undefined || onSort === undefined ? (
                 head
               ) : (
                 <button

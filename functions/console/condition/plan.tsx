@@ -6,7 +6,7 @@ import { ActionButton, Dialog } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
 import { Badge } from '../components/fields.tsx'
 import { PeopleNumber } from '../components/people-dialog.tsx'
-import { numberOf, t } from '../language/texts.ts'
+import { t } from '../language/texts.ts'
 import { type PeopleSource, peopleMatching, plannedPeople } from '../listed-people.ts'
 import { useConsole } from '../session.ts'
 import type { NamesById } from './condition-text.tsx'
@@ -67,12 +67,11 @@ export function PlanDialog(props: PlanDialogProps) {
             {
               head: t('accountsAdded'),
               cell: ({ linkId, toAdd }) => (
-                <PlannedNumber
+                <PeopleNumber
                   count={toAdd}
+                  sign="+"
                   title={t('accountsAdded')}
-                  change="added"
-                  of={{ linkId }}
-                  peopleOf={peopleOf}
+                  source={peopleOf({ linkId }, 'added')}
                 />
               ),
               isNumber: true,
@@ -80,12 +79,11 @@ export function PlanDialog(props: PlanDialogProps) {
             {
               head: t('accountsRemoved'),
               cell: ({ linkId, toRemove }) => (
-                <PlannedNumber
+                <PeopleNumber
                   count={toRemove}
+                  sign="−"
                   title={t('accountsRemoved')}
-                  change="removed"
-                  of={{ linkId }}
-                  peopleOf={peopleOf}
+                  source={peopleOf({ linkId }, 'removed')}
                 />
               ),
               isNumber: true,
@@ -141,20 +139,6 @@ function leavingCount({ collections, links }: ChangePlan): number {
   return leaving > 0 ? leaving : links.reduce((sum, { toRemove }) => sum + toRemove, 0)
 }
 
-type PlannedNumberProps = {
-  readonly count: number
-  readonly title: string
-  readonly change: 'added' | 'removed'
-  readonly of: Parameters<PeopleOf>[0]
-  readonly peopleOf: PeopleOf
-}
-
-/** A number of the plan with its sign, which opens the people behind it. */
-function PlannedNumber({ count, title, change, of, peopleOf }: PlannedNumberProps) {
-  const text = `${change === 'added' ? '+' : '−'}${numberOf(count)}`
-  return <PeopleNumber count={count} text={text} title={title} source={peopleOf(of, change)} />
-}
-
 type PlannedCollectionsProps = Pick<NamedPlan, 'plan'> & { readonly peopleOf: PeopleOf }
 
 function PlannedCollections({ plan: { collections }, peopleOf }: PlannedCollectionsProps) {
@@ -169,12 +153,11 @@ function PlannedCollections({ plan: { collections }, peopleOf }: PlannedCollecti
         {
           head: t('membersJoin'),
           cell: ({ collectionId, added }) => (
-            <PlannedNumber
+            <PeopleNumber
               count={added}
+              sign="+"
               title={t('membersJoin')}
-              change="added"
-              of={{ collectionId: collectionId ?? '' }}
-              peopleOf={peopleOf}
+              source={peopleOf({ collectionId: collectionId ?? '' }, 'added')}
             />
           ),
           isNumber: true,
@@ -182,12 +165,11 @@ function PlannedCollections({ plan: { collections }, peopleOf }: PlannedCollecti
         {
           head: t('membersLeave'),
           cell: ({ collectionId, removed }) => (
-            <PlannedNumber
+            <PeopleNumber
               count={removed}
+              sign="−"
               title={t('membersLeave')}
-              change="removed"
-              of={{ collectionId: collectionId ?? '' }}
-              peopleOf={peopleOf}
+              source={peopleOf({ collectionId: collectionId ?? '' }, 'removed')}
             />
           ),
           isNumber: true,

@@ -95,12 +95,8 @@ function CollectionTable({ collections, empty }: CollectionTableProps) {
           ),
         },
         { head: t('description'), cell: ({ description }) => <OptionalText value={description} /> },
-        { head: t('kind'), sortBy: ({ kind }) => t(kind), cell: ({ kind }) => t(kind) },
-        {
-          head: t('type'),
-          sortBy: ({ objectType }) => typeName(objectType),
-          cell: ({ objectType }) => typeName(objectType),
-        },
+        { head: t('kind'), text: ({ kind }) => t(kind) },
+        { head: t('type'), text: ({ objectType }) => typeName(objectType) },
         {
           head: t('members'),
           isNumber: true,

@@ -46,11 +46,7 @@ export function ConnectorsView() {
               keyOf={({ id }) => id}
               empty={t('connectorsEmpty')}
               columns={[
-                {
-                  head: t('name'),
-                  sortBy: ({ name }) => name,
-                  cell: ({ id, name }) => <a href={hrefOf(`/connectors/${id}`)}>{name}</a>,
-                },
+                { head: t('name'), text: ({ name }) => name, path: ({ id }) => `/connectors/${id}` },
                 { head: t('state'), cell: ({ enabled }) => <ConnectorState isEnabled={enabled} /> },
                 { head: t('health'), cell: ({ health }) => <ConnectorHealth health={health} /> },
                 {

@@ -38,7 +38,7 @@ export function JoinView() {
             keyOf={({ id }) => id}
             empty={collections.length === 0 ? t('joinEmpty') : t('collectionsNoMatch')}
             columns={[
-              { head: t('name'), sortBy: ({ name }) => name, cell: ({ name }) => name },
+              { head: t('name'), text: ({ name }) => name },
               { head: t('description'), cell: ({ description }) => <OptionalText value={description} /> },
               { head: t('approval'), cell: ({ joinPolicy }) => <PolicySummary policy={joinPolicy} /> },
               {

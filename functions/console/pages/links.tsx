@@ -93,9 +93,8 @@ export function LinkTable({ links, empty, names }: LinkTableProps) {
   const collection = {
     head: t('collection'),
     sortBy: ({ collectionId }: GroupLinkDto) => names?.get(collectionId),
-    cell: ({ collectionId }: GroupLinkDto) => (
-      <a href={hrefOf(`/collections/${collectionId}`)}>{names?.get(collectionId) ?? collectionId}</a>
-    ),
+    text: ({ collectionId }: GroupLinkDto) => names?.get(collectionId) ?? collectionId,
+    path: ({ collectionId }: GroupLinkDto) => `/collections/${collectionId}`,
   }
   return (
     <RecordList
@@ -105,16 +104,9 @@ export function LinkTable({ links, empty, names }: LinkTableProps) {
       empty={empty}
       sortParameter="sort"
       columns={[
-        {
-          head: t('group'),
-          sortBy: groupNameOf,
-          cell: (link) => <a href={hrefOf(`/links/${link.id}`)}>{groupNameOf(link)}</a>,
-        },
+        { head: t('group'), text: groupNameOf, path: ({ id }) => `/links/${id}` },
         ...(names === undefined ? [] : [collection]),
-        {
-          head: t('state'),
-          cell: (link) => <LinkState link={link} />,
-        },
+        { head: t('state'), cell: (link) => <LinkState link={link} /> },
         { head: t('lastSync'), sortBy: ({ lastSyncedAt }) => lastSyncedAt, cell: (link) => <LastSync link={link} /> },
         {
           head: t('heldRemovals'),

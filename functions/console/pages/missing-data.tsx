@@ -1,12 +1,10 @@
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
-import { OptionalText } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { CORE_OBJECTS, coreNameOf, IDENTITIES, objectNames, referenceId, textOf } from '../core-objects.ts'
 import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
-import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
 
 /** People without a directory account, whom no sync can add to a group. */
@@ -24,17 +22,9 @@ export function WithoutAccountSection() {
             keyOf={({ id }) => id}
             empty={t('peopleWithoutAccountEmpty')}
             columns={[
-              {
-                head: t('name'),
-                sortBy: coreNameOf,
-                cell: (person) => <a href={hrefOf(`/people/${person.id}`)}>{coreNameOf(person)}</a>,
-              },
-              {
-                head: t('email'),
-                sortBy: ({ email }) => textOf(email),
-                cell: ({ email }) => <OptionalText value={textOf(email)} />,
-              },
-              { head: t('externalId'), sortBy: ({ externalId }) => externalId, cell: ({ externalId }) => externalId },
+              { head: t('name'), text: coreNameOf, path: ({ id }) => `/people/${id}` },
+              { head: t('email'), text: ({ email }) => textOf(email) },
+              { head: t('externalId'), text: ({ externalId }) => externalId },
             ]}
           />
         )}
@@ -69,12 +59,8 @@ export function VacanciesSection() {
             keyOf={({ position }) => position.id}
             empty={t('positionsWithoutPersonEmpty')}
             columns={[
-              {
-                head: t('title'),
-                sortBy: ({ position }) => textOf(position.title),
-                cell: ({ position }) => <OptionalText value={textOf(position.title)} />,
-              },
-              { head: t('orgUnit'), sortBy: ({ unit }) => unit, cell: ({ unit }) => <OptionalText value={unit} /> },
+              { head: t('title'), text: ({ position }) => textOf(position.title) },
+              { head: t('orgUnit'), text: ({ unit }) => unit },
               { head: t('externalId'), cell: ({ position }) => position.externalId },
             ]}
           />

@@ -7,7 +7,7 @@ import { ItemPicker } from '../components/item-picker.tsx'
 import { Empty, ErrorNotice, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { PeopleNumber } from '../components/people-dialog.tsx'
-import { numberOf, refusalSentence, t } from '../language/texts.ts'
+import { refusalSentence, t } from '../language/texts.ts'
 import { peopleOfAccounts } from '../listed-people.ts'
 import { collectionsNamed } from '../object-names.ts'
 import { useResource } from '../resource.ts'
@@ -188,7 +188,7 @@ function PreviewText({ membersToAdd, membersToRemove, membersWithoutEntraAccount
         <span class="big">
           <PeopleNumber
             count={membersToAdd.length}
-            text={`+${numberOf(membersToAdd.length)}`}
+            sign="+"
             title={t('accountsAdded')}
             source={peopleOfAccounts(api, membersToAdd)}
           />
@@ -199,7 +199,7 @@ function PreviewText({ membersToAdd, membersToRemove, membersWithoutEntraAccount
         <span class="big">
           <PeopleNumber
             count={membersToRemove.length}
-            text={`−${numberOf(membersToRemove.length)}`}
+            sign="−"
             title={t('accountsRemoved')}
             source={peopleOfAccounts(api, membersToRemove)}
           />

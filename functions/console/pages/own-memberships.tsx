@@ -42,11 +42,7 @@ export function OwnMemberships() {
             keyOf={({ collectionId, relationshipId }) => `${collectionId} ${relationshipId}`}
             empty={t('myMembershipsEmpty')}
             columns={[
-              {
-                head: t('name'),
-                sortBy: ({ collectionName }) => collectionName,
-                cell: (membership) => membership.collectionName,
-              },
+              { head: t('name'), text: ({ collectionName }) => collectionName },
               { head: t('reason'), cell: (membership) => <CauseText membership={membership} /> },
               { head: t('until'), sortBy: ({ endsAt }) => endsAt, cell: (membership) => <EndText {...membership} /> },
               { head: t('groups'), cell: ({ links }) => <GroupStates links={links} isLinked={false} /> },

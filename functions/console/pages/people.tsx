@@ -1,12 +1,11 @@
 import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
 import { CardList } from '../components/card-list.tsx'
-import { Badge, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
+import { Badge, SearchField, useAddress } from '../components/fields.tsx'
 import { pause } from '../components/item-picker.tsx'
 import { Empty, Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
-import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
 
 /** Milliseconds after the last key. */
@@ -41,17 +40,12 @@ export function PeopleView() {
                 {
                   head: t('name'),
                   sortBy: ({ displayName }) => displayName,
-                  cell: ({ identityId, displayName }) => (
-                    <a href={hrefOf(`/people/${identityId}`)}>{displayName ?? identityId}</a>
-                  ),
+                  text: ({ identityId, displayName }) => displayName ?? identityId,
+                  path: ({ identityId }) => `/people/${identityId}`,
                 },
-                { head: t('title'), sortBy: ({ title }) => title, cell: ({ title }) => <OptionalText value={title} /> },
-                {
-                  head: t('orgUnit'),
-                  sortBy: ({ orgUnitName }) => orgUnitName,
-                  cell: ({ orgUnitName }) => <OptionalText value={orgUnitName} />,
-                },
-                { head: t('email'), sortBy: ({ email }) => email, cell: ({ email }) => <OptionalText value={email} /> },
+                { head: t('title'), text: ({ title }) => title },
+                { head: t('orgUnit'), text: ({ orgUnitName }) => orgUnitName },
+                { head: t('email'), text: ({ email }) => email },
                 {
                   head: t('account'),
                   cell: ({ hasAccount }) => (hasAccount ? t('yes') : <Badge kind="warn">{t('noAccount')}</Badge>),

@@ -21,8 +21,8 @@ export function PositionsSection({ positions }: { readonly positions: readonly P
         keyOf={(row) => row.id}
         empty={t('positionsEmpty')}
         columns={[
-          { head: t('title'), sortBy: ({ title }) => title, cell: ({ title }) => <OptionalText value={title} /> },
-          { head: t('orgUnit'), sortBy: ({ unit }) => unit, cell: ({ unit }) => <OptionalText value={unit} /> },
+          { head: t('title'), text: ({ title }) => title },
+          { head: t('orgUnit'), text: ({ unit }) => unit },
           {
             head: t('fromDay'),
             sortBy: ({ from }) => from,

@@ -11,7 +11,6 @@ import { IDENTITIES } from '../core-objects.ts'
 import { t, timeOf } from '../language/texts.ts'
 import { actorName, actorNames } from '../object-names.ts'
 import { useResource } from '../resource.ts'
-import { hrefOf } from '../router.ts'
 import { isCollectionsAdministrator, isCoreAdministrator, useConsole } from '../session.ts'
 
 /** Something that happened to a person. */
@@ -52,12 +51,8 @@ export function TimelineSection({ id, positionIds }: TimelineProps) {
             columns={[
               { head: t('time'), cell: ({ at }) => timeOf(at) },
               { head: t('change'), cell: ({ change, kind }) => <Badge kind={kind}>{change}</Badge> },
-              {
-                head: t('collectionOrSource'),
-                sortBy: ({ name }) => name,
-                cell: ({ path, name }) => (path === undefined ? name : <a href={hrefOf(path)}>{name}</a>),
-              },
-              { head: t('cause'), sortBy: ({ cause }) => cause, cell: ({ cause }) => cause },
+              { head: t('collectionOrSource'), text: ({ name }) => name, path: ({ path }) => path },
+              { head: t('cause'), text: ({ cause }) => cause },
             ]}
           />
         )}

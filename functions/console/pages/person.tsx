@@ -14,7 +14,6 @@ import { coreNameOf, IDENTITIES, listPositions, type Position, textOf } from '..
 import { t } from '../language/texts.ts'
 import { actorName, actorNames, collectionsNamed, namesOf } from '../object-names.ts'
 import { useResource } from '../resource.ts'
-import { hrefOf } from '../router.ts'
 import { isCollectionsAdministrator, isCoreAdministrator, isLeader, useConsole } from '../session.ts'
 import { PositionsSection, SourcesSection } from './person-data.tsx'
 import { TimelineSection } from './person-timeline.tsx'
@@ -110,9 +109,8 @@ function MembershipsSection({ id, name }: SectionProps) {
             columns={[
               {
                 head: t('collection'),
-                sortBy: ({ collectionName }) => collectionName,
-                cell: ({ collectionId, collectionName }) =>
-                  seesAll ? <a href={hrefOf(`/collections/${collectionId}`)}>{collectionName}</a> : collectionName,
+                text: ({ collectionName }) => collectionName,
+                path: ({ collectionId }) => (seesAll ? `/collections/${collectionId}` : undefined),
               },
               {
                 head: t('reason'),

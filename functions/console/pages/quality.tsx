@@ -90,17 +90,15 @@ function UnresolvedSection() {
             columns={[
               {
                 head: t('source'),
-                sortBy: ({ connectorName }) => connectorName,
-                cell: ({ connectorId, connectorName }) => (
-                  <a href={hrefOf(`/connectors/${connectorId}`)}>{connectorName}</a>
-                ),
+                text: ({ connectorName }) => connectorName,
+                path: ({ connectorId }) => `/connectors/${connectorId}`,
               },
-              { head: t('externalId'), sortBy: ({ externalId }) => externalId, cell: ({ externalId }) => externalId },
+              { head: t('externalId'), text: ({ externalId }) => externalId },
               {
                 head: t('attribute'),
                 cell: ({ attribute }) => <span class="capital">{coreAttributeText(attribute)}</span>,
               },
-              { head: t('namesMissing'), sortBy: ({ reference }) => reference, cell: ({ reference }) => reference },
+              { head: t('namesMissing'), text: ({ reference }) => reference },
             ]}
           />
         )}

@@ -39,11 +39,7 @@ export function SubscriptionsView() {
             empty={t('subscriptionsEmpty')}
             sortParameter="sort"
             columns={[
-              {
-                head: t('address'),
-                sortBy: ({ url }) => url,
-                cell: ({ id, url }) => <a href={hrefOf(`/subscriptions/${id}`)}>{url}</a>,
-              },
+              { head: t('address'), text: ({ url }) => url, path: ({ id }) => `/subscriptions/${id}` },
               { head: t('description'), cell: ({ description }) => <OptionalText value={description} /> },
               { head: t('eventTypes'), cell: ({ types }) => types.join(', ') },
               { head: t('state'), cell: (subscription) => <SubscriptionState subscription={subscription} /> },

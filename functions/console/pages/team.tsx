@@ -11,7 +11,6 @@ import { RecordList } from '../components/record-list.tsx'
 import { RequestTable } from '../components/request-table.tsx'
 import { compareByLocale, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
-import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
 import { RequestAction } from './request-action.tsx'
 import { REQUESTS } from './requests.tsx'
@@ -48,11 +47,7 @@ export function TeamView() {
               keyOf={({ relationshipId }) => relationshipId}
               empty={t('reportsEmpty')}
               columns={[
-                {
-                  head: t('name'),
-                  sortBy: ({ name }) => name,
-                  cell: ({ identityId, name }) => <a href={hrefOf(`/people/${identityId}`)}>{name}</a>,
-                },
+                { head: t('name'), text: ({ name }) => name, path: ({ identityId }) => `/people/${identityId}` },
                 { head: t('position'), cell: ({ title }) => <OptionalText value={title} /> },
                 {
                   head: t('actions'),
