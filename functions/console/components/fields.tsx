@@ -78,6 +78,21 @@ export function Choice<Value extends string>({ label, value, options, onChange, 
   )
 }
 
+type CheckProps = {
+  readonly label: string
+  readonly isChecked: boolean
+  readonly onChange: (isChecked: boolean) => void
+}
+
+export function Check({ label, isChecked, onChange }: CheckProps) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={isChecked} onChange={(event) => onChange(event.currentTarget.checked)} />
+      {label}
+    </label>
+  )
+}
+
 /**
  * A text or choice of a view that its address keeps, so that a reload and a link show the same.
  * @param name of the parameter of the address.

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { GROUP_OPERATORS } from '../../../shared/domain/criteria/condition.ts'
-import { Choice } from '../components/fields.tsx'
+import { Check, Choice } from '../components/fields.tsx'
 import { Fault } from '../components/loaded.tsx'
 import { Order } from '../components/order.tsx'
 import { t } from '../language/texts.ts'
@@ -112,16 +112,11 @@ function GroupHead({ group, canBeAnyPosition, onChange }: GroupHeadProps) {
             …
           </button>
           {isMore && (
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={group.over !== undefined}
-                onChange={({ currentTarget: { checked } }) =>
-                  onChange({ ...group, over: checked ? 'AnyPosition' : undefined })
-                }
-              />
-              {t('anyPosition')}
-            </label>
+            <Check
+              label={t('anyPosition')}
+              isChecked={group.over !== undefined}
+              onChange={(isChecked) => onChange({ ...group, over: isChecked ? 'AnyPosition' : undefined })}
+            />
           )}
         </>
       )}

@@ -2,7 +2,7 @@ import { Component } from 'preact'
 import { useState } from 'preact/hooks'
 import { OPERATORS, type Operator } from '../../../shared/domain/criteria/condition.ts'
 import type { ApiFault } from '../api.ts'
-import { Badge, Choice } from '../components/fields.tsx'
+import { Badge, Check, Choice } from '../components/fields.tsx'
 import { Fault } from '../components/loaded.tsx'
 import { t } from '../language/texts.ts'
 import { AttributeField } from './attribute-field.tsx'
@@ -113,16 +113,11 @@ function LeafOptions({ leaf, choices, canBeAnyPosition, onChange }: LeafOptionsP
     <div class="leaf-options wide">
       {!isCompared && <FieldFunction leaf={leaf} type={type} onInput={(field) => onChange({ ...leaf, field })} />}
       {canCompare && leaf.field === leaf.id && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isCompared}
-            onChange={({ currentTarget: { checked } }) =>
-              onChange({ ...leaf, value: checked ? { attribute: '' } : undefined })
-            }
-          />
-          {t('compareAttribute')}
-        </label>
+        <Check
+          label={t('compareAttribute')}
+          isChecked={isCompared}
+          onChange={(isChecked) => onChange({ ...leaf, value: isChecked ? { attribute: '' } : undefined })}
+        />
       )}
       {canBeAnyPosition && (
         <button type="button" onClick={() => onChange(inAnyPosition(leaf))}>

@@ -1,5 +1,5 @@
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
-import { Choice, TextField } from '../components/fields.tsx'
+import { Check, Choice, TextField } from '../components/fields.tsx'
 import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
 import { Order } from '../components/order.tsx'
 import { Section } from '../components/page.tsx'
@@ -42,14 +42,11 @@ export function PolicyFields({ policy, collections, onChange }: PolicyFieldsProp
         </div>
       </Section>
       <Section title={t('approval')}>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isApprovalRequired}
-            onChange={(event) => onChange({ ...policy, isApprovalRequired: event.currentTarget.checked })}
-          />
-          {t('approvalRequired')}
-        </label>
+        <Check
+          label={t('approvalRequired')}
+          isChecked={isApprovalRequired}
+          onChange={(isChecked) => onChange({ ...policy, isApprovalRequired: isChecked })}
+        />
         {isApprovalRequired && (
           <>
             <GateFields
@@ -57,14 +54,11 @@ export function PolicyFields({ policy, collections, onChange }: PolicyFieldsProp
               collections={collections}
               onChange={(next) => onChange({ ...policy, gates: next })}
             />
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={isReasonNeeded}
-                onChange={(event) => onChange({ ...policy, isReasonNeeded: event.currentTarget.checked })}
-              />
-              {t('rejectionNeedsReason')}
-            </label>
+            <Check
+              label={t('rejectionNeedsReason')}
+              isChecked={isReasonNeeded}
+              onChange={(isChecked) => onChange({ ...policy, isReasonNeeded: isChecked })}
+            />
           </>
         )}
       </Section>

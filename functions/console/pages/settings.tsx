@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { LinkSettingsChange, LinkSettingsDto } from '../../../shared/domain/group-links/link-settings.ts'
 import { ActionButton, Done } from '../components/actions.tsx'
 import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
-import { Choice, TextField } from '../components/fields.tsx'
+import { Check, Choice, TextField } from '../components/fields.tsx'
 import { isStale, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { shownTimeZone } from '../language/shown-time-zone.ts'
@@ -105,14 +105,11 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
       </Section>
       <Section title={t('removalGuard')}>
         <p class="hint">{t('removalGuardHint')}</p>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isEnabled}
-            onChange={(event) => change({ isEnabled: event.currentTarget.checked })}
-          />
-          {t('guardEnabled')}
-        </label>
+        <Check
+          label={t('guardEnabled')}
+          isChecked={isEnabled}
+          onChange={(isChecked) => change({ isEnabled: isChecked })}
+        />
         <div class="narrow picked">
           <TextField
             label={t('guardPercent')}
@@ -129,14 +126,11 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
             required
           />
         </div>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isFourEyes}
-            onChange={(event) => change({ isFourEyes: event.currentTarget.checked })}
-          />
-          {t('guardFourEyes')}
-        </label>
+        <Check
+          label={t('guardFourEyes')}
+          isChecked={isFourEyes}
+          onChange={(isChecked) => change({ isFourEyes: isChecked })}
+        />
       </Section>
       <Section title={t('timeZone')}>
         <TextField

@@ -4,7 +4,7 @@ import type { EventSubscription, EventSubscriptionWithSecret } from '../../../sh
 import { ActionButton, Dialog } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
 import { Copyable } from '../components/delivery-help.tsx'
-import { Badge, OptionalText, TextField } from '../components/fields.tsx'
+import { Badge, Check, OptionalText, TextField } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { t, timeOf } from '../language/texts.ts'
@@ -99,16 +99,14 @@ export function NewSubscriptionView() {
           <fieldset class="gate">
             <legend>{t('eventTypes')}</legend>
             {TYPE_GROUPS.map((type) => (
-              <label key={type} class="check">
-                <input
-                  type="checkbox"
-                  checked={types.includes(type)}
-                  onChange={(event) =>
-                    setTypes(event.currentTarget.checked ? [...types, type] : types.filter((chosen) => chosen !== type))
-                  }
-                />
-                {t(`events_${type}`)}
-              </label>
+              <Check
+                key={type}
+                label={t(`events_${type}`)}
+                isChecked={types.includes(type)}
+                onChange={(isChecked) =>
+                  setTypes(isChecked ? [...types, type] : types.filter((chosen) => chosen !== type))
+                }
+              />
             ))}
           </fieldset>
         </div>
