@@ -38,7 +38,7 @@ type ApiRequest = {
   /** The version that the person has seen. The request is refused if the record has changed since. */
   readonly ifMatch?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** One page of a list. `nextCursor`: undefined on the last page. */
@@ -47,8 +47,12 @@ export type PageOf<Item> = { readonly items: readonly Item[]; readonly nextCurso
 export type Api = {
   /** @throws ApiRefusal, ApiUnreachable, SignInEnded */
   send<Data>(method: Method, path: string, request?: ApiRequest): Promise<ApiAnswer<Data>>
+  /** A record, without its version. */
+  read<Data>(path: string, signal?: AbortSignal): Promise<Data>
   /** One page of a list. */
-  page<Item>(path: string, signal: AbortSignal): Promise<PageOf<Item>>
+  page<Item>(path: string, signal?: AbortSignal): Promise<PageOf<Item>>
+  /** The items of all pages of a list, each page when it is needed. */
+  each<Item>(path: string, signal?: AbortSignal): AsyncIterable<Item>
   /** All pages of a list. */
   all<Item>(path: string): Promise<Item[]>
 }
@@ -60,7 +64,7 @@ export function apiOf(session: Session): Api {
     const headers: Record<string, string> = { ...request.headers }
     if (body !== undefined) headers['content-type'] = 'application/json'
     if (ifMatch !== undefined) headers['if-match'] = ifMatch
-    const init: RequestInit = { method, ...(signal === undefined ? {} : { signal }) }
+    const init: RequestInit = { method, ...(signal && { signal }) }
     if (body !== undefined) init.body = JSON.stringify(body)
     const attempt = async (refused?: string) => {
       const token = await reached(() => session.accessToken(refused))
@@ -78,20 +82,28 @@ export function apiOf(session: Session): Api {
     }
   }
 
+  async function* each<Item>(path: string, signal?: AbortSignal) {
+    let cursor: string | undefined
+    do {
+      const { data, nextCursor } = await send<Item[]>('GET', withCursor(path, cursor), { signal })
+      yield* data
+      cursor = nextCursor
+    } while (cursor !== undefined)
+  }
+
   return {
     send,
-    async page<Item>(path: string, signal: AbortSignal) {
+    each,
+    async read<Data>(path: string, signal?: AbortSignal) {
+      return (await send<Data>('GET', path, { signal })).data
+    },
+    async page<Item>(path: string, signal?: AbortSignal) {
       const { data, nextCursor } = await send<Item[]>('GET', path, { signal })
       return { items: data, nextCursor }
     },
     async all<Item>(path: string) {
       const items: Item[] = []
-      let cursor: string | undefined
-      do {
-        const { data, nextCursor } = await send<Item[]>('GET', withCursor(path, cursor))
-        items.push(...data)
-        cursor = nextCursor
-      } while (cursor !== undefined)
+      for await (const item of each<Item>(path)) items.push(item)
       return items
     },
   }

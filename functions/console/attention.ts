@@ -8,7 +8,7 @@ export const attention = signal<AttentionDto | undefined>(undefined)
 /** Reads again what needs attention. What was read before stays when the service does not answer. */
 export async function loadAttention(api: Api): Promise<void> {
   try {
-    attention.value = (await api.send<AttentionDto>('GET', '/collections/beta/attention')).data
+    attention.value = await api.read<AttentionDto>('/collections/beta/attention')
   } catch {
     // The view itself says why the service does not answer. The numbers are read again with the next view.
   }

@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals'
-import type { CollectionVersion } from '../../shared/domain/insight/collection-versions.ts'
 import type { AuditEntry } from '../../shared/domain/insight/list-audit.ts'
-import { type Api, withCursor } from './api.ts'
+import type { Api } from './api.ts'
 
 /** A saved change that can be undone for some time. */
 type UndoableChange = {
@@ -26,22 +25,11 @@ export function offerUndo(change: Omit<UndoableChange, 'untilMs'>, nowMs: number
 export const restorePath = (collectionId: string, version: string): string =>
   `/collections/${collectionId}/restore/${version}`
 
-/** The definition as an entry of the audit has left it. */
-export async function readVersion(api: Api, collectionId: string, version: string): Promise<CollectionVersion> {
-  return (await api.send<CollectionVersion>('GET', `/collections/beta/${collectionId}/versions/${version}`)).data
-}
-
 const ENTRIES_PER_PAGE = 50
 
 /** The version that is saved now. Undefined for a collection that is older than its audit. */
 export async function newestVersion(api: Api, collectionId: string): Promise<string | undefined> {
   const path = `/collections/beta/${collectionId}/audit?pageSize=${ENTRIES_PER_PAGE}`
-  let cursor: string | undefined
-  do {
-    const { data, nextCursor } = await api.send<AuditEntry[]>('GET', withCursor(path, cursor))
-    const newest = data.find(({ version }) => version !== null)
-    if (newest !== undefined) return newest.version ?? undefined
-    cursor = nextCursor
-  } while (cursor !== undefined)
+  for await (const { version } of api.each<AuditEntry>(path)) if (version !== null) return version
   return undefined
 }

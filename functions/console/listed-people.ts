@@ -17,7 +17,7 @@ export type ListedPerson = {
 /** A list behind a number, page by page. The path identifies the list and carries the cursor. */
 export type PeopleSource = {
   readonly path: string
-  readonly read: (path: string, signal: AbortSignal) => Promise<PageOf<ListedPerson>>
+  readonly read: (path: string, signal?: AbortSignal) => Promise<PageOf<ListedPerson>>
 }
 
 /** Maximum number of ids in one request. */
@@ -26,7 +26,7 @@ const PEOPLE_PER_PAGE = 500
 type PeopleIds = { readonly identityIds?: readonly string[]; readonly accounts?: readonly string[] }
 
 /** What distinguishes people, by their ids or accounts: at most 1,000. */
-export async function readPeople(api: Api, ids: PeopleIds, signal: AbortSignal): Promise<readonly PersonDto[]> {
+export async function readPeople(api: Api, ids: PeopleIds, signal?: AbortSignal): Promise<readonly PersonDto[]> {
   if ((ids.identityIds ?? []).length + (ids.accounts ?? []).length === 0) return []
   return (await api.send<PersonDto[]>('POST', '/collections/beta/people', { body: ids, signal })).data
 }
@@ -133,7 +133,7 @@ const accountRow = (directoryObjectId: string): AccountRow => ({
   account: directoryObjectId,
 })
 
-async function withPeople(api: Api, rows: readonly AccountRow[], signal: AbortSignal): Promise<ListedPerson[]> {
+async function withPeople(api: Api, rows: readonly AccountRow[], signal?: AbortSignal): Promise<ListedPerson[]> {
   const people = await readPeople(api, { accounts: rows.map(({ directoryObjectId }) => directoryObjectId) }, signal)
   const holders = new Map(people.map((person) => [person.directoryObjectId, person]))
   return rows.map((row) => {
@@ -143,7 +143,7 @@ async function withPeople(api: Api, rows: readonly AccountRow[], signal: AbortSi
 }
 
 /** Members with what distinguishes people. Positions have their own title and unit. */
-async function listedMembers(api: Api, members: readonly MemberDto[], signal: AbortSignal): Promise<ListedPerson[]> {
+async function listedMembers(api: Api, members: readonly MemberDto[], signal?: AbortSignal): Promise<ListedPerson[]> {
   const identityIds = members.filter(({ relationshipId }) => relationshipId === null).map(({ objectId }) => objectId)
   const people = await readPeople(api, { identityIds }, signal)
   const byId = new Map(people.map((person) => [person.identityId, person]))

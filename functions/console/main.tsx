@@ -22,7 +22,7 @@ async function start(): Promise<void> {
   if (channel !== undefined) return passToken(channel, session)
   readAddress()
   const api = apiOf(session)
-  const { data: me } = await api.send<CallerDto>('GET', '/collections/beta/me')
+  const me = await api.read<CallerDto>('/collections/beta/me')
   shownTimeZone.value = me.timeZone
   followLinks()
   render(<App api={api} me={me} username={session.username} />, root)

@@ -31,7 +31,7 @@ export async function findObjects(
   api: Api,
   objectType: NamedObjectType,
   text: string,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<readonly PickedItem[]> {
   const wanted = text.trim().toLowerCase()
   if (objectType === 'Identity' && !GUID.test(wanted)) return searchPeople(api, wanted, signal)
@@ -46,9 +46,9 @@ export async function findObjects(
 }
 
 /** People whose name or address contains a text, in any case, with what distinguishes people of one name. */
-export async function searchPeople(api: Api, text: string, signal: AbortSignal): Promise<readonly PickedItem[]> {
+export async function searchPeople(api: Api, text: string, signal?: AbortSignal): Promise<readonly PickedItem[]> {
   const path = `/collections/beta/people?text=${encodeURIComponent(text)}`
-  const { data } = await api.send<FoundPerson[]>('GET', path, { signal })
+  const data = await api.read<FoundPerson[]>(path, signal)
   return data.slice(0, MAX_FOUND).map(({ identityId, displayName, title, orgUnitName, email }) => ({
     id: identityId,
     name: displayName ?? identityId,
@@ -61,7 +61,7 @@ export async function namesOf(
   api: Api,
   objectType: string,
   ids: readonly string[],
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const wanted = [...new Set(ids)].filter((id) => GUID.test(id)).slice(0, MAX_IDS)
   if (wanted.length === 0) return new Map()
@@ -87,7 +87,7 @@ export function collectionsNamed<Item extends PickedItem>(collections: readonly 
 export async function actorNames(
   api: Api,
   actorIds: readonly string[],
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(actorIds)].filter((id) => GUID.test(id)).slice(0, MAX_IDS)
   if (ids.length === 0) return new Map()
@@ -120,7 +120,7 @@ async function previewed(
   objectType: string,
   leaves: readonly Leaf[],
   limit: number,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<PickedItem[]> {
   const condition = { groupOperator: 'OR', conditions: leaves }
   const body = { preview: { objectType, condition }, limit }

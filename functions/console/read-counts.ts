@@ -7,7 +7,7 @@ const COUNTS = '/collections/beta/counts'
 
 /** How many members and links each collection has, by its id. */
 export async function readCounts(api: Api): Promise<ReadonlyMap<string, CollectionCounts>> {
-  const { data } = await api.send<CollectionCounts[]>('GET', COUNTS)
+  const data = await api.read<CollectionCounts[]>(COUNTS)
   return new Map(data.map((counts) => [counts.collectionId, counts]))
 }
 
@@ -16,7 +16,7 @@ export function useMemberCount(collectionId: string): Resource<number | null> {
   const { api } = useConsole()
   return useResource(collectionId, async (signal) => {
     const path = `${COUNTS}?collectionId=${collectionId}`
-    const [counts] = (await api.send<CollectionCounts[]>('GET', path, { signal })).data
+    const [counts] = await api.read<CollectionCounts[]>(path, signal)
     return counts?.memberCount ?? null
   })
 }

@@ -52,7 +52,7 @@ const NO_ITEMS: readonly never[] = []
 
 type Rest<Item> = PageOf<Item> & { readonly first: PageOf<Item>; readonly isLoading: boolean; readonly error: unknown }
 
-type ReadPage<Item> = (path: string, signal: AbortSignal) => Promise<PageOf<Item>>
+type ReadPage<Item> = (path: string, signal?: AbortSignal) => Promise<PageOf<Item>>
 
 /**
  * Loads the first page of a path, and the others when they are asked for. A reload loads as many items as there were,
@@ -73,7 +73,7 @@ export function usePages<Item>(path: string, read: ReadPage<Item>): Pages<Item> 
     setRest({ ...rest, isLoading: true, error: undefined })
     const settle = (change: Partial<Rest<Item>>) =>
       setRest((now) => (now?.first === first ? { ...now, ...change, isLoading: false } : now))
-    read(withCursor(path, rest.nextCursor), new AbortController().signal).then(
+    read(withCursor(path, rest.nextCursor)).then(
       ({ items, nextCursor }) => settle({ items: [...rest.items, ...items], nextCursor }),
       (error: unknown) => settle({ error }),
     )

@@ -146,7 +146,7 @@ async function readRecords(api: Api): Promise<readonly Target[]> {
 
 async function readPeople(text: string, api: Api, signal: AbortSignal): Promise<readonly Target[]> {
   const path = `/collections/beta/people?text=${encodeURIComponent(text)}`
-  const { data } = await api.send<FoundPerson[]>('GET', path, { signal })
+  const data = await api.read<FoundPerson[]>(path, signal)
   return data.slice(0, SHOWN_OF_KIND_COUNT).map(({ identityId, displayName, title, orgUnitName, email }) => ({
     path: `/people/${identityId}`,
     name: displayName ?? identityId,

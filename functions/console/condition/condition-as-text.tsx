@@ -37,7 +37,7 @@ function TextForm({ tree, choices: { names }, onChange }: ConditionAsTextProps) 
   const condition = typed === undefined ? undefined : conditionIn(typed)
   const take = useAction(async () => {
     if (condition === undefined) return
-    for (const [id, name] of await readConditionNames(condition, api, new AbortController().signal)) names.set(id, name)
+    for (const [id, name] of await readConditionNames(condition, api)) names.set(id, name)
     onChange(editedGroup(condition))
     setTyped(undefined)
   })

@@ -18,7 +18,7 @@ export function NamedCondition({ condition }: { readonly condition: WireGroup })
 /**
  * The names of the objects and collections that a condition names by id. Those that do not exist any more have none.
  */
-export async function readConditionNames(condition: WireGroup, api: Api, signal: AbortSignal): Promise<NamesById> {
+export async function readConditionNames(condition: WireGroup, api: Api, signal?: AbortSignal): Promise<NamesById> {
   const { Collection: collectionIds, ...objectIds } = Object.fromEntries(referredIds(condition))
   const [collections, ...objects] = await Promise.all([
     collectionIds === undefined ? [] : api.all<CollectionDto>('/collections/beta'),

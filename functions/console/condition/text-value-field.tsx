@@ -104,9 +104,7 @@ function useExamples(attribute: string, text: string): Resource<readonly Example
   return useResource(query, async (signal) => {
     if (attribute === '') return []
     if (text !== '') await pause(SEARCHED_AFTER_MS, signal)
-    return (
-      await api.send<readonly Example[]>('GET', `/collections-criteria/beta/attribute-values?${query}`, { signal })
-    ).data
+    return api.read<readonly Example[]>(`/collections-criteria/beta/attribute-values?${query}`, signal)
   })
 }
 

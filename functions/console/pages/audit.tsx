@@ -155,7 +155,7 @@ function fieldsOf({ before, after }: AuditEntry): string[] {
 async function withActors(
   api: Api,
   { items, nextCursor }: PageOf<AuditEntry>,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<PageOf<NamedEntry>> {
   const actorIds = items.map(({ actorId }) => actorId)
   const names = await actorNames(api, actorIds, signal)

@@ -1,7 +1,7 @@
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
-import { type Api, withCursor } from '../api.ts'
+import type { Api } from '../api.ts'
 import { type ChangedPart, changedPart, type Node } from '../condition/changed-part.ts'
 import { ConditionText, LeafText, type NamesById } from '../condition/condition-text.tsx'
 import { readConditionNames } from '../condition/named-condition.tsx'
@@ -77,16 +77,11 @@ async function readChange(
 ): Promise<DefinitionChange | undefined> {
   const path = `/collections/beta/${collectionId}/audit?pageSize=${ENTRIES_PER_PAGE}`
   let change: AuditEntry | undefined
-  let cursor: string | undefined
-  do {
-    const { items, nextCursor } = await api.page<AuditEntry>(withCursor(path, cursor), signal)
-    for (const entry of items) {
-      if (entry.version === null) continue
-      if (change !== undefined) return changeOf(change, entry.version, api, signal)
-      if (Date.parse(entry.at) <= Date.parse(at) && 'condition' in entry.before) change = entry
-    }
-    cursor = nextCursor
-  } while (cursor !== undefined)
+  for await (const entry of api.each<AuditEntry>(path, signal)) {
+    if (entry.version === null) continue
+    if (change !== undefined) return changeOf(change, entry.version, api, signal)
+    if (Date.parse(entry.at) <= Date.parse(at) && 'condition' in entry.before) change = entry
+  }
   return change && changeOf(change, undefined, api, signal)
 }
 

@@ -16,7 +16,7 @@ type Names = ReadonlyMap<string, string>
 export function ConflictsSection() {
   const { api } = useConsole()
   const conflicts = useResource('conflicts', async () => {
-    const { data } = await api.send<AccountConflict[]>('GET', `${CORE_OBJECTS}/account-conflicts`)
+    const data = await api.read<AccountConflict[]>(`${CORE_OBJECTS}/account-conflicts`)
     const ids = data.flatMap(({ holderId, claimantIds }) => [holderId, ...claimantIds])
     return { all: data, names: await objectNames('identities', ids, api) }
   })
@@ -45,7 +45,7 @@ export function ConflictsSection() {
 export function DuplicatesSection() {
   const { api } = useConsole()
   const duplicates = useResource('duplicates', async () => {
-    const { data } = await api.send<Duplicate[]>('GET', `${CORE_OBJECTS}/duplicates`)
+    const data = await api.read<Duplicate[]>(`${CORE_OBJECTS}/duplicates`)
     const ids = data.flatMap(({ identityIds }) => identityIds)
     return { all: data, names: await objectNames('identities', ids, api) }
   })

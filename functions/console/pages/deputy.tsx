@@ -17,7 +17,7 @@ const DEPUTY = `${REQUESTS}/deputy`
 export function DeputySection() {
   const { api } = useConsole()
   const [done, setDone] = useState('')
-  const deputy = useResource('deputy', async () => (await api.send<DeputyDto | null>('GET', DEPUTY)).data)
+  const deputy = useResource('deputy', () => api.read<DeputyDto | null>(DEPUTY))
   const onChange = (text: string) => {
     setDone(text)
     deputy.reload()

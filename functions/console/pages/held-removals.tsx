@@ -90,9 +90,7 @@ const LOOKED_AT_AFTER_MS = 1_000
 /** How many accounts an approved plan has removed, as soon as its sync has ended. */
 export function ApprovedRemovals({ jobId }: { readonly jobId: string }) {
   const { api } = useConsole()
-  const job = useResource(jobId, async (signal) => {
-    return (await api.send<SyncJobDto>('GET', `/group-link/beta/sync-jobs/${jobId}`, { signal })).data
-  })
+  const job = useResource(jobId, (signal) => api.read<SyncJobDto>(`/group-link/beta/sync-jobs/${jobId}`, signal))
   const isOpen = job.value === undefined || job.value.status === 'Queued' || job.value.status === 'Running'
   useEffect(() => {
     if (!isOpen || job.isLoading) return undefined

@@ -95,7 +95,7 @@ async function withNames(
   api: Api,
   objectType: string,
   { items, nextCursor }: PageOf<HistoryEntry>,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<PageOf<NamedEntry>> {
   const actorIds = items.map(({ actorId }) => actorId)
   const [objects, actors] = await Promise.all([
@@ -126,7 +126,7 @@ function EarlierMembers({ collectionId, objectType }: EarlierMembersProps) {
   const earlier = useResource(instant?.toISOString() ?? '', async (signal): Promise<Earlier | null> => {
     if (instant === undefined) return null
     const path = `/collections/beta/${collectionId}/results?asOf=${encodeURIComponent(instant.toISOString())}`
-    const { memberIds } = (await api.send<CollectionResults>('GET', path, { signal })).data
+    const { memberIds } = await api.read<CollectionResults>(path, signal)
     const ids = memberIds.map((member) => (typeof member === 'string' ? member : member.objectId))
     const shown = ids.slice(0, NAMES_SHOWN)
     const names = await namesOf(api, objectType, shown, signal)

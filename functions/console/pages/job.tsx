@@ -17,7 +17,7 @@ import { groupNameOf } from './links.tsx'
 export function JobView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
   const { api } = useConsole()
   const loaded = useResource(id, async () => {
-    const job = (await api.send<SyncJobDto>('GET', `/group-link/beta/sync-jobs/${id}`)).data
+    const job = await api.read<SyncJobDto>(`/group-link/beta/sync-jobs/${id}`)
     const path = `/group-link/beta/group-links?directoryGroupId=${job.directoryGroupId}`
     const [link] = await api.all<GroupLinkDto>(path)
     return { job, link }

@@ -7,7 +7,7 @@ import type { JoinPolicyWire } from './edited-policy.ts'
 export async function readPolicyNames(
   { approvalGates, joinableBy }: JoinPolicyWire,
   api: Api,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const idsOf = (type: 'Identity' | 'Collection') =>
     approvalGates.flatMap((gate) => (gate.type === type ? gate.approvers : []))

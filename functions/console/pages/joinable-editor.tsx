@@ -73,7 +73,7 @@ function Editor({ stored, earlier, collections }: Start) {
       navigate(`/collections/${id}/policy`, t('savedNamed', { name: head.name }))
     } catch (error) {
       if (!isStale(error) || base.collection === undefined) throw error
-      setTheirs(await readStored(base.collection.id, api, new AbortController().signal))
+      setTheirs(await readStored(base.collection.id, api))
     }
   }
   const take = (other: Stored) => {
@@ -160,7 +160,7 @@ async function readEarlier(former: CollectionVersion, api: Api, signal: AbortSig
   return { former, policy: editedPolicy(joinPolicy, await readPolicyNames(joinPolicy, api, signal)) }
 }
 
-async function readStored(id: string, api: Api, signal: AbortSignal): Promise<Stored> {
+async function readStored(id: string, api: Api, signal?: AbortSignal): Promise<Stored> {
   const { data, etag } = await api.send<JoinableCollectionDto>('GET', `${JOINABLE}/${id}`, { signal })
   const names = await readPolicyNames(data.joinPolicy, api, signal)
   return { collection: data, etag, policy: editedPolicy(data.joinPolicy, names) }

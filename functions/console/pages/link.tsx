@@ -32,7 +32,7 @@ export function LinkView({ parameters: { id = '' } }: { readonly parameters: { r
   const link = useResource(id, () => api.send<GroupLinkDto>('GET', `/group-link/beta/group-links/${id}`))
   const jobs = useResource(`jobs of ${id}`, async () => {
     const path = `/group-link/beta/sync-jobs?linkId=${id}&limit=${JOBS_SHOWN}`
-    return (await api.send<SyncJobDto[]>('GET', path)).data
+    return api.read<SyncJobDto[]>(path)
   })
   const reload = () => {
     jobs.reload()
@@ -97,9 +97,7 @@ export function LinkView({ parameters: { id = '' } }: { readonly parameters: { r
 function LinkFacts({ link }: { readonly link: GroupLinkDto }) {
   const { api } = useConsole()
   const { collectionId } = link
-  const collection = useResource(collectionId, async () => {
-    return (await api.send<CollectionDto>('GET', `/collections/beta/${collectionId}`)).data
-  })
+  const collection = useResource(collectionId, () => api.read<CollectionDto>(`/collections/beta/${collectionId}`))
   return (
     <>
       <LinkState link={link} />

@@ -60,14 +60,12 @@ function GroupStep({ collectionId }: { readonly collectionId: string }) {
   const { api } = useConsole()
   const [text, setText] = useState('')
   const [group, setGroup] = useState<FoundGroup | undefined>(undefined)
-  const collection = useResource(collectionId, async () => {
-    return (await api.send<CollectionDto>('GET', `/collections/beta/${collectionId}`)).data
-  })
+  const collection = useResource(collectionId, () => api.read<CollectionDto>(`/collections/beta/${collectionId}`))
   const isSearched = text.trim().length >= SHORTEST_SEARCH
   const groups = useResource(isSearched ? text.trim() : '', async (signal): Promise<FoundGroup[]> => {
     if (!isSearched) return []
     const path = `/group-link/beta/groups?text=${encodeURIComponent(text.trim())}`
-    return (await api.send<FoundGroup[]>('GET', path, { signal })).data
+    return api.read<FoundGroup[]>(path, signal)
   })
   return (
     <Loaded resource={collection}>

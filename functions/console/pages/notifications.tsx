@@ -19,10 +19,7 @@ const CHOICES = [
 /** When the person gets mails. */
 export function NotificationsView() {
   const { api } = useConsole()
-  const notifications = useResource(
-    'notifications',
-    async () => (await api.send<NotificationsDto>('GET', NOTIFICATIONS)).data,
-  )
+  const notifications = useResource('notifications', () => api.read<NotificationsDto>(NOTIFICATIONS))
   return (
     <Page title={t('notifications')}>
       <p class="hint">{t('notificationsHint')}</p>

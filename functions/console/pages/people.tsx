@@ -20,7 +20,7 @@ export function PeopleView() {
     if (wanted === '') return []
     await pause(SEARCHED_AFTER_MS, signal)
     const path = `/collections/beta/people?text=${encodeURIComponent(wanted)}`
-    return (await api.send<FoundPerson[]>('GET', path, { signal })).data
+    return api.read<FoundPerson[]>(path, signal)
   })
   return (
     <Page title={t('people')}>

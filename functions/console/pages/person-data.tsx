@@ -49,9 +49,7 @@ type SourcesProps = { readonly core: CoreObjectDto; readonly positions: readonly
 /** What each source says of each attribute, which of them the person has, and why the sources are one person. */
 export function SourcesSection({ core, positions }: SourcesProps) {
   const { api } = useConsole()
-  const sources = useResource(core.id, async () => {
-    return (await api.send<IdentitySource[]>('GET', `${IDENTITIES}/${core.id}/sources`)).data
-  })
+  const sources = useResource(core.id, () => api.read<IdentitySource[]>(`${IDENTITIES}/${core.id}/sources`))
   return (
     <Section title={t('attributesAndSources')}>
       <Loaded resource={sources}>

@@ -1,4 +1,4 @@
-import { readVersion } from '../collection-versions.ts'
+import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
@@ -10,7 +10,8 @@ type RestoreViewProps = { readonly parameters: { readonly id?: string; readonly 
 /** The form of a collection with an earlier version in it, and for a condition the effect of saving it. */
 export function RestoreView({ parameters: { id = '', version = '' } }: RestoreViewProps) {
   const { api } = useConsole()
-  const former = useResource(`${id} ${version}`, () => readVersion(api, id, version))
+  const path = `/collections/beta/${id}/versions/${version}`
+  const former = useResource(path, () => api.read<CollectionVersion>(path))
   return (
     <Loaded resource={former}>
       {(found) =>

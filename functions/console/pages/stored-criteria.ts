@@ -61,7 +61,7 @@ export async function readEditorStart(
 export async function readTheirCriteria(id: string, { names }: ConditionChoices, api: Api): Promise<StoredCriteria> {
   const stored = await readStored(id, api)
   const condition = stored.collection?.condition as WireGroup
-  const named = await readConditionNames(condition, api, new AbortController().signal)
+  const named = await readConditionNames(condition, api)
   for (const [namedId, name] of named) names.set(namedId, name)
   return stored
 }
