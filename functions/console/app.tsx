@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import type { Api } from './api.ts'
 import { attention, loadAttention } from './attention.ts'
-import { Done } from './components/actions.tsx'
+import { DoneText } from './components/actions.tsx'
 import { Badge } from './components/fields.tsx'
 import { lazy } from './components/lazy.tsx'
 import { Page } from './components/page.tsx'
@@ -62,7 +62,7 @@ export function App({ api, me, username }: AppProps) {
         </header>
         {start !== undefined && <Menu views={allowed} path={path} />}
         <main id="content">
-          <div role="status">{outcome.value !== '' && <Done>{outcome.value}</Done>}</div>
+          <DoneText>{outcome.value}</DoneText>
           <UndoNotice />
           <CurrentView path={path} views={allowed} />
         </main>

@@ -131,6 +131,25 @@ export function Dialog({ title, hasClose = false, isWide = false, onClose, child
   )
 }
 
+/**
+ * What the last action has done, to be shown above what it changes.
+ * @param reload loads what an action has changed.
+ * @returns the notice, and what is called after an action.
+ */
+export function useDone(reload: () => void): readonly [notice: ComponentChildren, onDone: (text: string) => void] {
+  const [text, setText] = useState('')
+  const onDone = (done: string) => {
+    setText(done)
+    reload()
+  }
+  return [<DoneText key="done">{text}</DoneText>, onDone]
+}
+
+/** Announces a text as soon as there is one. */
+export function DoneText({ children }: { readonly children: string }) {
+  return <div role="status">{children !== '' && <Done>{children}</Done>}</div>
+}
+
 /** A message after a success, announced by screen readers. */
 export function Done({ children }: { readonly children: ComponentChildren }) {
   return (

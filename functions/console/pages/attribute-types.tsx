@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { AttributeTypes } from '../../../shared/domain/connectors/attribute-types.ts'
 import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
-import { ActionButton, Done } from '../components/actions.tsx'
+import { ActionButton, DoneText } from '../components/actions.tsx'
 import { Choice, TextField } from '../components/fields.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
@@ -63,7 +63,7 @@ export function AttributeTypesSection({ path, connector, etag, isSaved, onSaved 
           {t('save')}
         </ActionButton>
       </div>
-      <div role="status">{isSaved && !isEdited && <Done>{t('saved')}</Done>}</div>
+      <DoneText>{isSaved && !isEdited ? t('saved') : ''}</DoneText>
     </Section>
   )
 }

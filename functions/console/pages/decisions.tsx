@@ -3,7 +3,7 @@ import type { JoinableCollectionDto } from '../../../shared/domain/membership-re
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import type { Api, ApiFault } from '../api.ts'
 import { loadAttention } from '../attention.ts'
-import { ActionButton, Dialog, Done } from '../components/actions.tsx'
+import { ActionButton, Dialog, DoneText } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
 import { OptionalText, TextField } from '../components/fields.tsx'
 import { Fault } from '../components/loaded.tsx'
@@ -156,7 +156,7 @@ type DecisionResultProps = { readonly done: string; readonly failures: readonly 
 function DecisionResult({ done, failures }: DecisionResultProps) {
   return (
     <>
-      <div role="status">{done !== '' && <Done>{done}</Done>}</div>
+      <DoneText>{done}</DoneText>
       {failures.length > 0 && (
         <div class="notice error" role="alert">
           {failures.map(({ name, errors }) => (

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { DeputyDto } from '../../../shared/domain/membership-requests/manage-deputy.ts'
-import { ActionButton, Done } from '../components/actions.tsx'
+import { ActionButton, useDone } from '../components/actions.tsx'
 import { TextField } from '../components/fields.tsx'
 import { ItemPicker, type PickedItem } from '../components/item-picker.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -16,15 +16,11 @@ const DEPUTY = `${REQUESTS}/deputy`
 /** Who decides in the person's place, and until when. */
 export function DeputySection() {
   const { api } = useConsole()
-  const [done, setDone] = useState('')
   const deputy = useResource('deputy', () => api.read<DeputyDto | null>(DEPUTY))
-  const onChange = (text: string) => {
-    setDone(text)
-    deputy.reload()
-  }
+  const [notice, onChange] = useDone(deputy.reload)
   return (
     <Section title={t('deputy')}>
-      <div role="status">{done !== '' && <Done>{done}</Done>}</div>
+      {notice}
       <Loaded resource={deputy}>
         {(current) =>
           current === null ? (

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import type { SyncJobDto } from '../../../shared/domain/group-links/sync-job.ts'
-import { ActionButton, ConfirmedAction, Done } from '../components/actions.tsx'
+import { ActionButton, ConfirmedAction, useDone } from '../components/actions.tsx'
 import { JobsChart } from '../components/jobs-chart.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
@@ -27,7 +27,6 @@ const JOBS_SHOWN = 50
 /** One link: its state, its syncs over time, and what can be done. */
 export function LinkView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
   const { api } = useConsole()
-  const [done, setDone] = useState('')
   const [approvedJobId, setApprovedJobId] = useState<string | undefined>(undefined)
   const link = useResource(id, () => api.send<GroupLinkDto>('GET', `/group-link/beta/group-links/${id}`))
   const jobs = useResource(`jobs of ${id}`, async () => {
@@ -49,10 +48,7 @@ export function LinkView({ parameters: { id = '' } }: { readonly parameters: { r
     const timer = setTimeout(reload, isBusy ? REFRESHED_AFTER_MS : quietMs)
     return () => clearTimeout(timer)
   }, [isBusy, isWaiting, isLoading, jobs.reload, link.reload])
-  const onChange = (text: string) => {
-    setDone(text)
-    reload()
-  }
+  const [notice, onChange] = useDone(reload)
   const [latest] = jobs.value ?? []
   return (
     <Loaded resource={link}>
@@ -63,7 +59,7 @@ export function LinkView({ parameters: { id = '' } }: { readonly parameters: { r
           facts={<LinkFacts link={data} />}
           actions={<LinkActions link={data} etag={etag} onChange={onChange} />}
         >
-          <div role="status">{done !== '' && <Done>{done}</Done>}</div>
+          {notice}
           {approvedJobId !== undefined && <ApprovedRemovals jobId={approvedJobId} />}
           {latest?.status === 'Failed' && <JobError job={latest} />}
           <PausedSection link={data} etag={etag} onChange={onChange} />

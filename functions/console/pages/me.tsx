@@ -1,6 +1,5 @@
-import { useState } from 'preact/hooks'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
-import { Done } from '../components/actions.tsx'
+import { useDone } from '../components/actions.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { RequestTable } from '../components/request-table.tsx'
@@ -15,8 +14,8 @@ import { REQUESTS } from './requests.tsx'
 /** The person's own memberships and requests. */
 export function MeView() {
   const { api } = useConsole()
-  const [done, setDone] = useState('')
   const requests = usePages(`${REQUESTS}/mine`, api.page<MembershipRequestDto>)
+  const [notice, onChange] = useDone(requests.reload)
   return (
     <Page title={t('me')}>
       <Section title={t('myMemberships')}>
@@ -30,7 +29,7 @@ export function MeView() {
           </a>
         }
       >
-        <div role="status">{done !== '' && <Done>{done}</Done>}</div>
+        {notice}
         <Loaded resource={requests}>
           {(items) => (
             <RequestTable
@@ -42,15 +41,7 @@ export function MeView() {
               isCards
               // A membership is left where it is shown.
               action={(request) =>
-                request.status === 'PendingApproval' && (
-                  <RequestAction
-                    request={request}
-                    onChange={(text) => {
-                      setDone(text)
-                      requests.reload()
-                    }}
-                  />
-                )
+                request.status === 'PendingApproval' && <RequestAction request={request} onChange={onChange} />
               }
             />
           )}

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { MemberDto } from '../../../shared/domain/collections/list-members.ts'
-import { ConfirmedAction, Done } from '../components/actions.tsx'
+import { ConfirmedAction, useDone } from '../components/actions.tsx'
 import { ExplanationDialog } from '../components/explanation.tsx'
 import { Badge, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
 import { ItemPicker, type PickedItem, PickedItems } from '../components/item-picker.tsx'
@@ -28,7 +28,6 @@ export function MembersSection({ collection: { id, updatedAt, objectType }, isJo
   const { api } = useConsole()
   const [text, setText] = useAddress('text')
   const [explained, setExplained] = useState<PickedItem | undefined>(undefined)
-  const [done, setDone] = useState('')
   const filter = text.trim() === '' ? '' : `&text=${encodeURIComponent(text.trim())}`
   const members = usePages(`/collections/beta/${id}/members?pageSize=${MEMBERS_PER_PAGE}${filter}`, api.page<MemberDto>)
   const isRecent = Date.now() - Date.parse(updatedAt) < EVALUATED_WITHIN_MS
@@ -39,14 +38,11 @@ export function MembersSection({ collection: { id, updatedAt, objectType }, isJo
     const timer = setTimeout(members.reload, RELOADED_AFTER_MS)
     return () => clearTimeout(timer)
   }, [updatedAt, members.isLoading, members.reload])
-  const onChange = (text: string) => {
-    setDone(text)
-    members.reload()
-  }
+  const [notice, onChange] = useDone(members.reload)
   return (
     <>
       <Section title={t('members')} actions={isJoinable && <AddMembers collectionId={id} onAdded={onChange} />}>
-        <div role="status">{done !== '' && <Done>{done}</Done>}</div>
+        {notice}
         <div class="between">
           <SearchField label={t('membersFilter')} value={text} onInput={setText} />
           <p class="faint" role="status">

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { NotificationsDto } from '../../../shared/domain/mail/notifications.ts'
-import { ActionButton, Done } from '../components/actions.tsx'
+import { ActionButton, DoneText } from '../components/actions.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
@@ -68,7 +68,7 @@ function NotificationsForm({ saved }: { readonly saved: Mail }) {
           {t('save')}
         </ActionButton>
       </div>
-      <div role="status">{isSaved && <Done>{t('saved')}</Done>}</div>
+      <DoneText>{isSaved ? t('saved') : ''}</DoneText>
     </form>
   )
 }

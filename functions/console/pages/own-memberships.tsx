@@ -4,7 +4,7 @@ import type { MembershipDto } from '../../../shared/domain/insight/list-membersh
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import type { Api } from '../api.ts'
 import { loadAttention } from '../attention.ts'
-import { ConfirmedAction, Done } from '../components/actions.tsx'
+import { ConfirmedAction, useDone } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
 import { TextField } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -24,16 +24,14 @@ type OwnMembership = MembershipDto & {
 export function OwnMemberships() {
   const console = useConsole()
   const { api } = console
-  const [done, setDone] = useState('')
   const memberships = useResource('own', () => readOwn(console.me.identityId ?? '', mayList(console.me), api))
-  const onChange = (text: string) => {
-    setDone(text)
+  const [notice, onChange] = useDone(() => {
     memberships.reload()
     void loadAttention(api)
-  }
+  })
   return (
     <>
-      <div role="status">{done !== '' && <Done>{done}</Done>}</div>
+      {notice}
       <Loaded resource={memberships}>
         {(all) => (
           <CardList

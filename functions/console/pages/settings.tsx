@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { LinkSettingsChange, LinkSettingsDto } from '../../../shared/domain/group-links/link-settings.ts'
-import { ActionButton, Done } from '../components/actions.tsx'
+import { ActionButton, DoneText } from '../components/actions.tsx'
 import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
 import { Check, Choice, TextField } from '../components/fields.tsx'
 import { isStale, Loaded } from '../components/loaded.tsx'
@@ -176,7 +176,7 @@ function SettingsForm({ start, onSaved }: SettingsFormProps) {
           {t('save')}
         </ActionButton>
       </div>
-      <div role="status">{isSaved && <Done>{t('saved')}</Done>}</div>
+      <DoneText>{isSaved ? t('saved') : ''}</DoneText>
     </form>
   )
 }

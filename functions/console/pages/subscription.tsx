@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { EventDelivery } from '../../../shared/domain/events/delivery.ts'
-import { ActionButton, ConfirmedAction, Dialog, Done } from '../components/actions.tsx'
+import { ActionButton, ConfirmedAction, Dialog, useDone } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
 import { Badge } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -26,12 +26,10 @@ export function SubscriptionView({ parameters: { id = '' } }: { readonly paramet
   const path = `${SUBSCRIPTIONS}/${id}`
   const subscription = useResource(id, () => api.send<Subscription>('GET', path))
   const deliveries = usePages(`${path}/deliveries?pageSize=${DELIVERIES_PER_PAGE}`, api.page<EventDelivery>)
-  const [done, setDone] = useState('')
-  const onChange = (text: string) => {
-    setDone(text)
+  const [notice, onChange] = useDone(() => {
     subscription.reload()
     deliveries.reload()
-  }
+  })
   return (
     <Loaded resource={subscription}>
       {({ data, etag }) => (
@@ -47,7 +45,7 @@ export function SubscriptionView({ parameters: { id = '' } }: { readonly paramet
           }
           actions={<Actions path={path} etag={etag} subscription={data} onChange={onChange} />}
         >
-          <div role="status">{done !== '' && <Done>{done}</Done>}</div>
+          {notice}
           <Section
             title={t('deliveries')}
             actions={

@@ -3,7 +3,7 @@ import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import type { Api } from '../api.ts'
-import { ActionButton, Dialog, Done } from '../components/actions.tsx'
+import { ActionButton, Dialog, useDone } from '../components/actions.tsx'
 import { Choice, OptionalText, TextField } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
@@ -28,16 +28,12 @@ type Report = {
 export function TeamView() {
   const { api, me } = useConsole()
   const [chosen, setChosen] = useState<Report | undefined>(undefined)
-  const [done, setDone] = useState('')
   const reports = useResource('reports', () => listReports(me.identityId ?? '', api))
   const requests = useResource('requests', () => api.all<MembershipRequestDto>(`${REQUESTS}/submitted-on-behalf`))
-  const onChange = (text: string) => {
-    setDone(text)
-    requests.reload()
-  }
+  const [notice, onChange] = useDone(requests.reload)
   return (
     <Page title={t('team')}>
-      <div role="status">{done !== '' && <Done>{done}</Done>}</div>
+      {notice}
       <Section title={t('reports')}>
         <Loaded resource={reports}>
           {(all) => (
