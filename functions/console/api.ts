@@ -34,6 +34,7 @@ type ApiAnswer<Data> = {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type ApiRequest = {
+  /** JSON: members that are undefined are left out. */
   readonly body?: unknown
   /** The version that the person has seen. The request is refused if the record has changed since. */
   readonly ifMatch?: string | undefined

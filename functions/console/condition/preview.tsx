@@ -33,8 +33,7 @@ export function usePreview({ condition }: CompletePart, objectType: string, curr
   const resource = useResource(previewed, async (signal): Promise<PreviewResult | undefined> => {
     if (previewed === '') return undefined
     const [type, condition] = JSON.parse(previewed)
-    const current = currentId === undefined ? {} : { currentId }
-    const body = { ...current, preview: { objectType: type, condition }, limit: NAMES_SHOWN }
+    const body = { currentId, preview: { objectType: type, condition }, limit: NAMES_SHOWN }
     return (await api.send<PreviewResult>('POST', '/collections-criteria/beta/preview', { body, signal })).data
   })
   return { ...resource, isLoading: resource.isLoading || previewed !== wanted }
@@ -79,8 +78,7 @@ type CountsProps = Pick<PreviewResult, 'counts'> & {
 
 function Counts({ counts, question }: CountsProps) {
   const { api } = useConsole()
-  const { preview, currentId } = question
-  const body = currentId === undefined ? { preview } : { preview, currentId }
+  const { currentId } = question
   return (
     <>
       <p>
@@ -88,7 +86,7 @@ function Counts({ counts, question }: CountsProps) {
           <PeopleNumber
             count={counts.preview}
             title={t('previewNames')}
-            source={peopleMatching(api, body, 'preview')}
+            source={peopleMatching(api, question, 'preview')}
           />
         </span>{' '}
         {t('matches', { count: counts.preview })}
@@ -101,7 +99,7 @@ function Counts({ counts, question }: CountsProps) {
                 count={counts[list]}
                 text={t(list === 'added' ? 'matchesAdded' : 'matchesRemoved', { count: counts[list] })}
                 title={t(list === 'added' ? 'membersJoin' : 'membersLeave')}
-                source={peopleMatching(api, body, list)}
+                source={peopleMatching(api, question, list)}
               />
             </span>
           ))}

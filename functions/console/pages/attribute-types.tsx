@@ -18,7 +18,7 @@ const CUSTOM_TYPES = [
   'DateTime',
   'StringList',
 ] as const satisfies readonly Entry['type'][]
-const OBJECT_TYPE_TEXT = { identity: 'onePerson', orgUnit: 'oneUnit', relationship: 'position' } as const
+export const OBJECT_TYPE_TEXT = { identity: 'onePerson', orgUnit: 'oneUnit', relationship: 'position' } as const
 
 type AttributeTypesSectionProps = {
   /** The path of the connector in the API. */

@@ -136,21 +136,13 @@ async function listCollections(api: Api): Promise<AnyCollection[]> {
     api.all<JoinableCollectionDto>('/collections-joinable/beta'),
     readCounts(api),
   ])
-  const countsOf = (id: string) => {
-    const { memberCount = null, linkCount = 0 } = counts.get(id) ?? {}
-    return { memberCount, linkCount }
+  const counted = <Of extends { readonly id: string }>(collection: Of) => {
+    const { memberCount = null, linkCount = 0 } = counts.get(collection.id) ?? {}
+    return { ...collection, memberCount, linkCount }
   }
   const all: AnyCollection[] = [
-    ...criteria.map((collection) => ({
-      ...collection,
-      kind: 'criteria' as const,
-      ...countsOf(collection.id),
-    })),
-    ...joinable.map((collection) => ({
-      ...collection,
-      kind: 'joinable' as const,
-      ...countsOf(collection.id),
-    })),
+    ...criteria.map((collection) => ({ ...counted(collection), kind: 'criteria' as const })),
+    ...joinable.map((collection) => ({ ...counted(collection), kind: 'joinable' as const })),
   ]
   return all.sort((left, right) => compareByLocale(left.name, right.name))
 }

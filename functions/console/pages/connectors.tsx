@@ -12,7 +12,7 @@ import { agoText, numberOf, t, timeOf } from '../language/texts.ts'
 import { usePages, useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
-import { AttributeTypesSection } from './attribute-types.tsx'
+import { AttributeTypesSection, OBJECT_TYPE_TEXT } from './attribute-types.tsx'
 
 export const CONNECTORS = '/iamcore/beta/sync/connectors'
 
@@ -147,7 +147,7 @@ export function ConnectorView({ parameters: { id = '' } }: { readonly parameters
                   empty={t('objectsEmpty')}
                   columns={[
                     { head: t('externalId'), cell: ({ externalId }) => externalId },
-                    { head: t('type'), cell: ({ objectType }) => typeNameOf(objectType) },
+                    { head: t('type'), cell: ({ objectType }) => t(OBJECT_TYPE_TEXT[objectType]) },
                     { head: t('name'), cell: ({ data }) => <OptionalText value={nameIn(data)} /> },
                     {
                       head: t('updated'),
@@ -175,10 +175,6 @@ const objectCountText = ({ identity, orgUnit, relationship }: ObjectCounts): str
     t('unitCount', { count: orgUnit }),
     t('positionCount', { count: relationship }),
   ].join(', ')
-
-function typeNameOf(objectType: ConnectorObjectDto['objectType']): string {
-  return t(objectType === 'identity' ? 'onePerson' : objectType === 'orgUnit' ? 'oneUnit' : 'position')
-}
 
 function nameIn(data: object): string | undefined {
   const { displayName, title } = data as { displayName?: unknown; title?: unknown }

@@ -228,7 +228,7 @@ async function decideAll(
   for (let start = 0; start < requests.length; start += DECIDED_AT_ONCE_COUNT) {
     const part = requests.slice(start, start + DECIDED_AT_ONCE_COUNT)
     const decisions = part.map(({ collectionId, id: requestId }) => {
-      return { collectionId, requestId, decision, ...(notes === '' ? {} : { notes }) }
+      return { collectionId, requestId, decision, notes: notes || undefined }
     })
     const { data } = await api.send<DecideResult[]>('POST', `${REQUESTS}/decide`, { body: { decisions } })
     for (const { index, errors } of data) {

@@ -79,7 +79,7 @@ function DeputyForm({ onChange }: { readonly onChange: (done: string) => void })
               kind="primary"
               disabled={until === ''}
               run={async () => {
-                const body = { deputyId: person.id, until, ...(from === '' ? {} : { from }) }
+                const body = { deputyId: person.id, until, from: from || undefined }
                 await api.send('PUT', DEPUTY, { body })
                 onChange(t('deputySet', { name: person.name }))
               }}

@@ -73,7 +73,7 @@ function Decision({ path, etag, request, isReasonDue }: DecisionProps) {
   const [notes, setNotes] = useState('')
   const [isRejecting, setRejecting] = useState(false)
   const decide = async (action: 'approve' | 'reject', reason: string): Promise<void> => {
-    const body = reason.trim() === '' ? {} : { notes: reason.trim() }
+    const body = { notes: reason.trim() || undefined }
     await api.send('POST', `${path}/${action}`, { body, ifMatch: etag })
     void loadAttention(api)
     const name = request.requesterName ?? ''

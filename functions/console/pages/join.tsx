@@ -8,6 +8,7 @@ import { CardList } from '../components/card-list.tsx'
 import { Choice, OptionalText, SearchField, TextField, useAddress } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
+import { IDENTITIES, textOf } from '../core-objects.ts'
 import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { navigate } from '../router.ts'
@@ -87,9 +88,9 @@ function JoinAction({ collection: { id, name, objectType, joinPolicy }, position
       question={t('joinConfirm', { name })}
       run={async () => {
         const body = {
-          ...(notes.trim() === '' ? {} : { notes: notes.trim() }),
-          ...(position === '' ? {} : { relationshipId: position }),
-          ...(endsAt === '' ? {} : { endsAt }),
+          notes: notes.trim() || undefined,
+          relationshipId: position || undefined,
+          endsAt: endsAt || undefined,
         }
         const { data } = await api.send<MembershipRequestDto>('POST', `${REQUESTS}/${id}/submit`, { body })
         navigate('/me', t(data.status === 'Joined' ? 'joinedNamed' : 'requestedNamed', { name }))
@@ -112,7 +113,6 @@ function JoinAction({ collection: { id, name, objectType, joinPolicy }, position
 
 /** The active positions of the person. None for those who cannot read core objects. */
 async function ownPositions(identityId: string, api: Api): Promise<readonly Position[]> {
-  const path = `/iamcore/beta/sync/coreobjects/identities/${identityId}/relationships`
-  const all = await api.all<CoreObjectDto>(path).catch(() => [])
-  return all.map(({ id, title, externalId }) => ({ id, title: typeof title === 'string' ? title : externalId }))
+  const all = await api.all<CoreObjectDto>(`${IDENTITIES}/${identityId}/relationships`).catch(() => [])
+  return all.map(({ id, title, externalId }) => ({ id, title: textOf(title) ?? externalId }))
 }

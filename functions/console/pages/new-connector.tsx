@@ -21,7 +21,7 @@ export function NewConnectorView() {
       name: name.trim(),
       clientId: clientId.trim().toLowerCase(),
       authority,
-      ...(hours === '' ? {} : { expectedIntervalHours: Number(hours) }),
+      expectedIntervalHours: hours === '' ? undefined : Number(hours),
     }
     const { data: id } = await api.send<string>('POST', CONNECTORS, { body })
     navigate(`/connectors/${id}`, t('sourceAdded', { name: body.name }))

@@ -123,7 +123,7 @@ function ExtendAction({ request, onChange }: ExtendActionProps) {
       question={t('extendConfirm', { name, day: endsAt === null ? '' : dayText(endsAt) })}
       isReady={day !== ''}
       run={async () => {
-        const body = { endsAt: day, ...(notes.trim() === '' ? {} : { notes: notes.trim() }) }
+        const body = { endsAt: day, notes: notes.trim() || undefined }
         const path = `${REQUESTS}/${collectionId}/${id}/extend`
         const { data } = await api.send<MembershipRequestDto>('POST', path, { body })
         onChange(

@@ -79,7 +79,7 @@ export function NewSubscriptionView() {
     const body = {
       url: url.trim(),
       types: types.map((type) => `${type}*`),
-      ...(description.trim() === '' ? {} : { description: description.trim() }),
+      description: description.trim() || undefined,
     }
     setCreated((await api.send<SubscriptionWithSecret>('POST', SUBSCRIPTIONS, { body })).data)
   }

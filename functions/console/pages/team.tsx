@@ -9,13 +9,12 @@ import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { RequestTable } from '../components/request-table.tsx'
+import { CORE_OBJECTS, IDENTITIES, referenceId, textOf } from '../core-objects.ts'
 import { compareByLocale, t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 import { RequestAction } from './request-action.tsx'
 import { REQUESTS } from './requests.tsx'
-
-const CORE_OBJECTS = '/iamcore/beta/sync/coreobjects'
 
 type Report = {
   readonly relationshipId: string
@@ -102,7 +101,7 @@ function OnBehalfDialog({ report: { relationshipId, identityId, name }, onClose,
     return api.all<JoinableCollectionDto>(`${REQUESTS}/eligible/${identityId}`)
   })
   const submit = async () => {
-    const body = { relationshipId, ...(notes.trim() === '' ? {} : { notes: notes.trim() }) }
+    const body = { relationshipId, notes: notes.trim() || undefined }
     const path = `${REQUESTS}/${collectionId}/submit-on-behalf`
     const { data } = await api.send<MembershipRequestDto>('POST', path, { body })
     onDone(t(data.status === 'Joined' ? 'joinedOnBehalf' : 'requestedOnBehalf', { name }))
@@ -137,21 +136,13 @@ function OnBehalfDialog({ report: { relationshipId, identityId, name }, onClose,
 async function listReports(ownId: string, api: Api): Promise<Report[]> {
   const [relationships, identities] = await Promise.all([
     api.all<CoreObjectDto>(`${CORE_OBJECTS}/relationships`),
-    api.all<CoreObjectDto>(`${CORE_OBJECTS}/identities`),
+    api.all<CoreObjectDto>(IDENTITIES),
   ])
-  const names = new Map(identities.map(({ id, displayName }) => [id, displayName]))
-  const reports = relationships.flatMap(({ id, identity, title }): Report[] => {
-    const identityId = (identity as { readonly objectId?: string } | undefined)?.objectId
+  const names = new Map(identities.map(({ id, displayName }) => [id, textOf(displayName)]))
+  const reports = relationships.flatMap(({ id: relationshipId, identity, title }): Report[] => {
+    const identityId = referenceId(identity)
     if (identityId === undefined || identityId === ownId) return []
-    const name = names.get(identityId)
-    return [
-      {
-        relationshipId: id,
-        identityId,
-        name: typeof name === 'string' ? name : identityId,
-        title: typeof title === 'string' ? title : undefined,
-      },
-    ]
+    return [{ relationshipId, identityId, name: names.get(identityId) ?? identityId, title: textOf(title) }]
   })
   return reports.sort((left, right) => compareByLocale(left.name, right.name))
 }
