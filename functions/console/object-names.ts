@@ -1,13 +1,21 @@
 import type { PersonDto } from '../../shared/domain/collections/list-people.ts'
 import type { FoundPerson } from '../../shared/domain/insight/find-people.ts'
-import type { Api } from './api.ts'
-import type { PickedItem } from './components/item-picker.tsx'
+import type { Api, PageOf } from './api.ts'
 import { t } from './language/texts.ts'
+import { useResource } from './resource.ts'
+import { useConsole } from './session.ts'
 
 /*
  * Administrators of collections cannot read core objects, but they can preview conditions. So the console finds people
  * and names by a preview, which works for all of them.
  */
+
+export type PickedItem = {
+  readonly id: string
+  readonly name: string
+  /** What distinguishes items of one name. */
+  readonly detail?: string
+}
 
 const MAX_FOUND = 20
 /** The limit of a list in a condition. */
@@ -31,7 +39,7 @@ export async function findObjects(
   api: Api,
   objectType: NamedObjectType,
   text: string,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<readonly PickedItem[]> {
   const wanted = text.trim().toLowerCase()
   if (objectType === 'Identity' && !GUID.test(wanted)) return searchPeople(api, wanted, signal)
@@ -45,15 +53,19 @@ export async function findObjects(
   return previewed(api, objectType, leaves, MAX_FOUND, signal)
 }
 
-/** People whose name or address contains a text, in any case, with what distinguishes people of one name. */
-export async function searchPeople(api: Api, text: string, signal?: AbortSignal): Promise<readonly PickedItem[]> {
-  const path = `/collections/beta/people?text=${encodeURIComponent(text)}`
-  const data = await api.read<FoundPerson[]>(path, signal)
-  return data.slice(0, MAX_FOUND).map(({ identityId, displayName, title, orgUnitName, email }) => ({
-    id: identityId,
-    name: displayName ?? identityId,
-    detail: [title, orgUnitName, email].filter((part) => part !== null).join(' · '),
-  }))
+/** People whose name, number or address contains a text, in any case. */
+export const findPeople = (api: Api, text: string, signal: AbortSignal): Promise<readonly FoundPerson[]> =>
+  api.read(`/collections/beta/people?text=${encodeURIComponent(text)}`, signal)
+
+/** The first people that are found, with what distinguishes people of one name. */
+export async function searchPeople(api: Api, text: string, signal: AbortSignal): Promise<readonly PickedItem[]> {
+  return (await findPeople(api, text, signal))
+    .slice(0, MAX_FOUND)
+    .map(({ identityId, displayName, title, orgUnitName, email }) => ({
+      id: identityId,
+      name: displayName ?? identityId,
+      detail: [title, orgUnitName, email].filter((part) => part !== null).join(' · '),
+    }))
 }
 
 /** The names of objects of a type by their ids. Objects that do not exist any more are left out. */
@@ -103,6 +115,24 @@ export async function actorNames(
 /** The name of who did something. Applications, and people without a core identity, have none here. */
 export function actorName(actorId: string, names: ReadonlyMap<string, string>): string {
   return actorId === 'system' ? t('theService') : (names.get(actorId) ?? actorId)
+}
+
+/** Names those who did something. Until the names are loaded, ids stand for them. */
+export function useActorName(actorIds: readonly string[]): (actorId: string) => string {
+  const { api } = useConsole()
+  const names = useResource(actorIds.join(), (signal) => actorNames(api, actorIds, signal))
+  return (actorId) => actorName(actorId, names.value ?? new Map())
+}
+
+/** Entries with the names of those who made them. */
+export async function withActorNames<Entry extends { readonly actorId: string }>(
+  api: Api,
+  { items, nextCursor }: PageOf<Entry>,
+  signal: AbortSignal | undefined,
+): Promise<PageOf<Entry & { readonly actorName: string }>> {
+  const actorIds = items.map(({ actorId }) => actorId)
+  const names = await actorNames(api, actorIds, signal)
+  return { items: items.map((entry) => ({ ...entry, actorName: actorName(entry.actorId, names) })), nextCursor }
 }
 
 const GUID = /^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/

@@ -1,22 +1,29 @@
 import { useId, useState } from 'preact/hooks'
 import { t } from '../language/texts.ts'
-import { useResource } from '../resource.ts'
+import { type PickedItem, searchPeople } from '../object-names.ts'
+import { type Resource, useResource } from '../resource.ts'
+import { useConsole } from '../session.ts'
 import { ErrorNotice } from './loaded.tsx'
 
-export type PickedItem = {
-  readonly id: string
-  readonly name: string
-  /** What distinguishes items of one name. */
-  readonly detail?: string
-}
-
 /** Milliseconds after the last key. */
-const SEARCHED_AFTER_MS = 200
+const SEARCHED_AFTER_MS = 150
+
+/** What a search finds for a text, shortly after it was typed. Nothing for an empty one. */
+export function useFound<Item>(
+  text: string,
+  search: (text: string, signal: AbortSignal) => Promise<readonly Item[]>,
+): Resource<readonly Item[]> {
+  return useResource(text, async (signal) => {
+    if (text === '') return []
+    await shortPause(signal)
+    return search(text, signal)
+  })
+}
 
 type ItemPickerProps = {
   readonly label: string
-  /** Finds items by the start or a part of their names. */
-  readonly search: (text: string, signal: AbortSignal) => Promise<readonly PickedItem[]>
+  /** Finds items by the start or a part of their names. Default: people. */
+  readonly search?: ((text: string, signal: AbortSignal) => Promise<readonly PickedItem[]>) | undefined
   /** Items that are not offered. */
   readonly without?: readonly string[]
   readonly onPick: (item: PickedItem) => void
@@ -27,14 +34,11 @@ type ItemPickerProps = {
 
 /** A search whose results are buttons. The number of results is announced. */
 export function ItemPicker({ label, search, without = [], onPick, hint, placeholder }: ItemPickerProps) {
+  const { api } = useConsole()
   const id = useId()
   const [text, setText] = useState('')
   const wanted = text.trim()
-  const found = useResource(wanted, async (signal): Promise<readonly PickedItem[]> => {
-    if (wanted === '') return []
-    await pause(SEARCHED_AFTER_MS, signal)
-    return search(wanted, signal)
-  })
+  const found = useFound(wanted, search ?? ((name, signal) => searchPeople(api, name, signal)))
   const offered = found.value?.filter((item) => !without.includes(item.id)) ?? []
   return (
     <div class="field narrow">
@@ -77,10 +81,10 @@ export function ItemPicker({ label, search, without = [], onPick, hint, placehol
   )
 }
 
-/** Rejects when the signal aborts. */
-export function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+/** A pause in typing. Rejects when the signal aborts. */
+export function shortPause(signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, delayMs)
+    const timer = setTimeout(resolve, SEARCHED_AFTER_MS)
     signal.addEventListener('abort', () => {
       clearTimeout(timer)
       reject(signal.reason)

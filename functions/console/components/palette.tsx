@@ -1,15 +1,15 @@
 import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
-import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
 import type { Api } from '../api.ts'
 import type { MessageKey } from '../language/english.ts'
 import { compareByLocale, t } from '../language/texts.ts'
+import { searchPeople } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { leaveFor } from '../router.ts'
-import { isCollectionsAdministrator, isCoreAdministrator, useConsole } from '../session.ts'
+import { findsPeople, isCollectionsAdministrator, useConsole } from '../session.ts'
 import { Dialog } from './actions.tsx'
-import { pause } from './item-picker.tsx'
+import { useFound } from './item-picker.tsx'
 import { ErrorNotice } from './loaded.tsx'
 
 /** Something that can be opened. */
@@ -22,8 +22,6 @@ export type Target = {
 
 type PaletteProps = { readonly views: readonly Target[]; readonly onClose: () => void }
 
-/** Milliseconds after the last key. */
-const SEARCHED_AFTER_MS = 150
 const SHOWN_OF_KIND_COUNT = 7
 
 /** Finds people, collections, groups and views by name, and opens them by keyboard. */
@@ -34,13 +32,9 @@ export function Palette({ views, onClose }: PaletteProps) {
   const [place, setPlace] = useState(0)
   const wanted = text.trim()
   const managesCollections = isCollectionsAdministrator(me)
-  const findsPeople = managesCollections || isCoreAdministrator(me)
+  const isFinder = findsPeople(me)
   const records = useResource('records', () => (managesCollections ? readRecords(api) : Promise.resolve([])))
-  const people = useResource(wanted, async (signal): Promise<readonly Target[]> => {
-    if (wanted === '' || !findsPeople) return []
-    await pause(SEARCHED_AFTER_MS, signal)
-    return readPeople(wanted, api, signal)
-  })
+  const people = useFound(isFinder ? wanted : '', (name, signal) => readPeople(name, api, signal))
   const isFound = ({ name, detail }: Target) => `${name} ${detail}`.toLowerCase().includes(wanted.toLowerCase())
   const found =
     wanted === ''
@@ -68,7 +62,7 @@ export function Palette({ views, onClose }: PaletteProps) {
   return (
     <Dialog title={t('findAnything')} hasClose onClose={onClose}>
       <label class="field">
-        <span class="visually-hidden">{t(findsPeople ? 'findAnythingLabel' : 'findView')}</span>
+        <span class="visually-hidden">{t(isFinder ? 'findAnythingLabel' : 'findView')}</span>
         <input
           type="search"
           // biome-ignore lint/a11y/noRedundantRoles: there is no list element, so that the role is not implied
@@ -78,7 +72,7 @@ export function Palette({ views, onClose }: PaletteProps) {
           aria-expanded={found.length > 0}
           aria-controls={listId}
           aria-activedescendant={found.length === 0 ? undefined : `${listId}-${current}`}
-          placeholder={t(findsPeople ? 'findAnythingLabel' : 'findView')}
+          placeholder={t(isFinder ? 'findAnythingLabel' : 'findView')}
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value)
@@ -145,12 +139,8 @@ async function readRecords(api: Api): Promise<readonly Target[]> {
 }
 
 async function readPeople(text: string, api: Api, signal: AbortSignal): Promise<readonly Target[]> {
-  const path = `/collections/beta/people?text=${encodeURIComponent(text)}`
-  const data = await api.read<FoundPerson[]>(path, signal)
-  return data.slice(0, SHOWN_OF_KIND_COUNT).map(({ identityId, displayName, title, orgUnitName, email }) => ({
-    path: `/people/${identityId}`,
-    name: displayName ?? identityId,
-    detail: [title, orgUnitName, email].filter((part) => part !== null).join(' · '),
-    kind: 'onePerson',
-  }))
+  const people = await searchPeople(api, text, signal)
+  return people
+    .slice(0, SHOWN_OF_KIND_COUNT)
+    .map(({ id, name, detail = '' }) => ({ path: `/people/${id}`, name, detail, kind: 'onePerson' }))
 }

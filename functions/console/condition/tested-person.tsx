@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { Api } from '../api.ts'
 import { Badge } from '../components/fields.tsx'
-import { ItemPicker, type PickedItem, PickedItems } from '../components/item-picker.tsx'
+import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
 import { ErrorNotice } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
-import { searchPeople } from '../object-names.ts'
+import type { PickedItem } from '../object-names.ts'
 import { type Resource, useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 import { type CompletePart, pointerInTree } from './complete-part.ts'
@@ -66,7 +66,6 @@ type TestedPersonProps = {
 
 /** Chooses a person, and says whether the condition holds for them. The lines say it for themselves. */
 export function TestedPerson({ person, results, onChange }: TestedPersonProps) {
-  const { api } = useConsole()
   const holds = results.value?.get('')
   return (
     <Section title={t('tryPerson')}>
@@ -77,12 +76,7 @@ export function TestedPerson({ person, results, onChange }: TestedPersonProps) {
         )}
       </div>
       {person !== undefined && results.error !== undefined && <ErrorNotice error={results.error} />}
-      <ItemPicker
-        label={t('tryPersonFind')}
-        hint={t('tryPersonHint')}
-        search={(text, signal) => searchPeople(api, text, signal)}
-        onPick={onChange}
-      />
+      <ItemPicker label={t('tryPersonFind')} hint={t('tryPersonHint')} onPick={onChange} />
     </Section>
   )
 }

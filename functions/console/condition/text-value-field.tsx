@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks'
 import type { Operator } from '../../../shared/domain/criteria/condition.ts'
 import { TextField } from '../components/fields.tsx'
-import { pause } from '../components/item-picker.tsx'
+import { shortPause } from '../components/item-picker.tsx'
 import { numberOf, t } from '../language/texts.ts'
 import { type Resource, useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
@@ -20,8 +20,6 @@ type TextValueFieldProps = {
 /** Maximum number of values in an answer of the API. */
 const MAX_EXAMPLES = 50
 const EXAMPLES_NAMED = 4
-/** Milliseconds after the last key. */
-const SEARCHED_AFTER_MS = 200
 
 /**
  * A text to compare with. In the field, the values that the data have are offered: the most frequent, then those typed.
@@ -103,7 +101,7 @@ function useExamples(attribute: string, text: string): Resource<readonly Example
   const query = `attribute=${encodeURIComponent(attribute)}${text === '' ? '' : `&text=${encodeURIComponent(text)}`}`
   return useResource(query, async (signal) => {
     if (attribute === '') return []
-    if (text !== '') await pause(SEARCHED_AFTER_MS, signal)
+    if (text !== '') await shortPause(signal)
     return api.read<readonly Example[]>(`/collections-criteria/beta/attribute-values?${query}`, signal)
   })
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Api } from '../api.ts'
 import { Dialog } from '../components/actions.tsx'
-import type { PickedItem } from '../components/item-picker.tsx'
 import { Empty, Loaded } from '../components/loaded.tsx'
 import { compareByLocale, t } from '../language/texts.ts'
+import type { PickedItem } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
-import type { Api, PageOf } from '../api.ts'
 import { restorePath } from '../collection-versions.ts'
 import { Dialog } from '../components/actions.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -8,7 +7,7 @@ import { Section } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import type { MessageKey } from '../language/english.ts'
 import { t, timeOf } from '../language/texts.ts'
-import { actorName, actorNames } from '../object-names.ts'
+import { withActorNames } from '../object-names.ts'
 import { usePages } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -29,7 +28,7 @@ export function AuditSection({ path, collectionId }: AuditSectionProps) {
   const { api } = useConsole()
   const [chosen, setChosen] = useState<NamedEntry | undefined>(undefined)
   const entries = usePages(`${path}?pageSize=${ENTRIES_PER_PAGE}`, async (page, signal) => {
-    return withActors(api, await api.page<AuditEntry>(page, signal), signal)
+    return withActorNames(api, await api.page<AuditEntry>(page, signal), signal)
   })
   return (
     <Section title={t('audit')}>
@@ -150,14 +149,4 @@ function fieldsOf({ before, after }: AuditEntry): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (field) => field !== 'planId' && !(isEmpty(before[field]) && isEmpty(after[field])),
   )
-}
-
-async function withActors(
-  api: Api,
-  { items, nextCursor }: PageOf<AuditEntry>,
-  signal: AbortSignal | undefined,
-): Promise<PageOf<NamedEntry>> {
-  const actorIds = items.map(({ actorId }) => actorId)
-  const names = await actorNames(api, actorIds, signal)
-  return { items: items.map((entry) => ({ ...entry, actorName: actorName(entry.actorId, names) })), nextCursor }
 }

@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks'
 import type { DeputyDto } from '../../../shared/domain/membership-requests/manage-deputy.ts'
 import { ActionButton, useDone } from '../components/actions.tsx'
 import { TextField } from '../components/fields.tsx'
-import { ItemPicker, type PickedItem } from '../components/item-picker.tsx'
+import { ItemPicker } from '../components/item-picker.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { dayText, t } from '../language/texts.ts'
-import { searchPeople } from '../object-names.ts'
+import type { PickedItem } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { isCollectionsAdministrator, useConsole } from '../session.ts'
 import { REQUESTS } from './requests.tsx'
@@ -61,7 +61,6 @@ function DeputyForm({ onChange }: { readonly onChange: (done: string) => void })
       <ItemPicker
         label={t('findDeputy')}
         hint={isCollectionsAdministrator(me) ? undefined : t('wholeNameHint')}
-        search={(text, signal) => searchPeople(api, text, signal)}
         without={me.identityId === null ? [] : [me.identityId]}
         onPick={setPerson}
       />

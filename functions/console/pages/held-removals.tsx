@@ -7,7 +7,7 @@ import { Section } from '../components/page.tsx'
 import { PeopleList, PeopleNumber } from '../components/people-dialog.tsx'
 import { numberOf, t, timeOf } from '../language/texts.ts'
 import { peopleOfJob, peopleOfRemovals } from '../listed-people.ts'
-import { actorName, actorNames } from '../object-names.ts'
+import { useActorName } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -65,10 +65,7 @@ export function HeldRemovalsSection({ linkId, held, onRejected, onApproved }: He
 
 /** What is behind the removals, and who rejected them. */
 function HeldFacts({ held: { planId, cause, rejectedBy, rejectedAt } }: { readonly held: Held }) {
-  const { api } = useConsole()
-  const ids = [cause?.actorId, rejectedBy].filter((id) => typeof id === 'string')
-  const names = useResource(`${planId} ${ids.join()}`, (signal) => actorNames(api, ids, signal))
-  const nameOf = (id: string) => actorName(id, names.value ?? new Map())
+  const nameOf = useActorName([cause?.actorId, rejectedBy].filter((id) => typeof id === 'string'))
   return (
     <>
       {cause !== null && (

@@ -9,7 +9,7 @@ import { Section } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { instantAt, shownTimeZone } from '../language/shown-time-zone.ts'
 import { t, timeOf } from '../language/texts.ts'
-import { actorName, actorNames, namesOf } from '../object-names.ts'
+import { namesOf, withActorNames } from '../object-names.ts'
 import { useMemberCount } from '../read-counts.ts'
 import { usePages, useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
@@ -94,25 +94,15 @@ function countsOf(newestFirst: readonly HistoryEntry[], current: number): Member
 async function withNames(
   api: Api,
   objectType: string,
-  { items, nextCursor }: PageOf<HistoryEntry>,
+  page: PageOf<HistoryEntry>,
   signal: AbortSignal | undefined,
 ): Promise<PageOf<NamedEntry>> {
-  const actorIds = items.map(({ actorId }) => actorId)
-  const [objects, actors] = await Promise.all([
-    namesOf(
-      api,
-      objectType,
-      items.map(({ objectId }) => objectId),
-      signal,
-    ),
-    actorNames(api, actorIds, signal),
+  const objectIds = page.items.map(({ objectId }) => objectId)
+  const [names, { items, nextCursor }] = await Promise.all([
+    namesOf(api, objectType, objectIds, signal),
+    withActorNames(api, page, signal),
   ])
-  const named = items.map((entry) => ({
-    ...entry,
-    name: objects.get(entry.objectId) ?? entry.objectId,
-    actorName: actorName(entry.actorId, actors),
-  }))
-  return { items: named, nextCursor }
+  return { items: items.map((entry) => ({ ...entry, name: names.get(entry.objectId) ?? entry.objectId })), nextCursor }
 }
 
 type EarlierMembersProps = { readonly collectionId: string; readonly objectType: string }

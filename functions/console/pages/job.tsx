@@ -7,7 +7,7 @@ import { PeopleList, PeopleNumber } from '../components/people-dialog.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { durationOf, numberOf, t, timeOf } from '../language/texts.ts'
 import { peopleOfAccounts, peopleOfJob } from '../listed-people.ts'
-import { actorName, actorNames } from '../object-names.ts'
+import { useActorName } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -57,9 +57,7 @@ export function JobView({ parameters: { id = '' } }: { readonly parameters: { re
 function JobFacts({ job }: { readonly job: SyncJobDto }) {
   const { api } = useConsole()
   const { startedAt, completedAt, requestedBy, requestedByName, approvedBy } = job
-  const names = useResource(approvedBy ?? '', (signal) =>
-    actorNames(api, approvedBy === null ? [] : [approvedBy], signal),
-  )
+  const nameOf = useActorName(approvedBy === null ? [] : [approvedBy])
   const facts = [
     [t('jobType'), <JobReason key="reason" job={job} />],
     [t('attempts'), numberOf(job.attempts)],
@@ -83,7 +81,7 @@ function JobFacts({ job }: { readonly job: SyncJobDto }) {
     [t('completed'), completedAt === null ? null : timeOf(completedAt)],
     [t('duration'), startedAt === null || completedAt === null ? null : durationOf(startedAt, completedAt)],
     [t('requestedBy'), requestedByName ?? requestedBy],
-    [t('approvedBy'), approvedBy && actorName(approvedBy, names.value ?? new Map())],
+    [t('approvedBy'), approvedBy && nameOf(approvedBy)],
   ] as const
   return (
     <dl>
@@ -108,20 +106,10 @@ export function JobError({ job: { status, error, attempts } }: { readonly job: S
 }
 
 /** Why a sync ran: the change of members that caused it, where it is known. */
-function JobReason({ job: { id, type, cause } }: { readonly job: SyncJobDto }) {
-  const { api } = useConsole()
-  const actorIds = cause === null ? [] : [cause.actorId]
-  const names = useResource(id, (signal) => actorNames(api, actorIds, signal))
+function JobReason({ job: { type, cause } }: { readonly job: SyncJobDto }) {
+  const nameOf = useActorName(cause === null ? [] : [cause.actorId])
   if (cause === null) return <>{t(type)}</>
-  return (
-    <>
-      {t('heldCause', {
-        cause: t(`cause${cause.kind}`),
-        name: actorName(cause.actorId, names.value ?? new Map()),
-        time: timeOf(cause.at),
-      })}
-    </>
-  )
+  return <>{t('heldCause', { cause: t(`cause${cause.kind}`), name: nameOf(cause.actorId), time: timeOf(cause.at) })}</>
 }
 
 /** In one word. */

@@ -4,13 +4,13 @@ import type { MemberDto } from '../../../shared/domain/collections/list-members.
 import { ConfirmedAction, useDone } from '../components/actions.tsx'
 import { ExplanationDialog } from '../components/explanation.tsx'
 import { Badge, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
-import { ItemPicker, type PickedItem, PickedItems } from '../components/item-picker.tsx'
+import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import type { Column } from '../components/sorted.tsx'
 import { t } from '../language/texts.ts'
-import { searchPeople } from '../object-names.ts'
+import type { PickedItem } from '../object-names.ts'
 import { useMemberCount } from '../read-counts.ts'
 import { type Pages, usePages } from '../resource.ts'
 import { useConsole } from '../session.ts'
@@ -89,12 +89,7 @@ export function MembersSection({ collection: { id, updatedAt, objectType }, isJo
       </Section>
       {objectType !== 'OrgUnit' && (
         <Section title={t('whySomebody')}>
-          <ItemPicker
-            label={t('findPerson')}
-            hint={t('whySomebodyHint')}
-            search={(wanted, signal) => searchPeople(api, wanted, signal)}
-            onPick={setExplained}
-          />
+          <ItemPicker label={t('findPerson')} hint={t('whySomebodyHint')} onPick={setExplained} />
         </Section>
       )}
       {explained !== undefined && (
@@ -181,7 +176,6 @@ function AddMembers({ collectionId, onAdded }: AddMembersProps) {
       <ItemPicker
         label={t('findPerson')}
         without={people.map(({ id }) => id)}
-        search={(text, signal) => searchPeople(api, text, signal)}
         onPick={(person) => setPeople([...people, person])}
       />
     </ConfirmedAction>

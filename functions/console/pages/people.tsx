@@ -1,27 +1,18 @@
-import type { FoundPerson } from '../../../shared/domain/insight/find-people.ts'
 import { CardList } from '../components/card-list.tsx'
 import { Badge, SearchField, useAddress } from '../components/fields.tsx'
-import { pause } from '../components/item-picker.tsx'
+import { useFound } from '../components/item-picker.tsx'
 import { Empty, Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
-import { useResource } from '../resource.ts'
+import { findPeople } from '../object-names.ts'
 import { useConsole } from '../session.ts'
-
-/** Milliseconds after the last key. */
-const SEARCHED_AFTER_MS = 150
 
 /** Finds people by name, number or address. */
 export function PeopleView() {
   const { api } = useConsole()
   const [text, setText] = useAddress('text')
   const wanted = text.trim()
-  const found = useResource(wanted, async (signal): Promise<FoundPerson[]> => {
-    if (wanted === '') return []
-    await pause(SEARCHED_AFTER_MS, signal)
-    const path = `/collections/beta/people?text=${encodeURIComponent(wanted)}`
-    return api.read<FoundPerson[]>(path, signal)
-  })
+  const found = useFound(wanted, (name, signal) => findPeople(api, name, signal))
   return (
     <Page title={t('people')}>
       <SearchField label={t('peopleFilter')} value={text} onInput={setText} />

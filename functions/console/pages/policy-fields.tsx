@@ -4,8 +4,7 @@ import { ItemPicker, PickedItems } from '../components/item-picker.tsx'
 import { Order } from '../components/order.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
-import { collectionsNamed, searchPeople } from '../object-names.ts'
-import { useConsole } from '../session.ts'
+import { collectionsNamed } from '../object-names.ts'
 import type { EditedGate, EditedPolicy } from './edited-policy.ts'
 
 type PolicyFieldsProps = {
@@ -122,7 +121,6 @@ type GateFieldProps = {
 }
 
 function GateField({ gate, index, types, collections, onChange }: GateFieldProps) {
-  const { api } = useConsole()
   const { type, approvers } = gate
   return (
     <fieldset class="gate">
@@ -142,11 +140,7 @@ function GateField({ gate, index, types, collections, onChange }: GateFieldProps
             key={type}
             label={type === 'Identity' ? t('addApprover') : t('addApproverCollection')}
             without={approvers.map(({ id }) => id)}
-            search={(text, signal) =>
-              type === 'Identity'
-                ? searchPeople(api, text, signal)
-                : Promise.resolve(collectionsNamed(collections, text))
-            }
+            search={type === 'Identity' ? undefined : async (text) => collectionsNamed(collections, text)}
             onPick={(item) => onChange({ ...gate, approvers: [...approvers, item] })}
           />
         </>
