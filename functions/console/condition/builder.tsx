@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks'
 import { GROUP_OPERATORS } from '../../../shared/domain/criteria/condition.ts'
 import { Check, Choice } from '../components/fields.tsx'
-import { Fault } from '../components/loaded.tsx'
 import { Order } from '../components/order.tsx'
 import { t } from '../language/texts.ts'
 import type { ConditionChoices } from './condition-choices.ts'
 import { groupText } from './condition-text.tsx'
 import { type EditedGroup, newGroup, newLeaf, withChild, withMovedChild, withoutChild } from './condition-tree.ts'
 import { LeafEditor } from './leaf-editor.tsx'
-import { notesOfGroup, notesOfLeaf, Proofs, type TreeNotes } from './node-notes.tsx'
+import { Notes, notesOfGroup, notesOfLeaf, type TreeNotes } from './node-notes.tsx'
 
 type GroupEditorProps = {
   readonly group: EditedGroup
@@ -34,12 +33,7 @@ function GroupEditor({ group, pointer, choices, notes, canBeAnyPosition, onChang
     <fieldset class="group">
       <legend class="visually-hidden">{groupText(group.operator, group.over)}</legend>
       <GroupHead {...{ group, canBeAnyPosition, onChange }} />
-      <Proofs warnings={own.warnings} />
-      {own.faults.map((fault) => (
-        <div key={fault.message} class="fault" role="alert">
-          <Fault fault={fault} />
-        </div>
-      ))}
+      <Notes {...own} />
       <ol>
         {group.children.map((child, index) => {
           const at = `${pointer}/conditions/${index}`

@@ -13,21 +13,19 @@ export const groupText = (operator: GroupOperator, over?: WireGroup['over']): st
 /** Names of what conditions name by id. */
 export type NamesById = ReadonlyMap<string, string>
 
-type ConditionTextProps = { readonly condition: WireGroup; readonly names: NamesById }
+type NodeTextProps = { readonly node: WireGroup | WireLeaf; readonly names: NamesById }
 
-/** A condition to read: nested lists of sentences. */
-export function ConditionText({ condition: { groupOperator, over, conditions }, names }: ConditionTextProps) {
+/** A condition or a part of one to read: nested lists of sentences. */
+export function NodeText({ node, names }: NodeTextProps) {
+  if (!('groupOperator' in node)) return <LeafText leaf={node} names={names} />
+  const { groupOperator, over, conditions } = node
   return (
     <div class="condition">
       <p class="faint">{groupText(groupOperator, over)}</p>
       <ul>
-        {conditions.map((node) => (
-          <li key={JSON.stringify(node)}>
-            {'groupOperator' in node ? (
-              <ConditionText condition={node} names={names} />
-            ) : (
-              <LeafText leaf={node} names={names} />
-            )}
+        {conditions.map((child) => (
+          <li key={JSON.stringify(child)}>
+            <NodeText node={child} names={names} />
           </li>
         ))}
       </ul>

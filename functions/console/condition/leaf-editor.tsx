@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks'
 import { OPERATORS, type Operator } from '../../../shared/domain/criteria/condition.ts'
 import type { ApiFault } from '../api.ts'
 import { Badge, Check, Choice } from '../components/fields.tsx'
-import { Fault } from '../components/loaded.tsx'
 import { t } from '../language/texts.ts'
 import { AttributeField } from './attribute-field.tsx'
 import type { ConditionChoices } from './condition-choices.ts'
@@ -11,8 +10,7 @@ import { type EditedLeaf, type EditedNode, inAnyPosition, isOperand } from './co
 import { formsOf } from './field-form.ts'
 import { FieldFunction } from './field-function.tsx'
 import { allowedOperators, operandTypes, withAttribute, withOperator } from './leaf-changes.ts'
-import type { NodeNotes } from './node-notes.tsx'
-import { Proofs } from './node-notes.tsx'
+import { type NodeNotes, Notes } from './node-notes.tsx'
 import { operatorText } from './operator-text.ts'
 import { ValueField } from './value-field.tsx'
 
@@ -89,12 +87,7 @@ function Line({ leaf, choices, notes, canBeAnyPosition, onChange }: LeafEditorPr
           <Badge kind={notes.holds ? 'good' : 'bad'}>{t(notes.holds ? 'holds' : 'holdsNot')}</Badge>
         </p>
       )}
-      <Proofs warnings={notes.warnings} />
-      {faultsOf(leaf, type, notes.faults).map((fault) => (
-        <div key={fault.message} class="fault" role="alert">
-          <Fault fault={fault} />
-        </div>
-      ))}
+      <Notes warnings={notes.warnings} faults={faultsOf(leaf, type, notes.faults)} />
     </div>
   )
 }

@@ -5,14 +5,14 @@ import { Loaded } from '../components/loaded.tsx'
 import { namesOf } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
-import { ConditionText, type NamesById } from './condition-text.tsx'
+import { type NamesById, NodeText } from './condition-text.tsx'
 import { referredIds } from './referred-objects.ts'
 
 /** A condition to read, with the names of what it names by id. */
 export function NamedCondition({ condition }: { readonly condition: WireGroup }) {
   const { api } = useConsole()
   const names = useResource(JSON.stringify(condition), (signal) => readConditionNames(condition, api, signal))
-  return <Loaded resource={names}>{(found) => <ConditionText condition={condition} names={found} />}</Loaded>
+  return <Loaded resource={names}>{(found) => <NodeText node={condition} names={found} />}</Loaded>
 }
 
 /**

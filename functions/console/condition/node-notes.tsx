@@ -1,5 +1,6 @@
 import type { ConditionWarning } from '../../../shared/domain/collections/condition-warnings.ts'
 import type { ApiFault } from '../api.ts'
+import { Fault } from '../components/loaded.tsx'
 import { t } from '../language/texts.ts'
 import type { PersonResults } from './tested-person.tsx'
 
@@ -40,14 +41,19 @@ function noted(
   return { faults, warnings, holds, isEmpty: faults.length + warnings.length === 0 && holds === undefined }
 }
 
-/** What follows from the condition alone, at its place. */
-export function Proofs({ warnings }: { readonly warnings: readonly ConditionWarning[] }) {
+/** What follows from the condition alone, and why it is refused, at its place. */
+export function Notes({ warnings, faults }: Pick<NodeNotes, 'warnings' | 'faults'>) {
   return (
     <>
       {warnings.map(({ code }) => (
         <p key={code} class="proof wide">
           {t(`proof${code}`)}
         </p>
+      ))}
+      {faults.map((fault) => (
+        <div key={fault.message} class="fault" role="alert">
+          <Fault fault={fault} />
+        </div>
       ))}
     </>
   )

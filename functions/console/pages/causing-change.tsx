@@ -3,7 +3,7 @@ import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import type { Api } from '../api.ts'
 import { type ChangedPart, changedPart, type Node } from '../condition/changed-part.ts'
-import { ConditionText, LeafText, type NamesById } from '../condition/condition-text.tsx'
+import { type NamesById, NodeText } from '../condition/condition-text.tsx'
 import { readConditionNames } from '../condition/named-condition.tsx'
 import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
@@ -58,11 +58,7 @@ function Part({ title, node, names }: PartProps) {
   return (
     <div>
       <p class="faint">{title}</p>
-      {'groupOperator' in node ? (
-        <ConditionText condition={node} names={names} />
-      ) : (
-        <LeafText leaf={node} names={names} />
-      )}
+      <NodeText node={node} names={names} />
     </div>
   )
 }
