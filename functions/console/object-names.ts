@@ -1,4 +1,6 @@
+import type { CollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { PersonDto } from '../../shared/domain/collections/list-people.ts'
+import type { GroupLinkDto } from '../../shared/domain/group-links/group-link.ts'
 import type { FoundPerson } from '../../shared/domain/insight/find-people.ts'
 import type { Api, PageOf } from './api.ts'
 import { t } from './language/texts.ts'
@@ -83,14 +85,28 @@ export async function namesOf(
   return new Map(found.map((item) => [item.id, item.name]))
 }
 
+/** The names of all collections by their ids. */
+export async function collectionNames(api: Api): Promise<ReadonlyMap<string, string>> {
+  const collections = await api.all<CollectionDto>('/collections/beta')
+  return new Map(collections.map(({ id, name }) => [id, name]))
+}
+
+/** The name of a linked group. */
+export const groupNameOf = ({ directoryGroupDisplayName, directoryGroupId }: GroupLinkDto): string =>
+  directoryGroupDisplayName ?? directoryGroupId
+
+/** Whether a text is in one of the others, in any case. */
+export function isTextIn(text: string, others: readonly (string | null | undefined)[]): boolean {
+  const wanted = text.trim().toLowerCase()
+  return others.some((other) => other?.toLowerCase().includes(wanted))
+}
+
 const MAX_COLLECTIONS_FOUND = 20
 
 /** The collections whose name contains a text, in any case. */
 export function collectionsNamed<Item extends PickedItem>(collections: readonly Item[], text: string): Item[] {
   const wanted = text.trim().toLowerCase()
-  return collections
-    .filter(({ id, name }) => id === wanted || name.toLowerCase().includes(wanted))
-    .slice(0, MAX_COLLECTIONS_FOUND)
+  return collections.filter(({ id, name }) => id === wanted || isTextIn(text, [name])).slice(0, MAX_COLLECTIONS_FOUND)
 }
 
 /**

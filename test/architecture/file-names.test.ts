@@ -15,7 +15,6 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
   'core-object-store.ts': 'A port and its adapter',
   'core-objects.ts': 'Core objects: the function, the routes, and their reads in the console',
   'csv.ts': 'CSV: written by the console, read by the import',
-  'join-policy.ts': 'Join policies: in the console, and in the domain',
   'job-store.ts': 'A port and its adapter',
   'link-store.ts': 'A port and its adapter',
   'membership-store.ts': 'A port and its adapter',

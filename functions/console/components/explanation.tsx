@@ -5,6 +5,7 @@ import type { Explanation } from '../../../shared/domain/insight/explanation.ts'
 import { groupText, LeafText, type NamesById } from '../condition/condition-text.tsx'
 import { readConditionNames } from '../condition/named-condition.tsx'
 import { t, timeOf } from '../language/texts.ts'
+import { groupNameOf } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -34,9 +35,7 @@ export function ExplanationDialog({ collectionId, objectId, name, onClose }: Exp
       api.send<Explanation>('GET', path, { signal }),
       api.all<GroupLinkDto>(`/group-link/beta/group-links?collectionId=${collectionId}`),
     ])
-    const named = links.map(({ id, directoryGroupDisplayName, directoryGroupId }) => {
-      return [id, directoryGroupDisplayName ?? directoryGroupId] as const
-    })
+    const named = links.map((link) => [link.id, groupNameOf(link)] as const)
     const conditions = explanation.rows.map(({ condition }) => withActualValues(condition))
     const names = await readConditionNames({ groupOperator: 'AND', conditions }, api, signal)
     return { explanation, groupNames: new Map(named), names }

@@ -4,7 +4,7 @@ import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link
 import type { Api } from '../api.ts'
 import type { MessageKey } from '../language/english.ts'
 import { compareByLocale, t } from '../language/texts.ts'
-import { searchPeople } from '../object-names.ts'
+import { groupNameOf, isTextIn, searchPeople } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { leaveFor } from '../router.ts'
 import { findsPeople, isCollectionsAdministrator, useConsole } from '../session.ts'
@@ -35,7 +35,7 @@ export function Palette({ views, onClose }: PaletteProps) {
   const isFinder = findsPeople(me)
   const records = useResource('records', () => (managesCollections ? readRecords(api) : Promise.resolve([])))
   const people = useFound(isFinder ? wanted : '', (name, signal) => readPeople(name, api, signal))
-  const isFound = ({ name, detail }: Target) => `${name} ${detail}`.toLowerCase().includes(wanted.toLowerCase())
+  const isFound = ({ name, detail }: Target) => isTextIn(wanted, [`${name} ${detail}`])
   const found =
     wanted === ''
       ? views
@@ -128,10 +128,10 @@ async function readRecords(api: Api): Promise<readonly Target[]> {
       detail: description ?? '',
       kind: 'collection' as const,
     })),
-    ...links.map(({ id, directoryGroupDisplayName, directoryGroupId, collectionId }) => ({
-      path: `/links/${id}`,
-      name: directoryGroupDisplayName ?? directoryGroupId,
-      detail: names.get(collectionId) ?? '',
+    ...links.map((link) => ({
+      path: `/links/${link.id}`,
+      name: groupNameOf(link),
+      detail: names.get(link.collectionId) ?? '',
       kind: 'group' as const,
     })),
   ]

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { csvOf } from '../csv.ts'
 import { numberOf, t } from '../language/texts.ts'
 import type { ListedPerson, PeopleSource } from '../listed-people.ts'
+import { isTextIn } from '../object-names.ts'
 import { type Pages, usePages } from '../resource.ts'
 import { Dialog } from './actions.tsx'
 import { OptionalText, SearchField } from './fields.tsx'
@@ -70,7 +71,7 @@ export function PeopleList({ label, count, source }: PeopleListProps) {
   const [isWanted, setWanted] = useState(false)
   const people = usePages(source.path, source.read)
   const { loadMore, isComplete, value } = people
-  const wanted = text.trim().toLowerCase()
+  const wanted = text.trim()
   useEffect(() => {
     if (wanted !== '' || isWanted) loadMore?.()
   }, [wanted, isWanted, loadMore])
@@ -82,7 +83,10 @@ export function PeopleList({ label, count, source }: PeopleListProps) {
   return (
     <Loaded resource={people}>
       {(items) => {
-        const shown = wanted === '' ? items : items.filter((person) => hasText(person, wanted))
+        const shown =
+          wanted === ''
+            ? items
+            : items.filter(({ name, title, unit, account }) => isTextIn(wanted, [name, title, unit, account]))
         return (
           <>
             <div class="between">
@@ -114,10 +118,6 @@ export function PeopleList({ label, count, source }: PeopleListProps) {
 /** All loaded people are known better than the number that opened the list. */
 function countText(shown: number, { isComplete, value = [] }: Pages<ListedPerson>, count: number): string {
   return t('countOf', { shown, count: isComplete ? value.length : Math.max(count, value.length) })
-}
-
-function hasText({ name, title, unit, account }: ListedPerson, wanted: string): boolean {
-  return [name, title, unit, account].some((part) => part?.toLowerCase().includes(wanted))
 }
 
 const columns = (): readonly Column<ListedPerson>[] => [

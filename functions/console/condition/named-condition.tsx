@@ -1,8 +1,7 @@
-import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { Api } from '../api.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { namesOf } from '../object-names.ts'
+import { collectionNames, namesOf } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 import { type NamesById, NodeText } from './condition-text.tsx'
@@ -21,8 +20,8 @@ export function NamedCondition({ condition }: { readonly condition: WireGroup })
 export async function readConditionNames(condition: WireGroup, api: Api, signal?: AbortSignal): Promise<NamesById> {
   const { Collection: collectionIds, ...objectIds } = Object.fromEntries(referredIds(condition))
   const [collections, ...objects] = await Promise.all([
-    collectionIds === undefined ? [] : api.all<CollectionDto>('/collections/beta'),
+    collectionIds === undefined ? [] : collectionNames(api),
     ...Object.entries(objectIds).map(([type, ids]) => namesOf(api, type, ids, signal)),
   ])
-  return new Map([...objects.flatMap((names) => [...names]), ...collections.map(({ id, name }) => [id, name] as const)])
+  return new Map([...objects.flatMap((names) => [...names]), ...collections])
 }

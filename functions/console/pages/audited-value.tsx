@@ -8,12 +8,11 @@ import { Loaded } from '../components/loaded.tsx'
 import { NamedCondition } from '../condition/named-condition.tsx'
 import type { MessageKey } from '../language/english.ts'
 import { numberOf, t } from '../language/texts.ts'
-import { namesOf } from '../object-names.ts'
+import { collectionNames, groupNameOf, namesOf } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
 import type { JoinPolicyWire } from './edited-policy.ts'
-import { groupNameOf } from './links.tsx'
 import { PolicyText } from './policy.tsx'
 
 type FieldValueProps = { readonly field: string; readonly value: unknown }
@@ -67,10 +66,7 @@ function GuardText({
 /** Fields that name something by its id, with how its name is found. */
 const NAMES = {
   acceptedWithoutAccount: (ids, api, signal) => namesOf(api, 'Identity', ids, signal),
-  collectionId: async (_, api) => {
-    const all = await api.all<CollectionDto>('/collections/beta')
-    return new Map(all.map(({ id, name }) => [id, name]))
-  },
+  collectionId: (_, api) => collectionNames(api),
   directoryGroupId: async (_, api) => {
     const all = await api.all<GroupLinkDto>('/group-link/beta/group-links')
     return new Map(all.map((link) => [link.directoryGroupId, groupNameOf(link)]))

@@ -6,6 +6,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { compareByLocale, dayText, numberOf, t } from '../language/texts.ts'
+import { isTextIn } from '../object-names.ts'
 import { readCounts } from '../read-counts.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
@@ -27,7 +28,7 @@ export function CollectionsView() {
   const kind = KINDS.find((name) => name === chosenKind) ?? 'anyKind'
   const collections = useResource('collections', () => listCollections(api))
   const isShown = (collection: AnyCollection) =>
-    (kind === 'anyKind' || kind === collection.kind) && hasText(collection, text)
+    (kind === 'anyKind' || kind === collection.kind) && isTextIn(text, [collection.name, collection.description])
   return (
     <Page
       title={t('collections')}
@@ -118,11 +119,6 @@ function CollectionTable({ collections, empty }: CollectionTableProps) {
 function MemberCount({ collection: { kind, memberCount } }: { readonly collection: AnyCollection }) {
   if (memberCount !== null) return <>{numberOf(memberCount)}</>
   return <span class="faint">{t(kind === 'criteria' ? 'previewing' : 'unknown')}</span>
-}
-
-function hasText({ name, description }: AnyCollection, text: string): boolean {
-  const wanted = text.trim().toLowerCase()
-  return name.toLowerCase().includes(wanted) || (description ?? '').toLowerCase().includes(wanted)
 }
 
 /** The name of what a collection contains. */

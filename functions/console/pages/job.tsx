@@ -7,11 +7,10 @@ import { PeopleList, PeopleNumber } from '../components/people-dialog.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { durationOf, numberOf, t, timeOf } from '../language/texts.ts'
 import { peopleOfAccounts, peopleOfJob } from '../listed-people.ts'
-import { useActorName } from '../object-names.ts'
+import { groupNameOf, useActorName } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
-import { groupNameOf } from './links.tsx'
 
 /** One sync: what it wrote, how it went, and why it failed. */
 export function JobView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {

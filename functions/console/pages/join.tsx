@@ -10,6 +10,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { IDENTITIES, textOf } from '../core-objects.ts'
 import { t } from '../language/texts.ts'
+import { isTextIn } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -35,7 +36,7 @@ export function JoinView() {
         {({ collections, positions }) => (
           <CardList
             label={t('join')}
-            items={collections.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()))}
+            items={collections.filter(({ name }) => isTextIn(text, [name]))}
             keyOf={({ id }) => id}
             empty={collections.length === 0 ? t('joinEmpty') : t('collectionsNoMatch')}
             columns={[

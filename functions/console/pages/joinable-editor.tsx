@@ -21,7 +21,7 @@ import {
   useUnsaved,
 } from './collection-form.tsx'
 import { type EditedPolicy, editedPolicy, isPolicyComplete, NEW_POLICY, policyDto } from './edited-policy.ts'
-import { readPolicyNames } from './join-policy.ts'
+import { readPolicyNames } from './policy.tsx'
 import { PolicyFields } from './policy-fields.tsx'
 
 const JOINABLE = '/collections-joinable/beta'

@@ -1,4 +1,3 @@
-import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link.ts'
 import { Badge, Choice, OptionalText, SearchField, useAddress } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -6,6 +5,7 @@ import { Page } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import type { NamesById } from '../condition/condition-text.tsx'
 import { agoText, compareByLocale, numberOf, t, timeOf } from '../language/texts.ts'
+import { collectionNames, groupNameOf, isTextIn } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { hrefOf } from '../router.ts'
 import { useConsole } from '../session.ts'
@@ -20,11 +20,11 @@ export function LinksView() {
   const [chosen, setFilter] = useAddress('show')
   const filter = FILTERS.find((name) => name === chosen) ?? 'anyLink'
   const loaded = useResource('links', async () => {
-    const [links, collections] = await Promise.all([
+    const [links, names] = await Promise.all([
       api.all<GroupLinkDto>('/group-link/beta/group-links'),
-      api.all<CollectionDto>('/collections/beta'),
+      collectionNames(api),
     ])
-    return { links: links.toSorted(urgentFirst), names: new Map(collections.map(({ id, name }) => [id, name])) }
+    return { links: links.toSorted(urgentFirst), names }
   })
   return (
     <Page
@@ -37,7 +37,9 @@ export function LinksView() {
     >
       <Loaded resource={loaded}>
         {({ links, names }) => {
-          const shown = links.filter((link) => isIn(link, filter) && hasText(link, names, text))
+          const shown = links.filter((link) => {
+            return isIn(link, filter) && isTextIn(text, [groupNameOf(link), names.get(link.collectionId)])
+          })
           return (
             <>
               <div class="between">
@@ -75,11 +77,6 @@ const isUrgent = ({ syncState }: GroupLinkDto): boolean => URGENT.includes(syncS
 function isIn(link: GroupLinkDto, filter: Filter): boolean {
   if (filter === 'anyLink') return true
   return filter === 'urgent' ? isUrgent(link) : link.state === filter
-}
-
-function hasText(link: GroupLinkDto, names: NamesById, text: string): boolean {
-  const wanted = text.trim().toLowerCase()
-  return [groupNameOf(link), names.get(link.collectionId) ?? ''].some((name) => name.toLowerCase().includes(wanted))
 }
 
 type LinkTableProps = {
@@ -130,10 +127,6 @@ const STATE_KIND = {
 /** What is true of the group now. */
 export function LinkState({ link: { syncState } }: { readonly link: Pick<GroupLinkDto, 'syncState'> }) {
   return <Badge kind={STATE_KIND[syncState]}>{t(`sync${syncState}`)}</Badge>
-}
-
-export function groupNameOf({ directoryGroupDisplayName, directoryGroupId }: GroupLinkDto): string {
-  return directoryGroupDisplayName ?? directoryGroupId
 }
 
 function HeldCount({ count }: { readonly count: number | undefined }) {

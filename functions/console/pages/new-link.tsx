@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
-import { ConfirmedAction, useAction } from '../components/actions.tsx'
+import { ActionButton, ConfirmedAction } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
 import { OptionalText, SearchField } from '../components/fields.tsx'
 import { ItemPicker } from '../components/item-picker.tsx'
-import { Empty, ErrorNotice, Loaded } from '../components/loaded.tsx'
+import { Empty, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { PeopleNumber } from '../components/people-dialog.tsx'
 import { refusalSentence, t } from '../language/texts.ts'
@@ -133,7 +133,6 @@ function PreviewSection({ collectionId, group }: { readonly collectionId: string
     const { data } = await api.send<string>('POST', '/group-link/beta/group-links', { body })
     navigate(`/links/${data}`, t('linked'))
   }
-  const link = useAction(create)
   return (
     <Section title={t('linkPreview', { name: group.displayName })}>
       <Loaded resource={preview}>
@@ -149,18 +148,11 @@ function PreviewSection({ collectionId, group }: { readonly collectionId: string
                   run={create}
                 />
               ) : (
-                <button
-                  type="button"
-                  class="primary"
-                  disabled={link.isRunning}
-                  aria-busy={link.isRunning}
-                  onClick={link.start}
-                >
+                <ActionButton kind="primary" run={create}>
                   {t('linkGroup')}
-                </button>
+                </ActionButton>
               )}
             </div>
-            {link.error !== undefined && <ErrorNotice error={link.error} retry={link.start} />}
           </>
         )}
       </Loaded>

@@ -1,4 +1,3 @@
-import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
 import type { IdentityChange } from '../../../shared/domain/connectors/identity-change.ts'
 import type { ObjectHistoryEntry } from '../../../shared/domain/insight/list-history.ts'
@@ -9,7 +8,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { IDENTITIES } from '../core-objects.ts'
 import { t, timeOf } from '../language/texts.ts'
-import { actorName, actorNames } from '../object-names.ts'
+import { actorName, actorNames, collectionNames } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { isCollectionsAdministrator, isCoreAdministrator, useConsole } from '../session.ts'
 
@@ -66,15 +65,14 @@ async function membershipChanges(
   api: Api,
   signal: AbortSignal,
 ): Promise<readonly Happening[]> {
-  const [collections, ...pages] = await Promise.all([
-    api.all<CollectionDto>('/collections/beta'),
+  const [names, ...pages] = await Promise.all([
+    collectionNames(api),
     ...objectIds.map((objectId) => {
       const path = `/collections/beta/history?objectId=${objectId}&pageSize=${SHOWN_COUNT}`
       return api.page<ObjectHistoryEntry>(path, signal)
     }),
   ])
   const entries = pages.flatMap(({ items }) => items)
-  const names = new Map(collections.map((collection) => [collection.id, collection.name]))
   const actorIds = entries.map(({ actorId }) => actorId)
   const actors = await actorNames(api, actorIds, signal)
   return entries.map(({ at, change, collectionId, cause, actorId }) => ({

@@ -1,10 +1,11 @@
+import type { Api } from '../api.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
+import { collectionNames, namesOf } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 import type { JoinPolicyWire } from './edited-policy.ts'
-import { readPolicyNames } from './join-policy.ts'
 
 type PolicyProps = { readonly policy: JoinPolicyWire }
 
@@ -53,4 +54,20 @@ export function PolicyText({ policy }: PolicyProps) {
       )}
     </Loaded>
   )
+}
+
+/** The names of the people and collections that a policy names by id. */
+export async function readPolicyNames(
+  { approvalGates, joinableBy }: JoinPolicyWire,
+  api: Api,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const idsOf = (type: 'Identity' | 'Collection') =>
+    approvalGates.flatMap((gate) => (gate.type === type ? gate.approvers : []))
+  const hasCollections = idsOf('Collection').length + joinableBy.collectionIds.length > 0
+  const [people, collections] = await Promise.all([
+    namesOf(api, 'Identity', idsOf('Identity'), signal),
+    hasCollections ? collectionNames(api) : [],
+  ])
+  return new Map([...people, ...collections])
 }
