@@ -2,8 +2,7 @@ import { useState } from 'preact/hooks'
 import type { AuditEntry } from '../../../shared/domain/insight/list-audit.ts'
 import { restorePath } from '../collection-versions.ts'
 import { Dialog } from '../components/actions.tsx'
-import { Loaded } from '../components/loaded.tsx'
-import { Section } from '../components/page.tsx'
+import { ListSection } from '../components/list-section.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import type { MessageKey } from '../language/english.ts'
 import { t, timeOf } from '../language/texts.ts'
@@ -31,45 +30,41 @@ export function AuditSection({ path, collectionId }: AuditSectionProps) {
     return withActorNames(api, await api.page<AuditEntry>(page, signal), signal)
   })
   return (
-    <Section title={t('audit')}>
-      <Loaded resource={entries}>
-        {(items) => (
-          <RecordList
-            label={t('audit')}
-            items={items}
-            loadMore={entries.loadMore}
-            keyOf={({ at, action, linkId }) => `${at} ${action} ${linkId}`}
-            empty={t('auditEmpty')}
-            columns={[
-              { head: t('time'), cell: ({ at }) => timeOf(at) },
-              { head: t('action'), cell: ({ action }) => t(`audit${action}`) },
-              { head: t('actor'), cell: (entry) => entry.actorName },
-              { head: t('changedParts'), cell: (entry) => fieldsOf(entry).map(fieldText).join(', ') },
-              {
-                head: t('actions'),
-                cell: (entry) => (
-                  <div class="actions">
-                    <button type="button" onClick={() => setChosen(entry)}>
-                      {t('details')}
-                    </button>
-                    {collectionId !== undefined && isEarlierVersion(entry, items) && (
-                      <a
-                        class="button"
-                        href={hrefOf(restorePath(collectionId, entry.version))}
-                        aria-label={t('restoreVersion')}
-                      >
-                        {t('restore')}
-                      </a>
-                    )}
-                  </div>
-                ),
-              },
-            ]}
-          />
-        )}
-      </Loaded>
+    <ListSection
+      list={RecordList}
+      title={t('audit')}
+      resource={entries}
+      loadMore={entries.loadMore}
+      keyOf={({ at, action, linkId }) => `${at} ${action} ${linkId}`}
+      empty={t('auditEmpty')}
+      columns={[
+        { head: t('time'), cell: ({ at }) => timeOf(at) },
+        { head: t('action'), cell: ({ action }) => t(`audit${action}`) },
+        { head: t('actor'), cell: (entry) => entry.actorName },
+        { head: t('changedParts'), cell: (entry) => fieldsOf(entry).map(fieldText).join(', ') },
+        {
+          head: t('actions'),
+          cell: (entry) => (
+            <div class="actions">
+              <button type="button" onClick={() => setChosen(entry)}>
+                {t('details')}
+              </button>
+              {collectionId !== undefined && isEarlierVersion(entry, entries.value ?? []) && (
+                <a
+                  class="button"
+                  href={hrefOf(restorePath(collectionId, entry.version))}
+                  aria-label={t('restoreVersion')}
+                >
+                  {t('restore')}
+                </a>
+              )}
+            </div>
+          ),
+        },
+      ]}
+    >
       {chosen !== undefined && <AuditDialog entry={chosen} onClose={() => setChosen(undefined)} />}
-    </Section>
+    </ListSection>
   )
 }
 

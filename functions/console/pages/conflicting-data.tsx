@@ -1,8 +1,7 @@
 import type { AccountConflict } from '../../../shared/domain/connectors/account-claims.ts'
 import type { Duplicate } from '../../../shared/domain/connectors/duplicates.ts'
 import { CardList } from '../components/card-list.tsx'
-import { Loaded } from '../components/loaded.tsx'
-import { Section } from '../components/page.tsx'
+import { ListSection } from '../components/list-section.tsx'
 import { coreAttributeText } from '../condition/attribute-text.ts'
 import { CORE_OBJECTS, objectNames } from '../core-objects.ts'
 import { t } from '../language/texts.ts'
@@ -18,26 +17,22 @@ export function ConflictsSection() {
   const conflicts = useResource('conflicts', async () => {
     const data = await api.read<AccountConflict[]>(`${CORE_OBJECTS}/account-conflicts`)
     const ids = data.flatMap(({ holderId, claimantIds }) => [holderId, ...claimantIds])
-    return { all: data, names: await objectNames('identities', ids, api) }
+    const names = await objectNames('identities', ids, api)
+    return data.map((row) => ({ ...row, names }))
   })
   return (
-    <Section title={t('conflicts')}>
-      <Loaded resource={conflicts}>
-        {({ all, names }) => (
-          <CardList
-            label={t('conflicts')}
-            items={all}
-            keyOf={({ directoryObjectId }) => directoryObjectId}
-            empty={t('conflictsEmpty')}
-            columns={[
-              { head: t('account'), cell: ({ directoryObjectId }) => <code>{directoryObjectId}</code> },
-              { head: t('holder'), cell: ({ holderId }) => <PeopleLinks ids={[holderId]} names={names} /> },
-              { head: t('claimants'), cell: ({ claimantIds }) => <PeopleLinks ids={claimantIds} names={names} /> },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
+    <ListSection
+      list={CardList}
+      title={t('conflicts')}
+      resource={conflicts}
+      keyOf={({ directoryObjectId }) => directoryObjectId}
+      empty={t('conflictsEmpty')}
+      columns={[
+        { head: t('account'), cell: ({ directoryObjectId }) => <code>{directoryObjectId}</code> },
+        { head: t('holder'), cell: ({ holderId, names }) => <PeopleLinks ids={[holderId]} names={names} /> },
+        { head: t('claimants'), cell: ({ claimantIds, names }) => <PeopleLinks ids={claimantIds} names={names} /> },
+      ]}
+    />
   )
 }
 
@@ -47,30 +42,26 @@ export function DuplicatesSection() {
   const duplicates = useResource('duplicates', async () => {
     const data = await api.read<Duplicate[]>(`${CORE_OBJECTS}/duplicates`)
     const ids = data.flatMap(({ identityIds }) => identityIds)
-    return { all: data, names: await objectNames('identities', ids, api) }
+    const names = await objectNames('identities', ids, api)
+    return data.map((row) => ({ ...row, names }))
   })
   return (
-    <Section title={t('duplicates')}>
-      <p class="hint">{t('duplicatesHint')}</p>
-      <Loaded resource={duplicates}>
-        {({ all, names }) => (
-          <CardList
-            label={t('duplicates')}
-            items={all}
-            keyOf={({ key, identityIds }) => `${key} ${identityIds.join()}`}
-            empty={t('duplicatesEmpty')}
-            columns={[
-              { head: t('people'), cell: ({ identityIds }) => <PeopleLinks ids={identityIds} names={names} /> },
-              { head: t('sameKey'), cell: ({ key }) => <span class="capital">{coreAttributeText(key)}</span> },
-              {
-                head: t('value'),
-                cell: ({ value }) => (value === 'hidden' ? <span class="faint">{t('valueHidden')}</span> : value),
-              },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
+    <ListSection
+      list={CardList}
+      title={t('duplicates')}
+      hint={t('duplicatesHint')}
+      resource={duplicates}
+      keyOf={({ key, identityIds }) => `${key} ${identityIds.join()}`}
+      empty={t('duplicatesEmpty')}
+      columns={[
+        { head: t('people'), cell: ({ identityIds, names }) => <PeopleLinks ids={identityIds} names={names} /> },
+        { head: t('sameKey'), cell: ({ key }) => <span class="capital">{coreAttributeText(key)}</span> },
+        {
+          head: t('value'),
+          cell: ({ value }) => (value === 'hidden' ? <span class="faint">{t('valueHidden')}</span> : value),
+        },
+      ]}
+    />
   )
 }
 

@@ -1,6 +1,5 @@
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
-import { Loaded } from '../components/loaded.tsx'
-import { Section } from '../components/page.tsx'
+import { ListSection } from '../components/list-section.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { CORE_OBJECTS, coreNameOf, IDENTITIES, objectNames, referenceId, textOf } from '../core-objects.ts'
 import { t } from '../language/texts.ts'
@@ -12,24 +11,20 @@ export function WithoutAccountSection() {
   const { api } = useConsole()
   const people = useResource('without-account', () => api.all<CoreObjectDto>(`${IDENTITIES}?account=missing`))
   return (
-    <Section title={t('peopleWithoutAccount')} actions={<Total resource={people.value} />}>
-      <p class="hint">{t('peopleWithoutAccountHint')}</p>
-      <Loaded resource={people}>
-        {(all) => (
-          <RecordList
-            label={t('peopleWithoutAccount')}
-            items={all}
-            keyOf={({ id }) => id}
-            empty={t('peopleWithoutAccountEmpty')}
-            columns={[
-              { head: t('name'), text: coreNameOf, path: ({ id }) => `/people/${id}` },
-              { head: t('email'), text: ({ email }) => textOf(email) },
-              { head: t('externalId'), text: ({ externalId }) => externalId },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
+    <ListSection
+      list={RecordList}
+      title={t('peopleWithoutAccount')}
+      hint={t('peopleWithoutAccountHint')}
+      actions={<Total resource={people.value} />}
+      resource={people}
+      keyOf={({ id }) => id}
+      empty={t('peopleWithoutAccountEmpty')}
+      columns={[
+        { head: t('name'), text: coreNameOf, path: ({ id }) => `/people/${id}` },
+        { head: t('email'), text: ({ email }) => textOf(email) },
+        { head: t('externalId'), text: ({ externalId }) => externalId },
+      ]}
+    />
   )
 }
 
@@ -50,22 +45,18 @@ export function VacanciesSection() {
     return all.map((position) => ({ position, unit: units.get(referenceId(position.orgUnit) ?? '') }))
   })
   return (
-    <Section title={t('positionsWithoutPerson')} actions={<Total resource={positions.value} />}>
-      <Loaded resource={positions}>
-        {(all) => (
-          <RecordList
-            label={t('positionsWithoutPerson')}
-            items={all}
-            keyOf={({ position }) => position.id}
-            empty={t('positionsWithoutPersonEmpty')}
-            columns={[
-              { head: t('title'), text: ({ position }) => textOf(position.title) },
-              { head: t('orgUnit'), text: ({ unit }) => unit },
-              { head: t('externalId'), cell: ({ position }) => position.externalId },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
+    <ListSection
+      list={RecordList}
+      title={t('positionsWithoutPerson')}
+      actions={<Total resource={positions.value} />}
+      resource={positions}
+      keyOf={({ position }) => position.id}
+      empty={t('positionsWithoutPersonEmpty')}
+      columns={[
+        { head: t('title'), text: ({ position }) => textOf(position.title) },
+        { head: t('orgUnit'), text: ({ unit }) => unit },
+        { head: t('externalId'), cell: ({ position }) => position.externalId },
+      ]}
+    />
   )
 }

@@ -4,8 +4,7 @@ import type { ObjectHistoryEntry } from '../../../shared/domain/insight/list-his
 import type { Api } from '../api.ts'
 import { CardList } from '../components/card-list.tsx'
 import { Badge } from '../components/fields.tsx'
-import { Loaded } from '../components/loaded.tsx'
-import { Section } from '../components/page.tsx'
+import { ListSection } from '../components/list-section.tsx'
 import { IDENTITIES } from '../core-objects.ts'
 import { t, timeOf } from '../language/texts.ts'
 import { actorName, actorNames, collectionNames } from '../object-names.ts'
@@ -39,24 +38,19 @@ export function TimelineSection({ id, positionIds }: TimelineProps) {
     return [...memberships, ...data].sort((left, right) => Date.parse(right.at) - Date.parse(left.at))
   })
   return (
-    <Section title={t('timeline')}>
-      <Loaded resource={timeline}>
-        {(all) => (
-          <CardList
-            label={t('timeline')}
-            items={all}
-            keyOf={({ at, change, name, cause }) => `${at} ${change} ${name} ${cause}`}
-            empty={t('timelineEmpty')}
-            columns={[
-              { head: t('time'), cell: ({ at }) => timeOf(at) },
-              { head: t('change'), cell: ({ change, kind }) => <Badge kind={kind}>{change}</Badge> },
-              { head: t('collectionOrSource'), text: ({ name }) => name, path: ({ path }) => path },
-              { head: t('cause'), text: ({ cause }) => cause },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
+    <ListSection
+      list={CardList}
+      title={t('timeline')}
+      resource={timeline}
+      keyOf={({ at, change, name, cause }) => `${at} ${change} ${name} ${cause}`}
+      empty={t('timelineEmpty')}
+      columns={[
+        { head: t('time'), cell: ({ at }) => timeOf(at) },
+        { head: t('change'), cell: ({ change, kind }) => <Badge kind={kind}>{change}</Badge> },
+        { head: t('collectionOrSource'), text: ({ name }) => name, path: ({ path }) => path },
+        { head: t('cause'), text: ({ cause }) => cause },
+      ]}
+    />
   )
 }
 

@@ -7,6 +7,7 @@ import { CardList } from '../components/card-list.tsx'
 import { ExplanationDialog } from '../components/explanation.tsx'
 import { Badge } from '../components/fields.tsx'
 import { ItemPicker } from '../components/item-picker.tsx'
+import { ListSection } from '../components/list-section.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { CauseText, EndText, GroupStates } from '../components/membership-cells.tsx'
 import { Page, Section } from '../components/page.tsx'
@@ -95,55 +96,43 @@ function MembershipsSection({ id, name }: SectionProps) {
   const memberships = useResource(id, async (signal) => {
     const all = await api.all<MembershipDto>(`${MEMBERSHIPS}?identityId=${id}`)
     const actorIds = all.flatMap(({ actorId }) => actorId ?? [])
-    return { all, names: seesAll ? await actorNames(api, actorIds, signal) : undefined }
+    const names = seesAll ? await actorNames(api, actorIds, signal) : undefined
+    return all.map((membership) => ({ ...membership, actor: actorIn(membership, names) }))
   })
   return (
-    <Section title={t('membershipsNow')}>
-      <Loaded resource={memberships}>
-        {({ all, names }) => (
-          <CardList
-            label={t('membershipsNow')}
-            items={all}
-            keyOf={({ collectionId, relationshipId }) => `${collectionId} ${relationshipId}`}
-            empty={t('membershipsNone')}
-            columns={[
+    <ListSection
+      list={CardList}
+      title={t('membershipsNow')}
+      resource={memberships}
+      keyOf={({ collectionId, relationshipId }) => `${collectionId} ${relationshipId}`}
+      empty={t('membershipsNone')}
+      columns={[
+        {
+          head: t('collection'),
+          text: ({ collectionName }) => collectionName,
+          path: ({ collectionId }) => (seesAll ? `/collections/${collectionId}` : undefined),
+        },
+        {
+          head: t('reason'),
+          sortBy: ({ since }) => since,
+          cell: (row) => <CauseText membership={row} actorName={row.actor} />,
+        },
+        { head: t('until'), sortBy: ({ endsAt }) => endsAt, cell: (row) => <EndText {...row} /> },
+        { head: t('groups'), cell: ({ links }) => <GroupStates links={links} isLinked={seesAll} /> },
+        ...(seesAll
+          ? [
               {
-                head: t('collection'),
-                text: ({ collectionName }) => collectionName,
-                path: ({ collectionId }) => (seesAll ? `/collections/${collectionId}` : undefined),
-              },
-              {
-                head: t('reason'),
-                sortBy: ({ since }) => since,
-                cell: (row) => (
-                  <CauseText
-                    membership={row}
-                    actorName={
-                      names === undefined || row.actorId === null || row.actorId === 'system'
-                        ? undefined
-                        : actorName(row.actorId, names)
-                    }
-                  />
+                head: t('actions'),
+                cell: (row: MembershipDto) => (
+                  <button type="button" onClick={() => setChosen(row)}>
+                    {t('why')}
+                  </button>
                 ),
               },
-              { head: t('until'), sortBy: ({ endsAt }) => endsAt, cell: (row) => <EndText {...row} /> },
-              { head: t('groups'), cell: ({ links }) => <GroupStates links={links} isLinked={seesAll} /> },
-              ...(seesAll
-                ? [
-                    {
-                      head: t('actions'),
-                      cell: (row: MembershipDto) => (
-                        <button type="button" onClick={() => setChosen(row)}>
-                          {t('why')}
-                        </button>
-                      ),
-                    },
-                  ]
-                : []),
-            ]}
-          />
-        )}
-      </Loaded>
+            ]
+          : []),
+      ]}
+    >
       {chosen !== undefined && (
         <ExplanationDialog
           collectionId={chosen.collectionId}
@@ -152,8 +141,13 @@ function MembershipsSection({ id, name }: SectionProps) {
           onClose={() => setChosen(undefined)}
         />
       )}
-    </Section>
+    </ListSection>
   )
+}
+
+/** Who caused a membership; undefined for the service itself, and where it is not shown. */
+function actorIn({ actorId }: MembershipDto, names: ReadonlyMap<string, string> | undefined): string | undefined {
+  return names === undefined || actorId === null || actorId === 'system' ? undefined : actorName(actorId, names)
 }
 
 /** Why the person is, or is not, in a collection. */

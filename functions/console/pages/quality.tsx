@@ -3,7 +3,7 @@ import type { Api } from '../api.ts'
 import { CardList } from '../components/card-list.tsx'
 import { Copyable } from '../components/delivery-help.tsx'
 import { OptionalText } from '../components/fields.tsx'
-import { Loaded } from '../components/loaded.tsx'
+import { ListSection } from '../components/list-section.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { coreAttributeText } from '../condition/attribute-text.ts'
@@ -33,31 +33,29 @@ export function QualityView() {
 /** The sources that are late or have faults, first. */
 function SourcesSection() {
   const { api } = useConsole()
-  const connectors = useResource('connectors', () => api.all<ConnectorRecord>(CONNECTORS))
+  const connectors = useResource('connectors', async () => {
+    const all = await api.all<ConnectorRecord>(CONNECTORS)
+    return all.sort((left, right) => weightOf(left) - weightOf(right))
+  })
   return (
-    <Section title={t('lastDeliveries')}>
-      <Loaded resource={connectors}>
-        {(all) => (
-          <CardList
-            label={t('lastDeliveries')}
-            items={all.toSorted((left, right) => weightOf(left) - weightOf(right))}
-            keyOf={({ id }) => id}
-            empty={t('connectorsEmpty')}
-            columns={[
-              { head: t('name'), cell: ({ id, name }) => <a href={hrefOf(`/connectors/${id}`)}>{name}</a> },
-              { head: t('health'), cell: ({ health }) => <ConnectorHealth health={health} /> },
-              { head: t('lastDelivery'), cell: (connector) => <LastDelivery connector={connector} /> },
-              {
-                head: t('expectedInterval'),
-                cell: ({ expectedIntervalHours: hours }) => (
-                  <OptionalText value={hours === null ? null : t('hoursCount', { count: hours })} />
-                ),
-              },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
+    <ListSection
+      list={CardList}
+      title={t('lastDeliveries')}
+      resource={connectors}
+      keyOf={({ id }) => id}
+      empty={t('connectorsEmpty')}
+      columns={[
+        { head: t('name'), cell: ({ id, name }) => <a href={hrefOf(`/connectors/${id}`)}>{name}</a> },
+        { head: t('health'), cell: ({ health }) => <ConnectorHealth health={health} /> },
+        { head: t('lastDelivery'), cell: (connector) => <LastDelivery connector={connector} /> },
+        {
+          head: t('expectedInterval'),
+          cell: ({ expectedIntervalHours: hours }) => (
+            <OptionalText value={hours === null ? null : t('hoursCount', { count: hours })} />
+          ),
+        },
+      ]}
+    />
   )
 }
 
@@ -79,31 +77,26 @@ function UnresolvedSection() {
   const { api } = useConsole()
   const references = useResource('unresolved', (signal) => readUnresolved(api, signal))
   return (
-    <Section title={t('unresolvedReferences')}>
-      <Loaded resource={references}>
-        {(all) => (
-          <RecordList
-            label={t('unresolvedReferences')}
-            items={all}
-            keyOf={(row) => `${row.connectorId} ${row.objectType} ${row.externalId} ${row.attribute} ${row.reference}`}
-            empty={t('unresolvedReferencesEmpty')}
-            columns={[
-              {
-                head: t('source'),
-                text: ({ connectorName }) => connectorName,
-                path: ({ connectorId }) => `/connectors/${connectorId}`,
-              },
-              { head: t('externalId'), text: ({ externalId }) => externalId },
-              {
-                head: t('attribute'),
-                cell: ({ attribute }) => <span class="capital">{coreAttributeText(attribute)}</span>,
-              },
-              { head: t('namesMissing'), text: ({ reference }) => reference },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
+    <ListSection
+      list={RecordList}
+      title={t('unresolvedReferences')}
+      resource={references}
+      keyOf={(row) => `${row.connectorId} ${row.objectType} ${row.externalId} ${row.attribute} ${row.reference}`}
+      empty={t('unresolvedReferencesEmpty')}
+      columns={[
+        {
+          head: t('source'),
+          text: ({ connectorName }) => connectorName,
+          path: ({ connectorId }) => `/connectors/${connectorId}`,
+        },
+        { head: t('externalId'), text: ({ externalId }) => externalId },
+        {
+          head: t('attribute'),
+          cell: ({ attribute }) => <span class="capital">{coreAttributeText(attribute)}</span>,
+        },
+        { head: t('namesMissing'), text: ({ reference }) => reference },
+      ]}
+    />
   )
 }
 

@@ -5,6 +5,7 @@ import type { MembershipRequestDto } from '../../../shared/domain/membership-req
 import type { Api } from '../api.ts'
 import { ActionButton, Dialog, useDone } from '../components/actions.tsx'
 import { Choice, OptionalText, TextField } from '../components/fields.tsx'
+import { ListSection } from '../components/list-section.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
@@ -33,30 +34,25 @@ export function TeamView() {
   return (
     <Page title={t('team')}>
       {notice}
-      <Section title={t('reports')}>
-        <Loaded resource={reports}>
-          {(all) => (
-            <RecordList
-              label={t('reports')}
-              items={all}
-              keyOf={({ relationshipId }) => relationshipId}
-              empty={t('reportsEmpty')}
-              columns={[
-                { head: t('name'), text: ({ name }) => name, path: ({ identityId }) => `/people/${identityId}` },
-                { head: t('position'), cell: ({ title }) => <OptionalText value={title} /> },
-                {
-                  head: t('actions'),
-                  cell: (report) => (
-                    <button type="button" onClick={() => setChosen(report)}>
-                      {t('askOnBehalf')}
-                    </button>
-                  ),
-                },
-              ]}
-            />
-          )}
-        </Loaded>
-      </Section>
+      <ListSection
+        list={RecordList}
+        title={t('reports')}
+        resource={reports}
+        keyOf={({ relationshipId }) => relationshipId}
+        empty={t('reportsEmpty')}
+        columns={[
+          { head: t('name'), text: ({ name }) => name, path: ({ identityId }) => `/people/${identityId}` },
+          { head: t('position'), cell: ({ title }) => <OptionalText value={title} /> },
+          {
+            head: t('actions'),
+            cell: (report) => (
+              <button type="button" onClick={() => setChosen(report)}>
+                {t('askOnBehalf')}
+              </button>
+            ),
+          },
+        ]}
+      />
       <Section title={t('onBehalf')}>
         <Loaded resource={requests}>
           {(all) => (
