@@ -1,11 +1,11 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CallerDto } from '../../shared/domain/object-access/read-caller.ts'
 import type { Api } from './api.ts'
 import { attention, loadAttention } from './attention.ts'
 import { DoneText } from './components/actions.tsx'
 import { Badge } from './components/fields.tsx'
 import { lazy } from './components/lazy.tsx'
-import { Page } from './components/page.tsx'
+import { Page, useScrolledNav } from './components/page.tsx'
 import type { Target } from './components/palette.tsx'
 import { UndoNotice } from './components/undo-notice.tsx'
 import { hasSameClock, ownTimeZone, shownTimeZone } from './language/shown-time-zone.ts'
@@ -80,18 +80,9 @@ function targetsOf(views: readonly View[]): readonly Target[] {
   )
 }
 
-/** What is left of the entry of the current view stays visible in part. */
-const MENU_MARGIN_PX = 48
-
 function Menu({ views, path }: { readonly views: readonly View[]; readonly path: string }) {
-  const menu = useRef<HTMLElement>(null)
-  // In a narrow window the menu scrolls sideways.
-  useEffect(() => {
-    const current = menu.current?.querySelector<HTMLElement>('[aria-current]')
-    if (current) menu.current?.scrollTo({ left: current.offsetLeft - MENU_MARGIN_PX })
-  }, [path])
   return (
-    <nav ref={menu} class="menu" aria-label={t('navigation')}>
+    <nav ref={useScrolledNav(path)} class="menu" aria-label={t('navigation')}>
       {MENU_PARTS.map((part) => {
         const entries = views.flatMap(({ pattern, menu, count }) => {
           return menu?.[1] === part ? [{ pattern, name: menu[0], count: counted(count) }] : []

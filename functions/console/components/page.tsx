@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { t } from '../language/texts.ts'
 import { hrefOf, viewPath } from '../router.ts'
@@ -64,20 +64,24 @@ type TabsProps = {
   readonly tabs: readonly { readonly path: string; readonly text: string }[]
 }
 
-/** What is left of the current tab stays visible in part. */
-const TABS_MARGIN_PX = 48
+/** What is left of the current entry stays visible in part. */
+const MARGIN_PX = 48
+
+/** Scrolls a menu or tabs to the current entry: in a narrow window they scroll sideways. */
+export function useScrolledNav(path: string): RefObject<HTMLElement | null> {
+  const nav = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const current = nav.current?.querySelector<HTMLElement>('[aria-current]')
+    if (current) nav.current?.scrollTo({ left: current.offsetLeft - MARGIN_PX })
+  }, [path])
+  return nav
+}
 
 /** The parts of a record, each with a path of its own. */
 export function Tabs({ label, tabs }: TabsProps) {
   const path = viewPath.value
-  const nav = useRef<HTMLElement>(null)
-  // In a narrow window the tabs scroll sideways.
-  useEffect(() => {
-    const current = nav.current?.querySelector<HTMLElement>('[aria-current]')
-    if (current) nav.current?.scrollTo({ left: current.offsetLeft - TABS_MARGIN_PX })
-  }, [path])
   return (
-    <nav ref={nav} class="tabs" aria-label={label}>
+    <nav ref={useScrolledNav(path)} class="tabs" aria-label={label}>
       {tabs.map((tab) => (
         <a key={tab.path} href={hrefOf(tab.path)} aria-current={tab.path === path ? 'page' : undefined}>
           {tab.text}

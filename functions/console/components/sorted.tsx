@@ -7,8 +7,9 @@ import { OptionalText } from './fields.tsx'
 /** What a column of a table or card list is ordered by. Records without a value come last. */
 type SortValue = string | number | null | undefined
 
-type Cell<Item> = { readonly cell: (item: Item) => ComponentChildren }
+type Cell<Item> = { readonly cell: (item: Item) => ComponentChildren; readonly text?: undefined }
 type TextCell<Item> = {
+  readonly cell?: undefined
   /** The text of the cell, or a dash. The column is sortable by it. */
   readonly text: (item: Item) => string | null | undefined
   /** The view that the text opens. */
@@ -25,13 +26,9 @@ export type Column<Item> = (Cell<Item> | TextCell<Item>) & {
 }
 
 export function cellOf<Item>(column: Cell<Item> | TextCell<Item>, item: Item): ComponentChildren {
-  if ('cell' in column) return column.cell(item)
+  if (column.cell !== undefined) return column.cell(item)
   const [text, path] = [column.text(item), column.path?.(item)]
   return path === undefined ? <OptionalText value={text} /> : <a href={hrefOf(path)}>{text}</a>
-}
-
-function sortByOf<Item>(column: Column<Item> | undefined): ((item: Item) => SortValue) | undefined {
-  return column?.sortBy ?? (column !== undefined && 'text' in column ? column.text : undefined)
 }
 
 /** The order of a list: the place of a column, from 1, negative for descending; 0 for the order of the list itself. */
@@ -50,7 +47,8 @@ export function useSorted<Item>(
 ): { readonly sorted: readonly Item[] } & SortOrder {
   const [own, setOwn] = useState(0)
   const chosen = parameter === undefined ? own : Number(queryValue(parameter) ?? 0)
-  const sortBy = sortByOf(columns[Math.abs(chosen) - 1])
+  const column = columns[Math.abs(chosen) - 1]
+  const sortBy = column?.sortBy ?? column?.text
   const order = isComplete && sortBy !== undefined ? chosen : 0
   const sorted = useMemo(() => {
     if (order === 0 || sortBy === undefined) return items
@@ -76,13 +74,12 @@ export function Head<Item>({ columns, order, onSort }: HeadProps<Item>) {
   return (
     <thead>
       <tr>
-        {columns.map((column, index) => {
-          const { head, isNumber } = column
+        {columns.map(({ head, isNumber, text, sortBy = text }, index) => {
           const place = index + 1
           const direction = order === place ? 'ascending' : order === -place ? 'descending' : undefined
           return (
             <th key={head} scope="col" class={isNumber ? 'number' : undefined} aria-sort={direction}>
-              {sortByOf(column) === undefined || onSort === undefined ? (
+              {sortBy === undefined || onSort === undefined ? (
                 head
               ) : (
                 <button
