@@ -45,7 +45,7 @@ describe('The local host', () => {
   describe('starting', () => {
     it('loads the entry files that package.json names and lists their functions', async () => {
       const { functions } = await start()
-      assert.equal(functions.length, 22)
+      assert.equal(functions.length, 20)
       assert.deepEqual(
         functions.filter(({ trigger }) => trigger !== 'http'),
         [
@@ -63,8 +63,8 @@ describe('The local host', () => {
       const [second, third] = await Promise.all([start(), start({ entries: ['functions/http.ts'] })])
       assert.equal(await visits(second), before + 1)
       assert.equal(await visits(third), before + 2)
-      assert.equal(second.functions.length, 22)
-      assert.equal(third.functions.length, 19)
+      assert.equal(second.functions.length, 20)
+      assert.equal(third.functions.length, 17)
       assert.equal(observed.evaluations, 1)
     })
 
@@ -129,8 +129,8 @@ describe('The local host', () => {
       assert.rejects(refused('routes.ts'), (error: Error) => {
         assert.deepEqual(error.message.split('\n').slice(1), [
           'Function "admin-like": the route "administrators" conflicts with a route of the host',
-          'Function "open-brace": the route "things/{id" is invalid: a brace is not closed',
-          'Function "twin-two": "twin-one" has the same route "Twins/{id}" and methods',
+          'Function "open-brace": the route "things/{id" is invalid: only literal segments and a last {*name} are supported',
+          'Function "twin-two": "twin-one" has the same route "Twins/{*id}" and methods',
         ])
         return true
       }))

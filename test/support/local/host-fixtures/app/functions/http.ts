@@ -23,12 +23,10 @@ async function echo(request: HttpRequest): Promise<HttpResponseInit> {
 }
 
 app.http('echo', { methods: ALL_METHODS, authLevel: 'anonymous', route: 'echo/{*rest}', handler: echo })
-app.http('number', { methods: ['GET'], route: 'numbers/{id:int}', handler: echo })
 app.http('header', {
-  route: 'headers/{name}',
+  route: 'headers/{*name}',
   handler: ({ headers, params }) => ({ body: headers.get(params.name ?? '') ?? '' }),
 })
-app.http('file', { methods: ['GET'], route: 'files/{name}.{extension?}', handler: echo })
 app.http('unrouted', { handler: echo })
 
 app.http('alpha', { methods: ['GET'], route: 'things/{*path}', handler: () => ({ body: 'alpha' }) })
@@ -53,7 +51,7 @@ app.http('binary', {
   }),
 })
 app.http('status', {
-  route: 'status/{code}',
+  route: 'status/{*code}',
   handler: (request) => ({ status: Number(request.params.code), body: 'dropped where the status allows none' }),
 })
 app.http('cookies', {
