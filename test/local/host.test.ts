@@ -141,7 +141,7 @@ describe('The local host', () => {
           'Function "no-queue": the setting ABSENT of %ABSENT% is missing',
           'Function "no-connection": the connection "ABSENT_BUS" is not set: neither ABSENT_BUS nor ABSENT_BUS__fullyQualifiedNamespace',
           'Function "never": the schedule "0 0 0 30 2 *" never occurs',
-          'Function "nonsense": the schedule "0 0 25 * * *" has an invalid hour: 25',
+          'Function "nonsense": the schedule "0 0 25 * * *" is invalid',
           'Function "elsewhere": this host does not support queueTrigger',
         ])
         return true
