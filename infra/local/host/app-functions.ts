@@ -1,7 +1,7 @@
+import type { Registration } from './core-module.ts'
 import { type AppSettings, type BusConnection, resolveConnection, resolveSettings } from './host-settings.ts'
 import { nextOccurrence, parseSchedule, type Schedule } from './ncrontab.ts'
 import type { BindingInfo, RpcRetryOptions } from './programming-model.ts'
-import type { Registration } from './registry.ts'
 
 type Registered = {
   readonly name: string

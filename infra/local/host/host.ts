@@ -1,12 +1,12 @@
 import { type AppFunction, appFunctions, type TimerFunction } from './app-functions.ts'
 import { byHand, type RunByHand } from './by-hand.ts'
+import type { TerminateHook } from './core-module.ts'
 import { type HostJson, readHostJson } from './host-settings.ts'
 import { answerHttp, type StartByHand } from './http-front.ts'
 import { createInvoker, type Invoke, type Invoker } from './invocation.ts'
 import { loadApp } from './loader.ts'
 import { type LoopbackServer, listenOnLoopback } from './loopback-server.ts'
 import type { HostLog, HostLogEntry } from './programming-model.ts'
-import { listenToLibrary } from './registry.ts'
 import { type RouteTable, routeTable } from './route-table.ts'
 import { type OpenBus, openServiceBus, type Pump, startPump } from './service-bus-pump.ts'
 import { type RunningTimer, startTimer } from './timer.ts'
@@ -49,15 +49,12 @@ type Running = { timers: Map<string, RunningTimer>; server?: LoopbackServer; pum
  */
 export async function startHost(options: HostOptions): Promise<LocalHost> {
   const { log } = options
-  const stopListening = listenToLibrary((level, category, message) =>
-    log({ level, category: category === 'user' ? 'user' : 'system', message }),
-  )
   const running: Running = { timers: new Map() }
   try {
     const hostJson = await readHostJson(options.appFolder)
     const app = await loadApp(options.appFolder, options.entries)
     const { functions, routes } = checkedFunctions(app.functions, options.settings, hostJson)
-    const invoker = createInvoker(app.model, app.hooks, log)
+    const invoker = createInvoker(app.model, log)
     const runByHand = byHand(functions, running.timers, invoker.invoke)
     await startTriggers(running, { functions, routes, invoker, runByHand, hostJson }, options)
     let closed: Promise<void> | undefined
@@ -70,12 +67,12 @@ export async function startHost(options: HostOptions): Promise<LocalHost> {
         await run(input)
       },
       close() {
-        closed ??= stop(running, log, invoker).finally(stopListening)
+        closed ??= stop(running, log, invoker, app.terminateHooks)
         return closed
       },
     }
   } catch (error) {
-    await stop(running, log).finally(stopListening)
+    await stop(running, log)
     throw error
   }
 }
@@ -108,7 +105,6 @@ async function startTriggers(running: Running, app: Startable, options: HostOpti
   const { functions, routes, invoker, hostJson } = app
   const { invoke } = invoker
   const { log, nowMs = Date.now, openBus = openServiceBus } = options
-  await invoker.runAppHooks('appStart')
   const startByHand = startInBackground(app.runByHand, log)
   running.server = await listenOnLoopback(options.port, answerHttp({ routes, invoke, startByHand, log }))
   const messageFunctions = functions.filter((fn) => fn.trigger === 'serviceBus')
@@ -143,18 +139,26 @@ const startInBackground =
     return run !== undefined
   }
 
-async function stop({ server, pump, timers }: Running, log: HostLog, invoker?: Invoker): Promise<void> {
+async function stop(
+  { server, pump, timers }: Running,
+  log: HostLog,
+  invoker?: Invoker,
+  hooks: readonly TerminateHook[] = [],
+): Promise<void> {
   const triggers = [server?.close(), pump?.close(), ...timers.values().map((timer) => timer.stop())]
   const ended = Promise.all(triggers).then(() => invoker?.idle())
   if (!(await endsWithin(DRAIN_MS, ended))) {
     log({ level: 'warning', category: 'host', message: `Stopped with work still running after ${DRAIN_MS} ms` })
   }
   server?.cut()
-  if (invoker === undefined) return
-  const terminated = invoker
-    .runAppHooks('appTerminate')
-    .catch((error: unknown) => log({ level: 'error', category: 'host', message: 'An appTerminate hook failed', error }))
+  const terminated = runInOrder(hooks).catch((error: unknown) =>
+    log({ level: 'error', category: 'host', message: 'An appTerminate hook failed', error }),
+  )
   await endsWithin(TERMINATE_MS, terminated)
+}
+
+async function runInOrder(hooks: readonly TerminateHook[]): Promise<void> {
+  for (const hook of hooks) await hook({ hookData: {}, appHookData: {} })
 }
 
 function endsWithin(limitMs: number, work: Promise<unknown>): Promise<boolean> {

@@ -84,7 +84,6 @@ export type CoreInvocationContext = {
   invocationId: string
   request: InvocationRequest & { invocationId: string; functionId: string }
   metadata: FunctionMetadata
-  state: 'preInvocationHooks' | 'invocation' | 'postInvocationHooks' | undefined
   log(level: LogLevel, category: LogCategory, message: string): void
 }
 
@@ -98,15 +97,9 @@ type InvocationModel = {
 
 /** The model that the library passes to the core module at its first registration. */
 export type ProgrammingModel = {
-  name: string
-  version: string
   getInvocationModel(context: CoreInvocationContext): InvocationModel
   getCapabilities(capabilities: Record<string, string>): Promise<Record<string, string>>
 }
-
-export const HOOK_NAMES = ['preInvocation', 'postInvocation', 'appStart', 'appTerminate', 'log'] as const
-export type HookName = (typeof HOOK_NAMES)[number]
-export type HookCallback = (context: Record<string, unknown>) => unknown
 
 /** A log entry. Category `user`: the handlers, `system`: the library, `host`: the host. */
 export type HostLogEntry = {

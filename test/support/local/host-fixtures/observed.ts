@@ -9,9 +9,8 @@ type Observed = {
   timerFailures: number
   /** Emits the name of a handler that is about to wait. */
   begun: EventEmitter
-  /** Ends of handlers that were told to wait. */
+  /** Ends of handlers that were told to wait, and of the app. */
   ended: string[]
-  hooks: string[]
   /** What each invocation was told to be a part of. */
   traces: InvocationContext['traceContext'][]
   evaluations: number
@@ -25,7 +24,6 @@ export const observed: Observed = {
   timerFailures: 0,
   begun: new EventEmitter(),
   ended: [],
-  hooks: [],
   traces: [],
   evaluations: 0,
 }

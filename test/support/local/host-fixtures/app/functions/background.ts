@@ -7,6 +7,7 @@ app.serviceBusQueue('message', {
   queueName: '%QUEUE%',
   handler: async (message, context) => {
     observed.messages.push({ message, metadata: context.triggerMetadata })
+    observed.traces.push(context.traceContext)
     const { fail, delayMs } = Object(message) as { fail?: string; delayMs?: number }
     if (fail) throw new Error(fail)
     if (delayMs) await sleep(delayMs)
@@ -30,10 +31,4 @@ app.timer('hourly', {
   },
 })
 
-app.hook.appStart(() => void observed.hooks.push('start'))
-app.hook.appTerminate(() => void observed.hooks.push('terminate'))
-app.hook.preInvocation(({ invocationContext: { functionName, traceContext } }) => {
-  observed.hooks.push(`before ${functionName}`)
-  observed.traces.push(traceContext)
-})
-app.hook.postInvocation((context) => void observed.hooks.push(`after ${context.invocationContext.functionName}`))
+app.hook.appTerminate(() => void observed.ended.push('app'))

@@ -33,7 +33,14 @@ app.http('alpha', { methods: ['GET'], route: 'things/{*path}', handler: () => ({
 app.http('Beta', { methods: ['GET'], route: 'things/special', handler: () => ({ body: 'beta' }) })
 
 app.http('visits', { route: 'visits', handler: () => ({ jsonBody: { visits: ++visits } }) })
-app.http('trivial', { methods: ['GET'], route: 'trivial', handler: () => ({ body: 'ok' }) })
+app.http('trivial', {
+  methods: ['GET'],
+  route: 'trivial',
+  handler: (_, { traceContext }) => {
+    observed.traces.push(traceContext)
+    return { body: 'ok' }
+  },
+})
 app.http('throws', {
   route: 'throws',
   handler: () => {
