@@ -8,7 +8,6 @@ export type HostJson = {
   readonly serviceBus: {
     readonly maxConcurrentCalls: number
     readonly maxAutoLockRenewalDurationMs: number
-    readonly autoCompleteMessages: boolean
   }
 }
 
@@ -16,7 +15,7 @@ type HostJsonFile = {
   version?: unknown
   extensions?: {
     http?: { routePrefix?: string }
-    serviceBus?: { maxConcurrentCalls?: number; maxAutoLockRenewalDuration?: string; autoCompleteMessages?: boolean }
+    serviceBus?: { maxConcurrentCalls?: number; maxAutoLockRenewalDuration?: string }
   }
 }
 
@@ -39,7 +38,6 @@ export async function readHostJson(appFolder: string): Promise<HostJson> {
     serviceBus: {
       maxConcurrentCalls,
       maxAutoLockRenewalDurationMs: timeSpanMs(serviceBus?.maxAutoLockRenewalDuration ?? '00:05:00'),
-      autoCompleteMessages: serviceBus?.autoCompleteMessages ?? true,
     },
   }
 }
@@ -57,31 +55,5 @@ function timeSpanMs(text: string): number {
   return Math.round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
 }
 
+/** Connection strings by the names that functions give. */
 export type AppSettings = Readonly<Record<string, string>>
-
-/** Connection of a Service Bus namespace. A connection string takes precedence over an identity-based connection. */
-export type BusConnection = { readonly connectionString: string } | { readonly fullyQualifiedNamespace: string }
-
-/** Replaces `%NAME%` with the setting. @throws Error that names a missing setting */
-export function resolveSettings(text: string, settings: AppSettings): string {
-  return text.replace(/%([^%]+)%/g, (_, name: string) => {
-    const value = settings[name]
-    if (value === undefined) throw new Error(`the setting ${name} of %${name}% is missing`)
-    return value
-  })
-}
-
-/**
- * @throws Error if neither `name` nor `name__fullyQualifiedNamespace` is set, with or without the prefix `AzureWebJobs`
- */
-export function resolveConnection(name: string, settings: AppSettings): BusConnection {
-  for (const key of [name, `AzureWebJobs${name}`]) {
-    const connectionString = settings[key]
-    if (connectionString) return { connectionString }
-  }
-  for (const key of [name, `AzureWebJobs${name}`]) {
-    const fullyQualifiedNamespace = settings[`${key}__fullyQualifiedNamespace`]
-    if (fullyQualifiedNamespace) return { fullyQualifiedNamespace }
-  }
-  throw new Error(`the connection "${name}" is not set: neither ${name} nor ${name}__fullyQualifiedNamespace`)
-}

@@ -8,10 +8,6 @@ export type RpcTypedData = {
   string?: string
   json?: string
   bytes?: Uint8Array
-  int?: number
-  double?: number
-  collectionString?: { string: string[] }
-  collectionBytes?: { bytes: Uint8Array[] }
   http?: RpcHttpData
 }
 
@@ -26,34 +22,16 @@ export type RpcHttpData = {
   body?: RpcTypedData | null
   statusCode?: string
   headers?: Record<string, string>
-  cookies?: RpcHttpCookie[]
-}
-
-export type RpcHttpCookie = {
-  name: string
-  value: string
-  domain?: RpcNullable<string>
-  path?: RpcNullable<string>
-  expires?: RpcNullable<{ seconds: number }>
-  secure?: RpcNullable<boolean>
-  httpOnly?: RpcNullable<boolean>
-  /** `none` means unspecified, `explicitNone` is `SameSite=None`. */
-  sameSite?: 'none' | 'lax' | 'strict' | 'explicitNone'
-  maxAge?: RpcNullable<number>
 }
 
 /** A registered binding: the options of `app.http` and similar functions, and additions of the library. */
 export type BindingInfo = { type: string; direction: 'in' | 'out' } & Record<string, unknown>
 
-type RpcDuration = { seconds: number }
-
 export type RpcRetryOptions = {
-  retryStrategy: 'fixedDelay' | 'exponentialBackoff'
+  retryStrategy: string
   /** -1: unlimited. */
   maxRetryCount: number
-  delayInterval?: RpcDuration
-  minimumInterval?: RpcDuration
-  maximumInterval?: RpcDuration
+  delayInterval?: { seconds: number }
 }
 
 export type FunctionMetadata = {

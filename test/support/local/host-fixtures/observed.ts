@@ -3,7 +3,6 @@ import type { InvocationContext, Timer } from '@azure/functions'
 
 type Observed = {
   messages: { message: unknown; metadata: InvocationContext['triggerMetadata'] }[]
-  batches: { messages: unknown; metadata: InvocationContext['triggerMetadata'] }[]
   timerRuns: { timer: Timer; retryContext: InvocationContext['retryContext'] }[]
   /** Timer runs that are to fail from here on. */
   timerFailures: number
@@ -19,7 +18,6 @@ type Observed = {
 /** What the fixture app's functions have seen: the tests run in the same process and read it here. */
 export const observed: Observed = {
   messages: [],
-  batches: [],
   timerRuns: [],
   timerFailures: 0,
   begun: new EventEmitter(),

@@ -4,7 +4,7 @@ import { observed } from '../../observed.ts'
 
 app.serviceBusQueue('message', {
   connection: 'BUS',
-  queueName: '%QUEUE%',
+  queueName: 'messages',
   handler: async (message, context) => {
     observed.messages.push({ message, metadata: context.triggerMetadata })
     observed.traces.push(context.traceContext)
@@ -15,15 +15,10 @@ app.serviceBusQueue('message', {
   },
 })
 
-app.serviceBusQueue('batch', {
-  connection: 'BUS',
-  queueName: 'batches',
-  cardinality: 'many',
-  handler: (messages, context) => void observed.batches.push({ messages, metadata: context.triggerMetadata }),
-})
+app.serviceBusQueue('second', { connection: 'BUS', queueName: 'others', handler: () => {} })
 
 app.timer('hourly', {
-  schedule: '%SCHEDULE%',
+  schedule: '0 0 * * * *',
   retry: { strategy: 'fixedDelay', maxRetryCount: 2, delayInterval: 10 },
   handler: (timer, context) => {
     observed.timerRuns.push({ timer, retryContext: context.retryContext })

@@ -61,21 +61,6 @@ app.http('status', {
   route: 'status/{*code}',
   handler: (request) => ({ status: Number(request.params.code), body: 'dropped where the status allows none' }),
 })
-app.http('cookies', {
-  route: 'cookies',
-  handler: () => ({
-    cookies: [
-      { name: 'first', value: 'a b', path: '/x', httpOnly: true, secure: true, sameSite: 'Lax', maxAge: 60 },
-      {
-        name: 'second',
-        value: '2',
-        expires: new Date('2030-01-02T03:04:05Z'),
-        domain: 'example.org',
-        sameSite: 'None',
-      },
-    ],
-  }),
-})
 app.http('length', { methods: ['HEAD'], route: 'length', handler: () => ({ headers: { 'content-length': '12345' } }) })
 app.http('logs', {
   route: 'logs',
