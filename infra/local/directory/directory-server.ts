@@ -13,16 +13,16 @@ import { authorizationGrants } from './authorization-grants.ts'
 import { serverCertificate } from './certificates.ts'
 import { control } from './control.ts'
 import { type FaultDefinition, faultList } from './faults.ts'
-import { errorBody, type GraphAnswer } from './graph/exchange.ts'
+import { errorBody, type GraphAnswer, type SentMail } from './graph/exchange.ts'
 import { graphApi } from './graph/graph-api.ts'
 import { DOCUMENTED_QUOTAS, type Quotas } from './graph/throttle.ts'
 import { type MembershipChange, membershipChanges } from './membership-changes.ts'
 import { directoryObjects } from './objects.ts'
 import { openId } from './openid.ts'
+import { recentList } from './recent-list.ts'
 import { redirectUrisOf } from './redirect-uris.ts'
-import { type RequestRecord, requestLog } from './request-log.ts'
+import type { RequestRecord } from './request-log.ts'
 import { type DirectorySeed, demoAnswer } from './seed.ts'
-import { type SentMail, sentMails } from './sent-mails.ts'
 import { signingKeys } from './signing-keys.ts'
 import { openState } from './state.ts'
 
@@ -95,7 +95,7 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
       caPem,
       requests: log.all,
       clearRequests: log.clear,
-      mails: mails.newestFirst,
+      mails: () => mails.all().toReversed(),
       membershipChanges: changes.after,
       setFaults(definitions) {
         faults.clear()
@@ -120,11 +120,11 @@ function services(options: DirectoryOptions, database: DatabaseSync, { authority
     read: (name) => objects.setting(`signing-key:${name}`),
     write: (name, pem) => objects.keepSetting(`signing-key:${name}`, pem),
   })
-  const [faults, log] = [faultList(nowMs), requestLog()]
+  const [faults, log] = [faultList(nowMs), recentList<RequestRecord>(50_000)]
   const apiUrl = () => (typeof options.apiUrl === 'string' ? options.apiUrl : options.apiUrl())
   const quotas = { ...DOCUMENTED_QUOTAS, ...options.quotas }
   const changes = membershipChanges(database, nowMs)
-  const mails = sentMails()
+  const mails = recentList<SentMail>(10_000)
   const graph = graphApi({ objects, changes, mails, keys, faults, log, quotas, nowMs })
   const grants = authorizationGrants(nowMs)
   const { apiScope = 'user_impersonation' } = options
