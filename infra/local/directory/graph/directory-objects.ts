@@ -141,13 +141,6 @@ function created(
   return { status: 201, headers: { location }, body }
 }
 
-/** `PATCH /users/{id}`. */
-export function changeUser(call: GraphCall): GraphAnswer {
-  const user = existing(call, 'user')
-  namesFree(() => call.objects.replace(user, { ...user.properties, ...writtenProperties('user', call.body) }))
-  return answered(204)
-}
-
 /** Adds members, changes properties, or both. Only properties require the permission to write groups. */
 export function changeGroup(call: GraphCall): GraphAnswer {
   const written = writtenProperties('group', call.body)
