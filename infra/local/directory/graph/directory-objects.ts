@@ -27,14 +27,15 @@ export const listOf =
     )
   }
 
-function filtered(call: GraphCall, type: Kind, filter: Filter, afterKey: number, count: number) {
-  const { tenantId } = call.caller
-  if (filter.isPrefix) return call.objects.namedLike(tenantId, type, filter.value, afterKey, count)
-  if (filter.property === 'displayName') return call.objects.named(tenantId, type, filter.value, afterKey, count)
-  const found =
-    filter.property === 'id'
-      ? call.objects.find(tenantId, filter.value)
-      : call.objects.findByUserPrincipalName(tenantId, filter.value)
+function filtered(
+  { objects, caller }: GraphCall,
+  type: Kind,
+  { property, value }: Filter,
+  afterKey: number,
+  count: number,
+) {
+  if (property === 'displayName') return objects.namedLike(caller.tenantId, type, value, afterKey, count)
+  const found = objects.find(caller.tenantId, value)
   return found?.type === type && found.key > afterKey ? [found] : []
 }
 
