@@ -121,12 +121,8 @@ describe('a timer', () => {
     await timer.stop()
     assert.deepEqual(times(), ['00:01:00', '00:01:05', '00:01:10'])
     assert.deepEqual(
-      runs.map(({ retryContext }) => [retryContext?.retryCount, retryContext?.exception?.message]),
-      [
-        [undefined, undefined],
-        [1, 'first'],
-        [2, 'second'],
-      ],
+      runs.map(({ retryContext }) => retryContext?.retryCount),
+      [undefined, 1, 2],
     )
     assert.deepEqual(failures, [])
   })

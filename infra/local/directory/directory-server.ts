@@ -5,10 +5,9 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import type { Server } from 'node:net'
 import type { DatabaseSync } from 'node:sqlite'
 import { TLSSocket } from 'node:tls'
-import { listenOnLocalhost } from '../localhost.ts'
+import { type CuttableServer, cutAndClose, listenOnLocalhost, NEVER } from '../localhost.ts'
 import { authorizationGrants } from './authorization-grants.ts'
 import { serverCertificate } from './certificates.ts'
 import { control } from './control.ts'
@@ -74,9 +73,9 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
   // Clients check the certificate against real time, not the time of a test.
   const { caPem, certificatePem, keyPem } = serverCertificate(folder, Date.now())
   const database = openState(folder)
-  const servers: LoopbackServer[] = []
+  const servers: CuttableServer[] = []
   const close = async () => {
-    await Promise.all(servers.map((server) => server.close()))
+    await cutAndClose(servers)
     database.close()
   }
   try {
@@ -85,10 +84,12 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
     const signInUrl = () => `http://localhost:${httpPort}`
     const { serve, serveSignIn, log, faults, changes, mails } = services(options, database, { authorityUrl, signInUrl })
     const tls = { cert: certificatePem, key: keyPem }
-    servers.push(await listenOnLoopback(port, () => createHttpsServer({ ...tls, keepAliveTimeout: NEVER }, serve)))
-    port = servers[0]?.port ?? port
-    servers.push(await listenOnLoopback(httpPort, () => createHttpServer({ keepAliveTimeout: NEVER }, serveSignIn)))
-    httpPort = servers[1]?.port ?? httpPort
+    const secure = await listenOnLocalhost(port, () => createHttpsServer({ ...tls, keepAliveTimeout: NEVER }, serve))
+    servers.push(...secure.servers)
+    const plain = await listenOnLocalhost(httpPort, () => createHttpServer({ keepAliveTimeout: NEVER }, serveSignIn))
+    servers.push(...plain.servers)
+    port = secure.port
+    httpPort = plain.port
     return {
       url: authorityUrl(),
       signInUrl: signInUrl(),
@@ -211,27 +212,4 @@ function send(response: ServerResponse, { status, headers, body }: GraphAnswer):
   const length: Record<string, number> = status === 204 ? {} : { 'content-length': Buffer.byteLength(text) }
   response.writeHead(status, { 'cache-control': 'no-cache', ...type, ...length, ...headers })
   response.end(text)
-}
-
-/** Only clients close idle connections: one closed by the server at the moment of reuse looks like a lost request. */
-const NEVER = 0
-
-type HttpServer = Server & { closeAllConnections(): void }
-
-type LoopbackServer = { readonly port: number; close(): Promise<void> }
-
-/** Serves localhost. @param port 0 selects a free port @throws Error that names the port in use */
-async function listenOnLoopback(port: number, make: () => HttpServer): Promise<LoopbackServer> {
-  const { port: chosen, servers } = await listenOnLocalhost(port, make)
-  return { port: chosen, close: () => closed(servers) }
-}
-
-async function closed(servers: readonly HttpServer[]): Promise<void> {
-  await Promise.all(
-    servers.map(async (server) => {
-      const ended = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeAllConnections()
-      await ended
-    }),
-  )
 }

@@ -42,17 +42,12 @@ export async function readHostJson(appFolder: string): Promise<HostJson> {
   }
 }
 
-/** Milliseconds in a .NET time span: `[days.]hours:minutes:seconds[.fraction]`. */
+/** Milliseconds in a .NET time span of less than a day. */
 function timeSpanMs(text: string): number {
-  const match = /^(?:(\d+)\.)?([01]?\d|2[0-3]):([0-5]?\d):([0-5]?\d(?:\.\d{1,7})?)$/.exec(text)
+  const match = /^(\d\d):(\d\d):(\d\d)$/.exec(text)
   if (match === null) throw new Error(`"${text}" is not a time span in the format hours:minutes:seconds`)
-  const [days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-  ]
-  return Math.round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
+  const [hours = 0, minutes = 0, seconds = 0] = match.slice(1).map(Number)
+  return ((hours * 60 + minutes) * 60 + seconds) * 1000
 }
 
 /** Connection strings by the names that functions give. */

@@ -16,23 +16,10 @@ export type RequestTarget = { readonly origin: string; readonly path: string; re
 export function requestTarget(request: IncomingMessage): RequestTarget | undefined {
   const target = request.url ?? ''
   const authority = request.headers.host ?? `localhost:${request.socket.localPort}`
-  if (!HOST_HEADER.test(authority)) return undefined
-  const origin = `http://${authority}`
-  const raw = target.startsWith('/') ? splitTarget(target) : absoluteTarget(target)
-  const path = raw === undefined ? undefined : decodePath(raw.path)
-  return raw === undefined || path === undefined ? undefined : { origin, path, query: raw.query }
-}
-
-type RawTarget = { readonly path: string; readonly query: string }
-
-function splitTarget(target: string): RawTarget {
-  const queryAt = target.indexOf('?')
-  return queryAt < 0 ? { path: target, query: '' } : { path: target.slice(0, queryAt), query: target.slice(queryAt) }
-}
-
-function absoluteTarget(target: string): RawTarget | undefined {
-  const url = URL.parse(target)
-  return url?.protocol === 'http:' ? { path: url.pathname, query: url.search } : undefined
+  if (!HOST_HEADER.test(authority) || !target.startsWith('/')) return undefined
+  const [rawPath = ''] = target.split('?', 1)
+  const path = decodePath(rawPath)
+  return path === undefined ? undefined : { origin: `http://${authority}`, path, query: target.slice(rawPath.length) }
 }
 
 /**

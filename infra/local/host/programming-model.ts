@@ -42,11 +42,7 @@ export type FunctionMetadata = {
 
 export type FunctionCallback = (...inputs: unknown[]) => unknown
 
-export type RpcRetryContext = {
-  retryCount: number
-  maxRetryCount: number
-  exception?: { message: string; stackTrace: string; source: string }
-}
+export type RpcRetryContext = { retryCount: number; maxRetryCount: number }
 
 export type InvocationRequest = {
   inputData: { name: string; data: RpcTypedData }[]

@@ -88,7 +88,7 @@ async function runWithRetries({ run, retry }: TimerOptions, info: TimerInfo, sto
       if (retry === undefined || stopping.aborted || (maxRetryCount >= 0 && attempt >= maxRetryCount)) throw error
       await pause((retry.delayInterval?.seconds ?? 0) * 1000, stopping)
       if (stopping.aborted) throw error
-      context = { retryCount: attempt + 1, maxRetryCount, exception: rpcException(error) }
+      context = { retryCount: attempt + 1, maxRetryCount }
     }
   }
 }
@@ -118,10 +118,4 @@ function timerInfo(schedule: Schedule, lastMs: number | undefined, nowMs: number
     ScheduleStatus: { Last: last, LastUpdated: last, Next: next },
     IsPastDue: false,
   }
-}
-
-function rpcException(error: unknown): { message: string; stackTrace: string; source: string } {
-  return error instanceof Error
-    ? { message: error.message, stackTrace: error.stack ?? '', source: error.name }
-    : { message: String(error), stackTrace: '', source: '' }
 }
