@@ -135,10 +135,8 @@ function answerTo(running: Running, { method = '', url = '/', headers }: Receive
   const segments = segmentsOf(url)
   const operation = operationOf(method, segments, headers)
   counts[operation]++
-  const delayMs = throttling.delayMsOf({ operation, method, path: `/${segments.join('/')}` })
-  if (delayMs !== undefined) {
-    const failure = new CosmosFailure(429, 'Request rate is large', 3200)
-    return failureAnswer(failure, { 'x-ms-retry-after-ms': delayMs })
+  if (throttling.takes(operation)) {
+    return failureAnswer(new CosmosFailure(429, 'Request rate is large', 3200), { 'x-ms-retry-after-ms': 1 })
   }
   return answerOperation(operation, { account, segments, headers, body })
 }

@@ -51,8 +51,8 @@ export type InvocationRequest = {
   traceContext?: { traceParent: string; traceState?: string }
 }
 
-export type LogLevel = 'trace' | 'debug' | 'information' | 'warning' | 'error' | 'critical' | 'none'
-export type LogCategory = 'user' | 'system' | 'customMetric'
+type LogLevel = 'trace' | 'debug' | 'information' | 'warning' | 'error' | 'critical' | 'none'
+type LogCategory = 'user' | 'system' | 'customMetric'
 
 export type CoreInvocationContext = {
   invocationId: string
