@@ -1,4 +1,3 @@
-import { ACCESS_KEY } from './access-tokens.ts'
 import { Alarm } from './dispatcher.ts'
 import { Entities, type LocalQueue } from './entities.ts'
 import { Intake } from './intake.ts'
@@ -19,7 +18,7 @@ export type LocalServiceBusOptions = {
   readonly onFault?: (fault: unknown) => void
 }
 
-/** Number of messages of a queue by state. `active` excludes locked messages. Deferred messages are not counted. */
+/** Number of messages of a queue by state. `active` excludes locked messages. */
 export type LocalQueueCounts = { active: number; scheduled: number; deadLettered: number; locked: number }
 
 /** Faults that a test can inject. Send faults apply to the next messages of the queue, in order. */
@@ -80,7 +79,7 @@ async function open(
   const listener = await listen(port, { entities, intake, store, nowMs, onFault })
   entities.pump()
   return {
-    connectionString: `Endpoint=sb://127.0.0.1:${listener.port};SharedAccessKeyName=${ACCESS_KEY.name};SharedAccessKey=${ACCESS_KEY.key};UseDevelopmentEmulator=true;`,
+    connectionString: `Endpoint=sb://127.0.0.1:${listener.port};SharedAccessKeyName=local;SharedAccessKey=local;UseDevelopmentEmulator=true;`,
     advance(durationMs) {
       for (const { queue } of entities.all()) queue.letPass(durationMs)
       store.letPass(durationMs)
@@ -89,7 +88,7 @@ async function open(
     counts(queue) {
       const { active, scheduled, locked } = entities.find(queue).queue.counts(nowMs())
       const dead = entities.find(queue, true).queue.counts(nowMs())
-      return { active, scheduled, locked, deadLettered: dead.active + dead.locked + dead.deferred }
+      return { active, scheduled, locked, deadLettered: dead.active + dead.locked }
     },
     faults: faultsOf(entities, intake, listener.dropConnections),
     sent: () => intake.sentCounts(),
