@@ -56,12 +56,12 @@ export async function findObjects(
 }
 
 /** People whose name, number or address contains a text, in any case. */
-export const findPeople = (api: Api, text: string, signal: AbortSignal): Promise<readonly FoundPerson[]> =>
+export const readFoundPeople = (api: Api, text: string, signal: AbortSignal): Promise<readonly FoundPerson[]> =>
   api.read(`/collections/beta/people?text=${encodeURIComponent(text)}`, signal)
 
 /** The first people that are found, with what distinguishes people of one name. */
 export async function searchPeople(api: Api, text: string, signal: AbortSignal): Promise<readonly PickedItem[]> {
-  return (await findPeople(api, text, signal))
+  return (await readFoundPeople(api, text, signal))
     .slice(0, MAX_FOUND)
     .map(({ identityId, displayName, title, orgUnitName, email }) => ({
       id: identityId,

@@ -4,7 +4,7 @@ import { useFound } from '../components/item-picker.tsx'
 import { Empty, Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
-import { findPeople } from '../object-names.ts'
+import { readFoundPeople } from '../object-names.ts'
 import { useConsole } from '../session.ts'
 
 /** Finds people by name, number or address. */
@@ -12,7 +12,7 @@ export function PeopleView() {
   const { api } = useConsole()
   const [text, setText] = useAddress('text')
   const wanted = text.trim()
-  const found = useFound(wanted, (name, signal) => findPeople(api, name, signal))
+  const found = useFound(wanted, (name, signal) => readFoundPeople(api, name, signal))
   return (
     <Page title={t('people')}>
       <SearchField label={t('peopleFilter')} value={text} onInput={setText} />
