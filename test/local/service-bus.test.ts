@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,6 +9,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceBusClient, type ServiceBusReceivedMessage, type ServiceBusReceiver } from '@azure/service-bus'
+import rhea from 'rhea'
 import {
   type LocalServiceBus,
   type LocalServiceBusOptions,
@@ -227,6 +230,62 @@ describe('The local broker', () => {
         nowMs = Date.parse('2030-01-01T01:00:00Z')
         bus.advance(0)
         assert.deepEqual((await next(client.createReceiver('jobs'))).enqueuedTimeUtc, at)
+      })
+    })
+  })
+
+  describe('the access tokens of the local broker', () => {
+    const sendWith = async (connectionString: string): Promise<void> => {
+      const client = new ServiceBusClient(connectionString, ONE_TRY)
+      try {
+        await client.createSender('jobs').sendMessages({ body: 'x' })
+      } finally {
+        await client.close()
+      }
+    }
+
+    it('are refused with another key or another name of the key', async () => {
+      await onBus({}, async (bus) => {
+        await sendWith(bus.connectionString)
+        for (const [part, other] of [
+          ['SharedAccessKey=local', 'SharedAccessKey=other'],
+          ['SharedAccessKeyName=local', 'SharedAccessKeyName=other'],
+        ] as const) {
+          const wrong = sendWith(bus.connectionString.replace(part, other))
+          await assert.rejects(wrong, { code: 'UnauthorizedAccess', message: /invalid signature/ }, other)
+        }
+        assert.deepEqual(bus.counts('jobs'), { active: 1, scheduled: 0, deadLettered: 0, locked: 0 })
+      })
+    })
+
+    it('are valid until their end', async () => {
+      const signed = (path: string, endS: number, at: string): string => {
+        const resource = encodeURIComponent(`${at}${path}`)
+        const signature = createHmac('sha256', 'local').update(`${resource}\n${endS}`).digest('base64')
+        return `SharedAccessSignature sr=${resource}&sig=${encodeURIComponent(signature)}&se=${endS}&skn=local`
+      }
+      await onBus({}, async (bus) => {
+        const at = /sb:[^;]+/.exec(bus.connectionString)?.[0] ?? ''
+        const withToken = (token: string) => `Endpoint=${at};SharedAccessSignature=${token};UseDevelopmentEmulator=true`
+        const endS = 4_000_000_000
+        await sendWith(withToken(signed('/jobs', endS, at)))
+        await sendWith(withToken(signed('/', endS, at)))
+        await assert.rejects(sendWith(withToken(signed('/jobs', 1_000, at))), /expired/)
+      })
+    })
+
+    it('are required before a link', async () => {
+      await onBus({}, async (bus) => {
+        const port = Number(/:(\d+);/.exec(bus.connectionString)?.[1])
+        for (const open of ['open_sender', 'open_receiver'] as const) {
+          const connection = rhea.create_container().connect({ port, host: '127.0.0.1', reconnect: false })
+          const link = connection[open]('jobs')
+          const [{ condition }] = await once(link, open === 'open_sender' ? 'sender_error' : 'receiver_error').then(
+            () => [link.error as { condition: string }] as const,
+          )
+          assert.equal(condition, 'amqp:unauthorized-access')
+          connection.close()
+        }
       })
     })
   })

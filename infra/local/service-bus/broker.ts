@@ -1,3 +1,4 @@
+import { ACCESS_KEY } from './access-tokens.ts'
 import { Alarm } from './dispatcher.ts'
 import { Entities, type LocalQueue } from './entities.ts'
 import { Intake } from './intake.ts'
@@ -79,7 +80,7 @@ async function open(
   const listener = await listen(port, { entities, intake, store, nowMs, onFault })
   entities.pump()
   return {
-    connectionString: `Endpoint=sb://127.0.0.1:${listener.port};SharedAccessKeyName=local;SharedAccessKey=local;UseDevelopmentEmulator=true;`,
+    connectionString: `Endpoint=sb://127.0.0.1:${listener.port};SharedAccessKeyName=${ACCESS_KEY.name};SharedAccessKey=${ACCESS_KEY.key};UseDevelopmentEmulator=true;`,
     advance(durationMs) {
       for (const { queue } of entities.all()) queue.letPass(durationMs)
       store.letPass(durationMs)

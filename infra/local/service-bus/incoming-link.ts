@@ -1,4 +1,5 @@
 import rhea, { type EventContext, type Receiver, type Sender } from 'rhea'
+import { acceptToken } from './access-tokens.ts'
 import type { Entity } from './entities.ts'
 import type { Intake } from './intake.ts'
 import { type ManagementReply, manage } from './management.ts'
@@ -38,12 +39,15 @@ export function openManagementLink(
   )
 }
 
-/** The link for access tokens. Any token is accepted: the broker listens on this machine only. */
+/** The link for access tokens of the connection. */
 export function openTokenLink(receiver: Receiver, store: MessageStore): void {
   openRequestLink(
     receiver,
-    (operation) => {
-      if (operation === 'put-token') return { status: 202, body: undefined }
+    (operation, token, { type }) => {
+      if (operation === 'put-token') {
+        acceptToken(receiver.connection, token, type)
+        return { status: 202, body: undefined }
+      }
       throw new BusRefusal('amqp:not-implemented', `The operation '${operation}' is not supported.`)
     },
     store,
@@ -52,7 +56,7 @@ export function openTokenLink(receiver: Receiver, store: MessageStore): void {
 
 type Reply = ManagementReply | { readonly status: 202; readonly body: undefined }
 type Fields = Readonly<Record<string, unknown>>
-type Handler = (operation: string, body: unknown) => Reply
+type Handler = (operation: string, body: unknown, properties: Fields) => Reply
 
 function openRequestLink(receiver: Receiver, handle: Handler, store: MessageStore): void {
   receiver.on('message', (context: EventContext) => {
@@ -61,7 +65,7 @@ function openRequestLink(receiver: Receiver, handle: Handler, store: MessageStor
     try {
       const request = rhea.message.decode(rawBytes(context))
       const properties = request.application_properties ?? {}
-      const reply = outcomeOf(() => handle(String(properties.operation), request.body))
+      const reply = outcomeOf(() => handle(String(properties.operation), request.body, properties))
       settle(delivery)
       store.afterCommit((failure) => answer(receiver, request.message_id, failure ? asRefusal(failure) : reply))
     } catch (failure) {

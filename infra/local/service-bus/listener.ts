@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import rhea, { type Container, type EventContext, type link, type Receiver, type Sender } from 'rhea'
+import { requireToken } from './access-tokens.ts'
 import type { Entities } from './entities.ts'
 import { openManagementLink, openQueueLink, openTokenLink } from './incoming-link.ts'
 import { type Intake, MAX_MESSAGE_SIZE_BYTES } from './intake.ts'
@@ -87,6 +88,7 @@ function serveLinks(container: Container, nodes: Nodes): void {
 function attachReceiverOf(sender: Sender, { entities, store, nowMs }: Nodes): void {
   const address = parseAddress(sender.source?.address)
   if (address.node === 'tokens') return
+  requireToken(sender.connection)
   const entity = entities.find(address.queue, address.isDeadLetter)
   if (address.node === 'queue') openOutgoingLink(sender, entity, store, nowMs)
 }
@@ -98,6 +100,7 @@ function attachSenderTo(receiver: Receiver, { entities, intake, store, nowMs }: 
     openTokenLink(receiver, store)
     return
   }
+  requireToken(receiver.connection)
   const entity = entities.find(address.queue, address.isDeadLetter)
   if (address.node === 'queue') openQueueLink(receiver, entity, intake, store)
   else openManagementLink(receiver, entity, intake, store, nowMs)
