@@ -1,7 +1,7 @@
 import type { Container, OperationInput } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { AuditRecord, AuditTrail } from '../domain/history/audit.ts'
-import { compareCreation, creationPosition, readPageByCreation } from './creation-page.ts'
+import { firstOfPages, readPageByCreation } from './creation-page.ts'
 import { documentParser } from './document-parser.ts'
 
 /** A record in the partition of what it tells of. Queries for other documents name properties that it lacks. */
@@ -44,12 +44,8 @@ export function cosmosAuditTrail(containers: readonly Container[]): AuditTrail {
       const pages = await Promise.all(
         containers.map((container) => readPageByCreation<AuditDocument>(container, tenantId, query)),
       )
-      const all = pages.flatMap(({ items }) => items).sort((left, right) => compareCreation(right, left))
-      const documents = all.slice(0, size)
-      const items = documents.map(recordOf)
-      const last = documents.at(-1)
-      const isLast = all.length <= size && pages.every(({ continueAfter }) => continueAfter === undefined)
-      return isLast || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
+      const page = firstOfPages(pages, query)
+      return { ...page, items: page.items.map(recordOf) }
     },
   }
 }

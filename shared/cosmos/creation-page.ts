@@ -46,6 +46,22 @@ export function compareCreation(left: Created, right: Created): number {
   return first < second ? -1 : Number(first > second)
 }
 
+/** Which way a list by creation goes, and how many of its items a page has. */
+type CreationRange = Pick<CreationQuery, 'newestFirst' | 'size'>
+
+/** The first documents of several pages that start at the same position, each document once. */
+export function firstOfPages<T extends Created>(
+  pages: readonly Page<T>[],
+  { newestFirst, size }: CreationRange,
+): Page<T> {
+  const all = [...new Map(pages.flatMap(({ items }) => items).map((item) => [item.id, item])).values()]
+  all.sort(newestFirst ? (left, right) => compareCreation(right, left) : compareCreation)
+  const items = all.slice(0, size)
+  const last = items.at(-1)
+  const isLast = all.length <= size && pages.every(({ continueAfter }) => continueAfter === undefined)
+  return isLast || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
+}
+
 type Finder<T> = {
   /** The first documents of a time, by id, after an id. */
   ofTime(at: string, id: string | undefined, count: number): Promise<T[]>
@@ -74,7 +90,7 @@ function finder<T extends Created>(
       const rest = at === undefined ? '' : `AND c.createdAt ${after} @at`
       // One more shows whether all documents of the last time are among them: those of one time come in any order.
       const found = await first(rest, 'c.createdAt', count + 1, at === undefined ? {} : { at })
-      found.sort((left, right) => (newestFirst ? compareCreation(right, left) : compareCreation(left, right)))
+      found.sort(newestFirst ? (left, right) => compareCreation(right, left) : compareCreation)
       const last = found[count - 1]
       if (last === undefined || found[count]?.createdAt !== last.createdAt) return found.slice(0, count)
       const earlier = found.filter(({ createdAt }) => createdAt !== last.createdAt)

@@ -1,7 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import { documentParser } from '../document-parser.ts'
-import { readDocument, statusOf } from '../documents.ts'
+import { createUnlessExists, readDocument } from '../documents.ts'
 
 /** A partition that is not a tenant's. */
 const PARTITION = 'application'
@@ -35,14 +35,9 @@ export function storedCursorKeys(
     const document = await readDocument<KeysDocument>(tenants, KEYS_ID, PARTITION)
     if (document !== undefined) return parse(document).keys
     const created: KeysDocument = { id: KEYS_ID, tenantId: PARTITION, keys: [makeKey()] }
-    try {
-      await tenants.items.create(created)
-      return created.keys
-    } catch (error) {
-      // Another instance has created them at the same time.
-      if (statusOf(error) === 409) return readKeys()
-      throw error
-    }
+    const isFirst = (await createUnlessExists(tenants, created)) !== undefined
+    // Otherwise another instance has created them at the same time.
+    return isFirst ? created.keys : readKeys()
   }
 
   return () => {
