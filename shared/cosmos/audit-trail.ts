@@ -1,24 +1,15 @@
 import type { Container, OperationInput } from '@azure/cosmos'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { AuditRecord, AuditTrail } from '../domain/history/audit.ts'
 import { firstOfPages, readPageByCreation } from './creation-page.ts'
 import { documentParser } from './document-parser.ts'
 
-/** A record in the partition of what it tells of. Queries for other documents name properties that it lacks. */
-export type AuditDocument = {
-  readonly id: string
-  readonly tenantId: string
-  readonly auditOf: string
-  readonly createdAt: string
-  /** The rest of the record as JSON text. */
-  readonly entry: string
-}
-
 const Text = Type.String()
-const parse = documentParser<AuditDocument>(
-  'audit record',
-  Type.Object({ id: Text, tenantId: Text, auditOf: Text, createdAt: Text, entry: Text }),
-)
+/** A record in the partition of what it tells of. `entry` is the rest of it as JSON text. */
+const AuditDocument = Type.Object({ id: Text, tenantId: Text, auditOf: Text, createdAt: Text, entry: Text })
+/** Queries for other documents name properties that it lacks. */
+export type AuditDocument = Readonly<Static<typeof AuditDocument>>
+const parse = documentParser('audit record', AuditDocument)
 
 /** Creates the document of a record, if there is one, in the transaction of the change. */
 export function auditOperations(record: AuditRecord | undefined): OperationInput[] {

@@ -9,12 +9,15 @@ const ajv = new Ajv2020({ strict: false, validateSchema: false, validateFormats:
 /**
  * Creates the parser of one kind of stored document. The parser returns the members that the schema names and leaves
  * out all others, such as those that the database adds. It throws an error that names the document when the document
- * does not match the schema.
+ * does not match the schema. `T`: where the type of what is stored says more than the schema checks.
  *
  * The validator is compiled at the first document, so that a cold start pays only for what it reads. Schemas of
  * documents that are read by the thousand use plain strings, because the pattern of a GUID triples the time of a check.
  */
-export function documentParser<T extends object>(kind: string, schema: TObject): (document: object) => T {
+export function documentParser<S extends TObject, T extends object = Readonly<Static<S>>>(
+  kind: string,
+  schema: S,
+): (document: object) => T {
   const names = Object.keys(schema.properties)
   const check = documentCheck(kind, schema)
   return (document) => {

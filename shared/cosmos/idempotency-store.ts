@@ -13,7 +13,7 @@ import { deletionOf, isWriteConflict, readDocument, savedVersion, writeTogether 
 /** The document's id is derived from the key. The key itself is not stored, because its content is up to the caller. */
 type IdempotencyDocument = Omit<IdempotencyRecord, 'key'> & { readonly id: string; readonly ttl: number }
 
-const parse = documentParser<Omit<IdempotencyRecord, 'key'>>('idempotency record', StoredIdempotencyRecord)
+const parse = documentParser('idempotency record', StoredIdempotencyRecord)
 
 /** Container `idempotencyKeys`, partition key `/tenantId`. The derived id lets one of two concurrent adds succeed. */
 export function cosmosIdempotencyStore(container: Container): IdempotencyStore {

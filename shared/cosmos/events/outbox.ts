@@ -62,10 +62,7 @@ export function outboxOperation(tenantId: string, drafts: readonly EventDraft[])
   return { operationType: 'Upsert', resourceBody }
 }
 
-const parse = documentParser<{ readonly id: string; readonly entry: string }>(
-  'outbox entry',
-  Type.Object({ id: Type.String(), entry: Type.String() }),
-)
+const parse = documentParser('outbox entry', Type.Object({ id: Type.String(), entry: Type.String() }))
 
 /** Entries that are published at a time, and more if they were written in one second. */
 const ENTRIES_COUNT = 50

@@ -16,7 +16,7 @@ const settingsParser = versionedDocumentParser('record of link settings', LinkSe
   language: 'en',
 })
 
-const parseZone = documentParser<{ readonly tenantId: string; readonly timeZone: string }>(
+const parseZone = documentParser(
   'time zone of a tenant',
   Type.Object({ tenantId: Type.String(), timeZone: Type.String() }),
 )

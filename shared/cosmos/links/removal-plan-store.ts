@@ -12,17 +12,8 @@ const ACCOUNTS_PER_DOCUMENT_COUNT = 2_000
 /** About 1 MB: half of what Cosmos accepts in one transaction. */
 const DOCUMENTS_PER_TRANSACTION_COUNT = 25
 
-type PlanChunk = {
-  /** The last account of the chunk. */
-  readonly id: string
-  /** Ids of accounts in base64, 16 bytes each. */
-  readonly accounts: string
-}
-
-const parse = documentParser<PlanChunk>(
-  'chunk of a removal plan',
-  Type.Object({ id: Type.String(), accounts: Type.String() }),
-)
+/** `id`: the last account of the chunk. `accounts`: see `packedGuids`. */
+const parse = documentParser('chunk of a removal plan', Type.Object({ id: Type.String(), accounts: Type.String() }))
 
 /** Container `removalPlans`: partition key `/planOf`, a partition for each plan. Each document has a `ttl`. */
 export function cosmosRemovalPlanStore(plans: Container): RemovalPlanStore {

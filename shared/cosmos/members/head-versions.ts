@@ -1,5 +1,5 @@
 import type { Container } from '@azure/cosmos'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { chunk } from '../../kernel/chunk.ts'
 import { documentParser } from '../document-parser.ts'
 import { type QueryParameters, queryPartitions, type Stored, sqlParameters } from '../documents.ts'
@@ -9,7 +9,7 @@ import { HEAD_ID, membersPartition } from './membership-plan.ts'
 const HEADS_PER_QUERY_COUNT = 100
 
 const HeadVersion = Type.Object({ membersOf: Type.String(), membershipVersion: Type.Integer() })
-const parse = documentParser<Static<typeof HeadVersion>>('head of members', HeadVersion)
+const parse = documentParser('head of members', HeadVersion)
 
 /** The versions of the members of these collections, by collection. */
 export async function headVersions(
@@ -42,7 +42,7 @@ export async function headVersionsWrittenSince(
 }
 
 const HeadCount = Type.Object({ membersOf: Type.String(), count: Type.Integer() })
-const parseCount = documentParser<Static<typeof HeadCount>>('count of members', HeadCount)
+const parseCount = documentParser('count of members', HeadCount)
 
 /** The numbers of members of collections, by collection. @param collectionIds Undefined for all of the tenant. */
 export async function headCounts(

@@ -89,7 +89,7 @@ export function cosmosJoinedHistory(requests: Container): MemberHistory {
   }
 }
 
-const parseJoinedChange = documentParser<StoredChange & { readonly collectionId: string }>(
+const parseJoinedChange = documentParser(
   'change of members',
   Type.Object({ ...StoredChange.properties, collectionId: Type.String() }),
 )

@@ -44,7 +44,7 @@ export const MembersHead = Type.Object({
 })
 export type MembersHead = Readonly<Static<typeof MembersHead>>
 
-export const parseMembersHead = documentParser<MembersHead>('head of members', MembersHead)
+export const parseMembersHead = documentParser('head of members', MembersHead)
 
 export const MembersChunk = Type.Object({
   generation: Type.String(),

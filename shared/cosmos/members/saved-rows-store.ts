@@ -62,7 +62,7 @@ const RowsHead = Type.Object({
 })
 type RowsHead = Readonly<Static<typeof RowsHead>>
 
-const parseHead = documentParser<RowsHead>('head of saved rows', RowsHead)
+const parseHead = documentParser('head of saved rows', RowsHead)
 
 /**
  * Container `members`, partition key `/membersOf`: `tenantId:rows` for the rows of a tenant. A head names the chunks of

@@ -12,7 +12,7 @@ import { historySince } from './followed-changes.ts'
 import { MembersChunk, type MembersHead } from './membership-plan.ts'
 
 /** Takes 1 µs for a chunk of 400 ids, which takes 90 µs to read as JSON. */
-const parseChunk = documentParser<MembersChunk>('chunk of members', MembersChunk)
+const parseChunk = documentParser('chunk of members', MembersChunk)
 
 /** Changes that are applied to known ids. When there are more, the chunks are read. */
 const MAX_CHANGES_COUNT = 100

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import { dueAtMs } from '../../domain/membership-requests/ends.ts'
 import { waitingPart } from '../../domain/membership-requests/extension.ts'
 import { GateType } from '../../domain/membership-requests/join-policy.ts'
@@ -58,18 +58,10 @@ export type SlotDocument = {
 }
 
 /** Holds the membership version of a joinable collection. */
-export type JoinedHeadDocument = {
+export type JoinedHeadDocument = ReturnType<typeof parseJoinedHead> & {
   readonly id: string
   readonly tenantId: string
   readonly type: 'head'
-  readonly collectionId: string
-  readonly membershipVersion: number
-  /** Rises by one with each write of the head: also when only the position of a membership changes. */
-  readonly revision?: number
-  /** The time of the last change. Absent in documents of earlier versions of the service. */
-  readonly changedAtMs?: number
-  /** The memberships. Absent in documents that an earlier version of the service has written. */
-  readonly memberCount?: number
 }
 
 /** One change of a joinable collection's members. The ids are identities. */
@@ -115,7 +107,7 @@ export const OUTLINE_PROPERTIES = {
 const Approvals = Type.Array(Type.Object({ type: GateType, approvers: Type.Array(Text) }))
 
 /** Returns the request in a stored document. @throws Error when the document is not a valid request. */
-export const parseRequest = documentParser<MembershipRequest>(
+export const parseRequest = documentParser<TObject, MembershipRequest>(
   'membership request',
   Type.Object({
     ...OUTLINE_PROPERTIES,
@@ -164,15 +156,16 @@ export function versionedRequest(document: Stored<RequestDocument>): Versioned<M
 }
 
 /** Returns the head in a stored document. @throws Error when the document is not a valid head. */
-export const parseJoinedHead = documentParser<
-  Pick<JoinedHeadDocument, 'collectionId' | 'membershipVersion' | 'revision' | 'changedAtMs' | 'memberCount'>
->(
+export const parseJoinedHead = documentParser(
   'membership head',
   Type.Object({
     collectionId: Type.String(),
     membershipVersion: Type.Integer(),
+    /** Rises by one with each write of the head: also when only the position of a membership changes. */
     revision: Type.Optional(Type.Integer()),
+    /** The time of the last change. Absent in documents of earlier versions of the service, as the next member. */
     changedAtMs: Type.Optional(Type.Number()),
+    /** The memberships. */
     memberCount: Type.Optional(Type.Integer()),
   }),
 )

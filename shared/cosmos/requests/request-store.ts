@@ -34,9 +34,9 @@ const OUTLINE =
 const WAITING =
   'c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, c.awaits AS reviewKey'
 
-const parseOutline = documentParser<RequestOutline>('request outline', Type.Object(OUTLINE_PROPERTIES))
+const parseOutline = documentParser('request outline', Type.Object(OUTLINE_PROPERTIES))
 const { collectionId, requesterId, relationshipId } = OUTLINE_PROPERTIES
-const parseWaiting = documentParser<WaitingRequest>(
+const parseWaiting = documentParser(
   'waiting request',
   Type.Object({ collectionId, requesterId, relationshipId, reviewKey: Type.String() }),
 )

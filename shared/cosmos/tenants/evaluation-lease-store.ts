@@ -6,7 +6,7 @@ import { saveCurrent } from '../documents.ts'
 /** The id of the lease, beside the tenant's registration. */
 export const LEASE_ID = 'evaluation-lease'
 
-const parse = documentParser<EvaluationLease>('evaluation lease', EvaluationLease)
+const parse = documentParser('evaluation lease', EvaluationLease)
 
 type LeaseDocument = EvaluationLease & { readonly id: string; readonly tenantId: string }
 
