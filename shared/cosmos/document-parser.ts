@@ -1,6 +1,7 @@
 import type { Resource } from '@azure/cosmos'
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { membersNamedIn } from '../kernel/schema.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 
 /** Members that a schema does not name are allowed, so that versions of the service can run side by side. */
@@ -18,11 +19,10 @@ export function documentParser<S extends TObject, T extends object = Readonly<St
   kind: string,
   schema: S,
 ): (document: object) => T {
-  const names = Object.keys(schema.properties)
   const check = documentCheck(kind, schema)
   return (document) => {
     check(document)
-    return pick(document as Readonly<Record<string, unknown>>, names) as T
+    return membersNamedIn(schema, document) as T
   }
 }
 
@@ -78,11 +78,4 @@ function documentCheck(kind: string, schema: TSchema): (document: unknown) => vo
     const [{ instancePath = '', message = '' } = {}] = validate.errors ?? []
     throw new Error(`Stored document ${id} is not a valid ${kind}: ${instancePath} ${message}`)
   }
-}
-
-/** Members without a value are left out. */
-function pick(document: Readonly<Record<string, unknown>>, names: readonly string[]): object {
-  const picked: Record<string, unknown> = {}
-  for (const name of names) if (document[name] !== undefined) picked[name] = document[name]
-  return picked
 }

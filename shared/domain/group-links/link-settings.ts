@@ -3,7 +3,7 @@ import { actorIdOf } from '../../kernel/caller.ts'
 import { MAIL_ADDRESS_PATTERN } from '../../kernel/mail-address.ts'
 import { Language } from '../../kernel/mail-language.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Closed, Described, Guid, membersNamedIn, Nullable, OneOf } from '../../kernel/schema.ts'
 import { isTimeZone, UTC } from '../../kernel/time-zone.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
@@ -215,25 +215,9 @@ function distinctAddresses(addresses: readonly string[]): string[] {
 }
 
 /** The members of the settings that clients see. */
-export function toLinkSettingsDto({
-  linkableGroups,
-  removalGuard,
-  fourEyes,
-  timeZone,
-  operators,
-  language,
-  updatedAt,
-  updatedBy,
-}: LinkSettings): LinkSettingsDto {
-  return {
-    linkableGroups,
-    removalGuard: { ...removalGuard, fourEyes },
-    timeZone,
-    operators: [...operators],
-    language,
-    updatedAt,
-    updatedBy,
-  }
+export function toLinkSettingsDto(settings: LinkSettings): LinkSettingsDto {
+  const { removalGuard, fourEyes } = settings
+  return { ...membersNamedIn(LinkSettingsDto, settings), removalGuard: { ...removalGuard, fourEyes } }
 }
 
 /** The entity tag of the settings, quoted as in RFC 9110, section 8.8.3. */
