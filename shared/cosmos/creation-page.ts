@@ -1,5 +1,5 @@
 import type { Container } from '@azure/cosmos'
-import type { Page } from '../kernel/versioned.ts'
+import { type Page, pageFrom } from '../kernel/versioned.ts'
 import { type QueryParameters, queryAll, sqlParameters } from './documents.ts'
 
 /** A document with the time of its creation. Timestamps have one format, so that they sort as text. */
@@ -30,9 +30,7 @@ export async function readPageByCreation<T extends Created>(
   const [at, id] = after?.split(' ') ?? []
   const found = at === undefined || id === undefined ? [] : await find.ofTime(at, id, neededCount)
   if (found.length < neededCount) found.push(...(await find.beyond(at, neededCount - found.length)))
-  const items = found.slice(0, size)
-  const last = items.at(-1)
-  return found.length <= size || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
+  return pageFrom(found, size, creationPosition)
 }
 
 /** The position of a document in the order of creation. */
@@ -56,10 +54,8 @@ export function firstOfPages<T extends Created>(
 ): Page<T> {
   const all = [...new Map(pages.flatMap(({ items }) => items).map((item) => [item.id, item])).values()]
   all.sort(newestFirst ? (left, right) => compareCreation(right, left) : compareCreation)
-  const items = all.slice(0, size)
-  const last = items.at(-1)
-  const isLast = all.length <= size && pages.every(({ continueAfter }) => continueAfter === undefined)
-  return isLast || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
+  const isMore = all.length > size || pages.some(({ continueAfter }) => continueAfter !== undefined)
+  return pageFrom(all, size, creationPosition, isMore)
 }
 
 type Finder<T> = {

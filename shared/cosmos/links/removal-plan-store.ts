@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { PLAN_KEPT_S, type PlanKey, type RemovalPlanStore } from '../../domain/group-links/removal-plan.ts'
 import { chunk } from '../../kernel/chunk.ts'
 import { packedGuids, unpackedGuids } from '../../kernel/packed-guids.ts'
+import { pageFrom } from '../../kernel/versioned.ts'
 import { documentParser } from '../document-parser.ts'
 import { queryDocuments, writeTogether } from '../documents.ts'
 
@@ -44,9 +45,7 @@ export function cosmosRemovalPlanStore(plans: Container): RemovalPlanStore {
         found.push(...(after === undefined ? accounts : accounts.filter((account) => account > after)))
         if (found.length > size) break
       }
-      const items = found.slice(0, size)
-      const last = items.at(-1)
-      return found.length > size && last !== undefined ? { items, continueAfter: last } : { items }
+      return pageFrom(found, size, (account) => account)
     },
     async includes(plan, account) {
       for await (const accounts of chunksFrom(plan, account)) return accounts.includes(account)

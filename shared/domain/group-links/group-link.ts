@@ -210,8 +210,3 @@ export function toGroupLinkDto(link: GroupLink, sweptAtMs: number | undefined, n
     pausedBy: link.state === 'Disabled' ? null : pausedBy(link, names),
   }
 }
-
-/** The link's entity tag, quoted as in RFC 9110, section 8.8.3. */
-export function linkETag(link: GroupLink): string {
-  return `"${link.revision}"`
-}

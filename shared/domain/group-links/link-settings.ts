@@ -6,7 +6,7 @@ import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, membersNamedIn, Nullable, OneOf } from '../../kernel/schema.ts'
 import { isTimeZone, UTC } from '../../kernel/time-zone.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
-import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { requireIfMatch, retryOnConflict, revisionETag, type Versioned } from '../../kernel/versioned.ts'
 import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
 import { type AuditRecord, changedFields, hasChanges, SETTINGS_SUBJECT } from '../history/audit.ts'
 
@@ -175,7 +175,7 @@ export async function updateLinkSettings(
   await settings.register(tenantId)
   const saved = await retryOnConflict(async () => {
     const { value, version } = await settings.find(tenantId)
-    requireIfMatch(settingsETag(value), ifMatch)
+    requireIfMatch(revisionETag(value), ifMatch)
     const updated: LinkSettings = {
       linkableGroups: change.linkableGroups ?? value.linkableGroups,
       removalGuard: {
@@ -218,9 +218,4 @@ function distinctAddresses(addresses: readonly string[]): string[] {
 export function toLinkSettingsDto(settings: LinkSettings): LinkSettingsDto {
   const { removalGuard, fourEyes } = settings
   return { ...membersNamedIn(LinkSettingsDto, settings), removalGuard: { ...removalGuard, fourEyes } }
-}
-
-/** The entity tag of the settings, quoted as in RFC 9110, section 8.8.3. */
-export function settingsETag({ revision }: LinkSettings): string {
-  return `"${revision}"`
 }
