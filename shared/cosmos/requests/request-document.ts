@@ -14,7 +14,6 @@ import {
 import { tellingDueMs } from '../../domain/membership-requests/reminders.ts'
 import { Nullable } from '../../kernel/schema.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import type { CHANGE_TYPE, StoredChange } from '../change-document.ts'
 import { documentParser } from '../document-parser.ts'
 import type { Stored } from '../documents.ts'
 
@@ -36,41 +35,11 @@ export type RequestDocument = MembershipRequest & {
   readonly tellingDueAtMs?: number
 }
 
-/**
- * Reserves a slot for its one live request: the document id is derived from the slot, so the database refuses a second
- * one. It also holds, in few bytes, what queries over very many requests read. Its property names differ from those of
- * requests so that no index mixes the two.
- */
-export type SlotDocument = {
-  readonly id: string
-  readonly tenantId: string
-  readonly type: 'slot'
-  readonly requestId: string
-  readonly ofCollection: string
-  readonly holderId: string
-  readonly position: string | null
-  readonly state: MembershipRequest['status']
-  readonly policyVersion?: number
-  /** That of the extension that waits; absent when none does. */
-  readonly extensionPolicyVersion?: number
-  /** The request's `reviewKey`. */
-  readonly awaits?: string
-}
-
 /** Holds the membership version of a joinable collection. */
 export type JoinedHeadDocument = ReturnType<typeof parseJoinedHead> & {
   readonly id: string
   readonly tenantId: string
   readonly type: 'head'
-}
-
-/** One change of a joinable collection's members. The ids are identities. */
-export type JoinedChangeDocument = StoredChange & {
-  readonly id: string
-  readonly tenantId: string
-  readonly type: typeof CHANGE_TYPE
-  readonly collectionId: string
-  readonly ttl: number
 }
 
 export function requestDocument(request: MembershipRequest): RequestDocument {
@@ -170,8 +139,12 @@ export const parseJoinedHead = documentParser(
   }),
 )
 
-/** Returns the slot document of a live request. */
-export function slotDocument(request: MembershipRequest): SlotDocument {
+/**
+ * Returns the document that reserves the slot of a live request: its id is derived from the slot, so the database refuses
+ * a second one. It also holds, in few bytes, what queries over very many requests read. Its property names differ from
+ * those of requests so that no index mixes the two.
+ */
+export function slotDocument(request: MembershipRequest) {
   const reviewKey = reviewKeyOf(request)
   return {
     id: slotId(request.slot),

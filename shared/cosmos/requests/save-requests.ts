@@ -14,7 +14,6 @@ import { serialize } from '../serialize.ts'
 import {
   changeId,
   headId,
-  type JoinedChangeDocument,
   type JoinedHeadDocument,
   parseJoinedHead,
   requestDocument,
@@ -212,7 +211,7 @@ function membershipParts(
   const raise = writeOf(next, head?._etag)
   if (changes.length === 0) return [{ about: 'membership', operation: raise }]
   const { change } = storedChange({ membershipVersion, atMs }, changes, collectionId)
-  const document: JoinedChangeDocument = {
+  const document = {
     ...change,
     ...ofCollection,
     id: changeId(collectionId, membershipVersion),
