@@ -157,6 +157,8 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const evaluator = new TenantEvaluator({
     ...collections,
     deletedObjects,
+    deriveId: wiring.deriveId,
+    forgetSettings: rowSettings.forget,
     memberEvents: { changed: (tenantId, ids) => notifyMemberEvents(tenantId, ids, { ...wiring, subscriptions }) },
     reconciler: overrides.reconciler ?? new RequestReconciler(requests),
     clockDifferenceMs: settings.clockDifferenceS * 1000,
@@ -200,7 +202,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   }
   const typeChecks: TypeChecks = {
     misfits: (tenantId, changed, types) => typeMisfits(tenantId, changed, types, collections),
-    forgetTypes: rowSettings.forgetTypes,
+    forgetSettings: rowSettings.forget,
   }
   const connectors = { ...connectorWiring(settings, wiring, connectorStore), ...coreData, typeChecks, rowSettings }
   const lateConnectors = cosmosLateConnectorStore(container('events'), outbox)

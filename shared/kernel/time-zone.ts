@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upToEntries } from './cache-size.ts'
 import { DAY_MS, parseInstantMs } from './timestamp.ts'
 
 /** Days as a time zone has them. A day without a midnight begins with its first instant. */
@@ -24,7 +25,7 @@ export const UTC: TimeZone = {
 }
 
 const ZONES_CACHED_COUNT = 500
-const zones = new LRUCache<string, TimeZone>({ max: ZONES_CACHED_COUNT })
+const zones = new LRUCache<string, TimeZone>(upToEntries(ZONES_CACHED_COUNT))
 
 /** Longer than any IANA name. */
 const NAME_LIMIT_COUNT = 64
@@ -65,7 +66,7 @@ class IntlZone implements TimeZone {
   readonly name: string
   readonly #format: Intl.DateTimeFormat
   /** The offset at the beginning of days of UTC. */
-  readonly #offsets = new LRUCache<number, number>({ max: OFFSETS_CACHED_COUNT })
+  readonly #offsets = new LRUCache<number, number>(upToEntries(OFFSETS_CACHED_COUNT))
 
   constructor(name: string) {
     this.name = name

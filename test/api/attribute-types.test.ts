@@ -243,6 +243,9 @@ describe('A change of a type', () => {
     await other.evaluator.evaluate(tenant.tenantId)
     assert.deepEqual(await tenant.members(id), ['nine'])
     assert.deepEqual(await tenant.evaluated(id), ['nine', 'ten'])
+    // An instance that still has the former types reads them again after an evaluation by the new ones.
+    await other.evaluator.evaluate(tenant.tenantId)
+    assert.deepEqual(await tenant.members(id), ['nine', 'ten'])
     clock.elapsedMs += 30_000
     await other.evaluator.evaluate(tenant.tenantId)
     assert.deepEqual(await tenant.members(id), ['nine', 'ten'])

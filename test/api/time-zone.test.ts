@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { AttributeTypes } from '../../shared/domain/connectors/attribute-types.ts'
 import { connectorRowSettings } from '../../shared/domain/connectors/connector-row-settings.ts'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { updateLinkSettings } from '../../shared/domain/group-links/link-settings.ts'
 import { withRowSettings } from '../../shared/domain/group-links/tenant-row-settings.ts'
-import { COLLECTIONS, CRITERIA, criteriaTenant, startCriteriaService } from '../support/api/criteria-service.ts'
+import {
+  COLLECTIONS,
+  CRITERIA,
+  criteriaTenant,
+  startCriteriaService,
+  UNKNOWN_ID,
+} from '../support/api/criteria-service.ts'
 
 const service = await startCriteriaService()
 const { process } = service
@@ -137,5 +144,29 @@ describe('The settings by which an instance reads rows', () => {
     assert.deepEqual(await zones(), ['Europe/Oslo', 'UTC'])
     elapsedMs = 21_001
     assert.deepEqual(await zones(), ['Europe/Oslo', 'Europe/Oslo'])
+  })
+
+  it('are read again once they are forgotten, also while a reading of the former ones goes on', async () => {
+    const read: ((types: AttributeTypes) => void)[] = []
+    const ofConnectors = async () => {
+      const { promise, resolve } = Promise.withResolvers<AttributeTypes>()
+      read.push(resolve)
+      const attributeTypes = await promise
+      return { ...(await ofNoConnectors()), types: new Map(attributeTypes.map(({ name, type }) => [name, type])) }
+    }
+    const { rowSettings } = withRowSettings(process.linkSettings, ofConnectors, () => 1_000)
+    const typeOfGrade = async () => (await rowSettings.of(UNKNOWN_ID)).types.get('grade')
+    const former = typeOfGrade()
+    rowSettings.forget(UNKNOWN_ID)
+    const current = typeOfGrade()
+    read[1]?.([{ objectType: 'identity', name: 'grade', type: 'Integer' }])
+    assert.equal(await current, 'Integer')
+    read[0]?.([])
+    assert.equal(await former, undefined)
+    assert.equal(await typeOfGrade(), 'Integer')
+    rowSettings.forget(UNKNOWN_ID)
+    const last = typeOfGrade()
+    read[2]?.([])
+    assert.equal(await last, undefined)
   })
 })

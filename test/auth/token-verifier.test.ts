@@ -100,6 +100,9 @@ describe('the caller of a token', () => {
     assert.deepEqual([...(await callerOf(userClaims({ roles: USER_ROLE }))).roles], [])
   })
 
+  it('has no client when azp is no text', async () =>
+    assert.equal((await callerOf(userClaims({ azp: 7 }))).clientId, undefined))
+
   it('has its ids in lower case', async () => {
     const upper = TENANT.toUpperCase()
     const iss = `${authority.url}/${upper}/v2.0`
@@ -357,6 +360,17 @@ describe('the keys of the authority', () => {
   })
 })
 
+describe('a fault while a token is verified', () => {
+  it('is not taken for a refusal of the token', async () => {
+    const fault = new TypeError('A mistake of the program')
+    const ready = async () => undefined
+    const keys = { get: () => Promise.reject(fault), version: () => ({}), ready }
+    const settings = { authorityUrl: authority.url, audiences: [SERVICE], scope: SCOPE }
+    const faulty = tokenVerifier(settings, () => nowS * 1000, { version1: keys, version2: keys, ready })
+    await assert.rejects(faulty(`Bearer ${await authority.signed(userClaims())}`), (error) => error === fault)
+  })
+})
+
 describe('a verified token', () => {
   it('is not verified again in 10,000 requests', async (context) => {
     const signatures = context.mock.method(crypto.subtle, 'verify')
@@ -388,11 +402,13 @@ describe('a verified token', () => {
     assert.equal(await refusalOf(header), 'TokenNotVerified')
   })
 
-  it('is not trusted after its end', async () => {
+  it('is not verified again until a minute after its end, and not trusted then', async (context) => {
+    const signatures = context.mock.method(crypto.subtle, 'verify')
     const header = `Bearer ${await authority.signed(userClaims({ exp: NOW_S + 10 }))}`
     await verify(header)
     nowS += 10 + MINUTE_S - 1
     await verify(header)
+    assert.equal(signatures.mock.callCount(), 1)
     nowS += 1
     assert.equal(await refusalOf(header), 'TokenInvalid')
   })

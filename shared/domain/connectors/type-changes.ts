@@ -14,7 +14,7 @@ export interface TypeChecks {
    */
   misfits(tenantId: string, changed: CustomTypes, types: CustomTypes): Promise<readonly RefusalEntry[]>
   /** The types were changed: this instance reads them again. */
-  forgetTypes(tenantId: string): void
+  forgetSettings(tenantId: string): void
 }
 
 type TypeDependencies = {
@@ -71,7 +71,7 @@ export async function writeTypes<T>(
   if (!isChange) return write()
   await enqueueEvaluation(tenantId, newId(), { messageQueue }, EVALUATED_AGAIN_AFTER_MS)
   const written = await write()
-  typeChecks.forgetTypes(tenantId)
+  typeChecks.forgetSettings(tenantId)
   await enqueueEvaluation(tenantId, newId(), { messageQueue })
   return written
 }

@@ -39,6 +39,8 @@ export const EvaluationLease = Type.Object({
    * holders write the heads of former epochs again, so that such a write finds another version. 0 when this is done.
    */
   unfencedEpoch: Type.Optional(Type.Integer()),
+  /** The settings by which the last evaluation has read the rows: `settingsIdOf`. */
+  settingsId: Type.Optional(Type.String()),
   /** Present when the last evaluation has covered all collections. */
   evaluated: Type.Optional(EvaluatedUntil),
 })
@@ -86,12 +88,13 @@ export function acquiredLease(
 ): (EvaluationLease & { readonly unfencedEpoch: number }) | undefined {
   const acquired = decision(current, holderId, nowMs)
   if (acquired.outcome === 'held') return undefined
-  const { epoch = 0, untilMs = 0, unfencedEpoch = 0 } = current?.value ?? {}
+  const { epoch = 0, untilMs = 0, unfencedEpoch = 0, settingsId } = current?.value ?? {}
   return {
     holderId,
     untilMs: acquired.untilMs,
     epoch: acquired.epoch,
     unfencedEpoch: untilMs > 0 ? epoch : unfencedEpoch,
+    ...(settingsId !== undefined && { settingsId }),
   }
 }
 
@@ -106,9 +109,9 @@ export type EvaluationEnd = { readonly covered: Omit<EvaluatedUntil, 'atMs'> } |
  * @param acquiredAtMs When the holder's evaluation began.
  */
 export function releasedLease(lease: EvaluationLease, end: EvaluationEnd, acquiredAtMs: number): EvaluationLease {
-  const { holderId, epoch, unfencedEpoch = 0 } = lease
+  const { evaluated: _, unfencedEpoch = 0, ...kept } = lease
   if (typeof end === 'object') {
-    return { holderId, epoch, untilMs: 0, unfencedEpoch: 0, evaluated: { atMs: acquiredAtMs, ...end.covered } }
+    return { ...kept, untilMs: 0, unfencedEpoch: 0, evaluated: { atMs: acquiredAtMs, ...end.covered } }
   }
-  return { holderId, epoch, untilMs: 0, unfencedEpoch: end === 'failed' ? epoch : unfencedEpoch }
+  return { ...kept, untilMs: 0, unfencedEpoch: end === 'failed' ? lease.epoch : unfencedEpoch }
 }

@@ -18,6 +18,13 @@ export type HeldLease = {
   readonly isContinued: boolean
   /** Heads of members that were written up to this epoch must be written: see `EvaluationLease`. */
   readonly unfencedEpoch: number
+  /** The settings by which the last evaluation has read the rows. */
+  readonly settingsId: string | undefined
+  /**
+   * Says by which settings this evaluation reads the rows. Called before the first write.
+   * @throws Refusal `StaleVersion` when another evaluator has acquired the lease.
+   */
+  readBy(settingsId: string | undefined): Promise<void>
   /**
    * Renews the lease when it is older than a third of its time. Called before each write.
    * @throws Refusal `StaleVersion` when another evaluator has acquired the lease.
@@ -100,6 +107,15 @@ export class EvaluationLeases {
       epoch,
       isContinued,
       unfencedEpoch,
+      get settingsId() {
+        return lease.settingsId
+      },
+      readBy: async (settingsId) => {
+        const { settingsId: former, ...others } = lease
+        if (settingsId === former) return
+        lease = { ...others, ...(settingsId !== undefined && { settingsId }) }
+        await extend()
+      },
       renew: async () => {
         const leftMs = () => EVALUATION_LEASE_MS - (this.#clocks.elapsedMs() - writtenAtMs)
         while (isRenewalDue(leftMs(), EVALUATION_LEASE_MS)) {

@@ -5,6 +5,7 @@ import { UTC } from '../../kernel/time-zone.ts'
 import { isConflict } from '../../kernel/versioned.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import type { IncludedWrites } from '../tenant-index/core-object-changes.ts'
+import { settingsIdOf } from '../tenant-index/row-settings.ts'
 import type { RowChanges } from '../tenant-index/rows/row-changes.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { type BatchDependencies, evaluateBatches, type PassResult, type TenantPass } from './evaluate-batches.ts'
@@ -49,6 +50,9 @@ type EvaluatorDependencies = Omit<BatchDependencies, 'cache'> &
     readonly clockDifferenceMs: number
     /** A monotonic clock. */
     elapsedMs(): number
+    deriveId(...parts: string[]): string
+    /** The next rows are read by settings that include all earlier writes. */
+    forgetSettings(tenantId: string): void
   }
 
 /** What a pass has read before it evaluates. */
@@ -155,7 +159,7 @@ export class TenantEvaluator {
     const readAtMs = nowMs()
     const criteria = await collections.list(tenantId, 'criteria')
     let heads = await this.#cache.headsOf(tenantId, criteria, lease)
-    const rows = await snapshots.fresh(tenantId)
+    const rows = await this.#currentRows(tenantId, lease)
     if (this.#cache.dropUnlessTyped(tenantId, rows.settings.types)) {
       heads = await this.#cache.headsOf(tenantId, criteria, lease)
     }
@@ -166,6 +170,20 @@ export class TenantEvaluator {
     // Other requests refresh the rows meanwhile: a collection and those that refer to it would see different objects.
     const read = { tenantId, criteria, heads, rows, changes, readAtMs, included }
     return snapshots.whileUnchanged(rows, () => this.#evaluateRows(read, lease, untilMs))
+  }
+
+  /**
+   * The rows, by settings that are not older than those of the last evaluation. That was possibly made by an instance
+   * which has read newer ones than this one has cached: their members would change back for some seconds.
+   */
+  async #currentRows(tenantId: string, lease: HeldLease): Promise<RowSnapshot> {
+    const { snapshots } = this.#deps
+    const rows = await snapshots.fresh(tenantId)
+    if (settingsIdOf(rows.settings, this.#deps) === lease.settingsId) return rows
+    this.#deps.forgetSettings(tenantId)
+    const current = await snapshots.fresh(tenantId)
+    await lease.readBy(settingsIdOf(current.settings, this.#deps))
+    return current
   }
 
   async #evaluateRows(

@@ -9,11 +9,11 @@ const TENANTS_CACHED_COUNT = 10_000
 /** An instance reads rows by former settings for at most this time after another one has changed them. */
 const ROW_SETTINGS_CACHED_MS = 20_000
 
+/** The settings by which rows are read. After `forget`, they include all earlier writes. */
+export type ForgettableRowSettings = RowSettingsSource & TimeZoneSource & { forget(tenantId: string): void }
+
 /** What the connectors of a tenant decide. */
 type ConnectorRowSettings = Omit<RowSettings, 'zone'>
-
-/** The settings by which rows are read. `forgetTypes`: this instance has changed the types. */
-export type ForgettableRowSettings = RowSettingsSource & TimeZoneSource & { forgetTypes(tenantId: string): void }
 
 /**
  * The settings by which rows are read, from those of the tenant and its connectors. They are read with each use of rows,
@@ -36,19 +36,28 @@ export function withRowSettings<Store extends Pick<LinkSettingsStore, 'find' | '
   }
   const zones = new LRUCache<string, TimeZone>(options)
   const connectors = new LRUCache<string, ConnectorRowSettings>(options)
+  // What was being read when settings were forgotten is possibly older than the change.
+  let forgottenCount = 0
+  const forget = (tenantId: string): void => {
+    forgottenCount += 1
+    zones.delete(tenantId)
+    connectors.delete(tenantId)
+  }
   const replace: Store['replace'] = async (tenantId, ...change) => {
     const replaced = await store.replace(tenantId, ...change)
-    zones.delete(tenantId)
+    forget(tenantId)
     return replaced
   }
   const find: Store['find'] = async (tenantId) => {
+    const countBefore = forgottenCount
     const found = await store.find(tenantId)
-    zones.set(tenantId, timeZoneOf(found.value.timeZone))
+    if (forgottenCount === countBefore) zones.set(tenantId, timeZoneOf(found.value.timeZone))
     return found
   }
   const readConnectors = async (tenantId: string): Promise<ConnectorRowSettings> => {
+    const countBefore = forgottenCount
     const read = await ofConnectors(tenantId)
-    connectors.set(tenantId, read)
+    if (forgottenCount === countBefore) connectors.set(tenantId, read)
     return read
   }
   const zoneOf = async (tenantId: string): Promise<TimeZone> =>
@@ -60,7 +69,7 @@ export function withRowSettings<Store extends Pick<LinkSettingsStore, 'find' | '
       return { zone, ...read }
     },
     zoneOf,
-    forgetTypes: (tenantId) => void connectors.delete(tenantId),
+    forget,
   }
   return { store: { ...store, find, replace }, rowSettings }
 }

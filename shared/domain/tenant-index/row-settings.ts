@@ -1,5 +1,5 @@
 import { type TimeZone, UTC } from '../../kernel/time-zone.ts'
-import { type CustomTypes, isSameCustomTypes, NO_CUSTOM_TYPES } from '../core/custom-types.ts'
+import { type CustomTypes, fingerprintOf, isSameCustomTypes, NO_CUSTOM_TYPES } from '../core/custom-types.ts'
 
 /** The settings of a tenant by which the values of its rows are read. Rows are loaded again when they change. */
 export type RowSettings = {
@@ -33,6 +33,14 @@ export interface RowSettingsSource {
 export interface TimeZoneSource {
   /** As current as `RowSettingsSource`. */
   zoneOf(tenantId: string): Promise<TimeZone>
+}
+
+/** Equal for settings by which rows are read alike, whatever is kept. Undefined for those of a tenant without settings. */
+export function settingsIdOf(
+  { zone, types }: RowSettings,
+  { deriveId }: { deriveId(...parts: string[]): string },
+): string | undefined {
+  return zone === UTC && types.size === 0 ? undefined : deriveId(zone.name, fingerprintOf(types))
 }
 
 export function isSameSettings(left: RowSettings, right: RowSettings): boolean {

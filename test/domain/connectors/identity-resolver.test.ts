@@ -350,7 +350,10 @@ describe('The core object of an identity', () => {
     ['stays when the other with its key is older', { 'oldest b': { nin: '1', core: 'of b', createdAtMs: 1 } }, {}],
     [
       'stays when two others of the connector have the key of the deleted one',
-      { 'oldest b': { nin: '1', core: 'of b' }, 'oldest c': { nin: '1', core: 'of c' } },
+      {
+        'oldest b': { nin: '1', core: 'of b', createdAtMs: 3 },
+        'oldest c': { nin: '1', core: 'of c', createdAtMs: 4 },
+      },
       {},
     ],
     [
@@ -429,6 +432,34 @@ describe('The core object of an identity', () => {
     const own = placing({ 'middle b': { nin: '2', core: 'own of oldest a' }, 'oldest c': { core: 'of c' } })
     assert.equal(own('oldest c', { nin: '2' }), 'of c')
     assert.equal(own('oldest a', { nin: '1' }), 'own of oldest a')
+  })
+
+  it('is that of the person under the new name alone, which others join', () => {
+    const resolver = resolverOf({ 'oldest a': { nin: '1', core: 'of a' } })
+    const placed = (id: string, formerId?: string) => {
+      const { coreObjectId: _none, ...written } = object(id, { nin: '1', core: '' })
+      const { coreObjectId, conflictKeys } = resolver.place(written, formerId)
+      return [coreObjectId, conflictKeys]
+    }
+    assert.deepEqual(placed('oldest b', 'oldest a'), ['of a', undefined])
+    assert.deepEqual(placed('middle c'), ['of a', undefined])
+  })
+
+  it('moves with what the identity supplemented and had before, also after a write', () => {
+    const [a, b] = [object('oldest a', { core: 'of a' }), object('middle b', { core: 'of b' })]
+    const stored = { ...b, supplements: true as const, formerCoreObjectIds: ['of z'] }
+    const deps = { rules: RULES, ownCoreObjectId: (id: string) => `own of ${id}`, newId: () => 'new' }
+    const resolver = new IdentityResolver([a, stored], deps)
+    for (const { coreObjectId: _former, ...written } of [b, a]) {
+      const { movers } = resolver.place({ ...written, data: { nin: '1' } })
+      assert.deepEqual(
+        movers.map(({ id, coreObjectId, supplements, formerCoreObjectIds }) => [
+          ...[id, coreObjectId],
+          ...[supplements, formerCoreObjectIds],
+        ]),
+        written.id === 'oldest a' ? [['middle b', 'of a', true, ['of z']]] : [],
+      )
+    }
   })
 
   it('is decided on what earlier decisions of the batch have left', () => {

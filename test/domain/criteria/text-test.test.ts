@@ -49,6 +49,10 @@ for (const [operator, isExpected] of [
   })
 }
 
+it('Contains goes on with the longest part that still matches', () => {
+  assert.equal(isFound('Contains', 'bbaba')('aabbabbaba'), true)
+})
+
 it('Contains takes linear time for a text that almost matches everywhere', () => {
   const found = isFound('Contains', `${'a'.repeat(200_000)}b`)
   const usedMs = processorClock()

@@ -53,6 +53,15 @@ describe('The lease of evaluation', () => {
     assert.equal(acquired('ann', releasedLease(eves, COVERED, NOON_MS)).unfencedEpoch, 0)
   })
 
+  for (const [claim, former] of [
+    ['has failed', releasedLease({ ...anns, settingsId: 'oslo' }, 'failed', NOON_MS)],
+    ['has evaluated all collections', releasedLease({ ...anns, settingsId: 'oslo' }, COVERED, NOON_MS)],
+    ['has not released it', { ...anns, settingsId: 'oslo' }],
+  ] as const) {
+    it(`names the settings of the last holder, which ${claim}`, () =>
+      assert.equal(acquired('bob', former).settingsId, 'oslo'))
+  }
+
   it('names what was covered only while the last evaluation has evaluated all collections', () => {
     const free = releasedLease(anns, COVERED, NOON_MS)
     assert.deepEqual(free.evaluated, { atMs: NOON_MS, readsRequests: false })
@@ -124,6 +133,24 @@ describe('An evaluator', () => {
       assert.equal(lease.used.writes, writes + expected)
     }
     assert.equal(await release(COVERED), true)
+  })
+
+  it('says by which settings it reads rows, with a write only when they differ, until another one says so', async () => {
+    const anns = held(await evaluator('ann').acquire('tenant'))
+    const { writes } = lease.used
+    await anns.readBy(undefined)
+    assert.equal(lease.used.writes, writes)
+    await anns.readBy('oslo')
+    assert.equal(lease.used.writes, writes + 1)
+    assert.equal(await anns.release('incomplete'), true)
+    const bobs = held(await evaluator('bob').acquire('tenant'))
+    assert.equal(bobs.settingsId, 'oslo')
+    await bobs.readBy(undefined)
+    assert.equal(bobs.settingsId, undefined)
+    assert.equal(await bobs.release(COVERED), true)
+    const evas = held(await evaluator('eva').acquire('tenant'))
+    assert.equal(evas.settingsId, undefined)
+    assert.equal(await evas.release(COVERED), true)
   })
 
   it('writes nothing under a lease that another one has acquired', async () => {

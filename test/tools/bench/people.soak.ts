@@ -1,15 +1,15 @@
-import { parseArgs } from 'node:util'
 import { checkPolicyEdits } from '../../support/api/policy-edits-property.ts'
 import { checkMerges } from '../../support/jobs/merge-property.ts'
+import { choiceOption, numberOption, seedOption, toolWords } from '../tool-options.ts'
 
 /** The properties about people with many runs: `npm run soak -- people --runs 5000 --seed 1 --only merges`. */
-const { values } = parseArgs({
-  options: { runs: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
-})
-const runs = Number(values.runs ?? 5000)
-const seed = Number(values.seed ?? Date.now() % 2 ** 31)
-for (const [name, check] of Object.entries({ merges: checkMerges, policies: checkPolicyEdits })) {
-  if (values.only !== undefined && values.only !== name) continue
+const { values } = toolWords({ runs: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } })
+const runs = numberOption('runs', values.runs, 5000)
+const seed = seedOption(values.seed)
+const checks = { merges: checkMerges, policies: checkPolicyEdits }
+const only = choiceOption('only', values.only, Object.keys(checks))
+for (const [name, check] of Object.entries(checks)) {
+  if (only !== undefined && only !== name) continue
   process.stdout.write(`${name}: ${runs} runs, seed ${seed}\n`)
   const startMs = performance.now()
   await check({ runs, seed })

@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util'
 import { checkGuard } from '../../support/jobs/guard-property.ts'
+import { numberOption, seedOption, toolWords } from '../tool-options.ts'
 
 /** The property of the removal guard with many runs: `npm run soak -- guard --runs 10000 --seed 1`. */
-const { values } = parseArgs({ options: { runs: { type: 'string' }, seed: { type: 'string' } } })
-const runs = Number(values.runs ?? 10_000)
-const seed = Number(values.seed ?? Date.now() % 2 ** 31)
+const { values } = toolWords({ runs: { type: 'string' }, seed: { type: 'string' } })
+const runs = numberOption('runs', values.runs, 10_000)
+const seed = seedOption(values.seed)
 process.stdout.write(`${runs} runs, seed ${seed}\n`)
 const startMs = performance.now()
 await checkGuard({ runs, seed })

@@ -3,7 +3,7 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlink
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
+import { numberOption, toolWords } from '../tool-options.ts'
 import { type Coverage, isCovered, nearestTests, readCoverage } from './covering-tests.ts'
 import { DECISION_MODULES, EQUIVALENT_MUTANTS } from './decision-modules.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
@@ -44,29 +44,27 @@ type Test = {
   readonly coverage: Coverage
 }
 
-const project = copyOfProject()
-const SWITCH_URL = pathToFileURL(join(project, 'test/tools/mutation/active-mutant.ts')).href
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    tests: { type: 'string', default: '6' },
-    'server-tests': { type: 'string', default: '2' },
-    help: { type: 'boolean' },
-  },
+const { values, positionals } = toolWords({
+  tests: { type: 'string' },
+  'server-tests': { type: 'string' },
+  help: { type: 'boolean' },
 })
+const counts = {
+  pure: numberOption('tests', values.tests, 6),
+  withServer: numberOption('server-tests', values['server-tests'], 2),
+}
 const unknown = positionals.filter((name) => !Object.hasOwn(DECISION_MODULES, name))
 if (values.help === true || unknown.length > 0) {
   process.stdout.write(`${USAGE}\n`)
-  process.exitCode = unknown.length > 0 ? 1 : 0
-} else {
-  try {
-    await mutate(positionals.length > 0 ? positionals : Object.keys(DECISION_MODULES), {
-      pure: Number(values.tests),
-      withServer: Number(values['server-tests']),
-    })
-  } finally {
-    rmSync(project, { recursive: true })
-  }
+  process.exit(unknown.length > 0 ? 2 : 0)
+}
+
+const project = copyOfProject()
+const SWITCH_URL = pathToFileURL(join(project, 'test/tools/mutation/active-mutant.ts')).href
+try {
+  await mutate(positionals.length > 0 ? positionals : Object.keys(DECISION_MODULES), counts)
+} finally {
+  rmSync(project, { recursive: true })
 }
 
 /** Test files of a module. */

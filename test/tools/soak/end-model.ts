@@ -71,11 +71,12 @@ export function hasRightEnd(request: ModelRequest, endsAt: string | null): boole
   const { status, askedEndMs, end } = request
   const isEndUncertain = request.isEndUncertain || request.extension === 'unknown'
   request.isEndUncertain = false
-  if (status !== 'PendingApproval' && status !== 'Joined') return true
   const found = endsAt === null ? undefined : exactly(Date.parse(endsAt))
   const asked = askedEndMs === undefined ? undefined : exactly(askedEndMs)
   if (status === 'PendingApproval') return isWithin(asked, found)
-  request.end = found
+  // A membership that its person's deletion has ended comes back with this end.
+  if (status === 'Joined' || isEndUncertain) request.end = found
+  if (status !== 'Joined') return true
   return isEndUncertain || isWithin(end, found)
 }
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { numberOption, seedOption, toolWords } from '../tool-options.ts'
 import { runSoak, soakFolder } from './run-soak.ts'
 
 /**
@@ -9,27 +9,26 @@ import { runSoak, soakFolder } from './run-soak.ts'
  * `--restore`, the database is restored to an older time now and then; with `--rollback`, the previous release runs
  * beside this one.
  */
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '15' },
-    instances: { type: 'string', default: '3' },
-    seed: { type: 'string' },
-    restore: { type: 'boolean', default: false },
-    rollback: { type: 'boolean', default: false },
-    folder: { type: 'string', default: join(tmpdir(), 'collections-soak') },
-  },
+const { values } = toolWords({
+  minutes: { type: 'string' },
+  instances: { type: 'string' },
+  seed: { type: 'string' },
+  restore: { type: 'boolean', default: false },
+  rollback: { type: 'boolean', default: false },
+  folder: { type: 'string', default: join(tmpdir(), 'collections-soak') },
 })
-const minutes = Number(values.minutes)
-const seed = Number(values.seed ?? Date.now() % 2 ** 31)
+const minutes = numberOption('minutes', values.minutes, 15)
+const instanceCount = numberOption('instances', values.instances, 3)
+const seed = seedOption(values.seed)
 const folder = soakFolder(values.folder, seed)
 rmSync(folder, { recursive: true, force: true })
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
-say(`${minutes} minutes, ${values.instances} instances, seed ${seed}, logs and data in ${folder}`)
+say(`${minutes} minutes, ${instanceCount} instances, seed ${seed}, logs and data in ${folder}`)
 const { faults, quietPointCount, killCount } = await runSoak({
   leastQuietPoints: 1,
   leastDurationMs: minutes * 60_000,
   phase: { leastDurationMs: Math.min(60_000, minutes * 60_000), leastKills: 0 },
-  instanceCount: Number(values.instances),
+  instanceCount,
   seed,
   folder,
   personCount: 200,

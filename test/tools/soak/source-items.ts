@@ -8,7 +8,8 @@ import { awaitsPosition } from './request-model.ts'
 export const TITLES = ['Teacher', 'Nurse', 'Cook', 'Librarian', 'Head of school']
 export const UNIT_TYPES = ['School', 'Ward', 'Office']
 export const COUNTRIES = ['NO', 'SE', 'DK']
-const NAMES = ['Ada', 'Bo', 'Cai', 'Dag', 'Eli']
+/** First names of people, which change. */
+export const NAMES = ['Ada', 'Bo', 'Cai', 'Dag', 'Eli']
 
 /** The first people stay: they are the approvers that policies name. */
 export const STAFF_COUNT = 4
