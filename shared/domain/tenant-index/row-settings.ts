@@ -35,7 +35,7 @@ export interface TimeZoneSource {
   zoneOf(tenantId: string): Promise<TimeZone>
 }
 
-/** Equal for settings by which rows are read alike, whatever is kept. Undefined for those of a tenant without settings. */
+/** Equal for settings by which rows are read alike. Undefined for those of a tenant without settings. */
 export function settingsIdOf(
   { zone, types }: RowSettings,
   { deriveId }: { deriveId(...parts: string[]): string },
