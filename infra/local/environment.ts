@@ -123,7 +123,7 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
       caFile: join(dataFolder, 'ca.pem'),
       workDone: () => workDoneBy(cosmos, bus, directory),
       isQuiet: () => QUEUES.every(({ name }) => sumOf(waitingOf(bus.counts(name))) === 0),
-      fire: (name) => host.invoke(name, undefined),
+      fire: (name) => host.invoke(name),
       close,
     }
   } catch (error) {

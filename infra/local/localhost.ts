@@ -1,3 +1,4 @@
+import type { Server as HttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 
 /** Attempts to find a port that is free on both addresses. */
@@ -32,6 +33,25 @@ export async function listenOnLocalhost<Kind extends Server>(
     }
   }
 }
+
+export type CuttableServer = Pick<HttpServer, 'close' | 'closeAllConnections'>
+
+/**
+ * Closes all connections immediately. Only clients close idle ones: one that the server closes at the moment of reuse
+ * looks like a lost request.
+ */
+export async function cutAndClose(servers: readonly CuttableServer[]): Promise<void> {
+  await Promise.all(
+    servers.map(async (server) => {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    }),
+  )
+}
+
+/** The `keepAliveTimeout` of a server whose idle connections only clients close. */
+export const NEVER = 0
 
 function listening<Kind extends Server>(server: Kind, port: number, host: string): Promise<Kind> {
   return new Promise((resolve, reject) => {

@@ -190,16 +190,4 @@ describe('The planner of the local database', () => {
       }
     }
   })
-
-  it('finds all ids with a prefix, regardless of the next character', () => {
-    const ids = new Set(stored.map(({ id }) => id.slice(0, 2)).filter((prefix) => prefix.isWellFormed()))
-    for (const value of ids) {
-      const operands: Expression[] = [
-        { kind: 'property', path: ['id'] },
-        { kind: 'literal', value },
-      ]
-      const where: Expression = { kind: 'call', name: 'STARTSWITH', operands }
-      assert.deepEqual(planned(where, '["t1"]'), asked(where, '["t1"]'), JSON.stringify(value))
-    }
-  })
 })

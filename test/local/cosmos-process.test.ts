@@ -47,7 +47,7 @@ it('rejects with the reason if it cannot start', async (t) => {
   t.after(() => running.close())
   const port = Number(new URL(running.endpoint).port)
   await assert.rejects(startCosmosProcess({ port, file: newFile(t), key: KEY, strict: true }), {
-    message: new RegExp(`port ${port}: it is in use`),
+    message: `Port ${port} is in use`,
   })
 })
 

@@ -65,7 +65,7 @@ it('rejects with an error that names the port or file in use', async (t) => {
   const { cosmos } = await openAccount(t, { file })
   const port = Number(new URL(cosmos.endpoint).port)
   const options = { port, file: ':memory:', key: KEY, strict: true }
-  await assert.rejects(startCosmos(options), { message: new RegExp(`port ${port}: it is in use`) })
+  await assert.rejects(startCosmos(options), { message: `Port ${port} is in use` })
   await assert.rejects(startCosmos({ ...options, port: 0, file }), (error: Error) => error.message.includes(file))
 })
 
@@ -101,9 +101,9 @@ it('returns 429 as often as configured: once, which the client retries, or alway
   const { headers, statusCode } = await items.items.create(document)
   assert.deepEqual([statusCode, headers['x-ms-throttle-retry-count']], [201, 1])
 
-  const lift = account.cosmos.throttleNext({ count: Number.POSITIVE_INFINITY, method: 'GET', path: /\/docs\/a$/ })
+  const lift = account.cosmos.throttleNext({ count: Number.POSITIVE_INFINITY, operation: 'read' })
   await assert.rejects(items.item('a', 't1').read(), { code: 429 })
-  assert.equal((await items.item('b', 't1').read()).statusCode, 404)
+  await items.items.upsert(document)
   lift()
   assert.equal((await items.item('a', 't1').read()).statusCode, 200)
 })

@@ -116,8 +116,7 @@ describe('HTTP of the local host', () => {
 
     for (const [claim, head, status] of [
       ['with a host that reshapes the address', 'GET /trivial HTTP/1.1\r\nhost: a@b', 400],
-      ['with an absolute address', 'GET http://elsewhere/trivial HTTP/1.1\r\nhost: x', 200],
-      ['with an address of another scheme', 'GET ftp://elsewhere/trivial HTTP/1.1\r\nhost: x', 400],
+      ['with an absolute address', 'GET http://elsewhere/trivial HTTP/1.1\r\nhost: x', 400],
       ['for the whole server', 'OPTIONS * HTTP/1.1\r\nhost: x', 400],
       ['with two slashes in front', 'GET //trivial HTTP/1.1\r\nhost: x', 404],
       ['with TRACE', 'TRACE /echo HTTP/1.1\r\nhost: x', 404],
@@ -163,7 +162,6 @@ describe('HTTP of the local host', () => {
         ['GET', '/unknown'],
         ['GET', '/'],
         ['DELETE', '/trivial'],
-        ['GET', '/numbers/x'],
       ] as const) {
         const response = await get(path, { method })
         assert.equal(response.status, 404, path)
@@ -172,10 +170,7 @@ describe('HTTP of the local host', () => {
       }
     })
 
-    it('supports constraints, optional ends, case-insensitivity, and the name as default route', async () => {
-      assert.deepEqual((await echoed('/numbers/12')).params, { id: '12' })
-      assert.deepEqual((await echoed('/files/a.b.txt')).params, { name: 'a.b', extension: 'txt' })
-      assert.deepEqual((await echoed('/FILES/plain')).params, { name: 'plain' })
+    it('supports the name of a function as route, in any case', async () => {
       assert.equal((await get('/Unrouted', { method: 'POST' })).status, 200)
     })
   })
@@ -221,13 +216,6 @@ describe('HTTP of the local host', () => {
       }
       assert.equal((await get('/status/404')).status, 404)
       assert.equal((await get('/status/99')).status, 500)
-    })
-
-    it('sets several cookies', async () => {
-      assert.deepEqual((await get('/cookies')).headers.getSetCookie(), [
-        'first=a%20b; max-age=60; path=/x; secure; samesite=lax; httponly',
-        'second=2; expires=Wed, 02 Jan 2030 03:04:05 GMT; domain=example.org; path=/; samesite=none',
-      ])
     })
 
     it('to HEAD has no content length, not even that of the handler', async () => {

@@ -117,18 +117,16 @@ describe('A message whose function takes longer than the lock', () => {
     const bus = await startServiceBus({ port: 0, file: ':memory:', queues })
     const client = new ServiceBusClient(bus.connectionString)
     let deliveryCount = 0
-    const connection = { connectionString: bus.connectionString }
     const pump = await startPump({
       functions: [
         {
           name: 'run',
           triggerName: 'message',
           queueName: 'jobs',
-          connectionName: 'bus',
-          connection,
+          connectionString: bus.connectionString,
         } as ServiceBusFunction,
       ],
-      serviceBus: { maxConcurrentCalls: 4, maxAutoLockRenewalDurationMs: 60_000, autoCompleteMessages: true },
+      serviceBus: { maxConcurrentCalls: 4, maxAutoLockRenewalDurationMs: 60_000 },
       openBus: openServiceBus,
       async invoke() {
         deliveryCount += 1

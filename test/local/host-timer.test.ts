@@ -11,10 +11,9 @@ let failures: unknown[] = []
 /** Actions of the next runs. Later runs end immediately. */
 let outcomes: (() => Promise<void>)[] = []
 
-function start(schedule: string, retry?: RpcRetryOptions, runOnStartup = false): RunningTimer {
+function start(schedule: string, retry?: RpcRetryOptions): RunningTimer {
   return startTimer({
     schedule: parseSchedule(schedule),
-    runOnStartup,
     retry,
     nowMs: () => Date.now(),
     async run(info, retryContext) {
@@ -102,14 +101,6 @@ describe('a timer', () => {
     assert.deepEqual(times(), ['00:00:30', '00:01:30', '00:02:00'])
   })
 
-  it('runs at the start with runOnStartup, and then on schedule', async () => {
-    const timer = start('0 * * * * *', undefined, true)
-    await settle()
-    await pass(60)
-    await timer.stop()
-    assert.deepEqual(times(), ['00:00:30', '00:01:00'])
-  })
-
   it('continues after a failure, which is reported once', async () => {
     outcomes = [fail('once')]
     const timer = start('0 * * * * *')
@@ -130,28 +121,10 @@ describe('a timer', () => {
     await timer.stop()
     assert.deepEqual(times(), ['00:01:00', '00:01:05', '00:01:10'])
     assert.deepEqual(
-      runs.map(({ retryContext }) => [retryContext?.retryCount, retryContext?.exception?.message]),
-      [
-        [undefined, undefined],
-        [1, 'first'],
-        [2, 'second'],
-      ],
+      runs.map(({ retryContext }) => retryContext?.retryCount),
+      [undefined, 1, 2],
     )
     assert.deepEqual(failures, [])
-  })
-
-  it('doubles the delay of an exponential backoff up to its maximum, then fails', async () => {
-    outcomes = [fail('1'), fail('2'), fail('3'), fail('4')]
-    const timer = start('0 0 * * * *', {
-      retryStrategy: 'exponentialBackoff',
-      maxRetryCount: 3,
-      minimumInterval: { seconds: 4 },
-      maximumInterval: { seconds: 10 },
-    })
-    await pass(3_600)
-    await timer.stop()
-    assert.deepEqual(times(), ['01:00:00', '01:00:04', '01:00:12', '01:00:22'])
-    assert.deepEqual(failures.map(String), ['Error: 4'])
   })
 
   it('starts no run after a stop, waits for the current run and does not retry', async () => {

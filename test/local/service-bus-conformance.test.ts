@@ -17,7 +17,6 @@ type WantedQueue = {
   lockDurationMs: number
   maxDeliveryCount: number
   deadLetterOnExpiration: boolean
-  duplicateDetectionWindowMs: number
   requiresSession: boolean
 }
 
@@ -26,7 +25,6 @@ const localQueue = (wanted: WantedQueue): LocalQueue => ({
   lockDurationS: wanted.lockDurationMs / 1_000,
   maxDeliveryCount: wanted.maxDeliveryCount,
   deadLetterOnExpiration: wanted.deadLetterOnExpiration,
-  duplicateDetectionWindowS: wanted.duplicateDetectionWindowMs / 1_000,
 })
 
 describe('the local broker, seen by the conformance program', () => {

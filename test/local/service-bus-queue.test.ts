@@ -11,7 +11,6 @@ const SETTINGS: QueueSettings = {
   maxDeliveryCount: 3,
   timeToLiveMs: Number.POSITIVE_INFINITY,
   deadLettersExpired: false,
-  duplicateWindowMs: 0,
 }
 const DEAD: QueueSettings = { ...SETTINGS, name: 'dead', maxDeliveryCount: Number.POSITIVE_INFINITY }
 const START_MS = 1_000
@@ -29,11 +28,11 @@ const step = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      do: fc.constantFrom('complete', 'abandon', 'defer', 'dead-letter', 'renew'),
+      do: fc.constantFrom('complete', 'abandon', 'dead-letter', 'renew'),
       which: fc.nat(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('receive-deferred', 'cancel'), which: fc.nat() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel'), which: fc.nat() }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('wait'), durationMs: fc.nat(40) }) },
 ) as fc.Arbitrary<Step>
 
@@ -65,7 +64,6 @@ class Pair {
     else if (step.do === 'restart') this.#restart()
     else if (step.do === 'wait') this.#nowMs += step.durationMs ?? 0
     else if (step.do === 'cancel') this.#cancel(step.which ?? 0)
-    else if (step.do === 'receive-deferred') this.#receiveDeferred(step.which ?? 0)
     else this.#settle(step.do, step.which ?? 0)
     this.#compare()
   }
@@ -121,16 +119,7 @@ class Pair {
     message.lockedUntilMs = undefined
     if (action === 'complete') this.model.leave(message)
     if (action === 'abandon') this.model.abandon(message)
-    if (action === 'defer') message.state = 'deferred'
     if (action === 'dead-letter') this.model.deadLetter(message)
-  }
-
-  #receiveDeferred(which: number): void {
-    const deferred = this.model.messages.filter(({ state }) => state === 'deferred')
-    const wanted = deferred[which % Math.max(deferred.length, 1)]
-    if (wanted === undefined) return
-    const message = this.#queue.receiveDeferred(wanted.number, false, this.#nowMs)
-    this.#noteLock(message, wanted.lockedUntilMs === undefined ? wanted : undefined)
   }
 
   #cancel(which: number): void {
@@ -184,23 +173,20 @@ describe('a queue', () => {
     })
   }
 
-  it('advances the time of scheduled messages, locks, lifetimes and seen ids, and keeps their order', () => {
-    const queue = new MessageQueue({ ...SETTINGS, duplicateWindowMs: 100 }, new RecordingJournal())
+  it('advances the time of scheduled messages, locks, and lifetimes, and keeps their order', () => {
+    const queue = new MessageQueue(SETTINGS, new RecordingJournal())
     const draft = { bytes: Buffer.alloc(0), timeToLiveMs: Number.POSITIVE_INFINITY, dueAtMs: undefined }
     queue.send({ ...draft, messageId: 'late', dueAtMs: 1_200 }, 1_000)
     queue.send({ ...draft, messageId: 'sooner', dueAtMs: 1_100 }, 1_000)
     queue.send({ ...draft, messageId: 'brief', timeToLiveMs: 50 }, 1_000)
-    assert.deepEqual(queue.counts(1_000), { active: 1, scheduled: 2, locked: 0, deferred: 0 })
+    assert.deepEqual(queue.counts(1_000), { active: 1, scheduled: 2, locked: 0 })
     assert.equal(queue.nextInstantMs(), 1_050)
     queue.letPass(100)
-    assert.deepEqual(queue.counts(1_000), { active: 1, scheduled: 1, locked: 0, deferred: 0 })
+    assert.deepEqual(queue.counts(1_000), { active: 1, scheduled: 1, locked: 0 })
     assert.equal(queue.lock(1_000)?.messageId, 'sooner')
     queue.letPass(100)
     assert.equal(queue.lock(1_000)?.deliveryCount, 1)
     assert.equal(queue.lock(1_000)?.messageId, 'late')
-    queue.send({ ...draft, messageId: 'late' }, 1_000)
-    assert.equal(queue.lock(1_000)?.messageId, 'late')
-    queue.send({ ...draft, messageId: 'late' }, 1_000)
     assert.equal(queue.lock(1_000), undefined)
   })
 

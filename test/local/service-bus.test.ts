@@ -20,7 +20,6 @@ const QUEUES = [
   { name: 'jobs', lockDurationS: 300, maxDeliveryCount: 10 },
   { name: 'twice', lockDurationS: 300, maxDeliveryCount: 2 },
   { name: 'expiring', lockDurationS: 300, maxDeliveryCount: 10, defaultTimeToLiveS: 60, deadLetterOnExpiration: true },
-  { name: 'distinct', lockDurationS: 300, maxDeliveryCount: 10, duplicateDetectionWindowS: 60 },
 ]
 const HOUR_MS = 3_600_000
 const ONE_TRY = { retryOptions: { maxRetries: 0, timeoutInMs: 5_000 } }
@@ -350,12 +349,15 @@ describe('The local broker', () => {
   })
 
   describe('the local broker and its clients', () => {
-    it('refuses sessions, topics and sending to dead-letter queues', async () => {
+    it('refuses sessions, topics, deferring and sending to dead-letter queues', async () => {
       await onBus({}, async (_, client) => {
         await assert.rejects(client.acceptSession('jobs', 's1'))
         await assert.rejects(client.acceptNextSession('jobs'), /Sessions are not supported/)
         await assert.rejects(next(client.createReceiver('topic', 'subscription')), /Only queues/)
         await assert.rejects(client.createSender('jobs/$DeadLetterQueue').sendMessages({ body: 1 }), /cannot be sent/)
+        await client.createSender('jobs').sendMessages({ body: 1 })
+        const receiver = client.createReceiver('jobs')
+        await assert.rejects(receiver.deferMessage(await next(receiver)), /Deferred messages are not supported/)
         await assert.rejects(next(client.createReceiver('none')), { code: 'MessagingEntityNotFound' })
       })
     })
@@ -364,21 +366,6 @@ describe('The local broker', () => {
       await onBus({}, async (_, client) => {
         await client.createSender('Jobs').sendMessages({ body: 'found' })
         assert.deepEqual(await takeAll(client.createReceiver('JOBS'), 1), ['found'])
-      })
-    })
-
-    it('drops a message with a duplicate id', async () => {
-      await onBus({}, async (bus, client) => {
-        const sender = client.createSender('distinct')
-        await sender.sendMessages({ body: 1, messageId: 'a' })
-        await sender.sendMessages([
-          { body: 2, messageId: 'a' },
-          { body: 3, messageId: 'b' },
-        ])
-        assert.equal(bus.counts('distinct').active, 2)
-        bus.advance(60_000)
-        await sender.sendMessages({ body: 4, messageId: 'a' })
-        assert.deepEqual(await takeAll(client.createReceiver('distinct'), 3), [1, 3, 4])
       })
     })
 

@@ -6,7 +6,6 @@ import { APP_SETTINGS } from '../support/architecture/settings-to-load.ts'
 
 type Loaded = {
   readonly byCode: readonly string[]
-  readonly byStart: readonly string[]
   /** By the first request. */
   readonly byAnswer: readonly string[]
   readonly byExport: readonly string[]
@@ -31,10 +30,10 @@ const ofTelemetry = (urls: readonly string[]) =>
 
 describe('The packages of telemetry', () => {
   it('are not loaded when nothing is exported', () => {
-    const { byCode, byStart, byAnswer, byExport, capabilities, status } = loadedWith({})
+    const { byCode, byAnswer, byExport, capabilities, status } = loadedWith({})
     assert.ok(byCode.some((url) => url.endsWith('functions/app/telemetry.ts')))
     assert.equal(status, 200)
-    const later = [...byStart, ...byAnswer, ...byExport]
+    const later = [...byAnswer, ...byExport]
     // Log lines have the context of their invocation, also when nothing is exported.
     const ofContexts = /@opentelemetry\/(api|context-async-hooks|core|semantic-conventions)\//
     assert.deepEqual(
@@ -48,8 +47,8 @@ describe('The packages of telemetry', () => {
     const connectionString =
       'InstrumentationKey=00000000-0000-4000-8000-000000000001;IngestionEndpoint=https://127.0.0.1:9/'
     const settings = { APPLICATIONINSIGHTS_CONNECTION_STRING: connectionString }
-    const { byCode, byStart, byAnswer, byExport, capabilities, status } = loadedWith(settings)
-    assert.deepEqual(ofTelemetry([...byCode, ...byStart]), [])
+    const { byCode, byAnswer, byExport, capabilities, status } = loadedWith(settings)
+    assert.deepEqual(ofTelemetry(byCode), [])
     assert.equal(status, 200)
     const isLoaded = (urls: readonly string[], name: string) => urls.some((url) => url.includes(name))
     for (const name of [

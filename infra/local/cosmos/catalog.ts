@@ -53,7 +53,6 @@ export function openCatalog(storage: Storage) {
   }
 
   return {
-    databases: (): JsonObject[] => [...databases.values()].map(({ resource }) => resource),
     database: (id: string): JsonObject => databaseNamed(id).resource,
     container: containerNamed,
     createDatabase(body: string): JsonObject {
@@ -70,7 +69,8 @@ export function openCatalog(storage: Storage) {
     deleteDatabase(id: string): void {
       const { number, containers } = databaseNamed(id)
       storage.write(() => {
-        for (const container of containers.values()) dropContainer(storage, container)
+        for (const container of containers.values()) dropIndexes(storage, container.number)
+        // Its containers go with it.
         storage.prepare('DELETE FROM databases WHERE number = ?').run(number)
       })
       databases.delete(id)
@@ -98,17 +98,7 @@ export function openCatalog(storage: Storage) {
       database.containers.set(id, made)
       return made
     },
-    deleteContainer(databaseId: string, id: string): void {
-      const container = containerNamed(databaseId, id)
-      storage.write(() => dropContainer(storage, container))
-      databaseNamed(databaseId).containers.delete(id)
-    },
   }
-}
-
-function dropContainer(storage: Storage, { number }: Container): void {
-  dropIndexes(storage, number)
-  storage.prepare('DELETE FROM containers WHERE number = ?').run(number)
 }
 
 const nowS = (storage: Storage): number => Math.floor(storage.nowMs() / 1000)

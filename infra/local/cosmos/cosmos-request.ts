@@ -72,10 +72,10 @@ function sameText(text: string, expected: string): boolean {
 /** Operations by path pattern and method. The headers of POST to `docs` select the operation. */
 const BY_PATH: Readonly<Record<string, Readonly<Record<string, OperationKind | 'docs'>>>> = {
   '': { GET: 'account' },
-  dbs: { GET: 'listDatabases', POST: 'createDatabase' },
+  dbs: { POST: 'createDatabase' },
   'dbs/*': { GET: 'readDatabase', DELETE: 'deleteDatabase' },
   'dbs/*/colls': { POST: 'createContainer' },
-  'dbs/*/colls/*': { GET: 'readContainer', DELETE: 'deleteContainer' },
+  'dbs/*/colls/*': { GET: 'readContainer' },
   'dbs/*/colls/*/pkranges': { GET: 'readPartitionRanges' },
   'dbs/*/colls/*/docs': { POST: 'docs' },
   'dbs/*/colls/*/docs/*': { GET: 'read', PUT: 'replace', DELETE: 'delete' },

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { cutAndClose, listenOnLocalhost, NEVER } from '../localhost.ts'
 import { openCatalog } from './catalog.ts'
 import { operationOf, readBody, verifySignature } from './cosmos-request.ts'
 import { type Account, type Call, noOperations, type OperationCounts, type OperationKind } from './handlers.ts'
@@ -48,12 +48,6 @@ export type LocalCosmos = {
   close(): Promise<void>
 }
 
-/**
- * Only clients close idle connections: a connection closed by the server at the moment of reuse looks like a lost
- * write.
- */
-const NEVER = 0
-
 type Running = {
   readonly account: Account
   readonly counts: OperationCounts
@@ -69,12 +63,15 @@ type Running = {
 export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCosmos> {
   const storage = openStorage(options.file, options.nowMs ?? Date.now)
   let running: Running | undefined
-  const server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: NEVER }, (request, response) => {
-    if (running !== undefined) void serve(running, request, response)
-  })
+  let closed: Promise<void> | undefined
+  const makeServer = () =>
+    createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: NEVER }, (request, response) => {
+      if (running !== undefined) void serve(running, request, response)
+    })
   try {
     const catalog = openCatalog(storage)
-    const endpoint = `http://127.0.0.1:${await listen(server, options.port)}`
+    const { port, servers } = await listenOnLocalhost(options.port, makeServer)
+    const endpoint = `http://127.0.0.1:${port}`
     const key = createSecretKey(options.key, 'base64')
     const account = { storage, catalog, key, isStrict: options.strict, endpoint }
     const { counts, throttling } = { counts: noOperations(), throttling: new Throttling() }
@@ -93,31 +90,16 @@ export async function startCosmos(options: LocalCosmosOptions): Promise<LocalCos
       writeCount: () => storage.writeCount(),
       sizes: () => storage.sizes(),
       chargedUnits: () => served.chargedUnits,
-      unref: () => void server.unref(),
-      close: () => close(server, () => storage.close()),
+      unref: () => servers.forEach((server) => void server.unref()),
+      close() {
+        closed ??= cutAndClose(servers).finally(() => storage.close())
+        return closed
+      },
     }
   } catch (cause) {
     storage.close()
     throw cause
   }
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const reason = cause.code === 'EADDRINUSE' ? 'it is in use' : cause.message
-      reject(new Error(`The database cannot listen on port ${port}: ${reason}`, { cause }))
-    })
-    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
-  })
-}
-
-async function close(server: Server, closeFile: () => void): Promise<void> {
-  if (!server.listening) return
-  const closed = new Promise((resolve) => server.close(resolve))
-  server.closeAllConnections()
-  await closed
-  closeFile()
 }
 
 async function serve(running: Running, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -153,10 +135,8 @@ function answerTo(running: Running, { method = '', url = '/', headers }: Receive
   const segments = segmentsOf(url)
   const operation = operationOf(method, segments, headers)
   counts[operation]++
-  const delayMs = throttling.delayMsOf({ operation, method, path: `/${segments.join('/')}` })
-  if (delayMs !== undefined) {
-    const failure = new CosmosFailure(429, 'Request rate is large', 3200)
-    return failureAnswer(failure, { 'x-ms-retry-after-ms': delayMs })
+  if (throttling.takes(operation)) {
+    return failureAnswer(new CosmosFailure(429, 'Request rate is large', 3200), { 'x-ms-retry-after-ms': 1 })
   }
   return answerOperation(operation, { account, segments, headers, body })
 }

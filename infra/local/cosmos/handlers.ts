@@ -32,10 +32,6 @@ const NO_CONTENT: Answer = { status: 204, body: undefined }
 
 export const HANDLERS = {
   account: ({ account }) => jsonAnswer(200, accountResource(account.endpoint)),
-  listDatabases: ({ account: { catalog } }) => {
-    const databases = catalog.databases()
-    return jsonAnswer(200, { _rid: '', Databases: databases, _count: databases.length })
-  },
   createDatabase: ({ account: { catalog }, body }) => jsonAnswer(201, catalog.createDatabase(body)),
   readDatabase: ({ account: { catalog }, segments }) => jsonAnswer(200, catalog.database(databaseId(segments))),
   deleteDatabase: ({ account: { catalog }, segments }) => {
@@ -45,10 +41,6 @@ export const HANDLERS = {
   createContainer: ({ account: { catalog }, segments, body }) =>
     containerAnswer(201, catalog.createContainer(databaseId(segments), body)),
   readContainer: (call) => containerAnswer(200, containerOf(call)),
-  deleteContainer: ({ account: { catalog }, segments }) => {
-    catalog.deleteContainer(databaseId(segments), containerId(segments))
-    return NO_CONTENT
-  },
   readPartitionRanges: (call) => {
     const { rid } = containerOf(call)
     const ranges = [{ id: '0', minInclusive: '', maxExclusive: 'FF' }]

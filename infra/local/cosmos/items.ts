@@ -16,22 +16,20 @@ export type Target = {
 }
 
 export type ItemAnswer = {
-  readonly status: 200 | 201 | 204 | 304
+  readonly status: 200 | 201 | 204
   readonly etag: string | undefined
-  /** The document as JSON text. Undefined after a delete and for 304. */
+  /** The document as JSON text. Undefined after a delete. */
   readonly body: string | undefined
   readonly charge: number
 }
 
 type StoredItem = { row: number; etag: string; body: string }
 
-/** Reads an item: 200, or 304 if the client has this version. */
+/** Reads an item: 200. */
 export function readItem(target: Target, id: string): ItemAnswer {
+  if (target.ifNoneMatch !== undefined) throw badRequest('If-None-Match on a read is not supported')
   const { etag, body } = requireItem(target, id)
-  const isKnown = target.ifNoneMatch === etag || target.ifNoneMatch === '*'
-  return isKnown
-    ? { status: 304, etag, body: undefined, charge: 1 }
-    : { status: 200, etag, body, charge: readCharge(Buffer.byteLength(body)) }
+  return { status: 200, etag, body, charge: readCharge(Buffer.byteLength(body)) }
 }
 
 // The writes below run all checks before the first change: a rejected write leaves its transaction unchanged.

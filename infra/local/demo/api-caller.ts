@@ -24,12 +24,8 @@ const CALL_TIMEOUT_MS = 120_000
 
 /** Signs in once. The token is valid for an hour. @throws Error with the reason if no token is issued */
 export async function apiCaller(tenantId: string, app: Credentials, access: ApiAccess): Promise<Call> {
+  const { fetch = globalThis.fetch, apiUrl } = access
   const token = await accessToken(tenantId, app, access.demo.scope, access)
-  return bearerCaller(app.name, token, access)
-}
-
-/** Like `apiCaller`, with an existing token. */
-function bearerCaller(name: string, token: string, { fetch = globalThis.fetch, apiUrl }: ApiAccess): Call {
   return async (method, path, body) => {
     const response = await fetch(`${apiUrl}${path}`, {
       method,
@@ -41,7 +37,7 @@ function bearerCaller(name: string, token: string, { fetch = globalThis.fetch, a
     const envelope = parsed(text) as Partial<Envelope> | undefined
     if (response.ok && envelope?.isSuccess === true) return envelope as Envelope
     const reason = envelope?.errors?.map(({ code, message }) => `${code}: ${message}`).join('; ') || text.slice(0, 200)
-    throw new Error(`${method} ${path} as ${name} returned ${response.status}: ${reason}`)
+    throw new Error(`${method} ${path} as ${app.name} returned ${response.status}: ${reason}`)
   }
 }
 

@@ -73,21 +73,15 @@ export function authorizationGrants(nowMs: () => number): AuthorizationGrants {
       const found = codes.get(code)
       if (found === undefined || found.grant.clientId !== binding.clientId) throw malformed()
       if (found.untilMs <= nowMs()) {
-        throw new TokenRefusal(70008, 'The provided authorization code or refresh token has expired due to inactivity.')
+        throw new TokenRefusal(70008, 'The provided authorization code has expired due to inactivity.')
       }
       requirePlatform(found.grant, binding)
       if (found.redirectUri !== binding.redirectUri) {
-        throw new TokenRefusal(
-          50011,
-          `The redirect URI '${binding.redirectUri}' does not match the authorization request.`,
-        )
+        throw new TokenRefusal(50011, `The redirect URI '${binding.redirectUri}' is not that of the authorization.`)
       }
       const challenge = createHash('sha256').update(verifier).digest('base64url')
       if (!equalSecrets(challenge, found.challenge)) {
-        throw new TokenRefusal(
-          501481,
-          'The Code_Verifier does not match the code_challenge supplied in the authorization request.',
-        )
+        throw new TokenRefusal(501481, 'The Code_Verifier does not match the code_challenge of the authorization.')
       }
       codes.delete(code)
       redeemedCodes.set(code, found)
@@ -115,29 +109,17 @@ export function authorizationGrants(nowMs: () => number): AuthorizationGrants {
  */
 function requirePlatform({ platform }: Grant, { origin }: Redeemer): void {
   if (platform === 'spa' && origin === undefined) {
-    throw new TokenRefusal(
-      9002327,
-      "Tokens issued for the 'Single-Page Application' client-type may only be redeemed via cross-origin requests.",
-    )
+    throw new TokenRefusal(9002327, "A 'Single-Page Application' may only redeem via cross-origin requests.")
   }
   if (platform === 'native' && origin !== undefined) {
-    throw new TokenRefusal(
-      9002326,
-      `Cross-origin token redemption is permitted only for the 'Single-Page Application' client-type. Request origin: '${origin}'.`,
-    )
+    throw new TokenRefusal(9002326, `Only a 'Single-Page Application' may redeem cross-origin, not '${origin}'.`)
   }
 }
 
 const expired = (platform: Platform) =>
   platform === 'spa'
-    ? new TokenRefusal(
-        700084,
-        'The refresh token was issued to a single page app (SPA), and therefore has a fixed, limited lifetime of 1.00:00:00, which cannot be extended.',
-      )
-    : new TokenRefusal(
-        700082,
-        'The refresh token has expired due to inactivity. The token was inactive for 90.00:00:00.',
-      )
+    ? new TokenRefusal(700084, 'The refresh token of a single page app (SPA) has a fixed lifetime of 1.00:00:00.')
+    : new TokenRefusal(700082, 'The refresh token has expired due to inactivity for 90.00:00:00.')
 
 const newSecret = (): string => randomBytes(32).toString('base64url')
 

@@ -154,10 +154,7 @@ function authorizationRequest(
   }
   const challenge = query.get('code_challenge') ?? ''
   if (query.get('code_challenge_method') !== 'S256' || !/^[\w-]{43}$/.test(challenge)) {
-    throw new TokenRefusal(
-      9002325,
-      'Proof Key for Code Exchange is required for cross-origin authorization code redemption.',
-    )
+    throw new TokenRefusal(9002325, 'Proof Key for Code Exchange is required for authorization codes.')
   }
   return {
     ...address,

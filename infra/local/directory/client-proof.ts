@@ -25,14 +25,10 @@ export function requireProof(
     return
   }
   if (secret === undefined) {
-    const missing = "The request body must contain the following parameter: 'client_assertion' or 'client_secret'."
-    throw new TokenRefusal(7000218, missing)
+    throw new TokenRefusal(7000218, "The request body must contain 'client_assertion' or 'client_secret'.")
   }
   if (equalSecrets(secret, application.clientSecret)) return
-  throw new TokenRefusal(
-    7000215,
-    `Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app '${application.clientId}'.`,
-  )
+  throw new TokenRefusal(7000215, `Invalid client secret provided for app '${application.clientId}'.`)
 }
 
 function requireAssertion(
@@ -47,12 +43,12 @@ function requireAssertion(
     throw new TokenRefusal(700024, 'Client assertion is not within its valid time range.')
   }
   if (claims.aud !== EXCHANGE_AUDIENCE) {
-    throw new TokenRefusal(700212, `No matching federated identity record found for presented assertion audience.`)
+    throw new TokenRefusal(700212, 'No matching federated identity record found for presented assertion audience.')
   }
   if (federatedSubject === undefined || claims.sub !== federatedSubject) {
     throw new TokenRefusal(
       700213,
-      `No matching federated identity record found for presented assertion subject '${String(claims.sub)}' of application '${clientId}'.`,
+      `'${clientId}' has no federated identity record for subject '${String(claims.sub)}'.`,
     )
   }
 }
@@ -63,56 +59,41 @@ export function equalSecrets(presented: string, known: string): boolean {
   return timingSafeEqual(digest(presented), digest(known))
 }
 
-/** OAuth errors and numbers of the supported AADSTS errors. RFC 6749, section 5.2. */
+/** The numbers of the supported AADSTS errors by OAuth error. RFC 6749, section 5.2. */
 const ERRORS = {
-  50011: { status: 400, error: 'invalid_request' },
-  50034: { status: 400, error: 'invalid_grant' },
-  50058: { status: 400, error: 'login_required' },
-  50126: { status: 400, error: 'invalid_grant' },
-  54005: { status: 400, error: 'invalid_grant' },
-  70003: { status: 400, error: 'unsupported_grant_type' },
-  70008: { status: 400, error: 'invalid_grant' },
-  70011: { status: 400, error: 'invalid_scope' },
-  90002: { status: 400, error: 'invalid_request' },
-  500011: { status: 400, error: 'invalid_resource' },
-  501481: { status: 400, error: 'invalid_grant' },
-  700016: { status: 400, error: 'unauthorized_client' },
-  700024: { status: 401, error: 'invalid_client' },
-  700025: { status: 401, error: 'invalid_client' },
-  700027: { status: 401, error: 'invalid_client' },
-  700054: { status: 400, error: 'unsupported_response_type' },
-  700082: { status: 400, error: 'invalid_grant' },
-  700084: { status: 400, error: 'invalid_grant' },
-  700212: { status: 401, error: 'invalid_client' },
-  700213: { status: 401, error: 'invalid_client' },
-  900144: { status: 400, error: 'invalid_request' },
-  1002012: { status: 400, error: 'invalid_scope' },
-  7000215: { status: 401, error: 'invalid_client' },
-  7000218: { status: 401, error: 'invalid_client' },
-  9002313: { status: 400, error: 'invalid_grant' },
-  9002325: { status: 400, error: 'invalid_request' },
-  9002326: { status: 400, error: 'invalid_request' },
-  9002327: { status: 400, error: 'invalid_request' },
+  invalid_client: [700024, 700025, 700027, 700212, 700213, 7000215, 7000218],
+  invalid_grant: [50034, 50126, 54005, 70008, 501481, 700082, 700084, 9002313],
+  invalid_request: [50011, 90002, 900144, 9002325, 9002326, 9002327],
+  invalid_resource: [500011],
+  invalid_scope: [70011, 1002012],
+  login_required: [50058],
+  unauthorized_client: [700016],
+  unsupported_grant_type: [70003],
+  unsupported_response_type: [700054],
 } as const
+
+type ErrorCode = keyof typeof ERRORS
+type ErrorNumber = (typeof ERRORS)[ErrorCode][number]
 
 /**
  * A rejected token or authorization request. https://learn.microsoft.com/entra/identity-platform/reference-error-codes
  */
 export class TokenRefusal extends Error {
-  readonly number: keyof typeof ERRORS
+  readonly number: ErrorNumber
 
-  constructor(number: keyof typeof ERRORS, message: string) {
+  constructor(number: ErrorNumber, message: string) {
     super(message)
     this.number = number
   }
 
   get status(): number {
-    return ERRORS[this.number].status
+    return this.code === 'invalid_client' ? 401 : 400
   }
 
   /** The OAuth error. */
-  get code(): string {
-    return ERRORS[this.number].error
+  get code(): ErrorCode {
+    const codes = Object.keys(ERRORS) as ErrorCode[]
+    return codes.find((code) => ERRORS[code].some((number) => number === this.number)) ?? 'invalid_request'
   }
 
   /** The response body of the identity provider. */

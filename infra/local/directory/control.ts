@@ -1,16 +1,18 @@
+import { Type } from 'typebox'
 import type { Faults } from './faults.ts'
 import { ControlRefusal, controlBody } from './faults.ts'
-import type { RequestLog } from './request-log.ts'
+import type { SentMail } from './graph/exchange.ts'
+import type { RecentList } from './recent-list.ts'
+import type { RequestRecord } from './request-log.ts'
 import type { DemoAnswer } from './seed.ts'
-import type { SentMails } from './sent-mails.ts'
-import { type Claims, KEY_NAMES, type KeyName, type SigningKeys } from './signing-keys.ts'
+import { KEY_NAMES, type SigningKeys } from './signing-keys.ts'
 
 type JsonAnswer = { readonly status: number; readonly body: unknown }
 
 type ControlDependencies = {
   readonly demo: () => DemoAnswer
-  readonly log: RequestLog
-  readonly mails: SentMails
+  readonly log: RecentList<RequestRecord>
+  readonly mails: RecentList<SentMail>
   readonly faults: Faults
   readonly keys: SigningKeys
 }
@@ -24,7 +26,7 @@ export function control(deps: ControlDependencies) {
       DELETE: () => done(deps.log.clear),
     },
     '/local/mails': {
-      GET: () => ({ status: 200, body: deps.mails.newestFirst() }),
+      GET: () => ({ status: 200, body: deps.mails.all().toReversed() }),
       DELETE: () => done(deps.mails.clear),
     },
     '/local/faults': {
@@ -62,14 +64,16 @@ function json(text: string): unknown {
   }
 }
 
-function signedToken(body: unknown, keys: SigningKeys): string {
-  const { claims, header = {}, key = 'current' } = controlBody(body, ['claims', 'header', 'key'])
-  if (!isObject(claims)) throw new ControlRefusal('claims must be an object')
-  if (!isObject(header)) throw new ControlRefusal('header must be an object')
-  const name: KeyName | undefined = KEY_NAMES.find((known) => known === key)
-  if (name === undefined) throw new ControlRefusal(`key must be one of ${KEY_NAMES.join(', ')}`)
-  return keys.signed(claims, name, header)
-}
+const TokenRequest = Type.Object(
+  {
+    claims: Type.Record(Type.String(), Type.Unknown()),
+    header: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    key: Type.Optional(Type.Enum([...KEY_NAMES])),
+  },
+  { additionalProperties: false },
+)
 
-const isObject = (value: unknown): value is Claims =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+function signedToken(body: unknown, keys: SigningKeys): string {
+  const { claims, header, key } = controlBody(TokenRequest, body)
+  return keys.signed(claims, key, header)
+}

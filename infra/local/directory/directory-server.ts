@@ -5,24 +5,23 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import type { Server } from 'node:net'
 import type { DatabaseSync } from 'node:sqlite'
 import { TLSSocket } from 'node:tls'
-import { listenOnLocalhost } from '../localhost.ts'
+import { type CuttableServer, cutAndClose, listenOnLocalhost, NEVER } from '../localhost.ts'
 import { authorizationGrants } from './authorization-grants.ts'
 import { serverCertificate } from './certificates.ts'
 import { control } from './control.ts'
 import { type FaultDefinition, faultList } from './faults.ts'
-import { errorBody, type GraphAnswer } from './graph/exchange.ts'
+import { errorBody, type GraphAnswer, type SentMail } from './graph/exchange.ts'
 import { graphApi } from './graph/graph-api.ts'
 import { DOCUMENTED_QUOTAS, type Quotas } from './graph/throttle.ts'
 import { type MembershipChange, membershipChanges } from './membership-changes.ts'
 import { directoryObjects } from './objects.ts'
 import { openId } from './openid.ts'
+import { recentList } from './recent-list.ts'
 import { redirectUrisOf } from './redirect-uris.ts'
-import { type RequestRecord, requestLog } from './request-log.ts'
+import type { RequestRecord } from './request-log.ts'
 import { type DirectorySeed, demoAnswer } from './seed.ts'
-import { type SentMail, sentMails } from './sent-mails.ts'
 import { signingKeys } from './signing-keys.ts'
 import { openState } from './state.ts'
 
@@ -74,9 +73,9 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
   // Clients check the certificate against real time, not the time of a test.
   const { caPem, certificatePem, keyPem } = serverCertificate(folder, Date.now())
   const database = openState(folder)
-  const servers: LoopbackServer[] = []
+  const servers: CuttableServer[] = []
   const close = async () => {
-    await Promise.all(servers.map((server) => server.close()))
+    await cutAndClose(servers)
     database.close()
   }
   try {
@@ -85,17 +84,19 @@ export async function startDirectory(options: DirectoryOptions): Promise<LocalDi
     const signInUrl = () => `http://localhost:${httpPort}`
     const { serve, serveSignIn, log, faults, changes, mails } = services(options, database, { authorityUrl, signInUrl })
     const tls = { cert: certificatePem, key: keyPem }
-    servers.push(await listenOnLoopback(port, () => createHttpsServer({ ...tls, keepAliveTimeout: NEVER }, serve)))
-    port = servers[0]?.port ?? port
-    servers.push(await listenOnLoopback(httpPort, () => createHttpServer({ keepAliveTimeout: NEVER }, serveSignIn)))
-    httpPort = servers[1]?.port ?? httpPort
+    const secure = await listenOnLocalhost(port, () => createHttpsServer({ ...tls, keepAliveTimeout: NEVER }, serve))
+    servers.push(...secure.servers)
+    const plain = await listenOnLocalhost(httpPort, () => createHttpServer({ keepAliveTimeout: NEVER }, serveSignIn))
+    servers.push(...plain.servers)
+    port = secure.port
+    httpPort = plain.port
     return {
       url: authorityUrl(),
       signInUrl: signInUrl(),
       caPem,
       requests: log.all,
       clearRequests: log.clear,
-      mails: mails.newestFirst,
+      mails: () => mails.all().toReversed(),
       membershipChanges: changes.after,
       setFaults(definitions) {
         faults.clear()
@@ -120,11 +121,11 @@ function services(options: DirectoryOptions, database: DatabaseSync, { authority
     read: (name) => objects.setting(`signing-key:${name}`),
     write: (name, pem) => objects.keepSetting(`signing-key:${name}`, pem),
   })
-  const [faults, log] = [faultList(nowMs), requestLog()]
+  const [faults, log] = [faultList(nowMs), recentList<RequestRecord>(50_000)]
   const apiUrl = () => (typeof options.apiUrl === 'string' ? options.apiUrl : options.apiUrl())
   const quotas = { ...DOCUMENTED_QUOTAS, ...options.quotas }
   const changes = membershipChanges(database, nowMs)
-  const mails = sentMails()
+  const mails = recentList<SentMail>(10_000)
   const graph = graphApi({ objects, changes, mails, keys, faults, log, quotas, nowMs })
   const grants = authorizationGrants(nowMs)
   const { apiScope = 'user_impersonation' } = options
@@ -211,27 +212,4 @@ function send(response: ServerResponse, { status, headers, body }: GraphAnswer):
   const length: Record<string, number> = status === 204 ? {} : { 'content-length': Buffer.byteLength(text) }
   response.writeHead(status, { 'cache-control': 'no-cache', ...type, ...length, ...headers })
   response.end(text)
-}
-
-/** Only clients close idle connections: one closed by the server at the moment of reuse looks like a lost request. */
-const NEVER = 0
-
-type HttpServer = Server & { closeAllConnections(): void }
-
-type LoopbackServer = { readonly port: number; close(): Promise<void> }
-
-/** Serves localhost. @param port 0 selects a free port @throws Error that names the port in use */
-async function listenOnLoopback(port: number, make: () => HttpServer): Promise<LoopbackServer> {
-  const { port: chosen, servers } = await listenOnLocalhost(port, make)
-  return { port: chosen, close: () => closed(servers) }
-}
-
-async function closed(servers: readonly HttpServer[]): Promise<void> {
-  await Promise.all(
-    servers.map(async (server) => {
-      const ended = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeAllConnections()
-      await ended
-    }),
-  )
 }

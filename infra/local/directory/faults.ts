@@ -1,31 +1,41 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { Errors } from 'typebox/value'
 import { answered, DELTA_FLAWS, errorBody, type Flaw, type GraphAnswer } from './graph/exchange.ts'
 
+/** Up to a day in milliseconds, which a timer supports. */
+const Duration = Type.Integer({ minimum: 0, maximum: 86_400_000 })
+
 /** An injected fault of Graph. The first fault that matches a request or a batch item applies. */
-export type FaultDefinition = {
-  readonly method?: string
-  /** A regular expression for the path, including `/v1.0` and without the query. */
-  readonly path?: string
-  /** Number of affected requests. Default: all until the faults are removed. */
-  readonly times?: number
-  readonly status?: number
-  /** Sets `Retry-After`. The default status is then 429. */
-  readonly retryAfterS?: number
-  /** Delay before the request is processed. */
-  readonly delayMs?: number
-  /** Closes the connection without a response. */
-  readonly drop?: boolean
-  /** Processes the request but returns a failure (default 504). */
-  readonly applyFirst?: boolean
-  /** Returns an HTML page instead of the error body. */
-  readonly html?: boolean
-  /** Returns the members of a group as they were this many milliseconds ago. */
-  readonly staleMs?: number
-  /**
-   * Of a delta query: `emptyPage` inserts a page without groups, `replay` repeats the changes of the round before,
-   * `reset` rejects the token as expired.
-   */
-  readonly delta?: (typeof DELTA_FLAWS)[number]
-}
+const FaultDefinition = Type.Object(
+  {
+    method: Type.Optional(Type.String({ minLength: 1 })),
+    /** A regular expression for the path, including `/v1.0` and without the query. */
+    path: Type.Optional(Type.String({ format: 'regex' })),
+    /** Number of affected requests. Default: all until the faults are removed. */
+    times: Type.Optional(Type.Integer({ minimum: 1 })),
+    status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
+    /** Sets `Retry-After`. The default status is then 429. */
+    retryAfterS: Type.Optional(Duration),
+    /** Delay before the request is processed. */
+    delayMs: Type.Optional(Duration),
+    /** Closes the connection without a response. */
+    drop: Type.Optional(Type.Boolean()),
+    /** Processes the request but returns a failure (default 504). */
+    applyFirst: Type.Optional(Type.Boolean()),
+    /** Returns an HTML page instead of the error body. */
+    html: Type.Optional(Type.Boolean()),
+    /** Returns the members of a group as they were this many milliseconds ago. */
+    staleMs: Type.Optional(Duration),
+    /**
+     * Of a delta query: `emptyPage` inserts a page without groups, `replay` repeats the changes of the round before,
+     * `reset` rejects the token as expired.
+     */
+    delta: Type.Optional(Type.Enum([...DELTA_FLAWS])),
+  },
+  { additionalProperties: false },
+)
+
+export type FaultDefinition = Readonly<Static<typeof FaultDefinition>>
 
 export type Faults = {
   take(method: string, path: string): Fault | undefined
@@ -40,20 +50,6 @@ type Fault = {
   readonly applyFirst: boolean
   readonly flaw: Flaw
 }
-
-const MEMBERS = [
-  'method',
-  'path',
-  'times',
-  'status',
-  'retryAfterS',
-  'delayMs',
-  'drop',
-  'applyFirst',
-  'html',
-  'staleMs',
-  'delta',
-] as const
 
 const ERROR_CODES: Record<number, readonly [code: string, message: string]> = {
   400: ['Request_BadRequest', 'Bad request.'],
@@ -126,66 +122,18 @@ function statusOf({ status, retryAfterS, applyFirst, html }: FaultDefinition): n
 }
 
 function parsedFault(body: unknown): FaultDefinition {
-  const members = controlBody(body, MEMBERS)
-  const definition = {
-    ...member(members, 'method', isText, 'a non-empty string'),
-    ...member(members, 'path', isExpression, 'a regular expression'),
-    ...member(members, 'times', (value) => isCount(value) && value > 0, 'an integer from 1'),
-    ...member(members, 'status', (value) => isCount(value) && value >= 200 && value <= 599, 'a status from 200 to 599'),
-    ...member(members, 'retryAfterS', isCount, 'an integer number of seconds'),
-    ...member(members, 'delayMs', isCount, 'an integer number of milliseconds'),
-    ...member(members, 'drop', isBoolean, 'true or false'),
-    ...member(members, 'applyFirst', isBoolean, 'true or false'),
-    ...member(members, 'html', isBoolean, 'true or false'),
-    ...member(members, 'staleMs', isCount, 'an integer number of milliseconds'),
-    ...member(members, 'delta', isDeltaFlaw, `one of ${DELTA_FLAWS.join(', ')}`),
-  } as FaultDefinition
-  const { delayMs, staleMs, delta } = definition
-  const succeeds = delayMs !== undefined || staleMs !== undefined || delta !== undefined
-  if (definition.drop !== true && !succeeds && statusOf(definition) === undefined) {
-    throw new ControlRefusal('A fault requires status, retryAfterS, delayMs, drop, applyFirst, html, staleMs or delta')
-  }
-  return definition
-}
-
-function member(
-  members: Readonly<Record<string, unknown>>,
-  name: (typeof MEMBERS)[number],
-  isValid: (value: unknown) => boolean,
-  expected: string,
-): Record<string, unknown> {
-  const value = members[name]
-  if (value === undefined || value === null) return {}
-  if (!isValid(value)) throw new ControlRefusal(`${name} must be ${expected}`)
-  return { [name]: value }
-}
-
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
-const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
-const isDeltaFlaw = (value: unknown): boolean => DELTA_FLAWS.some((flaw) => flaw === value)
-/** Up to a day in milliseconds, which a timer supports. */
-const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 86_400_000
-
-function isExpression(value: unknown): boolean {
-  if (typeof value !== 'string') return false
-  try {
-    return new RegExp(value) !== null
-  } catch {
-    // Reported as an invalid member.
-    return false
-  }
+  const definition = controlBody(FaultDefinition, body)
+  const { drop, delayMs, staleMs, delta } = definition
+  if (drop === true || (delayMs ?? staleMs ?? delta ?? statusOf(definition)) !== undefined) return definition
+  throw new ControlRefusal('A fault requires status, retryAfterS, delayMs, drop, applyFirst, html, staleMs or delta')
 }
 
 /** An invalid request to `/local/...`, answered with 400 and this message. */
 export class ControlRefusal extends Error {}
 
-/** @throws ControlRefusal unless the body is a JSON object with these members only */
-export function controlBody(body: unknown, members: readonly string[]): Readonly<Record<string, unknown>> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new ControlRefusal('The body must be a JSON object')
-  }
-  const unknown = Object.keys(body).find((name) => !members.includes(name))
-  if (unknown !== undefined) throw new ControlRefusal(`Unknown member ${unknown}. Use ${members.join(', ')}`)
-  return body as Record<string, unknown>
+/** The body of a control route. @throws ControlRefusal that names the invalid member */
+export function controlBody<Schema extends TSchema>(schema: Schema, body: unknown): Static<Schema> {
+  const [fault] = Errors(schema, body)
+  if (fault === undefined) return body as Static<Schema>
+  throw new ControlRefusal(`Body${fault.instancePath} ${fault.message}: ${JSON.stringify(fault.params)}`)
 }

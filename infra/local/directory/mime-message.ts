@@ -53,28 +53,14 @@ function typeOf(headers: Entity['headers']): string {
   return type.trim().toLowerCase()
 }
 
-/** Texts in UTF-8. */
+/** A text in UTF-8, encoded in base64 or not at all. */
 function bodyOf({ headers, body }: Entity): string {
   const encoding = (headers.get('content-transfer-encoding') ?? '7bit').trim().toLowerCase()
-  if (encoding === 'base64') return Buffer.from(body, 'base64').toString()
-  const bytes = encoding === 'quoted-printable' ? quotedPrintable(body) : body
-  return Buffer.from(bytes, 'latin1').toString()
+  return Buffer.from(body, encoding === 'base64' ? 'base64' : 'latin1').toString()
 }
 
-function quotedPrintable(body: string): string {
-  return body.replaceAll(/=\r?\n/g, '').replaceAll(/=([0-9A-F]{2})/gi, (_, hex: string) => byte(hex))
-}
-
-/** RFC 2047: white space between encoded words does not count. */
+/** Words in base64. White space between encoded words does not count. RFC 2047. */
 function decodedWords(value: string): string {
-  const joined = value.replaceAll(/(=\?[^?]+\?[BQ]\?[^?]*\?=)\s+(?==\?)/gi, '$1')
-  return joined.replaceAll(/=\?utf-8\?([BQ])\?([^?]*)\?=/gi, (_, encoding: string, text: string) =>
-    encoding.toUpperCase() === 'B'
-      ? Buffer.from(text, 'base64').toString()
-      : Buffer.from(quotedPrintable(text.replaceAll('_', ' ')), 'latin1').toString(),
-  )
-}
-
-function byte(hex: string): string {
-  return String.fromCharCode(Number.parseInt(hex, 16))
+  const joined = value.replaceAll(/(=\?[^?]+\?B\?[^?]*\?=)\s+(?==\?)/gi, '$1')
+  return joined.replaceAll(/=\?utf-8\?B\?([^?]*)\?=/gi, (_, text: string) => Buffer.from(text, 'base64').toString())
 }

@@ -60,9 +60,6 @@ export function directoryObjects(database: DatabaseSync) {
     list: (tenantId: string, type: DirectoryType, afterKey: number, count: number) =>
       statements.list.all(tenantId, type, afterKey, count).map((row) => read(row) as DirectoryObject),
 
-    named: (tenantId: string, type: DirectoryType, displayName: string, afterKey: number, count: number) =>
-      statements.named.all(tenantId, type, displayName, afterKey, count).map((row) => read(row) as DirectoryObject),
-
     /** Objects whose display name starts with a text. */
     namedLike: (tenantId: string, type: DirectoryType, start: string, afterKey: number, count: number) =>
       statements.namedLike
@@ -71,11 +68,11 @@ export function directoryObjects(database: DatabaseSync) {
 
     userCount: (tenantId: string) => Number((statements.count.get(tenantId, 'user') as { count: number }).count),
 
-    /** Members after a key. Excludes service principals, like Graph v1.0. */
     /** The groups that have an object as a direct member. */
     listGroupsOf: (member: DirectoryObject, afterKey: number, count: number) =>
       statements.listGroupsOf.all(member.key, afterKey, count).map((row) => read(row) as DirectoryObject),
 
+    /** Members after a key. Excludes service principals, like Graph v1.0. */
     listMembers: (group: DirectoryObject, afterKey: number, count: number) =>
       statements.listMembers.all(group.key, afterKey, count).map((row) => read(row) as DirectoryObject),
 
@@ -190,9 +187,6 @@ function prepare(database: DatabaseSync) {
     remove: database.prepare('DELETE FROM objects WHERE key = ?'),
     removeMemberships: database.prepare('DELETE FROM members WHERE group_key = ? OR member_key = ?'),
     list: database.prepare(`${row} WHERE tenant_id = ? AND type = ? AND key > ? ORDER BY key LIMIT ?`),
-    named: database.prepare(
-      `${row} WHERE tenant_id = ? AND type = ? AND display_name = ? AND key > ? ORDER BY key LIMIT ?`,
-    ),
     namedLike: database.prepare(
       `${row} WHERE tenant_id = ? AND type = ? AND display_name LIKE ? ESCAPE '\\' AND key > ? ORDER BY key LIMIT ?`,
     ),

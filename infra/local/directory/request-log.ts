@@ -14,28 +14,6 @@ export type RequestRecord = {
   readonly batch?: readonly RequestRecord[]
 }
 
-/** Older records are dropped. */
-const KEPT_COUNT = 50_000
-
-export type RequestLog = {
-  add(record: RequestRecord): void
-  all(): readonly RequestRecord[]
-  clear(): void
-}
-
-/** Keeps the latest requests only, because benchmarks send many. */
-export function requestLog(): RequestLog {
-  let records: RequestRecord[] = []
-  return {
-    add(record) {
-      records.push(record)
-      if (records.length > 2 * KEPT_COUNT) records = records.slice(-KEPT_COUNT)
-    },
-    all: () => records.slice(-KEPT_COUNT),
-    clear: () => void records.splice(0),
-  }
-}
-
 /** A log record of a request, without headers and tokens. */
 export function requestRecord(
   request: { readonly method: string; readonly path: string; readonly query: URLSearchParams },

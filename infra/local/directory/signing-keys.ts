@@ -11,7 +11,7 @@ import {
 
 export const KEY_NAMES = ['current', 'unpublished', 'otherIssuer'] as const
 /** `otherIssuer` is published for the tenant `OTHER_TENANT_ID` only. */
-export type KeyName = (typeof KEY_NAMES)[number]
+type KeyName = (typeof KEY_NAMES)[number]
 
 /** The only tenant of the key `otherIssuer`. It is not in the seed. */
 const OTHER_TENANT_ID = '00000000-0000-4000-8000-000000000bad'

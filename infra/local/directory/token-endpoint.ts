@@ -40,10 +40,7 @@ export function tenantsNamed(seed: DirectorySeed, name: string): readonly Tenant
 export function tenantNamed(seed: DirectorySeed, name: string): TenantSeed {
   const tenant = seed.tenants.find(({ tenantId, domain }) => [tenantId, domain].includes(name.toLowerCase()))
   if (tenant !== undefined) return tenant
-  throw new TokenRefusal(
-    90002,
-    `Tenant '${name}' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud. Check with your subscription administrator, this may happen if there are no active subscriptions for the tenant.`,
-  )
+  throw new TokenRefusal(90002, `Tenant '${name}' not found. Check to make sure you have the correct tenant ID.`)
 }
 
 /**
@@ -73,7 +70,7 @@ function applicationToken(tenant: TenantSeed, form: Form, deps: TokenDependencie
   if (!scope.endsWith('/.default')) {
     throw new TokenRefusal(
       1002012,
-      `The provided value for scope ${scope} is not valid. Client credential flows must have a scope value with /.default suffixed to the resource identifier (application ID URI).`,
+      `The scope ${scope} is not valid: client credential flows need /.default at its end.`,
     )
   }
   return { ...BEARER, access_token: deps.keys.signed(applicationClaims(tenant, application, scope, deps)) }
@@ -119,10 +116,7 @@ function clientWithoutSecret(form: Form): string {
   if (form.optional('client_secret') === undefined && form.optional('client_assertion') === undefined) {
     return form.required('client_id').toLowerCase()
   }
-  throw new TokenRefusal(
-    700025,
-    "Client is public so neither 'client_assertion' nor 'client_secret' should be presented.",
-  )
+  throw new TokenRefusal(700025, "The client is public: it has no 'client_assertion' and no 'client_secret'.")
 }
 
 function signInTokens(
@@ -214,23 +208,15 @@ function resourceOf(scope: string, tenant: TenantSeed, deps: TokenDependencies):
   const names = [serviceClientId, `api://${serviceClientId}`, deps.apiUrl().replace(/\/$/, '')]
   const isConsented = tenant.applications.some(({ clientId }) => clientId === serviceClientId)
   if (isConsented && names.includes(resource)) return 'service'
-  throw new TokenRefusal(
-    500011,
-    `The resource principal named ${resource || scope} was not found in the tenant named ${tenant.tenantId}. This can happen if the application has not been installed by the administrator of the tenant or consented to by any user in the tenant. You might have sent your authentication request to the wrong tenant.`,
-  )
+  const name = resource || scope
+  throw new TokenRefusal(500011, `The resource principal named ${name} was not found in tenant ${tenant.tenantId}.`)
 }
 
 const unknownAccount = ({ tenantId }: TenantSeed) =>
-  new TokenRefusal(
-    50034,
-    `The user account {EUII Hidden} does not exist in the ${tenantId} directory. To sign into this application, the account must be added to the directory.`,
-  )
+  new TokenRefusal(50034, `The user account {EUII Hidden} does not exist in the ${tenantId} directory.`)
 
 const unknownApplication = (clientId: string, { tenantId }: TenantSeed) =>
-  new TokenRefusal(
-    700016,
-    `Application with identifier '${clientId}' was not found in the directory '${tenantId}'. This can happen if the application has not been installed by the administrator of the tenant or consented to by any user in the tenant. You may have sent your authentication request to the wrong tenant.`,
-  )
+  new TokenRefusal(700016, `Application with identifier '${clientId}' was not found in the directory '${tenantId}'.`)
 
 function readForm(body: string): Form {
   const fields = new URLSearchParams(body)

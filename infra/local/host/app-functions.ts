@@ -1,7 +1,7 @@
-import { type AppSettings, type BusConnection, resolveConnection, resolveSettings } from './host-settings.ts'
+import type { Registration } from './core-module.ts'
+import type { AppSettings } from './host-settings.ts'
 import { nextOccurrence, parseSchedule, type Schedule } from './ncrontab.ts'
 import type { BindingInfo, RpcRetryOptions } from './programming-model.ts'
-import type { Registration } from './registry.ts'
 
 type Registered = {
   readonly name: string
@@ -19,20 +19,12 @@ export type HttpFunction = Registered & {
 export type ServiceBusFunction = Registered & {
   readonly trigger: 'serviceBus'
   readonly queueName: string
-  readonly connectionName: string
-  readonly connection: BusConnection
-  /** Whether the handler receives an array. */
-  readonly takesMany: boolean
-  /** Whether the handler receives bytes instead of text. */
-  readonly takesBytes: boolean
-  /** Undefined: the value of host.json. */
-  readonly autoCompleteMessages: boolean | undefined
+  readonly connectionString: string
 }
 
 export type TimerFunction = Registered & {
   readonly trigger: 'timer'
   readonly schedule: Schedule
-  readonly runOnStartup: boolean
   readonly retry: RpcRetryOptions | undefined
 }
 
@@ -79,7 +71,7 @@ function appFunction(registration: Registration, settings: AppSettings): AppFunc
     case 'serviceBusTrigger':
       return serviceBusFunction(triggered, settings)
     case 'timerTrigger':
-      return timerFunction(triggered, settings)
+      return timerFunction(triggered)
     default:
       throw new Error(`this host does not support ${triggered.binding.type}`)
   }
@@ -107,34 +99,27 @@ function httpFunction({ binding, ...registered }: Triggered): HttpFunction {
 }
 
 function serviceBusFunction({ binding, ...registered }: Triggered, settings: AppSettings): ServiceBusFunction {
-  const { queueName, connection, cardinality, dataType, isSessionsEnabled, autoCompleteMessages } = binding as {
-    queueName?: string
-    connection?: string
-    cardinality?: 'one' | 'many'
-    dataType?: string
-    isSessionsEnabled?: boolean
-    autoCompleteMessages?: boolean
-  }
+  const { queueName, connection = '' } = binding as { queueName?: string; connection?: string }
   if (!queueName) throw new Error('queueName is required because this host supports queues only')
-  if (isSessionsEnabled) throw new Error('this host does not support sessions')
-  const connectionName = connection || 'ServiceBus'
-  return {
-    ...registered,
-    trigger: 'serviceBus',
-    queueName: resolveSettings(queueName, settings),
-    connectionName,
-    connection: resolveConnection(connectionName, settings),
-    takesMany: cardinality === 'many',
-    takesBytes: dataType === 'binary',
-    autoCompleteMessages,
-  }
+  refuseOptions(binding, { cardinality: 'one', dataType: 'string', isSessionsEnabled: false })
+  const connectionString = settings[connection]
+  if (!connectionString) throw new Error(`the connection string ${connection} is not set`)
+  return { ...registered, trigger: 'serviceBus', queueName, connectionString }
 }
 
-function timerFunction({ binding, ...registered }: Triggered, settings: AppSettings): TimerFunction {
-  const { schedule, runOnStartup = false } = binding as { schedule?: string; runOnStartup?: boolean }
+function timerFunction({ binding, ...registered }: Triggered): TimerFunction {
+  const { schedule } = binding as { schedule?: string }
   if (!schedule) throw new Error('it has no schedule')
-  const parsed = parseSchedule(resolveSettings(schedule, settings))
+  refuseOptions(binding, { runOnStartup: false })
+  const parsed = parseSchedule(schedule)
   if (nextOccurrence(parsed, 0) === undefined) throw new Error(`the schedule "${schedule}" never occurs`)
   const retry = registered.registration.metadata.retryOptions
-  return { ...registered, trigger: 'timer', schedule: parsed, runOnStartup, retry }
+  if (retry !== undefined) refuseOptions(retry, { retryStrategy: 'fixedDelay' })
+  return { ...registered, trigger: 'timer', schedule: parsed, retry }
+}
+
+/** Refuses options with another value than the one that this host supports. */
+function refuseOptions(options: Readonly<Record<string, unknown>>, supported: Readonly<Record<string, unknown>>): void {
+  const refused = Object.keys(supported).find((name) => ![undefined, supported[name]].includes(options[name]))
+  if (refused !== undefined) throw new Error(`this host does not support ${refused} ${String(options[refused])}`)
 }

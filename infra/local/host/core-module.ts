@@ -1,67 +1,73 @@
 /**
- * The module that `@azure/functions` imports as `@azure/functions-core`. Its exports are that contract. The loader
- * resolves the name to this file. Registrations are stored in the registry.
+ * The module that `@azure/functions` imports as `@azure/functions-core`: the loader resolves the name to this file. It
+ * stores what the library registers.
  */
-import {
-  type FunctionCallback,
-  type FunctionMetadata,
-  HOOK_NAMES,
-  type HookCallback,
-  type HookName,
-  type LogCategory,
-  type LogLevel,
-  type ProgrammingModel,
-} from './programming-model.ts'
-import { libraryLog, notedModel, noteFunction, noteHook, noteModel } from './registry.ts'
+import type { FunctionCallback, FunctionMetadata, ProgrammingModel } from './programming-model.ts'
 
-/** Version of the Node.js worker that this module implements. */
-export const version = '3.13.0'
-export const hostVersion = '4.1040.0'
+export type Registration = {
+  readonly metadata: FunctionMetadata
+  readonly callback: FunctionCallback
+  readonly entry: string
+}
 
-/** A registration that can be removed once. */
-export class Disposable {
-  #release: (() => unknown) | undefined
+/** Runs when the host ends. */
+export type TerminateHook = (context: Record<string, unknown>) => unknown
 
-  constructor(release: () => unknown) {
-    this.#release = release
+type Registrations = { functions: Registration[]; terminateHooks: TerminateHook[] }
+
+/**
+ * The registrations of each entry file, for the lifetime of the process. A module is evaluated once, so a later host
+ * with the same entries gets the same handlers and module state.
+ */
+const byEntry = new Map<string, Registrations>()
+let loadingEntry: string | undefined
+let model: ProgrammingModel | undefined
+
+/** Called by the library for each function. @throws Error after its entry file was evaluated */
+export function registerFunction(metadata: FunctionMetadata, callback: FunctionCallback): void {
+  const [entry, { functions }] = openEntry(`function "${metadata.name}"`)
+  functions.push({ metadata, callback, entry })
+}
+
+/** Called by the library for each hook. @throws RangeError for a hook that the app does not use */
+export function registerHook(name: string, callback: TerminateHook): void {
+  if (name !== 'appTerminate') throw new RangeError(`This host does not support the hook "${name}"`)
+  openEntry(`hook "${name}"`)[1].terminateHooks.push(callback)
+}
+
+/** Called by the library before its first registration. */
+export function setProgrammingModel(ofLibrary: ProgrammingModel): void {
+  model = ofLibrary
+}
+
+/** Called by the library outside of invocations, for debugging and for a body of a GET, which it drops. */
+export function log(): void {}
+
+/** The model of the library. Undefined before the first registration. */
+export const programmingModel = (): ProgrammingModel | undefined => model
+
+/** Runs `load` and records its registrations for `entry`. Loads must not overlap. */
+export async function recordEntry(entry: string, load: () => Promise<unknown>): Promise<void> {
+  loadingEntry = entry
+  try {
+    await load()
+  } finally {
+    loadingEntry = undefined
   }
+}
 
-  static from(...disposables: { dispose(): unknown }[]): Disposable {
-    return new Disposable(() => {
-      for (const disposable of disposables) disposable.dispose()
-    })
-  }
-
-  dispose(): void {
-    this.#release?.()
-    this.#release = undefined
+/** All registrations of the entries, in the order of the entries. */
+export function registrationsOf(entries: readonly string[]): Registrations {
+  const found = entries.flatMap((entry) => byEntry.get(entry) ?? [])
+  return {
+    functions: found.flatMap(({ functions }) => functions),
+    terminateHooks: found.flatMap(({ terminateHooks }) => terminateHooks),
   }
 }
 
-/** @throws Error if no entry file is being loaded. The host detects duplicate names after all files are loaded. */
-export function registerFunction(metadata: FunctionMetadata, callback: FunctionCallback): Disposable {
-  return new Disposable(noteFunction(metadata, callback))
+function openEntry(what: string): [entry: string, registrations: Registrations] {
+  if (loadingEntry === undefined) throw new Error(`The ${what} was registered after the app had loaded`)
+  const registrations = byEntry.get(loadingEntry) ?? { functions: [], terminateHooks: [] }
+  byEntry.set(loadingEntry, registrations)
+  return [loadingEntry, registrations]
 }
-
-/** @throws RangeError for an unsupported hook */
-export function registerHook(name: string, callback: HookCallback): Disposable {
-  if (!isHookName(name)) throw new RangeError(`Unrecognised hook "${name}"`)
-  return new Disposable(noteHook(name, callback))
-}
-
-/** Called by the library when it is loaded. */
-export function setProgrammingModel(model: ProgrammingModel): void {
-  noteModel(model)
-}
-
-/** The library calls this before it sets its own model. */
-export function getProgrammingModel(): ProgrammingModel | undefined {
-  return notedModel()
-}
-
-/** Logs of the library outside of invocations. */
-export function log(level: LogLevel, category: LogCategory, message: string): void {
-  libraryLog(level, category, message)
-}
-
-const isHookName = (name: string): name is HookName => (HOOK_NAMES as readonly string[]).includes(name)

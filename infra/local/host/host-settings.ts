@@ -8,7 +8,6 @@ export type HostJson = {
   readonly serviceBus: {
     readonly maxConcurrentCalls: number
     readonly maxAutoLockRenewalDurationMs: number
-    readonly autoCompleteMessages: boolean
   }
 }
 
@@ -16,7 +15,7 @@ type HostJsonFile = {
   version?: unknown
   extensions?: {
     http?: { routePrefix?: string }
-    serviceBus?: { maxConcurrentCalls?: number; maxAutoLockRenewalDuration?: string; autoCompleteMessages?: boolean }
+    serviceBus?: { maxConcurrentCalls?: number; maxAutoLockRenewalDuration?: string }
   }
 }
 
@@ -39,49 +38,17 @@ export async function readHostJson(appFolder: string): Promise<HostJson> {
     serviceBus: {
       maxConcurrentCalls,
       maxAutoLockRenewalDurationMs: timeSpanMs(serviceBus?.maxAutoLockRenewalDuration ?? '00:05:00'),
-      autoCompleteMessages: serviceBus?.autoCompleteMessages ?? true,
     },
   }
 }
 
-/** Milliseconds in a .NET time span: `[days.]hours:minutes:seconds[.fraction]`. */
+/** Milliseconds in a .NET time span of less than a day. */
 function timeSpanMs(text: string): number {
-  const match = /^(?:(\d+)\.)?([01]?\d|2[0-3]):([0-5]?\d):([0-5]?\d(?:\.\d{1,7})?)$/.exec(text)
+  const match = /^(\d\d):(\d\d):(\d\d)$/.exec(text)
   if (match === null) throw new Error(`"${text}" is not a time span in the format hours:minutes:seconds`)
-  const [days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-  ]
-  return Math.round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
+  const [hours = 0, minutes = 0, seconds = 0] = match.slice(1).map(Number)
+  return ((hours * 60 + minutes) * 60 + seconds) * 1000
 }
 
+/** Connection strings by the names that functions give. */
 export type AppSettings = Readonly<Record<string, string>>
-
-/** Connection of a Service Bus namespace. A connection string takes precedence over an identity-based connection. */
-export type BusConnection = { readonly connectionString: string } | { readonly fullyQualifiedNamespace: string }
-
-/** Replaces `%NAME%` with the setting. @throws Error that names a missing setting */
-export function resolveSettings(text: string, settings: AppSettings): string {
-  return text.replace(/%([^%]+)%/g, (_, name: string) => {
-    const value = settings[name]
-    if (value === undefined) throw new Error(`the setting ${name} of %${name}% is missing`)
-    return value
-  })
-}
-
-/**
- * @throws Error if neither `name` nor `name__fullyQualifiedNamespace` is set, with or without the prefix `AzureWebJobs`
- */
-export function resolveConnection(name: string, settings: AppSettings): BusConnection {
-  for (const key of [name, `AzureWebJobs${name}`]) {
-    const connectionString = settings[key]
-    if (connectionString) return { connectionString }
-  }
-  for (const key of [name, `AzureWebJobs${name}`]) {
-    const fullyQualifiedNamespace = settings[`${key}__fullyQualifiedNamespace`]
-    if (fullyQualifiedNamespace) return { fullyQualifiedNamespace }
-  }
-  throw new Error(`the connection "${name}" is not set: neither ${name} nor ${name}__fullyQualifiedNamespace`)
-}

@@ -1,12 +1,11 @@
 import { type AppFunction, appFunctions, type TimerFunction } from './app-functions.ts'
-import { byHand, type RunByHand } from './by-hand.ts'
+import type { TerminateHook } from './core-module.ts'
 import { type HostJson, readHostJson } from './host-settings.ts'
 import { answerHttp, type StartByHand } from './http-front.ts'
 import { createInvoker, type Invoke, type Invoker } from './invocation.ts'
 import { loadApp } from './loader.ts'
 import { type LoopbackServer, listenOnLoopback } from './loopback-server.ts'
 import type { HostLog, HostLogEntry } from './programming-model.ts'
-import { listenToLibrary } from './registry.ts'
 import { type RouteTable, routeTable } from './route-table.ts'
 import { type OpenBus, openServiceBus, type Pump, startPump } from './service-bus-pump.ts'
 import { type RunningTimer, startTimer } from './timer.ts'
@@ -18,7 +17,7 @@ export type HostOptions = {
   readonly entries?: readonly string[]
   /** 0 selects a free port. */
   readonly port: number
-  /** Values for `%NAME%` and connection names. The app itself reads its environment. */
+  /** Connection strings by name. The app itself reads its environment. */
   readonly settings: Readonly<Record<string, string>>
   readonly nowMs?: () => number
   readonly log: (entry: HostLogEntry) => void
@@ -29,8 +28,8 @@ export type HostOptions = {
 export type LocalHost = {
   readonly url: string
   readonly functions: readonly { readonly name: string; readonly trigger: 'http' | 'serviceBus' | 'timer' }[]
-  /** Runs a timer or message function once. Rejects with its error, or if the function does not exist. */
-  invoke(name: string, input?: unknown): Promise<void>
+  /** Runs a timer function once. Rejects with its error, or if the function does not exist. */
+  invoke(name: string): Promise<void>
   /** Waits up to 4 s for running functions, then releases all resources. Can be called repeatedly. */
   close(): Promise<void>
 }
@@ -39,6 +38,7 @@ export type LocalHost = {
 const DRAIN_MS = 3_500
 const TERMINATE_MS = 500
 
+/** The timers by their names in lower case. */
 type Running = { timers: Map<string, RunningTimer>; server?: LoopbackServer; pump?: Pump }
 
 /**
@@ -49,33 +49,29 @@ type Running = { timers: Map<string, RunningTimer>; server?: LoopbackServer; pum
  */
 export async function startHost(options: HostOptions): Promise<LocalHost> {
   const { log } = options
-  const stopListening = listenToLibrary((level, category, message) =>
-    log({ level, category: category === 'user' ? 'user' : 'system', message }),
-  )
   const running: Running = { timers: new Map() }
   try {
     const hostJson = await readHostJson(options.appFolder)
     const app = await loadApp(options.appFolder, options.entries)
     const { functions, routes } = checkedFunctions(app.functions, options.settings, hostJson)
-    const invoker = createInvoker(app.model, app.hooks, log)
-    const runByHand = byHand(functions, running.timers, invoker.invoke)
-    await startTriggers(running, { functions, routes, invoker, runByHand, hostJson }, options)
+    const invoker = createInvoker(app.model, log)
+    await startTriggers(running, { functions, routes, invoker, hostJson }, options)
     let closed: Promise<void> | undefined
     return {
       url: `http://localhost:${running.server?.port}`,
       functions: functions.map(({ name, trigger }) => ({ name, trigger })),
-      async invoke(name, input) {
-        const run = runByHand(name)
-        if (run === undefined) throw new Error(`There is no timer or message function "${name}"`)
-        await run(input)
+      async invoke(name) {
+        const timer = running.timers.get(name.toLowerCase())
+        if (timer === undefined) throw new Error(`There is no timer function "${name}"`)
+        await timer.runByHand()
       },
       close() {
-        closed ??= stop(running, log, invoker).finally(stopListening)
+        closed ??= stop(running, log, invoker, app.terminateHooks)
         return closed
       },
     }
   } catch (error) {
-    await stop(running, log).finally(stopListening)
+    await stop(running, log)
     throw error
   }
 }
@@ -99,7 +95,6 @@ type Startable = {
   readonly functions: readonly AppFunction[]
   readonly routes: RouteTable
   readonly invoker: Invoker
-  readonly runByHand: (name: string) => RunByHand | undefined
   readonly hostJson: HostJson
 }
 
@@ -108,20 +103,18 @@ async function startTriggers(running: Running, app: Startable, options: HostOpti
   const { functions, routes, invoker, hostJson } = app
   const { invoke } = invoker
   const { log, nowMs = Date.now, openBus = openServiceBus } = options
-  await invoker.runAppHooks('appStart')
-  const startByHand = startInBackground(app.runByHand, log)
+  const startByHand = startInBackground(running.timers, log)
   running.server = await listenOnLoopback(options.port, answerHttp({ routes, invoke, startByHand, log }))
   const messageFunctions = functions.filter((fn) => fn.trigger === 'serviceBus')
   running.pump = await startPump({ functions: messageFunctions, serviceBus: hostJson.serviceBus, openBus, invoke, log })
   for (const fn of functions) {
-    if (fn.trigger === 'timer') running.timers.set(fn.name, runTimer(fn, invoke, log, nowMs))
+    if (fn.trigger === 'timer') running.timers.set(fn.name.toLowerCase(), runTimer(fn, invoke, log, nowMs))
   }
 }
 
 function runTimer(fn: TimerFunction, invoke: Invoke, log: HostLog, nowMs: () => number): RunningTimer {
   return startTimer({
     schedule: fn.schedule,
-    runOnStartup: fn.runOnStartup,
     retry: fn.retry,
     nowMs,
     async run(info, retryContext) {
@@ -134,27 +127,37 @@ function runTimer(fn: TimerFunction, invoke: Invoke, log: HostLog, nowMs: () => 
 }
 
 const startInBackground =
-  (runByHand: Startable['runByHand'], log: HostLog): StartByHand =>
-  (functionName, input) => {
-    const run = runByHand(functionName)
-    run?.(input).catch((error: unknown) =>
-      log({ level: 'error', category: 'host', message: 'A manual run failed', functionName, error }),
-    )
-    return run !== undefined
+  (timers: Running['timers'], log: HostLog): StartByHand =>
+  (functionName) => {
+    const timer = timers.get(functionName.toLowerCase())
+    timer
+      ?.runByHand()
+      .catch((error: unknown) =>
+        log({ level: 'error', category: 'host', message: 'A manual run failed', functionName, error }),
+      )
+    return timer !== undefined
   }
 
-async function stop({ server, pump, timers }: Running, log: HostLog, invoker?: Invoker): Promise<void> {
+async function stop(
+  { server, pump, timers }: Running,
+  log: HostLog,
+  invoker?: Invoker,
+  hooks: readonly TerminateHook[] = [],
+): Promise<void> {
   const triggers = [server?.close(), pump?.close(), ...timers.values().map((timer) => timer.stop())]
   const ended = Promise.all(triggers).then(() => invoker?.idle())
   if (!(await endsWithin(DRAIN_MS, ended))) {
     log({ level: 'warning', category: 'host', message: `Stopped with work still running after ${DRAIN_MS} ms` })
   }
   server?.cut()
-  if (invoker === undefined) return
-  const terminated = invoker
-    .runAppHooks('appTerminate')
-    .catch((error: unknown) => log({ level: 'error', category: 'host', message: 'An appTerminate hook failed', error }))
+  const terminated = runInOrder(hooks).catch((error: unknown) =>
+    log({ level: 'error', category: 'host', message: 'An appTerminate hook failed', error }),
+  )
   await endsWithin(TERMINATE_MS, terminated)
+}
+
+async function runInOrder(hooks: readonly TerminateHook[]): Promise<void> {
+  for (const hook of hooks) await hook({ hookData: {}, appHookData: {} })
 }
 
 function endsWithin(limitMs: number, work: Promise<unknown>): Promise<boolean> {

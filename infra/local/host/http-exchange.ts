@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { InvocationResponse, RpcHttpCookie, RpcHttpData, RpcNullable } from './programming-model.ts'
+import type { InvocationResponse, RpcHttpData, RpcNullable } from './programming-model.ts'
 import { decodePath, encodePath } from './request-path.ts'
 import type { RouteValues } from './route-table.ts'
 
@@ -16,23 +16,10 @@ export type RequestTarget = { readonly origin: string; readonly path: string; re
 export function requestTarget(request: IncomingMessage): RequestTarget | undefined {
   const target = request.url ?? ''
   const authority = request.headers.host ?? `localhost:${request.socket.localPort}`
-  if (!HOST_HEADER.test(authority)) return undefined
-  const origin = `http://${authority}`
-  const raw = target.startsWith('/') ? splitTarget(target) : absoluteTarget(target)
-  const path = raw === undefined ? undefined : decodePath(raw.path)
-  return raw === undefined || path === undefined ? undefined : { origin, path, query: raw.query }
-}
-
-type RawTarget = { readonly path: string; readonly query: string }
-
-function splitTarget(target: string): RawTarget {
-  const queryAt = target.indexOf('?')
-  return queryAt < 0 ? { path: target, query: '' } : { path: target.slice(0, queryAt), query: target.slice(queryAt) }
-}
-
-function absoluteTarget(target: string): RawTarget | undefined {
-  const url = URL.parse(target)
-  return url?.protocol === 'http:' ? { path: url.pathname, query: url.search } : undefined
+  if (!HOST_HEADER.test(authority) || !target.startsWith('/')) return undefined
+  const [rawPath = ''] = target.split('?', 1)
+  const path = decodePath(rawPath)
+  return path === undefined ? undefined : { origin: `http://${authority}`, path, query: target.slice(rawPath.length) }
 }
 
 /**
@@ -95,8 +82,6 @@ function queryValues(query: string): Record<string, RpcNullable<string>> {
 /** Transport headers, which only the server sets. */
 const FRAMING = new Set(['connection', 'content-length', 'keep-alive', 'transfer-encoding'])
 
-const SAME_SITE = { none: undefined, explicitNone: 'none', lax: 'lax', strict: 'strict' }
-
 /**
  * Sends the result of a function. No result is 204, like on the platform.
  * @throws Error if a header is invalid; nothing has been sent then
@@ -111,9 +96,6 @@ export function sendResponse(response: ServerResponse, { returnValue }: Invocati
   const body = http.body?.bytes ?? Buffer.alloc(0)
   const headers: OutgoingHttpHeaders = {}
   for (const [name, value] of Object.entries(http.headers ?? {})) if (!FRAMING.has(name)) headers[name] = value
-  if (http.cookies !== undefined && http.cookies.length > 0) {
-    headers['set-cookie'] = [...[headers['set-cookie'] ?? []].flat(), ...http.cookies.map(setCookie)].map(String)
-  }
   // The platform does not state the length of a response to HEAD, not even the one that the handler sets.
   if (status !== 204 && status !== 304 && response.req.method !== 'HEAD') headers['content-length'] = body.length
   response.writeHead(status, headers)
@@ -124,20 +106,4 @@ export function sendResponse(response: ServerResponse, { returnValue }: Invocati
 export function sendBare(response: ServerResponse, status: number): void {
   response.writeHead(status, status === 204 ? {} : { 'content-length': 0 })
   response.end()
-}
-
-/** `Set-Cookie` in the format of ASP.NET: escaped value, default path `/`. */
-function setCookie(cookie: RpcHttpCookie): string {
-  const sameSite = SAME_SITE[cookie.sameSite ?? 'none']
-  const attributes = [
-    `${cookie.name}=${encodeURIComponent(cookie.value)}`,
-    cookie.expires && `expires=${new Date(cookie.expires.value.seconds * 1000).toUTCString()}`,
-    cookie.maxAge && `max-age=${Math.trunc(cookie.maxAge.value)}`,
-    cookie.domain && `domain=${cookie.domain.value}`,
-    `path=${cookie.path?.value ?? '/'}`,
-    cookie.secure?.value && 'secure',
-    sameSite && `samesite=${sameSite}`,
-    cookie.httpOnly?.value && 'httponly',
-  ]
-  return attributes.filter(Boolean).join('; ')
 }

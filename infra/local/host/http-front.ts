@@ -6,8 +6,8 @@ import type { HostLog, RpcHttpData } from './programming-model.ts'
 import { refusedStatus } from './request-limits.ts'
 import type { RouteMatch, RouteTable } from './route-table.ts'
 
-/** Starts a function manually. False if no startable function has the name. */
-export type StartByHand = (functionName: string, input: unknown) => boolean
+/** Starts a timer function manually. False if no timer has the name. */
+export type StartByHand = (functionName: string) => boolean
 
 export type HttpFront = {
   readonly routes: RouteTable
@@ -39,8 +39,9 @@ async function answer(front: HttpFront, request: IncomingMessage, response: Serv
   if (HOST_PATHS.test(path)) return answerAdmin(front, path, request, response)
   const match = front.routes(request.method ?? '', path)
   if (match === undefined) return sendBare(response, 404)
-  const body = await receiveBody(request, response)
-  if (body === undefined) return
+  const body = await readBody(request)
+  if (body === 'aborted') return
+  if (body === 'too-large') return refuse(response, 413)
   return answerByFunction(front, match, toRpcHttp(request, target, match.params, body), response)
 }
 
@@ -71,25 +72,20 @@ async function answerByFunction(
 }
 
 /**
- * `POST /admin/functions/{name}` runs a function without HTTP trigger. Returns 202 immediately, like the platform.
+ * `POST /admin/functions/{name}` runs a timer function. Returns 202 immediately, like the platform.
  * Takes the place of the platform's key: only programs of this machine can call it, and no page of another site in a
  * browser.
  */
-async function answerAdmin(
+function answerAdmin(
   { startByHand }: HttpFront,
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
-): Promise<void> {
+): void {
   const functionName = ADMIN_FUNCTION.exec(path)?.[1]
-  if (functionName === undefined || request.method !== 'POST') return sendBare(response, 404)
-  if (!isOfThisMachine(request)) return refuseForeign(response)
-  if (request.headers['transfer-encoding'] !== undefined) return refuse(response, 411)
-  const body = await receiveBody(request, response)
-  if (body === undefined) return
-  const start = parseStart(body)
-  if (start === undefined) return sendBare(response, 400)
-  sendBare(response, startByHand(functionName, start.input) ? 202 : 404)
+  if (functionName === undefined || request.method !== 'POST') sendBare(response, 404)
+  else if (!isOfThisMachine(request)) refuseForeign(response)
+  else sendBare(response, startByHand(functionName) ? 202 : 404)
 }
 
 /**
@@ -112,27 +108,8 @@ function refuseForeign(response: ServerResponse): void {
   response.end(text)
 }
 
-/** Undefined if the body is too large or the client has disconnected. The request is then complete. */
-async function receiveBody(request: IncomingMessage, response: ServerResponse): Promise<Buffer | undefined> {
-  const body = await readBody(request)
-  if (body === 'aborted') return undefined
-  if (body !== 'too-large') return body
-  refuse(response, 413)
-  return undefined
-}
-
 /** A request that the server does not read to its end. */
 function refuse(response: ServerResponse, status: number): void {
   response.setHeader('connection', 'close')
   sendBare(response, status)
-}
-
-function parseStart(body: Buffer): { input?: unknown } | undefined {
-  if (body.length === 0) return {}
-  try {
-    const start: unknown = JSON.parse(body.toString())
-    return typeof start === 'object' && start !== null ? start : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -3,22 +3,13 @@ import { glob, readFile } from 'node:fs/promises'
 import { registerHooks } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { programmingModel, type Registration, recordEntry, registrationsOf, type TerminateHook } from './core-module.ts'
 import type { ProgrammingModel } from './programming-model.ts'
-import { type Hook, notedModel, type Registration, recordEntry, registrationsOf } from './registry.ts'
 
 export type LoadedApp = {
   readonly functions: readonly Registration[]
-  readonly hooks: readonly Hook[]
+  readonly terminateHooks: readonly TerminateHook[]
   readonly model: ProgrammingModel
-}
-
-/** Capabilities of the Node.js worker, which the library extends. */
-const WORKER_CAPABILITIES = {
-  RawHttpBodyBytes: 'true',
-  RpcHttpBodyOnly: 'true',
-  RpcHttpTriggerMetadataRemoved: 'true',
-  TypedDataCollection: 'true',
-  UseNullableValueDictionaryForHttp: 'true',
 }
 
 let previousLoad: Promise<unknown> = Promise.resolve()
@@ -35,18 +26,14 @@ export async function loadApp(appFolder: string, patterns: readonly string[] | u
   const turn = previousLoad.then(() => evaluate(entries))
   previousLoad = turn.catch(() => undefined)
   await turn
-  const model = notedModel()
-  const { functions, hooks } = registrationsOf(entries)
+  const model = programmingModel()
+  const { functions, terminateHooks } = registrationsOf(entries)
   if (model === undefined || functions.length === 0) {
     throw new Error(
       `${entries.join(', ')} registered no functions. Check whether the process imported @azure/functions before the host started, or has two copies of it`,
     )
   }
-  const capabilities = await model.getCapabilities({ ...WORKER_CAPABILITIES })
-  if (capabilities.HttpUri !== undefined) {
-    throw new Error('The app uses enableHttpStream, which this host does not support')
-  }
-  return { functions, hooks, model }
+  return { functions, terminateHooks, model }
 }
 
 async function evaluate(entries: readonly string[]): Promise<void> {

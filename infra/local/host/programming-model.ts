@@ -8,10 +8,6 @@ export type RpcTypedData = {
   string?: string
   json?: string
   bytes?: Uint8Array
-  int?: number
-  double?: number
-  collectionString?: { string: string[] }
-  collectionBytes?: { bytes: Uint8Array[] }
   http?: RpcHttpData
 }
 
@@ -26,34 +22,16 @@ export type RpcHttpData = {
   body?: RpcTypedData | null
   statusCode?: string
   headers?: Record<string, string>
-  cookies?: RpcHttpCookie[]
-}
-
-export type RpcHttpCookie = {
-  name: string
-  value: string
-  domain?: RpcNullable<string>
-  path?: RpcNullable<string>
-  expires?: RpcNullable<{ seconds: number }>
-  secure?: RpcNullable<boolean>
-  httpOnly?: RpcNullable<boolean>
-  /** `none` means unspecified, `explicitNone` is `SameSite=None`. */
-  sameSite?: 'none' | 'lax' | 'strict' | 'explicitNone'
-  maxAge?: RpcNullable<number>
 }
 
 /** A registered binding: the options of `app.http` and similar functions, and additions of the library. */
 export type BindingInfo = { type: string; direction: 'in' | 'out' } & Record<string, unknown>
 
-type RpcDuration = { seconds: number }
-
 export type RpcRetryOptions = {
-  retryStrategy: 'fixedDelay' | 'exponentialBackoff'
+  retryStrategy: string
   /** -1: unlimited. */
   maxRetryCount: number
-  delayInterval?: RpcDuration
-  minimumInterval?: RpcDuration
-  maximumInterval?: RpcDuration
+  delayInterval?: { seconds: number }
 }
 
 export type FunctionMetadata = {
@@ -64,11 +42,7 @@ export type FunctionMetadata = {
 
 export type FunctionCallback = (...inputs: unknown[]) => unknown
 
-export type RpcRetryContext = {
-  retryCount: number
-  maxRetryCount: number
-  exception?: { message: string; stackTrace: string; source: string }
-}
+export type RpcRetryContext = { retryCount: number; maxRetryCount: number }
 
 export type InvocationRequest = {
   inputData: { name: string; data: RpcTypedData }[]
@@ -77,14 +51,13 @@ export type InvocationRequest = {
   traceContext?: { traceParent: string; traceState?: string }
 }
 
-export type LogLevel = 'trace' | 'debug' | 'information' | 'warning' | 'error' | 'critical' | 'none'
-export type LogCategory = 'user' | 'system' | 'customMetric'
+type LogLevel = 'trace' | 'debug' | 'information' | 'warning' | 'error' | 'critical' | 'none'
+type LogCategory = 'user' | 'system' | 'customMetric'
 
 export type CoreInvocationContext = {
   invocationId: string
   request: InvocationRequest & { invocationId: string; functionId: string }
   metadata: FunctionMetadata
-  state: 'preInvocationHooks' | 'invocation' | 'postInvocationHooks' | undefined
   log(level: LogLevel, category: LogCategory, message: string): void
 }
 
@@ -98,15 +71,9 @@ type InvocationModel = {
 
 /** The model that the library passes to the core module at its first registration. */
 export type ProgrammingModel = {
-  name: string
-  version: string
   getInvocationModel(context: CoreInvocationContext): InvocationModel
   getCapabilities(capabilities: Record<string, string>): Promise<Record<string, string>>
 }
-
-export const HOOK_NAMES = ['preInvocation', 'postInvocation', 'appStart', 'appTerminate', 'log'] as const
-export type HookName = (typeof HOOK_NAMES)[number]
-export type HookCallback = (context: Record<string, unknown>) => unknown
 
 /** A log entry. Category `user`: the handlers, `system`: the library, `host`: the host. */
 export type HostLogEntry = {

@@ -1,5 +1,6 @@
 import type { HttpFunction } from './app-functions.ts'
-import { parseRoute, type RouteParameter, type RouteSegment } from './route-syntax.ts'
+
+export type RouteValues = Readonly<Record<string, string>>
 
 export type RouteMatch = { readonly fn: HttpFunction; readonly params: RouteValues }
 
@@ -32,10 +33,9 @@ export function routeTable(
     }
   }
   return (method, decodedPath) => {
-    const path = splitPath(decodedPath)
     for (const { fn, match } of rows) {
       if (!fn.methods.has(method)) continue
-      const params = match(path)
+      const params = match(decodedPath)
       if (params !== undefined) return { fn, params }
     }
     return undefined
@@ -49,95 +49,28 @@ function byName(a: HttpFunction, b: HttpFunction): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-export type RouteValues = Record<string, string>
+/** The parameter values of a decoded path. Undefined if the path does not match the template. */
+export type RouteTemplate = (decodedPath: string) => RouteValues | undefined
 
-/** A request path, split once for all templates. */
-export type RequestPath = { readonly segments: readonly string[]; readonly endsWithSlash: boolean }
-
-/** The parameter values of a path. Undefined if the path does not match the template. */
-export type RouteTemplate = (path: RequestPath) => RouteValues | undefined
-
-/** Captures the values of a segment. False if it does not match. */
-type SegmentMatcher = (text: string, values: RouteValues) => boolean
-
-/** Splits a decoded path. Ignores one trailing slash, but no other empty segments. */
-export function splitPath(decodedPath: string): RequestPath {
-  const segments = decodedPath.slice(1).split('/')
-  const endsWithSlash = segments.at(-1) === ''
-  if (endsWithSlash) segments.pop()
-  return { segments, endsWithSlash }
-}
+/** Literal segments, and a last `{*name}` for the rest of the path. */
+const TEMPLATE = /^(?<literal>(?:[\w.-]+(?:\/(?!$)|$))*)(?:\{\*(?<name>\w+)\})?$/
 
 /**
- * Compiles a template with the rules of the conventional router of ASP.NET, which differ from its endpoint router:
- * case-insensitive, no match for a path with an empty segment before the catch-all, no match for a failed constraint.
- * @throws Error with the reason
+ * Compiles a template with the rules of ASP.NET's conventional router: case-insensitive, one slash may follow the path,
+ * and the rest of the path begins with no empty segment.
+ * @throws Error for other parameters, which the app does not use
  */
 export function compileRoute(template: string): RouteTemplate {
-  const segments = parseRoute(template)
-  const last = segments.at(-1)?.[0]
-  const catchAll = last?.kind === 'parameter' && last.catchAll ? last : undefined
-  const fixed = catchAll === undefined ? segments : segments.slice(0, -1)
-  const matchers = fixed.map(segmentMatcher)
-  return (path) => {
-    if (path.segments.length > fixed.length && catchAll === undefined) return undefined
-    const values: RouteValues = Object.create(null)
-    for (const [index, matches] of matchers.entries()) {
-      const text = path.segments[index]
-      if (text === undefined ? !takeAbsent(fixed[index] ?? [], values) : text === '' || !matches(text, values)) {
-        return undefined
-      }
-    }
-    if (catchAll === undefined) return values
-    if (path.segments[fixed.length] === '') return undefined
-    return takeRest(catchAll, path, fixed.length, values) ? values : undefined
+  const groups = TEMPLATE.exec(template)?.groups
+  if (groups === undefined) throw new Error('only literal segments and a last {*name} are supported')
+  const { literal = '', name } = groups
+  const segments = literal.split('/').filter((segment) => segment !== '')
+  const path = segments.map((segment) => `/${segment.replaceAll('.', '\\.')}`).join('')
+  const rest = name === undefined ? '' : '([^/].*)?'
+  const pattern = new RegExp(path === '' ? `^/${rest}$` : `^${path}(?:/${rest})?$`, 'is')
+  return (decodedPath) => {
+    const match = pattern.exec(decodedPath)
+    if (match === null) return undefined
+    return name === undefined || match[1] === undefined ? {} : { [name]: match[1] }
   }
 }
-
-function takeRest(parameter: RouteParameter, path: RequestPath, from: number, values: RouteValues): boolean {
-  const hasRest = path.segments.length > from
-  const rest = path.segments.slice(from).join('/') + (path.endsWithSlash ? '/' : '')
-  return take(parameter, hasRest ? rest : parameter.defaultValue, values)
-}
-
-function takeAbsent(segment: RouteSegment, values: RouteValues): boolean {
-  const [part] = segment
-  if (segment.length !== 1 || part?.kind !== 'parameter') return false
-  return (part.optional || part.defaultValue !== undefined) && take(part, part.defaultValue, values)
-}
-
-function take(parameter: RouteParameter, value: string | undefined, values: RouteValues): boolean {
-  if (value === undefined) return true
-  if (!parameter.constraints.every((fits) => fits(value))) return false
-  values[parameter.name] = value
-  return true
-}
-
-function segmentMatcher(segment: RouteSegment): SegmentMatcher {
-  const [part] = segment
-  if (segment.length > 1 || part === undefined) return complexMatcher(segment)
-  if (part.kind === 'parameter') return (text, values) => take(part, text, values)
-  const literal = part.text.toLowerCase()
-  return (text) => text.toLowerCase() === literal
-}
-
-/** Several parts in one segment: the leftmost parameter is greedy. */
-function complexMatcher(segment: RouteSegment): SegmentMatcher {
-  const parameters = segment.filter((part) => part.kind === 'parameter')
-  const lastPart = segment.at(-1)
-  const endsOptional = lastPart?.kind === 'parameter' && lastPart.optional
-  // With an optional end, `{name}.{extension?}`, matches the complete segment first, then the text before the dot.
-  const shapes = [segmentPattern(segment), ...(endsOptional ? [segmentPattern(segment.slice(0, -2))] : [])]
-  return (text, values) => {
-    const match = shapes[0]?.exec(text) ?? (text.endsWith('.') ? null : (shapes[1]?.exec(text) ?? null))
-    return match !== null && parameters.every((parameter, index) => take(parameter, match[index + 1], values))
-  }
-}
-
-const segmentPattern = (segment: RouteSegment): RegExp =>
-  new RegExp(
-    `^${segment.map((part) => (part.kind === 'literal' ? literalPattern(part.text) : '(.+)')).join('')}$`,
-    'is',
-  )
-
-const literalPattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')

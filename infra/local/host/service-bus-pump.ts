@@ -1,10 +1,9 @@
 import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus'
 import type { ServiceBusFunction } from './app-functions.ts'
-import type { BusConnection, HostJson } from './host-settings.ts'
+import type { HostJson } from './host-settings.ts'
 import type { Invoke } from './invocation.ts'
 import { type LockRenewal, whileLocked } from './lock-renewal.ts'
-import { batchMetadata, messageBytes, messageInput, messageMetadata } from './message-data.ts'
-import type { HostLog } from './programming-model.ts'
+import type { HostLog, RpcTypedData } from './programming-model.ts'
 
 export type PumpOptions = {
   readonly functions: readonly ServiceBusFunction[]
@@ -38,8 +37,8 @@ export async function startPump(options: PumpOptions): Promise<Pump> {
   }
   try {
     for (const fn of options.functions) {
-      const client = clients.get(fn.connectionName) ?? (await options.openBus(fn.connection))
-      clients.set(fn.connectionName, client)
+      const client = clients.get(fn.connectionString) ?? (await options.openBus(fn.connectionString))
+      clients.set(fn.connectionString, client)
       queues.push(startQueue(fn, client, options))
     }
     return pump
@@ -99,20 +98,31 @@ async function processMessage(
   fn: ServiceBusFunction,
   message: ServiceBusReceivedMessage,
   settle: Settle,
-  { invoke, serviceBus, log }: PumpOptions,
+  { invoke, log }: PumpOptions,
 ): Promise<void> {
   try {
-    const metadata = messageMetadata(message)
     await invoke(fn.registration, {
-      inputData: [{ name: fn.triggerName, data: messageInput([messageBytes(message.body)], fn) }],
-      triggerMetadata: fn.takesMany ? batchMetadata(metadata) : metadata,
+      inputData: [{ name: fn.triggerName, data: { string: Buffer.from(message.body).toString() } }],
+      triggerMetadata: triggerMetadata(message),
     })
   } catch (error) {
     const text = `Message ${message.messageId} failed, delivery ${(message.deliveryCount ?? 0) + 1}`
     log({ level: 'error', category: 'host', message: text, functionName: fn.name, error })
     return settle('abandon', message)
   }
-  if (fn.autoCompleteMessages ?? serviceBus.autoCompleteMessages) await settle('complete', message)
+  await settle('complete', message)
+}
+
+/**
+ * The metadata that functions read. The library lower-cases the first letter of each key at all levels. `DeliveryCount`
+ * starts with 1 here and with 0 in the SDK.
+ */
+function triggerMetadata(message: ServiceBusReceivedMessage): Record<string, RpcTypedData> {
+  return {
+    MessageId: { string: String(message.messageId) },
+    DeliveryCount: { json: JSON.stringify((message.deliveryCount ?? 0) + 1) },
+    ApplicationProperties: { json: JSON.stringify(message.applicationProperties ?? {}) },
+  }
 }
 
 /** A settlement fails if the lock is lost. The message is then redelivered, which handlers must support anyway. */
@@ -145,14 +155,12 @@ type BusClient = {
   close(): Promise<void>
 }
 
-export type OpenBus = (connection: BusConnection) => Promise<BusClient>
+export type OpenBus = (connectionString: string) => Promise<BusClient>
 
-/** The client of the SDK. The packages are loaded only for apps with Service Bus functions. */
-export const openServiceBus: OpenBus = async (connection) => {
+/** The client of the SDK, which is loaded only for apps with Service Bus functions. */
+export const openServiceBus: OpenBus = async (connectionString) => {
   const { ServiceBusClient } = await import('@azure/service-bus')
-  if ('connectionString' in connection) return new ServiceBusClient(connection.connectionString)
-  const { DefaultAzureCredential } = await import('@azure/identity')
-  return new ServiceBusClient(connection.fullyQualifiedNamespace, new DefaultAzureCredential())
+  return new ServiceBusClient(connectionString)
 }
 
 /** Starts a settlement when no settlement with another outcome is in progress. Resolves or rejects like it. */

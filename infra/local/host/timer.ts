@@ -10,7 +10,6 @@ export type TimerInfo = {
 
 export type TimerOptions = {
   readonly schedule: Schedule
-  readonly runOnStartup: boolean
   readonly retry: RpcRetryOptions | undefined
   /** Runs one attempt. The retry policy applies to a rejection. */
   readonly run: (info: TimerInfo, retryContext: RpcRetryContext | undefined) => Promise<void>
@@ -68,8 +67,7 @@ export function startTimer(options: TimerOptions): RunningTimer {
     else void runInTurn().catch(failed).finally(arm)
   }
 
-  if (options.runOnStartup) void runInTurn().catch(failed).finally(arm)
-  else arm()
+  arm()
   return {
     runByHand: runInTurn,
     async stop() {
@@ -87,31 +85,24 @@ async function runWithRetries({ run, retry }: TimerOptions, info: TimerInfo, sto
       return await run(info, context)
     } catch (error) {
       const maxRetryCount = retry?.maxRetryCount ?? 0
-      if (retry === undefined || (maxRetryCount >= 0 && attempt >= maxRetryCount)) throw error
-      await pause(retryDelayMs(retry, attempt), stopping)
+      if (retry === undefined || stopping.aborted || (maxRetryCount >= 0 && attempt >= maxRetryCount)) throw error
+      await pause((retry.delayInterval?.seconds ?? 0) * 1000, stopping)
       if (stopping.aborted) throw error
-      context = { retryCount: attempt + 1, maxRetryCount, exception: rpcException(error) }
+      context = { retryCount: attempt + 1, maxRetryCount }
     }
   }
 }
 
-/** Delay before the retry after `attempt`, counted from 0. */
-function retryDelayMs(retry: RpcRetryOptions, attempt: number): number {
-  if (retry.retryStrategy === 'fixedDelay') return (retry.delayInterval?.seconds ?? 0) * 1000
-  const leastS = retry.minimumInterval?.seconds ?? 0
-  return Math.min(leastS * 2 ** attempt, retry.maximumInterval?.seconds ?? Number.POSITIVE_INFINITY) * 1000
-}
-
+/** Ends early when the timer stops. */
 function pause(delayMs: number, stopping: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  if (stopping.aborted) return Promise.resolve()
-  const timeout = setTimeout(resolve, Math.min(delayMs, 2 ** 31 - 1))
+  const timeout = setTimeout(resolve, delayMs)
   const onStop = () => {
     clearTimeout(timeout)
     resolve()
   }
   stopping.addEventListener('abort', onStop, { once: true })
-  return promise.finally(() => stopping.removeEventListener('abort', onStop))
+  return promise
 }
 
 /**
@@ -127,10 +118,4 @@ function timerInfo(schedule: Schedule, lastMs: number | undefined, nowMs: number
     ScheduleStatus: { Last: last, LastUpdated: last, Next: next },
     IsPastDue: false,
   }
-}
-
-function rpcException(error: unknown): { message: string; stackTrace: string; source: string } {
-  return error instanceof Error
-    ? { message: error.message, stackTrace: error.stack ?? '', source: error.name }
-    : { message: String(error), stackTrace: '', source: '' }
 }

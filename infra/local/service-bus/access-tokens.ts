@@ -24,17 +24,19 @@ export function acceptToken(
   if (type !== TOKEN_TYPE || scheme !== 'SharedAccessSignature') {
     throw unauthorized('MalformedToken: A shared access signature is required.')
   }
-  const values = new Map(fields?.split('&').map((field) => separated(field)))
-  const [resource = '', expiry = ''] = [values.get('sr'), values.get('se')]
-  const expected = createHmac('sha256', ACCESS_KEY.key).update(`${resource}\n${expiry}`).digest()
-  const signature = Buffer.from(decodeURIComponent(values.get('sig') ?? ''), 'base64')
+  const values = new URLSearchParams(fields)
+  const [resource, expiry] = [values.get('sr') ?? '', values.get('se') ?? '']
+  const expected = createHmac('sha256', ACCESS_KEY.key)
+    .update(`${encodeURIComponent(resource)}\n${expiry}`)
+    .digest()
+  const signature = Buffer.from(values.get('sig') ?? '', 'base64')
   const isSigned = signature.length === expected.length && timingSafeEqual(signature, expected)
   if (values.get('skn') !== ACCESS_KEY.name || !isSigned) {
     throw unauthorized('InvalidSignature: The token has an invalid signature.')
   }
   const endsAtMs = Number(expiry) * 1000
   if (!(endsAtMs > Date.now())) throw unauthorized('ExpiredToken: The token has expired.')
-  const path = pathOf(decodeURIComponent(resource))
+  const path = pathOf(resource)
   if (!isWithin(pathOf(String(audience)), path)) {
     throw unauthorized(`InvalidAudience: The token is not valid for ${String(audience)}.`)
   }
@@ -49,11 +51,6 @@ export function requireToken(connection: Connection, address: string): void {
     if (endsAtMs > Date.now() && isWithin(path, granted)) return
   }
   throw unauthorized(`Unauthorized access. 'Send' or 'Listen' claim(s) are required for ${address}.`)
-}
-
-function separated(field: string): [string, string] {
-  const at = field.indexOf('=')
-  return [field.slice(0, at), field.slice(at + 1)]
 }
 
 /** The path of an address without scheme and host, in lower case, as names of entities have no case. */

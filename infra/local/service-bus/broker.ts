@@ -19,7 +19,7 @@ export type LocalServiceBusOptions = {
   readonly onFault?: (fault: unknown) => void
 }
 
-/** Number of messages of a queue by state. `active` excludes locked messages. Deferred messages are not counted. */
+/** Number of messages of a queue by state. `active` excludes locked messages. */
 export type LocalQueueCounts = { active: number; scheduled: number; deadLettered: number; locked: number }
 
 /** Faults that a test can inject. Send faults apply to the next messages of the queue, in order. */
@@ -89,7 +89,7 @@ async function open(
     counts(queue) {
       const { active, scheduled, locked } = entities.find(queue).queue.counts(nowMs())
       const dead = entities.find(queue, true).queue.counts(nowMs())
-      return { active, scheduled, locked, deadLettered: dead.active + dead.locked + dead.deferred }
+      return { active, scheduled, locked, deadLettered: dead.active + dead.locked }
     },
     faults: faultsOf(entities, intake, listener.dropConnections),
     sent: () => intake.sentCounts(),

@@ -11,8 +11,6 @@ export type LocalQueue = QueueDefinition & {
   readonly defaultTimeToLiveS?: number
   /** Whether expired messages are dead-lettered. Default: they are dropped. */
   readonly deadLetterOnExpiration?: boolean
-  /** Window of duplicate detection in seconds. Default: no detection. */
-  readonly duplicateDetectionWindowS?: number
 }
 
 export type Entity = {
@@ -67,7 +65,6 @@ const settings = (definition: LocalQueue) => ({
   maxDeliveryCount: definition.maxDeliveryCount,
   timeToLiveMs: (definition.defaultTimeToLiveS ?? Number.POSITIVE_INFINITY) * 1_000,
   deadLettersExpired: definition.deadLetterOnExpiration ?? false,
-  duplicateWindowMs: (definition.duplicateDetectionWindowS ?? 0) * 1_000,
 })
 
 /** Dead letters do not expire, and their deliveries are not counted. */

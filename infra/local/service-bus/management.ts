@@ -2,7 +2,7 @@ import rhea from 'rhea'
 import type { Entity } from './entities.ts'
 import type { Intake } from './intake.ts'
 import { encodeDelivery } from './message-codec.ts'
-import type { Properties, QueuedMessage, Settlement } from './queued-message.ts'
+import type { Settlement } from './queued-message.ts'
 import { BusRefusal, lockLost } from './refusal.ts'
 
 // Operations of `queue/$management`. learn.microsoft.com/azure/service-bus-messaging/service-bus-amqp-request-response
@@ -32,11 +32,10 @@ const OPERATIONS: ReadonlyMap<string, Operation> = new Map([
   ['com.microsoft:schedule-message', scheduleMessages],
   ['com.microsoft:cancel-scheduled-message', cancelScheduledMessages],
   ['com.microsoft:peek-message', peekMessages],
-  ['com.microsoft:receive-by-sequence-number', receiveDeferredMessages],
   ['com.microsoft:update-disposition', updateDisposition],
 ])
 
-/** Runs a request. @throws BusRefusal `amqp:not-implemented` for sessions, rules and other unsupported operations */
+/** Runs a request. @throws BusRefusal `amqp:not-implemented` for sessions, deferred messages, rules and other unsupported operations */
 export function manage(request: ManagementRequest): ManagementReply {
   const operation = OPERATIONS.get(request.operation)
   if (operation === undefined) {
@@ -82,57 +81,26 @@ function peekMessages({ body, entity, nowMs }: ManagementRequest): ManagementRep
   return messages.length === 0 ? { status: 204, body: undefined } : done({ messages })
 }
 
-function receiveDeferredMessages({ body, entity, nowMs }: ManagementRequest): ManagementReply {
-  const forGood = body['receiver-settle-mode'] === 0
-  const messages = sequenceNumbers(body).map((number) => {
-    const message = entity.queue.receiveDeferred(number, forGood, nowMs)
-    if (message === undefined) throw messageNotFound()
-    return deferredEntry(message, entity)
-  })
-  return done({ messages })
-}
-
-function deferredEntry(message: QueuedMessage, entity: Entity): Record<string, unknown> {
-  const encoded = { message: encodeDelivery(message, entity.deadLettersOf) }
-  if (message.lock === undefined) return encoded
-  return { ...encoded, 'lock-token': types.wrap_uuid(rhea.string_to_uuid(message.lock.token)) }
-}
-
+/** Settles a message whose link is closed. */
 function updateDisposition({ body, entity, nowMs }: ManagementRequest): ManagementReply {
-  const settlement = settlementOf(body)
-  for (const token of lockTokens(body)) if (!entity.queue.settle(token, settlement, nowMs)) throw lockLost()
+  const status = String(body['disposition-status'])
+  const outcome = DISPOSITIONS.get(status)
+  if (outcome === undefined) throw new BusRefusal('amqp:invalid-field', `The disposition '${status}' is not supported.`)
+  for (const token of lockTokens(body)) {
+    if (!entity.queue.settle(token, { outcome, properties: {} }, nowMs)) throw lockLost()
+  }
   return done({})
 }
 
-function settlementOf(body: Body): Settlement {
-  const properties = (body['properties-to-modify'] ?? {}) as Properties
-  switch (body['disposition-status']) {
-    case 'completed':
-      return { outcome: 'complete', properties: {} }
-    case 'abandoned':
-      return { outcome: 'abandon', properties }
-    case 'defered': // the spelling of the protocol
-      return { outcome: 'defer', properties }
-    case 'suspended':
-      return { outcome: 'dead-letter', properties: { ...properties, ...deadLetterReason(body) } }
-    default:
-      throw new BusRefusal('amqp:invalid-field', `The disposition '${body['disposition-status']}' is unknown.`)
-  }
-}
-
-function deadLetterReason(body: Body): Properties {
-  const reason = body['deadletter-reason'] ?? undefined
-  const description = body['deadletter-description'] ?? undefined
-  return {
-    ...(reason === undefined ? {} : { DeadLetterReason: reason }),
-    ...(description === undefined ? {} : { DeadLetterErrorDescription: description }),
-  }
-}
+const DISPOSITIONS: ReadonlyMap<string, Settlement['outcome']> = new Map([
+  ['completed', 'complete'],
+  ['abandoned', 'abandon'],
+])
 
 const done = (body: unknown): ManagementReply => ({ status: 200, body })
 
 const messageNotFound = (): BusRefusal =>
-  new BusRefusal('com.microsoft:message-not-found', 'The message is not scheduled or deferred.')
+  new BusRefusal('com.microsoft:message-not-found', 'The message is not scheduled.')
 
 const lockTokens = (body: Body): string[] =>
   listOf(body, 'lock-tokens').map((token) => {

@@ -12,7 +12,7 @@ const APPLICATION_PROPERTIES = 0x74
 const DATA = 0x75
 
 const SCHEDULED_ENQUEUE_TIME = 'x-opt-scheduled-enqueue-time'
-const STATES = { active: 0, deferred: 1, scheduled: 2 } as const
+const STATES = { active: 0, scheduled: 2 } as const
 
 type Section = {
   readonly descriptor: number

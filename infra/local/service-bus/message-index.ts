@@ -15,8 +15,8 @@ export class MessageIndex {
   /** By sequence number, which only increases. */
   readonly #messages = new Map<number, QueuedMessage>()
   readonly #locked = new Map<string, QueuedMessage>()
-  readonly #ready = new PriorityQueue<QueuedMessage>(bySequenceNumber)
-  readonly #waking = new PriorityQueue<QueuedMessage>(byInstant)
+  readonly #ready = new SortedList<QueuedMessage>(bySequenceNumber)
+  readonly #waking = new SortedList<QueuedMessage>(byInstant)
 
   place(message: QueuedMessage): void {
     this.#messages.set(message.sequenceNumber, message)
@@ -46,11 +46,11 @@ export class MessageIndex {
   }
 
   firstReady(): QueuedMessage | undefined {
-    return this.#ready.peek()
+    return this.#ready.first()
   }
 
   firstWaking(): QueuedMessage | undefined {
-    return this.#waking.peek()
+    return this.#waking.first()
   }
 
   all(): Iterable<QueuedMessage> {
@@ -67,105 +67,38 @@ export class MessageIndex {
   }
 }
 
-/** A binary heap that supports removal of any item. The order of items must not change while they are in the heap. */
-class PriorityQueue<T> {
+/** A list in order. The order of items must not change while they are in the list. */
+class SortedList<T> {
   readonly #compare: (left: T, right: T) => number
   readonly #items: T[] = []
-  readonly #positions = new Map<T, number>()
 
-  /** @param compare negative if the left item comes first, like `Array.prototype.sort` */
+  /** @param compare negative if the left item comes first, like `Array.prototype.sort`, and 0 for the same item only */
   constructor(compare: (left: T, right: T) => number) {
     this.#compare = compare
   }
 
-  get size(): number {
-    return this.#items.length
-  }
-
-  peek(): T | undefined {
+  first(): T | undefined {
     return this.#items[0]
   }
 
   add(item: T): void {
-    this.#put(item, this.#items.length)
-    this.#rise(this.#items.length - 1)
+    this.#items.splice(this.#positionOf(item), 0, item)
   }
 
-  /** Removes the item, if it is in the heap. */
+  /** Removes the item, if it is in the list. */
   remove(item: T): void {
-    const position = this.#positions.get(item)
-    if (position === undefined) return
-    this.#positions.delete(item)
-    const last = this.#items.pop()
-    if (last === undefined || last === item) return
-    this.#put(last, position)
-    this.#rise(position)
-    this.#sink(this.#positions.get(last) ?? position)
+    const position = this.#positionOf(item)
+    if (this.#items[position] === item) this.#items.splice(position, 1)
   }
 
-  #put(item: T, position: number): void {
-    this.#items[position] = item
-    this.#positions.set(item, position)
-  }
-
-  #at(position: number): T {
-    return this.#items[position] as T
-  }
-
-  #rise(from: number): void {
-    const item = this.#at(from)
-    let position = from
-    while (position > 0) {
-      const parent = (position - 1) >> 1
-      if (this.#compare(this.#at(parent), item) <= 0) break
-      this.#put(this.#at(parent), position)
-      position = parent
+  /** The number of items before this one. */
+  #positionOf(item: T): number {
+    let [low, high] = [0, this.#items.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#compare(this.#items[middle] as T, item) < 0) low = middle + 1
+      else high = middle
     }
-    if (position !== from) this.#put(item, position)
-  }
-
-  #sink(from: number): void {
-    const item = this.#at(from)
-    let position = from
-    for (;;) {
-      const left = 2 * position + 1
-      if (left >= this.#items.length) break
-      const right = left + 1
-      const isRightFirst = right < this.#items.length && this.#compare(this.#at(right), this.#at(left)) < 0
-      const child = isRightFirst ? right : left
-      if (this.#compare(this.#at(child), item) >= 0) break
-      this.#put(this.#at(child), position)
-      position = child
-    }
-    if (position !== from) this.#put(item, position)
-  }
-}
-
-/** Remembers message ids for the duplicate detection window. In memory only: a restart clears it. */
-export class DuplicateWindow {
-  readonly #windowMs: number
-  /** Expiry of each id, in ascending order because the window is constant. */
-  readonly #untilMs = new Map<string, number>()
-
-  /** @param windowMs 0 disables duplicate detection */
-  constructor(windowMs: number) {
-    this.#windowMs = windowMs
-  }
-
-  /** Whether the id was seen within the window. Records a new id. */
-  hasSeen(id: string, nowMs: number): boolean {
-    if (this.#windowMs === 0) return false
-    for (const [oldest, untilMs] of this.#untilMs) {
-      if (untilMs > nowMs) break
-      this.#untilMs.delete(oldest)
-    }
-    if (this.#untilMs.has(id)) return true
-    this.#untilMs.set(id, nowMs + this.#windowMs)
-    return false
-  }
-
-  /** Moves all instants `durationMs` into the past. */
-  shift(durationMs: number): void {
-    for (const [id, untilMs] of this.#untilMs) this.#untilMs.set(id, untilMs - durationMs)
+    return low
   }
 }

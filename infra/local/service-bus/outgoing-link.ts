@@ -32,7 +32,11 @@ export function openOutgoingLink(sender: Sender, entity: Entity, store: MessageS
   }
   sender.on('accepted', answer({ outcome: 'complete', properties: {} }))
   sender.on('released', answer({ outcome: 'abandon', properties: {} }))
-  sender.on('modified', (context) => answer(modification(context.delivery))(context))
+  sender.on('modified', (context) => {
+    const { undeliverable_here, message_annotations } = stateOf(context.delivery)
+    if (context.delivery !== undefined && undeliverable_here) settle(context.delivery, NOT_DEFERRED.amqpError)
+    else answer({ outcome: 'abandon', properties: message_annotations ?? {} })(context)
+  })
   sender.on('rejected', (context) => {
     const properties: Properties = stateOf(context.delivery).error?.info ?? {}
     answer({ outcome: 'dead-letter', properties })(context)
@@ -64,10 +68,7 @@ type DeliveryState = {
 
 const stateOf = (delivery: Delivery | undefined): DeliveryState => delivery?.remote_state ?? {}
 
-function modification(delivery: Delivery | undefined): Settlement {
-  const { undeliverable_here, message_annotations } = stateOf(delivery)
-  return { outcome: undeliverable_here ? 'defer' : 'abandon', properties: message_annotations ?? {} }
-}
+const NOT_DEFERRED = new BusRefusal('amqp:not-implemented', 'Deferred messages are not supported.')
 
 function attempt(action: () => void): BusRefusal | undefined {
   try {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DuplicateWindow, MessageIndex } from './message-index.ts'
+import { MessageIndex } from './message-index.ts'
 import {
   type Draft,
   deliveredTooOften,
@@ -27,14 +27,12 @@ export class MessageQueue {
   /** Called if a message can be ready or the next event can have changed. */
   onChange: () => void = () => {}
   readonly #messages = new MessageIndex()
-  readonly #seenIds: DuplicateWindow
   #lastSequenceNumber = 0
 
   constructor(settings: QueueSettings, journal: Journal, deadLetters?: MessageQueue) {
     this.settings = settings
     this.#journal = journal
     this.#deadLetters = deadLetters
-    this.#seenIds = new DuplicateWindow(settings.duplicateWindowMs)
   }
 
   /** Restores the messages of a journal. Messages in `held` were locked: they return as after an expired lock. */
@@ -44,11 +42,10 @@ export class MessageQueue {
     for (const message of messages) if (held.has(message.sequenceNumber)) this.#abandon(message, nowMs)
   }
 
-  /** Adds a message and returns its sequence number. A duplicate is dropped and also gets a number. */
+  /** Adds a message and returns its sequence number. */
   send(draft: Draft, nowMs: number): number {
     this.advanceTo(nowMs)
     const sequenceNumber = this.reserveNumber()
-    if (this.#seenIds.hasSeen(draft.messageId, nowMs)) return sequenceNumber
     this.#add(newMessage(draft, sequenceNumber, this.settings.timeToLiveMs, nowMs))
     return sequenceNumber
   }
@@ -78,27 +75,15 @@ export class MessageQueue {
     return message
   }
 
-  /** Locks or removes a deferred message. Undefined if there is none with the number. */
-  receiveDeferred(sequenceNumber: number, forGood: boolean, nowMs: number): QueuedMessage | undefined {
-    this.advanceTo(nowMs)
-    const message = this.#messages.get(sequenceNumber)
-    if (message?.state !== 'deferred' || message.lock !== undefined) return undefined
-    if (forGood) this.#remove(message)
-    else this.#hold(message, nowMs)
-    return message
-  }
-
   /**
    * Settles a locked message. An abandoned message returns to its position, and its delivery count increases. A
-   * deferred message can be received by its number only. A dead-lettered message moves to the dead-letter queue, unless
-   * it is there. Returns false if the lock is lost.
+   * dead-lettered message moves to the dead-letter queue, unless it is there. Returns false if the lock is lost.
    */
   settle(token: string, { outcome, properties }: Settlement, nowMs: number): boolean {
     const message = this.#heldUnder(token, nowMs)
     if (message === undefined) return false
     if (outcome === 'complete') this.#remove(message)
     if (outcome === 'abandon') this.#abandon(merged(message, properties), nowMs)
-    if (outcome === 'defer') this.#setAside(merged(message, properties))
     if (outcome === 'dead-letter') this.#deadLetter(message, properties, nowMs)
     return true
   }
@@ -130,7 +115,7 @@ export class MessageQueue {
 
   counts(nowMs: number): QueueCounts {
     this.advanceTo(nowMs)
-    const counts: QueueCounts = { active: 0, scheduled: 0, locked: 0, deferred: 0 }
+    const counts: QueueCounts = { active: 0, scheduled: 0, locked: 0 }
     for (const message of this.#messages.all()) counts[message.lock === undefined ? message.state : 'locked'] += 1
     return counts
   }
@@ -154,7 +139,6 @@ export class MessageQueue {
   /** Moves all instants `durationMs` into the past, as if that time had passed. */
   letPass(durationMs: number): void {
     this.#messages.shift(durationMs)
-    this.#seenIds.shift(durationMs)
     this.onChange()
   }
 
@@ -173,12 +157,6 @@ export class MessageQueue {
   #release(message: QueuedMessage): void {
     this.#messages.displace(message)
     message.lock = undefined
-  }
-
-  #setAside(message: QueuedMessage): void {
-    this.#release(message)
-    message.state = 'deferred'
-    this.#keep(message)
   }
 
   #abandon(message: QueuedMessage, nowMs: number): void {

@@ -9,11 +9,9 @@ export type QueueSettings = {
   /** Maximum lifetime of a message, regardless of its own time to live. */
   readonly timeToLiveMs: number
   readonly deadLettersExpired: boolean
-  /** Window of duplicate detection. 0 disables it. */
-  readonly duplicateWindowMs: number
 }
 
-export type MessageState = 'active' | 'scheduled' | 'deferred'
+export type MessageState = 'active' | 'scheduled'
 
 export type Draft = {
   /** The encoded AMQP message of the sender. */
@@ -62,19 +60,18 @@ export type KeptQueue = {
 export type Properties = Readonly<Record<string, unknown>>
 
 /** Number of messages by state. `active` excludes locked messages. */
-export type QueueCounts = { active: number; scheduled: number; locked: number; deferred: number }
+export type QueueCounts = { active: number; scheduled: number; locked: number }
 
 /** Settlement of a locked message. */
 export type Settlement = {
-  readonly outcome: 'complete' | 'abandon' | 'defer' | 'dead-letter'
+  readonly outcome: 'complete' | 'abandon' | 'dead-letter'
   readonly properties: Properties
 }
 
-/** The instant of the next timed event of a message. A deferred message does not expire, like in Azure. */
+/** The instant of the next timed event of a message. */
 export function wakesAtMs(message: QueuedMessage): number {
   if (message.lock !== undefined) return message.lock.untilMs
-  if (message.state === 'scheduled') return message.dueAtMs
-  return message.state === 'active' ? message.enqueuedAtMs + message.timeToLiveMs : Number.POSITIVE_INFINITY
+  return message.state === 'scheduled' ? message.dueAtMs : message.enqueuedAtMs + message.timeToLiveMs
 }
 
 /** Creates a queued message. A message that is already due is not scheduled. */

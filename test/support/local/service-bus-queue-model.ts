@@ -9,7 +9,7 @@ import type {
 export type ModelMessage = {
   readonly id: string
   number: number
-  state: 'active' | 'scheduled' | 'deferred'
+  state: 'active' | 'scheduled'
   enqueuedAtMs: number
   readonly dueAtMs: number
   readonly timeToLiveMs: number
@@ -89,7 +89,6 @@ export class QueueModel {
 
   #wakesAtMs({ state, lockedUntilMs, dueAtMs, enqueuedAtMs, timeToLiveMs }: ModelMessage): number {
     if (lockedUntilMs !== undefined) return lockedUntilMs
-    if (state === 'deferred') return Number.POSITIVE_INFINITY
     return state === 'scheduled' ? dueAtMs : enqueuedAtMs + timeToLiveMs
   }
 }

@@ -1,5 +1,5 @@
 import { after, before, beforeEach } from 'node:test'
-import type { SentMail } from '../../../infra/local/directory/sent-mails.ts'
+import type { SentMail } from '../../../infra/local/directory/graph/exchange.ts'
 import type { Mailer } from '../../../shared/domain/mail/mail-dependencies.ts'
 import { graphMailer } from '../../../shared/graph/graph-mailer.ts'
 import type { QueueName } from '../../../shared/messaging/queues.ts'

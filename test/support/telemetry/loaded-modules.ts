@@ -12,10 +12,8 @@ registerHooks({
   },
 })
 
-const { functions, hooks, model } = await loadApp(join(import.meta.dirname, '../../..'), ['functions/*.ts'])
+const { functions, terminateHooks, model } = await loadApp(join(import.meta.dirname, '../../..'), ['functions/*.ts'])
 const byCode = loaded.splice(0)
-for (const hook of hooks) if (hook.name === 'appStart') await hook.callback({})
-const byStart = loaded.splice(0)
 
 const request = { method: 'GET', url: 'http://localhost/openapi.json', headers: new Headers(), params: {} }
 const { callback } = functions.find(({ metadata }) => metadata.name === 'api-document') ?? {}
@@ -23,9 +21,9 @@ const answer = (await callback?.(request, { functionName: 'api-document' })) as 
 const byAnswer = loaded.splice(0)
 
 // The export of what was recorded. It does not end: nothing listens at the address of the settings.
-for (const hook of hooks) if (hook.name === 'appTerminate') void hook.callback({})
+for (const hook of terminateHooks) void hook({})
 for (let turns = 0; turns < 1_000; turns += 1) await turn()
 const byExport = loaded.splice(0)
 const capabilities = await model.getCapabilities({})
-const said = JSON.stringify({ byCode, byStart, byAnswer, byExport, capabilities, status: answer?.status })
+const said = JSON.stringify({ byCode, byAnswer, byExport, capabilities, status: answer?.status })
 process.stdout.write(said, () => process.exit(0))

@@ -5,12 +5,11 @@ import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 // Imported here so that its load time is not measured.
-import '../../../infra/local/host/core-module.ts'
-import { recordEntry, registrationsOf } from '../../../infra/local/host/registry.ts'
+import { recordEntry, registrationsOf } from '../../../infra/local/host/core-module.ts'
 
 export type LoadTimes = {
   readonly functionCount: number
-  /** From the first import until everything is registered and the app's start hooks have run. */
+  /** From the first import until everything is registered. */
   readonly loadMs: number
   /** From then until the function `collections` has responded, with everything that it loads. */
   readonly answerMs: number
@@ -37,8 +36,7 @@ const request = {
 
 const startMs = performance.now()
 for (const entry of entries) await recordEntry(entry, () => import(pathToFileURL(entry).href))
-const { functions, hooks } = registrationsOf(entries)
-for (const { name, callback } of hooks) if (name === 'appStart') await callback({})
+const { functions } = registrationsOf(entries)
 const loadedMs = performance.now()
 const { callback } = functions.find(({ metadata }) => metadata.name === 'collections') ?? {}
 const answer = (await callback?.(request, {})) as { status: number } | undefined

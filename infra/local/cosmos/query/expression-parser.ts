@@ -75,11 +75,7 @@ export class ExpressionParser {
       this.#reader.next()
       return { kind: 'compare', operator, left, right: this.#primary() }
     }
-    if (this.#reader.takeWord('IN')) return this.#membership(left)
-    if (!this.#reader.sees('NOT', 'IN')) return left
-    this.#reader.expectWord('NOT')
-    this.#reader.expectWord('IN')
-    return { kind: 'not', operand: this.#membership(left) }
+    return this.#reader.takeWord('IN') ? this.#membership(left) : left
   }
 
   #membership(operand: Expression): Expression {

@@ -22,8 +22,6 @@ export type Term =
   | { readonly kind: 'is-text' | 'is-defined'; readonly field: JsonField }
   /** All terms of one of the alternatives. */
   | { readonly kind: 'any'; readonly alternatives: readonly (readonly Term[])[] }
-  /** The JSON of the document, or the string at a path, matches a LIKE pattern with backslash as escape character. */
-  | { readonly kind: 'like'; readonly path: readonly string[] | undefined; readonly pattern: string }
 
 export type Plan = {
   readonly terms: readonly Term[]
@@ -37,10 +35,6 @@ const NOTHING: Pushed = { terms: [], isExact: false }
 const FLIPPED = { '=': '=', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const
 /** Names that need no escaping in SQLite JSON paths and SQL literals. */
 const PLAIN_NAME = /^[\w $./:@-]+$/
-/** SQLite limits patterns to 50,000 bytes. The evaluator handles longer texts. */
-const SEARCHED_LIMIT_COUNT = 1000
-/** Characters that JSON does not escape. */
-const UNESCAPED_RUN = /[^\p{Cc}"\\]+/gu
 
 /** Splits a condition into terms for SQLite and the remaining condition. Parts joined by AND become terms, and those by OR one. */
 export function planFilter(where: Expression | undefined, parameters: Parameters): Plan {
@@ -121,51 +115,15 @@ function pushDefined({ operands: [operand] }: Expression & { kind: 'call' }): Pu
   return field?.kind === 'json' ? { terms: [{ kind: 'is-defined', field }], isExact: false } : NOTHING
 }
 
-function pushText(part: Expression & { kind: 'call' }, parameters: Parameters): Pushed {
-  const [operand, searchedOperand, foldedOperand] = part.operands
-  if (operand?.kind !== 'property' || searchedOperand === undefined) return NOTHING
+/** A text that a function searches with regard to case. Its result is checked for each row that contains the text. */
+function pushText({ operands }: Expression & { kind: 'call' }, parameters: Parameters): Pushed {
+  const [operand, searchedOperand, ...options] = operands
+  if (operand?.kind !== 'property' || searchedOperand === undefined || options.length > 0) return NOTHING
   const searched = constantOf(searchedOperand, parameters)
-  const isFolded = foldedOperand === undefined ? false : constantOf(foldedOperand, parameters)
-  if (typeof searched !== 'string' || typeof isFolded !== 'boolean' || !isPlainText(searched)) return NOTHING
+  if (typeof searched !== 'string' || searched === '' || !isPlainText(searched)) return NOTHING
   const field = fieldOf(operand)
-  if (!isFolded && part.name === 'STARTSWITH' && field?.kind === 'id') return pushPrefix(searched, field)
-  if (!isFolded && part.name === 'STRINGEQUALS') return pushOperator('=', operand, searched)
-  if (searched === '' || searched.length > SEARCHED_LIMIT_COUNT) return NOTHING
-  if (isFolded) return { terms: foldedTerms(searched, field), isExact: false }
   if (field?.kind === 'json') return { terms: [{ kind: 'occurs', field, text: searched }], isExact: false }
   return { terms: [{ kind: 'occurs', field: undefined, text: JSON.stringify(searched).slice(1, -1) }], isExact: false }
-}
-
-/** Searches the document first, which is cheap, then the property, because names and other values also match. */
-function foldedTerms(searched: string, field: Field | undefined): Term[] {
-  const runs = (searched.match(UNESCAPED_RUN) ?? []).map(likePattern)
-  const longest = runs.reduce((left, right) => (right.length > left.length ? right : left), '')
-  const terms: Term[] = [{ kind: 'like', path: undefined, pattern: `%${longest}%` }]
-  if (field?.kind === 'json') terms.push({ kind: 'like', path: field.path, pattern: `%${likePattern(searched)}%` })
-  return terms
-}
-
-/**
- * LIKE ignores case for ASCII only. Case folding maps one character to one character and keeps ASCII and non-ASCII
- * separate, so a wildcard replaces each non-ASCII character.
- */
-const likePattern = (text: string): string =>
-  [...text].map((character) => (character > '\x7f' ? '_' : character.replace(/[%_\\]/, '\\$&'))).join('')
-
-/** Strings with a prefix are in the range from the prefix (inclusive) to its successor (exclusive). */
-function pushPrefix(prefix: string, field: Field): Pushed {
-  const terms: Term[] = [{ kind: 'range', field, operator: '>=', value: prefix }]
-  const successor = successorOf(prefix)
-  if (successor !== undefined) terms.push({ kind: 'range', field, operator: '<', value: successor })
-  return { terms, isExact: prefix === '' || successor !== undefined }
-}
-
-function successorOf(prefix: string): string | undefined {
-  const last = [...prefix].at(-1)
-  const codePoint = last?.codePointAt(0)
-  if (last === undefined || codePoint === undefined || codePoint === 0x10ffff) return undefined
-  const next = codePoint === 0xd7ff ? 0xe000 : codePoint + 1
-  return prefix.slice(0, -last.length) + String.fromCodePoint(next)
 }
 
 function fieldOf(operand: Expression): Field | undefined {

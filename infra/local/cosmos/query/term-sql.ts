@@ -33,21 +33,12 @@ export function fragmentOf(term: Term): Fragment {
       return { sql: `${columnOf(term.field).replace('json_extract', 'json_type')} IS NOT NULL`, values: [] }
     case 'any':
       return anyOf(term.alternatives.map((terms) => terms.map(fragmentOf)))
-    case 'like':
-      return likeFragment(term.path, term.pattern)
   }
 }
 
 function anyOf(alternatives: readonly (readonly Fragment[])[]): Fragment {
   const sql = alternatives.map((fragments) => fragments.map((fragment) => fragment.sql).join(' AND ')).join(' OR ')
   return { sql: `(${sql})`, values: alternatives.flat().flatMap(({ values }) => values) }
-}
-
-/** LIKE stops at NUL, which JSON escapes. Documents with that escape match. */
-function likeFragment(path: readonly string[] | undefined, pattern: string): Fragment {
-  return path === undefined
-    ? { sql: "body LIKE ? ESCAPE '\\'", values: [pattern] }
-    : { sql: `(${jsonExpression(path)} LIKE ? ESCAPE '\\' OR instr(body, '\\u0000') > 0)`, values: [pattern] }
 }
 
 function columnOf(field: Field): string {

@@ -10,8 +10,6 @@ export type Token =
 const PATTERN =
   /(?<space>\s+)|(?<word>[A-Za-z_]\w*)|(?<parameter>@\w+)|(?<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?<symbol><>|!=|<=|>=|[=<>()[\]{},.:*])/suy
 
-const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
-
 /** Splits a query into tokens and a final `end`. @throws CosmosFailure 400 that names the first invalid character */
 export function tokenize(query: string): Token[] {
   const tokens: Token[] = []
@@ -35,12 +33,9 @@ export function tokenize(query: string): Token[] {
 export const syntaxError = (message: string, at: number) => badRequest(`Syntax error at ${at}: ${message}`)
 
 function unescaped(text: string, at: number): string {
-  return text.slice(1, -1).replaceAll(/\\(u[0-9a-fA-F]{4}|.)/gsu, (written, sequence: string) => {
-    if (sequence.length === 5) return String.fromCharCode(Number.parseInt(sequence.slice(1), 16))
-    if (/['"\\/]/.test(sequence)) return sequence
-    const meant = ESCAPES[sequence]
-    if (meant === undefined) throw syntaxError(`unknown escape ${written}`, at)
-    return meant
+  return text.slice(1, -1).replaceAll(/\\(.)/gsu, (written, character: string) => {
+    if (/['"\\]/.test(character)) return character
+    throw syntaxError(`the escape ${written} is not supported`, at)
   })
 }
 

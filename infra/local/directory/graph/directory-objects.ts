@@ -27,14 +27,15 @@ export const listOf =
     )
   }
 
-function filtered(call: GraphCall, type: Kind, filter: Filter, afterKey: number, count: number) {
-  const { tenantId } = call.caller
-  if (filter.isPrefix) return call.objects.namedLike(tenantId, type, filter.value, afterKey, count)
-  if (filter.property === 'displayName') return call.objects.named(tenantId, type, filter.value, afterKey, count)
-  const found =
-    filter.property === 'id'
-      ? call.objects.find(tenantId, filter.value)
-      : call.objects.findByUserPrincipalName(tenantId, filter.value)
+function filtered(
+  { objects, caller }: GraphCall,
+  type: Kind,
+  { property, value }: Filter,
+  afterKey: number,
+  count: number,
+) {
+  if (property === 'displayName') return objects.namedLike(caller.tenantId, type, value, afterKey, count)
+  const found = objects.find(caller.tenantId, value)
   return found?.type === type && found.key > afterKey ? [found] : []
 }
 
@@ -139,13 +140,6 @@ function created(
   const location = `${call.origin}/v2/${caller.tenantId}/directoryObjects/${id}/Microsoft.DirectoryServices.${capitalized(type)}`
   const body = { '@odata.context': context, ...shown(object, undefined) }
   return { status: 201, headers: { location }, body }
-}
-
-/** `PATCH /users/{id}`. */
-export function changeUser(call: GraphCall): GraphAnswer {
-  const user = existing(call, 'user')
-  namesFree(() => call.objects.replace(user, { ...user.properties, ...writtenProperties('user', call.body) }))
-  return answered(204)
 }
 
 /** Adds members, changes properties, or both. Only properties require the permission to write groups. */

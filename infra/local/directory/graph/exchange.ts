@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { MembershipChanges } from '../membership-changes.ts'
 import type { DirectoryObjects } from '../objects.ts'
-import type { SentMails } from '../sent-mails.ts'
+import type { RecentList } from '../recent-list.ts'
 
 export type GraphCaller = {
   readonly tenantId: string
@@ -24,6 +24,19 @@ export type GraphRequest = {
   readonly body: unknown
 }
 
+/** A mail as `GET /local/mails` shows it. */
+export type SentMail = {
+  /** Timestamp. */
+  readonly at: string
+  readonly from: string
+  readonly to: readonly string[]
+  readonly subject: string
+  /** Null without an alternative of this type. */
+  readonly text: string | null
+  readonly html: string | null
+  readonly messageId: string | null
+}
+
 /** An authorized request with parsed path parameters. */
 export type GraphCall = GraphRequest & {
   readonly caller: GraphCaller
@@ -33,7 +46,7 @@ export type GraphCall = GraphRequest & {
   readonly origin: string
   readonly nowMs: number
   readonly changes: MembershipChanges
-  readonly mails: SentMails
+  readonly mails: RecentList<SentMail>
   readonly flaw: Flaw
 }
 

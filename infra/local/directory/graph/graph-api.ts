@@ -3,13 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Faults } from '../faults.ts'
 import type { MembershipChanges } from '../membership-changes.ts'
 import type { DirectoryObjects } from '../objects.ts'
-import { type RequestLog, type RequestRecord, requestRecord } from '../request-log.ts'
-import type { SentMails } from '../sent-mails.ts'
+import type { RecentList } from '../recent-list.ts'
+import { type RequestRecord, requestRecord } from '../request-log.ts'
 import type { SigningKeys } from '../signing-keys.ts'
 import {
   answered,
   badRequest,
-  errorBody,
   type Flaw,
   type GraphAnswer,
   type GraphCaller,
@@ -17,8 +16,9 @@ import {
   insufficientPrivileges,
   NO_FLAW,
   refused,
+  type SentMail,
 } from './exchange.ts'
-import { type BatchItem, batchedAnswer, batchItems, shuffled } from './json-batch.ts'
+import { batchedAnswer, batchItems, shuffled } from './json-batch.ts'
 import { assertKnownOptions } from './pages.ts'
 import { graphCaller, holdsOneOf } from './rights.ts'
 import { findRoute, graphRoutes } from './routes.ts'
@@ -27,10 +27,10 @@ import { costOf, type Quotas, throttle } from './throttle.ts'
 type GraphDependencies = {
   readonly objects: DirectoryObjects
   readonly changes: MembershipChanges
-  readonly mails: SentMails
+  readonly mails: RecentList<SentMail>
   readonly keys: SigningKeys
   readonly faults: Faults
-  readonly log: RequestLog
+  readonly log: RecentList<RequestRecord>
   readonly quotas: Quotas
   readonly nowMs: () => number
 }
@@ -100,35 +100,27 @@ export function graphApi({ objects, changes, mails, keys, faults, log, quotas, n
   }
 
   function run(request: GraphRequest, { caller, origin }: Sender, flaw: Flaw): GraphAnswer {
+    let metered: Record<string, string> = {}
     try {
       const { route, parameters } = findRoute(routes, request.method, request.path)
-      const metered = limits.take(caller, costOf(route, request, quotas))
-      if ('refusal' in metered) return metered.refusal
-      const answer = permitted(route.rights, caller, () => {
-        assertKnownOptions(request.query)
-        const call = { ...request, caller, parameters, objects, origin, nowMs: nowMs(), changes, mails, flaw }
-        return changes.sentBy(caller.clientId, () => route.run(call))
-      })
-      return { ...answer, headers: { ...metered.headers, ...answer.headers } }
+      const taken = limits.take(caller, costOf(route, request, quotas))
+      if ('refusal' in taken) return taken.refusal
+      metered = taken.headers
+      if (!holdsOneOf(caller, route.rights)) throw insufficientPrivileges()
+      assertKnownOptions(request.query)
+      const call = { ...request, caller, parameters, objects, origin, nowMs: nowMs(), changes, mails, flaw }
+      const answer = changes.sentBy(caller.clientId, () => route.run(call))
+      return { ...answer, headers: { ...metered, ...answer.headers } }
     } catch (error) {
-      return refused(error, nowMs())
-    }
-  }
-
-  function permitted(rights: Parameters<typeof holdsOneOf>[1], caller: GraphCaller, call: () => GraphAnswer) {
-    try {
-      if (!holdsOneOf(caller, rights)) throw insufficientPrivileges()
-      return call()
-    } catch (error) {
-      return refused(error, nowMs())
+      return { ...refused(error, nowMs()), headers: metered }
     }
   }
 
   async function runBatch(request: GraphRequest, sender: Sender, records: RequestRecord[]): Promise<Outcome> {
     const items = batchItems(request.body)
-    const running = new Map<string, Promise<Outcome>>()
-    for (const item of items) running.set(item.id, runItem(item, sender, running))
-    const outcomes = await Promise.all(running.values())
+    const outcomes = await Promise.all(
+      items.map((item) => withFaults(item.request, async (flaw) => run(item.request, sender, flaw))),
+    )
     for (const [index, item] of items.entries()) {
       records.push(requestRecord(item.request, sender.caller.tenantId, statusOf(outcomes[index] ?? 'dropped')))
     }
@@ -137,14 +129,6 @@ export function graphApi({ objects, changes, mails, keys, faults, log, quotas, n
     )
     // An item shares the connection of its batch.
     return answers.length < items.length ? 'dropped' : answered(200, { responses: shuffled(answers) })
-  }
-
-  async function runItem(item: BatchItem, sender: Sender, running: Map<string, Promise<Outcome>>): Promise<Outcome> {
-    const earlier = await Promise.all(item.dependsOn.map((id) => running.get(id)))
-    if (earlier.some((outcome) => outcome === undefined || outcome === 'dropped' || outcome.status >= 400)) {
-      return answered(424, errorBody('FailedDependency', 'A request this one depends on has failed.', nowMs()))
-    }
-    return withFaults(item.request, async (flaw) => run(item.request, sender, flaw))
   }
 
   return { serve }

@@ -4,7 +4,7 @@ import { objectBody } from './properties.ts'
 /** https://learn.microsoft.com/graph/json-batching */
 const LARGEST_BATCH_COUNT = 20
 
-export type BatchItem = { readonly id: string; readonly request: GraphRequest; readonly dependsOn: readonly string[] }
+export type BatchItem = { readonly id: string; readonly request: GraphRequest }
 
 /** @throws GraphRefusal 400 for an invalid batch */
 export function batchItems(body: unknown): BatchItem[] {
@@ -14,33 +14,26 @@ export function batchItems(body: unknown): BatchItem[] {
     const message = `Number of batch request steps exceeds the maximum value of ${LARGEST_BATCH_COUNT}`
     throw badRequest(message, 'MaximumValueExceeded')
   }
-  const earlier = new Set<string>()
-  return requests.map((entry) => {
-    const item = batchItem(entry)
-    if (earlier.has(item.id)) throw badRequest(`Request id ${item.id} is not unique in the batch.`, 'BadRequest')
-    const stranger = item.dependsOn.find((id) => !earlier.has(id))
-    if (stranger !== undefined) {
-      throw badRequest(`Request id ${item.id} depends on ${stranger}, which does not come before it.`, 'BadRequest')
-    }
-    earlier.add(item.id)
-    return item
-  })
+  const items = requests.map(batchItem)
+  const [repeated] = items.filter(({ id }, index) => items.findIndex((item) => item.id === id) < index)
+  if (repeated !== undefined) throw badRequest(`Request id ${repeated.id} is not unique in the batch.`, 'BadRequest')
+  return items
 }
 
 function batchItem(entry: unknown): BatchItem {
-  const { id, method, url, headers, body, dependsOn = [] } = objectBody(entry)
+  const { id, method, url, headers, body, dependsOn } = objectBody(entry)
   if (typeof id !== 'string' || id === '') throw badRequest('A batch request has no id.', 'BadRequest')
   if (typeof method !== 'string') throw badRequest(`Request id ${id} has no method.`, 'BadRequest')
   if (typeof url !== 'string' || !url.startsWith('/'))
     throw badRequest(`Request id ${id} has no relative url.`, 'BadRequest')
-  if (!Array.isArray(dependsOn)) throw badRequest(`Request id ${id} has an invalid dependsOn.`, 'BadRequest')
+  if (dependsOn !== undefined) throw badRequest(`Request id ${id} has dependsOn, which is not supported here.`)
   const names = Object.keys(headers ?? {}).map((name) => name.toLowerCase())
   if (body !== undefined && body !== null && !names.includes('content-type')) {
     throw badRequest(`Write request id : ${id} does not contain Content-Type header or body.`, 'BadRequest')
   }
   const [path = '', query = ''] = url.split('?', 2)
   const request = { method: method.toUpperCase(), path: `/v1.0${path}`, query: new URLSearchParams(query), body }
-  return { id, request, dependsOn: dependsOn.map(String) }
+  return { id, request }
 }
 
 /** The response of a batch item. A body that is not JSON is encoded in base64. */

@@ -72,21 +72,18 @@ export function filteredIds(query: URLSearchParams): string[] {
 }
 
 export type Filter = {
-  readonly property: 'displayName' | 'id' | 'userPrincipalName'
+  readonly property: 'id' | 'displayName'
+  /** The id, or the start of the display name. */
   readonly value: string
-  /** The property starts with the value. */
-  readonly isPrefix?: true
 }
 
-/** `$filter`. Supports a single comparison with `eq`, and `startswith` on the display name. */
+/** `$filter`. Supports `eq` on the id, and `startswith` on the display name. */
 export function filterOf(query: URLSearchParams): Filter | undefined {
   const text = query.get('$filter')
   if (text === null) return undefined
   const [, start] = /^\s*startswith\(\s*displayName\s*,\s*'((?:[^']|'')*)'\s*\)\s*$/.exec(text) ?? []
-  if (start !== undefined) return { property: 'displayName', value: start.replaceAll("''", "'"), isPrefix: true }
-  const [, property, quoted] = /^\s*(displayName|id|userPrincipalName)\s+eq\s+'((?:[^']|'')*)'\s*$/.exec(text) ?? []
-  if (property === undefined || quoted === undefined) {
-    throw badRequest(`Unsupported or invalid query filter clause: ${text}`, 'Request_UnsupportedQuery')
-  }
-  return { property: property as Filter['property'], value: quoted.replaceAll("''", "'") }
+  if (start !== undefined) return { property: 'displayName', value: start.replaceAll("''", "'") }
+  const [id = '', ...others] = filteredIds(query)
+  if (others.length === 0) return { property: 'id', value: id }
+  throw badRequest(`Unsupported or invalid query filter clause: ${text}`, 'Request_UnsupportedQuery')
 }

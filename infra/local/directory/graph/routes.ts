@@ -1,7 +1,6 @@
 import { groupDelta } from './delta.ts'
 import {
   changeGroup,
-  changeUser,
   createGroup,
   createUser,
   deleteOf,
@@ -69,7 +68,6 @@ export function graphRoutes(): readonly GraphRoute[] {
     route('GET', '/users/:id', USER_READERS, readOf('user')),
     route('GET', '/users/:id/memberOf', OBJECT_READERS, listGroupsOf),
     { ...route('POST', '/users/:id/sendMail', MAIL_SENDERS, sendMail), isRead: true },
-    route('PATCH', '/users/:id', USER_WRITERS, changeUser),
     route('DELETE', '/users/:id', USER_WRITERS, deleteOf('user')),
     { ...route('POST', '/directoryObjects/getByIds', OBJECT_READERS, readObjects), isRead: true },
     route('GET', '/directoryObjects/:id', OBJECT_READERS, readObject),

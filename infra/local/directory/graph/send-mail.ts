@@ -1,9 +1,8 @@
 import { parseMimeMessage } from '../mime-message.ts'
-import type { SentMail } from '../sent-mails.ts'
-import { answered, badRequest, type GraphAnswer, type GraphCall, GraphRefusal } from './exchange.ts'
+import { answered, badRequest, type GraphAnswer, type GraphCall, GraphRefusal, type SentMail } from './exchange.ts'
 
 /**
- * `POST /users/{id}/sendMail`: a message in MIME format, base64-encoded, as `text/plain`, or the members of one in JSON.
+ * `POST /users/{id}/sendMail`: a message in MIME format, base64-encoded, as `text/plain`.
  * https://learn.microsoft.com/graph/api/user-sendmail
  */
 export function sendMail(call: GraphCall): GraphAnswer {
@@ -15,7 +14,9 @@ export function sendMail(call: GraphCall): GraphAnswer {
   if (sender?.type !== 'user') throw new GraphRefusal(404, 'ErrorInvalidUser', `The requested user '${id}' is invalid.`)
   const from = String(sender.properties.mail ?? sender.properties.userPrincipalName)
   const at = new Date(nowMs).toISOString().replace('Z', '+00:00')
-  call.mails.add(typeof body === 'string' ? fromMime(body, { at, from }) : fromJson(body, { at, from }))
+  if (typeof body !== 'string')
+    throw badRequest('Only messages in MIME format are supported here.', 'ErrorInvalidParameter')
+  call.mails.add(fromMime(body, { at, from }))
   return answered(202)
 }
 
@@ -31,7 +32,7 @@ function fromMime(body: string, sent: Sent): SentMail {
   if (message === undefined) throw badRequest('Invalid MIME content.', 'ErrorMimeContentInvalid')
   const { headers, text, html } = message
   const to = (headers.get('to') ?? '').split(',').flatMap((address) => addressIn(address) ?? [])
-  if (to.length === 0) throw noRecipient()
+  if (to.length === 0) throw badRequest('At least one recipient must be specified.', 'ErrorInvalidRecipients')
   return {
     ...sent,
     to,
@@ -46,25 +47,4 @@ function fromMime(body: string, sent: Sent): SentMail {
 function addressIn(text: string): string | undefined {
   const address = /<([^>]*)>/.exec(text)?.[1] ?? text.trim()
   return address.includes('@') ? address : undefined
-}
-
-type JsonMessage = {
-  readonly subject?: unknown
-  readonly body?: { readonly contentType?: unknown; readonly content?: unknown }
-  readonly toRecipients?: readonly { readonly emailAddress?: { readonly address?: unknown } }[]
-}
-
-function fromJson(body: unknown, sent: Sent): SentMail {
-  const message = (body as { readonly message?: JsonMessage } | undefined)?.message
-  if (message === undefined) throw badRequest('The Message field is required.', 'ErrorInvalidParameter')
-  const to = (message.toRecipients ?? []).flatMap(({ emailAddress }) => addressIn(String(emailAddress?.address)) ?? [])
-  if (to.length === 0) throw noRecipient()
-  const content = String(message.body?.content ?? '')
-  const isHtml = String(message.body?.contentType).toLowerCase() === 'html'
-  const bodies = { text: isHtml ? null : content, html: isHtml ? content : null }
-  return { ...sent, to, subject: String(message.subject ?? ''), ...bodies, messageId: null }
-}
-
-function noRecipient(): GraphRefusal {
-  return badRequest('At least one recipient must be specified.', 'ErrorInvalidRecipients')
 }

@@ -1,5 +1,4 @@
 import type { MessageHandlers, ServiceBusReceivedMessage } from '@azure/service-bus'
-import type { BusConnection } from '../../../../infra/local/host/host-settings.ts'
 import type { MessageReceiver, OpenBus, ReceiverOptions } from '../../../../infra/local/host/service-bus-pump.ts'
 
 type Delivery = Pick<ServiceBusReceivedMessage, 'body'> & Partial<ServiceBusReceivedMessage>
@@ -7,7 +6,7 @@ type Delivery = Pick<ServiceBusReceivedMessage, 'body'> & Partial<ServiceBusRece
 export type FakeBus = {
   readonly openBus: OpenBus
   readonly events: string[]
-  readonly connections: BusConnection[]
+  readonly connections: string[]
   readonly receivers: Record<string, { options: ReceiverOptions; maxConcurrentCalls: number | undefined }>
   /** Hands a message to the queue's subscriber; resolves when that is done with it. */
   deliver(queueName: string, message: Delivery): Promise<void>

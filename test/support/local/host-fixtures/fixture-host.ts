@@ -14,7 +14,7 @@ export async function startFixtureHost(options: Partial<HostOptions> = {}): Prom
   const host = await startHost({
     appFolder: join(FIXTURES, 'app'),
     port: 0,
-    settings: { BUS: 'Endpoint=sb://nowhere', QUEUE: 'messages', SCHEDULE: '0 0 * * * *' },
+    settings: { BUS: 'Endpoint=sb://nowhere' },
     log: (entry) => void log.push(entry),
     openBus: bus.openBus,
     ...options,

@@ -4,9 +4,10 @@ import { observed } from '../../observed.ts'
 
 app.serviceBusQueue('message', {
   connection: 'BUS',
-  queueName: '%QUEUE%',
+  queueName: 'messages',
   handler: async (message, context) => {
     observed.messages.push({ message, metadata: context.triggerMetadata })
+    observed.traces.push(context.traceContext)
     const { fail, delayMs } = Object(message) as { fail?: string; delayMs?: number }
     if (fail) throw new Error(fail)
     if (delayMs) await sleep(delayMs)
@@ -14,15 +15,10 @@ app.serviceBusQueue('message', {
   },
 })
 
-app.serviceBusQueue('batch', {
-  connection: 'BUS',
-  queueName: 'batches',
-  cardinality: 'many',
-  handler: (messages, context) => void observed.batches.push({ messages, metadata: context.triggerMetadata }),
-})
+app.serviceBusQueue('second', { connection: 'BUS', queueName: 'others', handler: () => {} })
 
 app.timer('hourly', {
-  schedule: '%SCHEDULE%',
+  schedule: '0 0 * * * *',
   retry: { strategy: 'fixedDelay', maxRetryCount: 2, delayInterval: 10 },
   handler: (timer, context) => {
     observed.timerRuns.push({ timer, retryContext: context.retryContext })
@@ -30,10 +26,4 @@ app.timer('hourly', {
   },
 })
 
-app.hook.appStart(() => void observed.hooks.push('start'))
-app.hook.appTerminate(() => void observed.hooks.push('terminate'))
-app.hook.preInvocation(({ invocationContext: { functionName, traceContext } }) => {
-  observed.hooks.push(`before ${functionName}`)
-  observed.traces.push(traceContext)
-})
-app.hook.postInvocation((context) => void observed.hooks.push(`after ${context.invocationContext.functionName}`))
+app.hook.appTerminate(() => void observed.ended.push('app'))

@@ -23,19 +23,24 @@ async function echo(request: HttpRequest): Promise<HttpResponseInit> {
 }
 
 app.http('echo', { methods: ALL_METHODS, authLevel: 'anonymous', route: 'echo/{*rest}', handler: echo })
-app.http('number', { methods: ['GET'], route: 'numbers/{id:int}', handler: echo })
 app.http('header', {
-  route: 'headers/{name}',
+  route: 'headers/{*name}',
   handler: ({ headers, params }) => ({ body: headers.get(params.name ?? '') ?? '' }),
 })
-app.http('file', { methods: ['GET'], route: 'files/{name}.{extension?}', handler: echo })
 app.http('unrouted', { handler: echo })
 
 app.http('alpha', { methods: ['GET'], route: 'things/{*path}', handler: () => ({ body: 'alpha' }) })
 app.http('Beta', { methods: ['GET'], route: 'things/special', handler: () => ({ body: 'beta' }) })
 
 app.http('visits', { route: 'visits', handler: () => ({ jsonBody: { visits: ++visits } }) })
-app.http('trivial', { methods: ['GET'], route: 'trivial', handler: () => ({ body: 'ok' }) })
+app.http('trivial', {
+  methods: ['GET'],
+  route: 'trivial',
+  handler: (_, { traceContext }) => {
+    observed.traces.push(traceContext)
+    return { body: 'ok' }
+  },
+})
 app.http('throws', {
   route: 'throws',
   handler: () => {
@@ -53,23 +58,8 @@ app.http('binary', {
   }),
 })
 app.http('status', {
-  route: 'status/{code}',
+  route: 'status/{*code}',
   handler: (request) => ({ status: Number(request.params.code), body: 'dropped where the status allows none' }),
-})
-app.http('cookies', {
-  route: 'cookies',
-  handler: () => ({
-    cookies: [
-      { name: 'first', value: 'a b', path: '/x', httpOnly: true, secure: true, sameSite: 'Lax', maxAge: 60 },
-      {
-        name: 'second',
-        value: '2',
-        expires: new Date('2030-01-02T03:04:05Z'),
-        domain: 'example.org',
-        sameSite: 'None',
-      },
-    ],
-  }),
 })
 app.http('length', { methods: ['HEAD'], route: 'length', handler: () => ({ headers: { 'content-length': '12345' } }) })
 app.http('logs', {
