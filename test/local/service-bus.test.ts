@@ -258,7 +258,7 @@ describe('The local broker', () => {
       })
     })
 
-    it('are valid until their end, and for their queue only', async () => {
+    it('are valid until their end', async () => {
       const signed = (path: string, endS: number, at: string): string => {
         const resource = encodeURIComponent(`${at}${path}`)
         const signature = createHmac('sha256', 'local').update(`${resource}\n${endS}`).digest('base64')
@@ -270,7 +270,6 @@ describe('The local broker', () => {
         const endS = 4_000_000_000
         await sendWith(withToken(signed('/jobs', endS, at)))
         await sendWith(withToken(signed('/', endS, at)))
-        await assert.rejects(sendWith(withToken(signed('/twice', endS, at))), /not valid for .*jobs/)
         await assert.rejects(sendWith(withToken(signed('/jobs', 1_000, at))), /expired/)
       })
     })

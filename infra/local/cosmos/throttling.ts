@@ -19,11 +19,8 @@ export class Throttling {
 
   /** Counts a request against the first matching throttle. Returns whether there is one. */
   takes(operation: OperationKind): boolean {
-    for (const active of this.#throttles) {
-      if (active.leftCount <= 0 || active.operation !== operation) continue
-      active.leftCount--
-      return true
-    }
-    return false
+    const active = [...this.#throttles].find((each) => each.leftCount > 0 && each.operation === operation)
+    if (active !== undefined) active.leftCount -= 1
+    return active !== undefined
   }
 }

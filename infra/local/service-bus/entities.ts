@@ -73,5 +73,4 @@ const deadLetterSettings = (definition: LocalQueue) => ({
   name: `${definition.name}/$deadletterqueue`,
   maxDeliveryCount: Number.POSITIVE_INFINITY,
   timeToLiveMs: Number.POSITIVE_INFINITY,
-  duplicateWindowMs: 0,
 })

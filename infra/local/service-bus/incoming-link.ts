@@ -43,9 +43,9 @@ export function openManagementLink(
 export function openTokenLink(receiver: Receiver, store: MessageStore): void {
   openRequestLink(
     receiver,
-    (operation, token, { name: audience, type }) => {
+    (operation, token, { type }) => {
       if (operation === 'put-token') {
-        acceptToken(receiver.connection, { token, type, audience })
+        acceptToken(receiver.connection, token, type)
         return { status: 202, body: undefined }
       }
       throw new BusRefusal('amqp:not-implemented', `The operation '${operation}' is not supported.`)

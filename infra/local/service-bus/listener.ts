@@ -88,7 +88,7 @@ function serveLinks(container: Container, nodes: Nodes): void {
 function attachReceiverOf(sender: Sender, { entities, store, nowMs }: Nodes): void {
   const address = parseAddress(sender.source?.address)
   if (address.node === 'tokens') return
-  requireToken(sender.connection, sender.source?.address ?? '')
+  requireToken(sender.connection)
   const entity = entities.find(address.queue, address.isDeadLetter)
   if (address.node === 'queue') openOutgoingLink(sender, entity, store, nowMs)
 }
@@ -100,7 +100,7 @@ function attachSenderTo(receiver: Receiver, { entities, intake, store, nowMs }: 
     openTokenLink(receiver, store)
     return
   }
-  requireToken(receiver.connection, receiver.target?.address ?? '')
+  requireToken(receiver.connection)
   const entity = entities.find(address.queue, address.isDeadLetter)
   if (address.node === 'queue') openQueueLink(receiver, entity, intake, store)
   else openManagementLink(receiver, entity, intake, store, nowMs)

@@ -166,8 +166,7 @@ type SortedRow = { readonly sortValue: Json; readonly row: LazyRow }
 type SortKey = { sortValue: Json; pk: string; id: string }
 
 /**
- * Rows in another order. Reads all matching rows, unless an index returns them in that order, and keeps the first rows
- * of the page. Rows with equal values are ordered by id. Cosmos DB has an index in every such order: it looks only at
+ * Rows in another order. Reads all matching rows, unless an index returns them in that order. Rows with equal values are ordered by id. Cosmos DB has an index in every such order: it looks only at
  * rows up to the last one of the page.
  */
 function sortedPage(
@@ -184,13 +183,13 @@ function sortedPage(
   const { after } = request
   const afterKey = after === undefined ? undefined : { ...after, sortValue: after.sortValue ?? null }
   const wantedCount = Math.min(request.rowCount, remainingCount) + skipCount
-  const rows = new TopRows<SortedRow>(wantedCount + 1, (first, second) => compareKeys(keyOf(first), keyOf(second)))
+  const rows: SortedRow[] = []
   const isAscending = query.order?.isDescending !== true
   const { rows: found, isInOrder } = isAscending
     ? scanRowsFor(scan, path)
     : { rows: scanRows(scan, undefined), isInOrder: false }
   const passedOver: SortKey[] = []
-  let [lookedAtCount, keptCount] = [0, 0]
+  let lookedAtCount = 0
   for (const stored of found) {
     lookedAtCount++
     const row = new LazyRow(stored)
@@ -202,12 +201,12 @@ function sortedPage(
       if (isInRange(row)) passedOver.push(keyOf(sorted))
       continue
     }
-    rows.add(sorted)
-    keptCount++
-    if (isInOrder && keptCount > wantedCount) break
+    rows.push(sorted)
+    if (isInOrder && rows.length > wantedCount) break
   }
-  const sorted = rows.sorted()
-  const last = keptCount < wantedCount ? undefined : sorted[wantedCount - 1]
+  const keptCount = rows.length
+  const sorted = rows.sort((first, second) => compareKeys(keyOf(first), keyOf(second))).slice(0, wantedCount + 1)
+  const last = sorted[wantedCount - 1]
   const isLookedAt = (key: SortKey): boolean => last === undefined || compareKeys(key, keyOf(last)) < 0
   const chargedCount = Math.min(keptCount, wantedCount) + passedOver.filter(isLookedAt).length
   return { ...cut(sorted.slice(skipCount), wantedCount - skipCount), lookedAtCount, chargedCount }
@@ -227,31 +226,5 @@ function sortedPage(
     const last = sorted[takenCount - 1]
     const isDone = takenCount === sorted.length || results.length >= remainingCount || last === undefined
     return { results, end: isDone ? undefined : { ...keyOf(last), emittedCount: emittedBefore + results.length } }
-  }
-}
-
-/** Keeps the first `limit` rows in the given order. Holds at most about twice as many. */
-class TopRows<T> {
-  readonly #limit: number
-  readonly #compare: (first: T, second: T) => number
-  #rows: T[] = []
-
-  constructor(limit: number, compare: (first: T, second: T) => number) {
-    this.#limit = limit
-    this.#compare = compare
-  }
-
-  add(row: T): void {
-    this.#rows.push(row)
-    if (this.#rows.length > 2 * this.#limit + 1000) this.#prune()
-  }
-
-  sorted(): readonly T[] {
-    this.#prune()
-    return this.#rows
-  }
-
-  #prune(): void {
-    this.#rows = this.#rows.sort(this.#compare).slice(0, this.#limit)
   }
 }
