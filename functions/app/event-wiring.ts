@@ -16,7 +16,6 @@ import { isEnabled } from '../../shared/domain/events/subscription.ts'
 import { enqueueEventSweeps, sweepEvents } from '../../shared/domain/events/sweep-events.ts'
 import { isMailed } from '../../shared/domain/mail/letter.ts'
 import { coalesce } from '../../shared/kernel/concurrency.ts'
-import { EventDeliveryMessage, EventMessage } from '../../shared/messaging/message-schemas.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { webhookSender } from '../../shared/webhooks/webhook-sender.ts'
 import { SECRET_PREFIX } from '../../shared/webhooks/webhook-signature.ts'
@@ -77,14 +76,14 @@ export function eventMessages(deps: EventDependencies) {
     return source === undefined ? Promise.resolve() : publishOutbox(tenantId, source, deps)
   })
   return {
-    events: messageHandler(EventMessage, async ({ tenantId, source, collectionIds = [] }) => {
+    ...messageHandler('events', async ({ tenantId, source, collectionIds = [] }) => {
       if (source === undefined && collectionIds.length === 0) return sweepEvents(tenantId, deps)
       if (source !== undefined) await outbox(`${tenantId} ${source}`)
       if (collectionIds.length === 0) return
       changed.set(tenantId, new Set([...(changed.get(tenantId) ?? []), ...collectionIds]))
       await members(tenantId)
     }),
-    'event-deliveries': messageHandler(EventDeliveryMessage, (message) => deliverEvents(message, deps)),
+    ...messageHandler('event-deliveries', (message) => deliverEvents(message, deps)),
   }
 }
 

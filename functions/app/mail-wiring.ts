@@ -5,7 +5,6 @@ import type { MailDependencies, Mailer } from '../../shared/domain/mail/mail-dep
 import { sendMails, sweepMails } from '../../shared/domain/mail/send-mails.ts'
 import { coalesce } from '../../shared/kernel/concurrency.ts'
 import { enqueueMails } from '../../shared/kernel/enqueue-messages.ts'
-import { MailMessage } from '../../shared/messaging/message-schemas.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { messageHandler } from './message-handlers.ts'
 import type { Wiring } from './wiring.ts'
@@ -56,7 +55,7 @@ export function mailWiring(
     if (deps !== undefined) await sendMails({ tenantId }, deps)
   })
   return {
-    messages: { mails: messageHandler(MailMessage, ({ tenantId }) => send(tenantId)) },
+    messages: messageHandler('mails', ({ tenantId }) => send(tenantId)),
     sweep: async () => {
       if (deps !== undefined) await sweepMails(deps)
     },

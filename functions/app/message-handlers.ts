@@ -1,11 +1,11 @@
-import type { Static, TSchema } from 'typebox'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { type DerivedState, sweepRestoredTenant } from '../../shared/domain/sync/restored-tenant.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { conforms } from '../../shared/http/validation.ts'
-import { MembershipChangeMessage, SweepMessage, SyncJobMessage } from '../../shared/messaging/message-schemas.ts'
+import { MESSAGE_SCHEMAS, type MessageOf } from '../../shared/kernel/messages.ts'
+import type { QueueName } from '../../shared/messaging/queues.ts'
 
 export type MessageHandler = {
   /** Whether the message has the schema of its queue. One that does not can never be handled. */
@@ -20,10 +20,8 @@ export const linkMessages = (
   derivedState: DerivedState,
   tellHealth: (tenantId: string) => Promise<void>,
 ) => ({
-  'membership-changes': messageHandler(MembershipChangeMessage, (message, sinceMs) =>
-    syncIncrementally(message, links, sinceMs),
-  ),
-  sweeps: messageHandler(SweepMessage, async ({ tenantId, afterRestore = false }) => {
+  ...messageHandler('membership-changes', (message, sinceMs) => syncIncrementally(message, links, sinceMs)),
+  ...messageHandler('sweeps', async ({ tenantId, afterRestore = false }) => {
     if (afterRestore) return sweepRestoredTenant(tenantId, { ...links, derivedState })
     try {
       await sweepTenant(tenantId, links)
@@ -31,16 +29,17 @@ export const linkMessages = (
       await tellHealth(tenantId)
     }
   }),
-  'sync-jobs': messageHandler(SyncJobMessage, (message) => runSyncJob(message, links)),
+  ...messageHandler('sync-jobs', (message) => runSyncJob(message, links)),
 })
 
-/** The handler of the messages with this schema. */
-export function messageHandler<Schema extends TSchema>(
-  schema: Schema,
-  handle: (message: Static<Schema>, sinceMs?: number) => Promise<void>,
-): MessageHandler {
-  return {
-    accepts: (message) => conforms(schema, message),
-    handle: (message, sinceMs) => handle(message as Static<Schema>, sinceMs),
+/** The handler of the messages of a queue, under its name. */
+export function messageHandler<Name extends QueueName>(
+  queue: Name,
+  handle: (message: MessageOf<Name>, sinceMs?: number) => Promise<void>,
+): Record<Name, MessageHandler> {
+  const handler: MessageHandler = {
+    accepts: (message) => conforms(MESSAGE_SCHEMAS[queue], message),
+    handle: (message, sinceMs) => handle(message as MessageOf<Name>, sinceMs),
   }
+  return { [queue]: handler } as Record<Name, MessageHandler>
 }

@@ -53,7 +53,6 @@ import { CooperativeScheduler } from '../../shared/kernel/cooperative-scheduler.
 import type { Log } from '../../shared/kernel/log.ts'
 import { TENANT_LIMITS, type TenantLimits } from '../../shared/kernel/tenant-limits.ts'
 import { TenantQuota } from '../../shared/kernel/tenant-quota.ts'
-import { AuditMessage, DeadlineMessage, EvaluationMessage } from '../../shared/messaging/message-schemas.ts'
 import type { QueueName } from '../../shared/messaging/queues.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type Connections, openConnections } from './connections.ts'
@@ -231,9 +230,9 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     /** Reports which of the servers that the service needs cannot be used now. */
     readiness: readinessCheck({ checks: wiring.checks, log, nowMs }),
     messages: {
-      audits: messageHandler(AuditMessage, (message) => auditCoreObjects(message, connectors)),
-      deadlines: messageHandler(DeadlineMessage, (message) => applyDeadlines(message, requests)),
-      evaluations: messageHandler(EvaluationMessage, ({ tenantId }) => evaluator.evaluate(tenantId)),
+      ...messageHandler('audits', (message) => auditCoreObjects(message, connectors)),
+      ...messageHandler('deadlines', (message) => applyDeadlines(message, requests)),
+      ...messageHandler('evaluations', ({ tenantId }) => evaluator.evaluate(tenantId)),
       ...linkMessages(links, cosmosDerivedState(container), tellHealth),
       ...eventMessages(events),
       ...mail.messages,

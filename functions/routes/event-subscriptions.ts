@@ -6,7 +6,6 @@ import {
   deleteSubscription,
   readSubscription,
   rotateSecret,
-  subscriptionETag,
   testSubscription,
   updateSubscription,
 } from '../../shared/domain/events/manage-subscriptions.ts'
@@ -24,6 +23,7 @@ import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/pagi
 import { deleted, ok, type Route, route } from '../../shared/http/route.ts'
 import type { Role } from '../../shared/kernel/caller.ts'
 import { Guid } from '../../shared/kernel/schema.ts'
+import { revisionETag } from '../../shared/kernel/versioned.ts'
 import { PREFIXES } from './prefixes.ts'
 
 const MANAGERS: readonly Role[] = [
@@ -150,5 +150,5 @@ const deliveryRoutes = (deps: EventRouteDependencies): Route[] => [
 export const TestedSubscription = Type.Object({ eventId: Guid }, { additionalProperties: false })
 
 function subscriptionResult(subscription: Subscription): RouteResult<ReturnType<typeof toEventSubscription>> {
-  return { data: toEventSubscription(subscription), headers: { etag: subscriptionETag(subscription) } }
+  return { data: toEventSubscription(subscription), headers: { etag: revisionETag(subscription) } }
 }

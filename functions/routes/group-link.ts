@@ -5,7 +5,6 @@ import {
   type GroupLink,
   GroupLinkDto,
   LinkState,
-  linkETag,
   NewGroupLink,
   SyncOutcome,
 } from '../../shared/domain/group-links/group-link.ts'
@@ -33,6 +32,7 @@ import { PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { created, deleted, ok, type Route, type RouteGroup, type RouteInput, route } from '../../shared/http/route.ts'
 import { actorIdOf } from '../../shared/kernel/caller.ts'
 import { Guid, Nullable } from '../../shared/kernel/schema.ts'
+import { revisionETag } from '../../shared/kernel/versioned.ts'
 import { COLLECTION_READERS, COLLECTION_WRITERS } from './collection-contract.ts'
 import { groupProtectionRoutes, type LinkRouteDependencies } from './group-protection.ts'
 import { PREFIXES } from './prefixes.ts'
@@ -286,7 +286,7 @@ async function linkResult(
   link: GroupLink,
   deps: Pick<LinkDependencies, 'tenants' | 'accountHolders'>,
 ): Promise<RouteResult<GroupLinkDto>> {
-  return { data: await readLinkDto(link, deps), headers: { etag: linkETag(link) } }
+  return { data: await readLinkDto(link, deps), headers: { etag: revisionETag(link) } }
 }
 
 type LinkTarget = Parameters<typeof deleteLink>[0]

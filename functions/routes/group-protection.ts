@@ -5,7 +5,6 @@ import {
   type LinkSettings,
   LinkSettingsChange,
   LinkSettingsDto,
-  settingsETag,
   toLinkSettingsDto,
   updateLinkSettings,
 } from '../../shared/domain/group-links/link-settings.ts'
@@ -23,6 +22,7 @@ import type { RouteResult } from '../../shared/http/envelope.ts'
 import { type OpenCursors, PageQuery, pagedRecord, pagedResult } from '../../shared/http/paging.ts'
 import { ok, type Route, route } from '../../shared/http/route.ts'
 import { actorIdOf, type Role } from '../../shared/kernel/caller.ts'
+import { revisionETag } from '../../shared/kernel/versioned.ts'
 import { COLLECTION_READERS } from './collection-contract.ts'
 
 export type LinkRouteDependencies = LinkDependencies & {
@@ -136,5 +136,5 @@ export const groupProtectionRoutes = (deps: LinkRouteDependencies): readonly Rou
 const PLAN_DECIDERS: readonly Role[] = ['collection_criteria_definition-administrator']
 
 function settingsResult(settings: LinkSettings): RouteResult<LinkSettingsDto> {
-  return { data: toLinkSettingsDto(settings), headers: { etag: settingsETag(settings) } }
+  return { data: toLinkSettingsDto(settings), headers: { etag: revisionETag(settings) } }
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
 import { CommandError } from '../command.ts'
 import { type ApiCall, ApiRefusal } from '../import/api-connection.ts'
 import { isObject } from './references.ts'
 import type { DefinitionPlan, Step } from './step.ts'
-import { contains, isEqual } from './tenant.ts'
+import { contains } from './tenant.ts'
 
 /** What became of a plan: its steps up to the first refusal are done, the refused and later ones are not. */
 export type Outcome = {
@@ -115,7 +116,7 @@ async function currentEffect(
 }
 
 const hasEqualEffect = (left: ChangePlan, right: ChangePlan): boolean =>
-  EFFECT_MEMBERS.every((name) => isEqual(left[name] as Json, right[name] as Json))
+  EFFECT_MEMBERS.every((name) => isDeepStrictEqual(left[name], right[name]))
 
 const EFFECT_MEMBERS = ['collections', 'links', 'requests'] as const
 
@@ -133,7 +134,7 @@ async function replyIfDone(
   const reply = await call('GET', path)
   const stored = reply.data as JsonObject
   // PATCH leaves members of members as they are.
-  const isStored = method === 'PATCH' ? contains : isEqual
+  const isStored = method === 'PATCH' ? contains : isDeepStrictEqual
   return Object.entries(body).every(([name, value]) => isStored(stored[name], value)) ? reply : undefined
 }
 

@@ -1,3 +1,5 @@
+import { evaluationOrder, findCycle } from '../../shared/domain/criteria/evaluation-order.ts'
+
 /** A collection to create or to change. */
 export type OrderedCollection = {
   readonly id: string
@@ -29,78 +31,42 @@ export function orderCollections(
 ): CollectionOrder {
   const sorted = collections.toSorted((left, right) => (left.name < right.name ? -1 : 1))
   const added = sorted.filter(({ isNew }) => isNew)
-  const byId = new Map(added.map((collection) => [collection.id, collection]))
-  const incomplete = added.filter(({ id, kind }) => kind === 'joinable' && reaches(id, byId)).map(({ id }) => id)
-  const isIncomplete = new Set(incomplete)
-  const creations = afterReferences(
-    added.filter(({ id }) => !isIncomplete.has(id)),
-    [],
-  )
+  const newReferences = referencesOf(added)
+  const isIncomplete = ({ id, kind }: OrderedCollection) => kind === 'joinable' && !!circleThrough(id, newReferences)
+  const incomplete = new Set(added.filter(isIncomplete).map(({ id }) => id))
+  const creations = evaluationOrder(referencesOf(added.filter(({ id }) => !incomplete.has(id))))
   // Only members depend on members: a policy may refer to any collection that exists.
   const dependent = [...sorted, ...unchanged].filter(({ kind }) => kind === 'criteria')
+  const references = referencesOf(dependent)
+  const { order, cyclic } = evaluationOrder(references)
   const changed = sorted.filter(({ isNew }) => !isNew)
   const changedIds = new Set(changed.map(({ id }) => id))
-  const changes = afterReferences(
-    changed.filter(({ kind }) => kind === 'criteria'),
-    dependent.filter(({ id }) => !changedIds.has(id)),
-  )
   const policies = changed.filter(({ kind }) => kind === 'joinable').map(({ id }) => id)
+  const circles = cyclic.values().map((id) => circleThrough(id, references))
+  const names = new Map(dependent.map(({ id, name }) => [id, name]))
   return {
-    order: [...incomplete, ...creations, ...changes.filter((id) => changedIds.has(id)), ...policies],
-    incomplete: isIncomplete,
-    circle: circleOf(dependent),
+    // With a circle, nothing is changed: the order of those in it does not matter.
+    order: [
+      ...incomplete,
+      ...creations.order,
+      ...creations.cyclic,
+      ...[...order, ...cyclic].filter((id) => changedIds.has(id)),
+      ...policies,
+    ],
+    incomplete,
+    circle: circles.find((ids) => ids !== undefined)?.map((id) => names.get(id) ?? id),
   }
 }
 
-/** The ids in an order in which each comes after those that it refers to, directly or over others. */
-function afterReferences(collections: readonly OrderedCollection[], others: readonly OrderedCollection[]): string[] {
-  const byId = new Map([...others, ...collections].map((collection) => [collection.id, collection]))
-  const [order, visited]: [string[], Set<string>] = [[], new Set()]
-  const visit = ({ id, refersTo }: OrderedCollection): void => {
-    if (visited.has(id)) return
-    visited.add(id)
-    for (const next of refersTo.flatMap((other) => byId.get(other) ?? [])) visit(next)
-    order.push(id)
-  }
-  for (const collection of collections) visit(collection)
-  return order
+type References = ReadonlyMap<string, readonly string[]>
+
+function referencesOf(collections: readonly OrderedCollection[]): References {
+  return new Map(collections.map(({ id, refersTo }) => [id, refersTo]))
 }
 
-/** The names along a circle of references, the first one repeated at the end. */
-function circleOf(collections: readonly OrderedCollection[]): readonly string[] | undefined {
-  const byId = new Map(collections.map((collection) => [collection.id, collection]))
-  const [path, done]: [OrderedCollection[], Set<string>] = [[], new Set()]
-  const visit = (collection: OrderedCollection): readonly string[] | undefined => {
-    if (done.has(collection.id)) return undefined
-    const begun = path.indexOf(collection)
-    if (begun >= 0) return [...path.slice(begun), collection].map(({ name }) => name)
-    path.push(collection)
-    for (const next of collection.refersTo.flatMap((id) => byId.get(id) ?? [])) {
-      const circle = visit(next)
-      if (circle !== undefined) return circle
-    }
-    path.pop()
-    done.add(collection.id)
-    return undefined
-  }
-  for (const collection of collections) {
-    const circle = visit(collection)
-    if (circle !== undefined) return circle
-  }
-  return undefined
-}
-
-/** Whether references lead from a new collection back to it. */
-function reaches(start: string, byId: ReadonlyMap<string, OrderedCollection>): boolean {
-  const seen = new Set<string>()
-  const open = [...(byId.get(start)?.refersTo ?? [])]
-  for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    if (id === start) return true
-    if (seen.has(id)) continue
-    seen.add(id)
-    open.push(...(byId.get(id)?.refersTo ?? []))
-  }
-  return false
+/** The ids along a circle of references through a collection, its own first and last. */
+function circleThrough(id: string, references: References): readonly string[] | undefined {
+  return findCycle(id, references.get(id) ?? [], (other) => references.get(other) ?? [])
 }
 
 /** Groups of ids that references connect, in whichever direction. @returns a name of the group of each id */

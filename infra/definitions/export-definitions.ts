@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { Document } from 'yaml'
 import { isGuid } from '../../shared/kernel/guid.ts'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
@@ -16,7 +17,6 @@ import {
   contains,
   DEFINITION_MEMBER,
   findGroups,
-  isEqual,
   type LinkRecord,
   type Tenant,
   uniqueNames,
@@ -115,8 +115,8 @@ function isAsExported(
   return (
     wanted.objectType === record.objectType &&
     (wanted.description ?? '') === (record.description ?? '') &&
-    isEqual(wanted.metadata as Json, record.metadata as Json) &&
-    isEqual(wanted.definition, stored)
+    isDeepStrictEqual(wanted.metadata, record.metadata) &&
+    isDeepStrictEqual(wanted.definition, stored)
   )
 }
 

@@ -1,18 +1,18 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Document, isMap, isScalar, isSeq, type Node, type Pair, visit, type YAMLMap, type YAMLSeq } from 'yaml'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
 import { isObject } from './references.ts'
-import { isEqual } from './tenant.ts'
 
 /** Gives a document a new value. What is equal keeps its comments, order and style; aliases become values. */
 export function updateDocument(document: Document, value: JsonObject): void {
-  if (document.contents !== null && isEqual(jsonOf(document, document.contents as Node), value)) return
+  if (document.contents !== null && isDeepStrictEqual(jsonOf(document, document.contents as Node), value)) return
   // What an alias refers to may change, move or go.
   visit(document, { Alias: (_key, alias) => document.createNode(jsonOf(document, alias)) as Node })
   document.contents = merged(document, document.contents as Node | null, value) as typeof document.contents
 }
 
 function merged(document: Document, node: Node | null, value: Json): Node {
-  if (node !== null && isEqual(jsonOf(document, node), value)) return node
+  if (node !== null && isDeepStrictEqual(jsonOf(document, node), value)) return node
   if (isMap(node) && isObject(value)) return mergedMap(document, node, value)
   if (isSeq(node) && Array.isArray(value)) return mergedList(document, node, value)
   const created = document.createNode(value) as Node
@@ -42,7 +42,7 @@ function mergedMap(document: Document, map: YAMLMap, value: JsonObject): Node {
 function mergedList(document: Document, list: YAMLSeq, value: readonly Json[]): Node {
   const nodes = [...list.items] as Node[]
   const kept = value.map((item) => {
-    const index = nodes.findIndex((node) => node !== undefined && isEqual(jsonOf(document, node), item))
+    const index = nodes.findIndex((node) => node !== undefined && isDeepStrictEqual(jsonOf(document, node), item))
     if (index < 0) return undefined
     const [node] = nodes.splice(index, 1, undefined as unknown as Node)
     return node

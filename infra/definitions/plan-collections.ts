@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ChangePlan } from '../../shared/domain/insight/change-plan.ts'
 import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
@@ -5,7 +6,7 @@ import { type ApiCall, ApiRefusal } from '../import/api-connection.ts'
 import { connectedGroups, orderCollections } from './collection-order.ts'
 import type { FileFault } from './definition-file.ts'
 import type { Planned, Step } from './step.ts'
-import { COLLECTIONS, type CollectionRecord, DEFINITION_MEMBER, isEqual, recordOf, type Tenant } from './tenant.ts'
+import { COLLECTIONS, type CollectionRecord, DEFINITION_MEMBER, recordOf, type Tenant } from './tenant.ts'
 import { normalisedDefinition, referredIds, type WantedCollection } from './wanted.ts'
 
 /** Requests that run at the same time. */
@@ -69,8 +70,8 @@ function changedFields(wanted: WantedCollection, record: CollectionRecord, { sch
   const stored = normalisedDefinition(kind, definition, schema, objectType).definition
   return [
     ...((wanted.description ?? '') === (record.description ?? '') ? [] : ['description']),
-    ...(isEqual(wanted.metadata as Json, record.metadata as Json) ? [] : ['metadata']),
-    ...(isEqual(wanted.definition, stored) ? [] : [DEFINITION_MEMBER[kind]]),
+    ...(isDeepStrictEqual(wanted.metadata, record.metadata) ? [] : ['metadata']),
+    ...(isDeepStrictEqual(wanted.definition, stored) ? [] : [DEFINITION_MEMBER[kind]]),
   ]
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { CollectionDto, CriteriaCollectionDto } from '../../shared/domain/collections/collection.ts'
 import type { TenantSchemas } from '../../shared/domain/collections/condition-entry.ts'
 import { type AttributeType, type ConditionSchema, storedConditionSchema } from '../../shared/domain/criteria/schema.ts'
@@ -120,20 +121,8 @@ export function uniqueNames<Value>(
   return new Map([...byName].flatMap(([name, [first, second]]) => (first && !second ? [[name, first]] : [])))
 }
 
-/** Whether two JSON values are equal. The order of members does not matter. */
-export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
-  return JSON.stringify(sorted(left)) === JSON.stringify(sorted(right))
-}
-
-function sorted(value: Json | undefined): Json | undefined {
-  if (Array.isArray(value)) return value.map((item: Json) => sorted(item) as Json)
-  if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))
-  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member) as Json]))
-}
-
 /** Whether a value has all members that are wanted, with their values. */
 export function contains(stored: Json | undefined, wanted: Json | undefined): boolean {
-  if (!isObject(wanted) || !isObject(stored)) return isEqual(stored, wanted)
+  if (!isObject(wanted) || !isObject(stored)) return isDeepStrictEqual(stored, wanted)
   return Object.entries(wanted).every(([name, value]) => contains(stored[name], value))
 }

@@ -1,24 +1,15 @@
 import type { Container, OperationInput } from '@azure/cosmos'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { AuditRecord, AuditTrail } from '../domain/history/audit.ts'
-import { compareCreation, creationPosition, readPageByCreation } from './creation-page.ts'
+import { firstOfPages, readPageByCreation } from './creation-page.ts'
 import { documentParser } from './document-parser.ts'
 
-/** A record in the partition of what it tells of. Queries for other documents name properties that it lacks. */
-export type AuditDocument = {
-  readonly id: string
-  readonly tenantId: string
-  readonly auditOf: string
-  readonly createdAt: string
-  /** The rest of the record as JSON text. */
-  readonly entry: string
-}
-
 const Text = Type.String()
-const parse = documentParser<AuditDocument>(
-  'audit record',
-  Type.Object({ id: Text, tenantId: Text, auditOf: Text, createdAt: Text, entry: Text }),
-)
+/** A record in the partition of what it tells of. `entry` is the rest of it as JSON text. */
+const AuditDocument = Type.Object({ id: Text, tenantId: Text, auditOf: Text, createdAt: Text, entry: Text })
+/** Queries for other documents name properties that it lacks. */
+export type AuditDocument = Readonly<Static<typeof AuditDocument>>
+const parse = documentParser('audit record', AuditDocument)
 
 /** Creates the document of a record, if there is one, in the transaction of the change. */
 export function auditOperations(record: AuditRecord | undefined): OperationInput[] {
@@ -44,12 +35,8 @@ export function cosmosAuditTrail(containers: readonly Container[]): AuditTrail {
       const pages = await Promise.all(
         containers.map((container) => readPageByCreation<AuditDocument>(container, tenantId, query)),
       )
-      const all = pages.flatMap(({ items }) => items).sort((left, right) => compareCreation(right, left))
-      const documents = all.slice(0, size)
-      const items = documents.map(recordOf)
-      const last = documents.at(-1)
-      const isLast = all.length <= size && pages.every(({ continueAfter }) => continueAfter === undefined)
-      return isLast || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
+      const page = firstOfPages(pages, query)
+      return { ...page, items: page.items.map(recordOf) }
     },
   }
 }

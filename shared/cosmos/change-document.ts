@@ -90,8 +90,8 @@ const ChangePart = Type.Object({
 export type ChangePart = Readonly<Static<typeof ChangePart>>
 
 /** Takes 3 µs for a change of one id. */
-export const parseChange = documentParser<StoredChange>('change of members', StoredChange)
-export const parsePart = documentParser<ChangePart>('part of a change of members', ChangePart)
+export const parseChange = documentParser('change of members', StoredChange)
+export const parsePart = documentParser('part of a change of members', ChangePart)
 
 type Version = Pick<StoredChange, 'membershipVersion' | 'atMs' | 'accounts'>
 

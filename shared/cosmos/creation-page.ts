@@ -1,5 +1,5 @@
 import type { Container } from '@azure/cosmos'
-import type { Page } from '../kernel/versioned.ts'
+import { type Page, pageFrom } from '../kernel/versioned.ts'
 import { type QueryParameters, queryAll, sqlParameters } from './documents.ts'
 
 /** A document with the time of its creation. Timestamps have one format, so that they sort as text. */
@@ -30,9 +30,7 @@ export async function readPageByCreation<T extends Created>(
   const [at, id] = after?.split(' ') ?? []
   const found = at === undefined || id === undefined ? [] : await find.ofTime(at, id, neededCount)
   if (found.length < neededCount) found.push(...(await find.beyond(at, neededCount - found.length)))
-  const items = found.slice(0, size)
-  const last = items.at(-1)
-  return found.length <= size || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
+  return pageFrom(found, size, creationPosition)
 }
 
 /** The position of a document in the order of creation. */
@@ -44,6 +42,20 @@ export function creationPosition({ createdAt, id }: Created): string {
 export function compareCreation(left: Created, right: Created): number {
   const [first, second] = [creationPosition(left), creationPosition(right)]
   return first < second ? -1 : Number(first > second)
+}
+
+/** Which way a list by creation goes, and how many of its items a page has. */
+type CreationRange = Pick<CreationQuery, 'newestFirst' | 'size'>
+
+/** The first documents of several pages that start at the same position, each document once. */
+export function firstOfPages<T extends Created>(
+  pages: readonly Page<T>[],
+  { newestFirst, size }: CreationRange,
+): Page<T> {
+  const all = [...new Map(pages.flatMap(({ items }) => items).map((item) => [item.id, item])).values()]
+  all.sort(newestFirst ? (left, right) => compareCreation(right, left) : compareCreation)
+  const isMore = all.length > size || pages.some(({ continueAfter }) => continueAfter !== undefined)
+  return pageFrom(all, size, creationPosition, isMore)
 }
 
 type Finder<T> = {
@@ -74,7 +86,7 @@ function finder<T extends Created>(
       const rest = at === undefined ? '' : `AND c.createdAt ${after} @at`
       // One more shows whether all documents of the last time are among them: those of one time come in any order.
       const found = await first(rest, 'c.createdAt', count + 1, at === undefined ? {} : { at })
-      found.sort((left, right) => (newestFirst ? compareCreation(right, left) : compareCreation(left, right)))
+      found.sort(newestFirst ? (left, right) => compareCreation(right, left) : compareCreation)
       const last = found[count - 1]
       if (last === undefined || found[count]?.createdAt !== last.createdAt) return found.slice(0, count)
       const earlier = found.filter(({ createdAt }) => createdAt !== last.createdAt)

@@ -1,6 +1,7 @@
 import type { Resource } from '@azure/cosmos'
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { membersNamedIn } from '../kernel/schema.ts'
 import type { Versioned } from '../kernel/versioned.ts'
 
 /** Members that a schema does not name are allowed, so that versions of the service can run side by side. */
@@ -9,17 +10,19 @@ const ajv = new Ajv2020({ strict: false, validateSchema: false, validateFormats:
 /**
  * Creates the parser of one kind of stored document. The parser returns the members that the schema names and leaves
  * out all others, such as those that the database adds. It throws an error that names the document when the document
- * does not match the schema.
+ * does not match the schema. `T`: where the type of what is stored says more than the schema checks.
  *
  * The validator is compiled at the first document, so that a cold start pays only for what it reads. Schemas of
  * documents that are read by the thousand use plain strings, because the pattern of a GUID triples the time of a check.
  */
-export function documentParser<T extends object>(kind: string, schema: TObject): (document: object) => T {
-  const names = Object.keys(schema.properties)
+export function documentParser<S extends TObject, T extends object = Readonly<Static<S>>>(
+  kind: string,
+  schema: S,
+): (document: object) => T {
   const check = documentCheck(kind, schema)
   return (document) => {
     check(document)
-    return pick(document as Readonly<Record<string, unknown>>, names) as T
+    return membersNamedIn(schema, document) as T
   }
 }
 
@@ -75,11 +78,4 @@ function documentCheck(kind: string, schema: TSchema): (document: unknown) => vo
     const [{ instancePath = '', message = '' } = {}] = validate.errors ?? []
     throw new Error(`Stored document ${id} is not a valid ${kind}: ${instancePath} ${message}`)
   }
-}
-
-/** Members without a value are left out. */
-function pick(document: Readonly<Record<string, unknown>>, names: readonly string[]): object {
-  const picked: Record<string, unknown> = {}
-  for (const name of names) if (document[name] !== undefined) picked[name] = document[name]
-  return picked
 }

@@ -2,7 +2,9 @@ import type {
   Container,
   FeedOptions,
   ItemDefinition,
+  JSONObject,
   OperationInput,
+  QueryIterator,
   Resource,
   SqlParameter,
   SqlQuerySpec,
@@ -50,7 +52,15 @@ export async function* queryDocuments<T>(
   query: SqlQuerySpec,
   options: FeedOptions = {},
 ): AsyncGenerator<T[]> {
-  const iterator = container.items.query<T>(query, { ...options, partitionKey: partition })
+  yield* pagesOf(container.items.query<T>(query, { ...options, partitionKey: partition }))
+}
+
+/** All documents of all partitions that the query finds. Without an order, which costs more there. */
+export async function queryPartitions<T>(container: Container, query: SqlQuerySpec): Promise<T[]> {
+  return (await Array.fromAsync(pagesOf(container.items.query<T>(query)))).flat()
+}
+
+async function* pagesOf<T>(iterator: QueryIterator<T>): AsyncGenerator<T[]> {
   while (iterator.hasMoreResults()) {
     const { resources } = await iterator.fetchNext()
     if (resources !== undefined && resources.length > 0) yield resources
@@ -92,6 +102,14 @@ export async function createUnlessExists<T extends ItemDefinition>(
   return created?.resource
 }
 
+/** Deletes a document, unless it is gone already. */
+export async function deleteUnlessGone(container: Container, id: string, partition: string): Promise<void> {
+  const deletion = container.item(id, partition).delete()
+  await deletion.catch((error: unknown) => {
+    if (statusOf(error) !== 404) throw error
+  })
+}
+
 /** Quotes the version that was read: the write fails with 412 if the document was changed concurrently. */
 export function ifVersion(version: string): { accessCondition: { type: 'IfMatch'; condition: string } } {
   return { accessCondition: { type: 'IfMatch', condition: version } }
@@ -116,6 +134,16 @@ export function statusOf(error: unknown): number | undefined {
 /** Whether a write failed because the document was concurrently deleted (404), created (409) or changed (412). */
 export function isWriteConflict(status: number | undefined): boolean {
   return status === 404 || status === 409 || status === 412
+}
+
+type Document = { readonly id: string; readonly [member: string]: unknown }
+
+/** The creation of a document in a transaction, or the replacement of the version that was read. */
+export function writeOf(document: Document, version: string | undefined): OperationInput {
+  const resourceBody = document as JSONObject & { id: string }
+  return version === undefined
+    ? { operationType: 'Create', resourceBody }
+    : { operationType: 'Replace', id: document.id, resourceBody, ifMatch: version }
 }
 
 /** A deletion in a transaction, of this version alone. The SDK's type lacks `ifMatch`, which the service takes. */
@@ -165,18 +193,26 @@ export async function versionsTogether(
  */
 export async function savedVersion(
   container: Container,
-  document: { readonly id: string; readonly tenantId: string },
+  partition: string,
+  document: Document,
   version: string | undefined,
 ): Promise<string | undefined> {
   try {
-    const { id, tenantId } = document
-    const { resource } =
+    const { etag } =
       version === undefined
         ? await container.items.create(document)
-        : await container.item(id, tenantId).replace(document, ifVersion(version))
-    return (resource as { readonly _etag: string } | undefined)?._etag
+        : await container.item(document.id, partition).replace(document, ifVersion(version))
+    return etag
   } catch (error) {
-    if (isWriteConflict(statusOf(error))) return undefined
+    const conflicts = version === undefined ? [409] : [404, 412]
+    if (conflicts.includes(statusOf(error) ?? 0)) return undefined
     throw error
   }
+}
+
+/** As `savedVersion`. @throws Refusal `StaleVersion` when others have written the document. */
+export async function saveCurrent(...write: Parameters<typeof savedVersion>): Promise<string> {
+  const saved = await savedVersion(...write)
+  if (saved === undefined) throw new Refusal('StaleVersion')
+  return saved
 }

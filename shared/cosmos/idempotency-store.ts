@@ -8,12 +8,12 @@ import {
 } from '../domain/idempotency/idempotency-record.ts'
 import { derivedId } from './derived-id.ts'
 import { documentParser } from './document-parser.ts'
-import { ifVersion, readDocument, statusOf } from './documents.ts'
+import { deletionOf, isWriteConflict, readDocument, savedVersion, writeTogether } from './documents.ts'
 
 /** The document's id is derived from the key. The key itself is not stored, because its content is up to the caller. */
 type IdempotencyDocument = Omit<IdempotencyRecord, 'key'> & { readonly id: string; readonly ttl: number }
 
-const parse = documentParser<Omit<IdempotencyRecord, 'key'>>('idempotency record', StoredIdempotencyRecord)
+const parse = documentParser('idempotency record', StoredIdempotencyRecord)
 
 /** Container `idempotencyKeys`, partition key `/tenantId`. The derived id lets one of two concurrent adds succeed. */
 export function cosmosIdempotencyStore(container: Container): IdempotencyStore {
@@ -22,14 +22,15 @@ export function cosmosIdempotencyStore(container: Container): IdempotencyStore {
       const document = await readDocument<IdempotencyDocument>(container, documentId(name), name.tenantId)
       return document && { value: { ...parse(document), key: name.key }, version: document._etag }
     },
-    add: (record) => versionUnless([409], () => container.items.create(documentOf(record))),
-    replace: (record, version) =>
-      versionUnless([404, 412], () =>
-        container.item(documentId(record), record.tenantId).replace(documentOf(record), ifVersion(version)),
-      ),
+    add: (record) => savedVersion(container, record.tenantId, documentOf(record), undefined),
+    replace: (record, version) => savedVersion(container, record.tenantId, documentOf(record), version),
     async remove(record, version) {
-      const removal = container.item(documentId(record), record.tenantId).delete(ifVersion(version))
-      return removal.then(() => true, unless([404, 412], false))
+      const removal = [deletionOf(documentId(record), version)]
+      const failed = await writeTogether(container, record.tenantId, removal)
+      if (failed !== undefined && !isWriteConflict(failed.status)) {
+        throw new Error(`Removing an idempotency record failed with status ${failed.status}`)
+      }
+      return failed === undefined
     },
   }
 }
@@ -41,16 +42,4 @@ function documentId({ callerId, key }: Pick<IdempotentRequest, 'callerId' | 'key
 function documentOf(record: IdempotencyRecord): IdempotencyDocument {
   const { key: _key, ...stored } = record
   return { id: documentId(record), ...stored, ttl: RECORD_TTL_S }
-}
-
-/** The version after a write; undefined when the write fails with one of these statuses. */
-function versionUnless(statuses: readonly number[], write: () => Promise<{ etag: string }>) {
-  return write().then(({ etag }) => etag, unless(statuses, undefined))
-}
-
-function unless<T>(statuses: readonly number[], instead: T): (error: unknown) => T {
-  return (error) => {
-    if (statuses.includes(statusOf(error) ?? 0)) return instead
-    throw error
-  }
 }

@@ -1,5 +1,5 @@
 import type { Container, SqlParameter } from '@azure/cosmos'
-import type { Page } from '../kernel/versioned.ts'
+import { type Page, pageFrom } from '../kernel/versioned.ts'
 import { queryAll, queryDocuments } from './documents.ts'
 
 type KeysetQuery = {
@@ -55,8 +55,5 @@ export async function readPage<T extends { id: string }>(
     responseCount += 1
     if (responseCount === RESPONSES_PER_PAGE_COUNT) break
   }
-  const items = found.slice(0, size)
-  const last = items.at(-1)
-  const isLast = found.length <= size && responseCount < RESPONSES_PER_PAGE_COUNT
-  return isLast || last === undefined ? { items } : { items, continueAfter: last.id }
+  return pageFrom(found, size, ({ id }) => id, found.length > size || responseCount === RESPONSES_PER_PAGE_COUNT)
 }

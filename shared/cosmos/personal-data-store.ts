@@ -11,7 +11,14 @@ import { Refusal } from '../kernel/refusals.ts'
 import type { AuditDocument } from './audit-trail.ts'
 import type { ContainerId } from './containers.ts'
 import type { CoreObjectDocument } from './core/core-object-document.ts'
-import { OPERATIONS_PER_BATCH_COUNT, queryAll, queryDocuments, type Stored, sqlParameters } from './documents.ts'
+import {
+  deleteUnlessGone,
+  OPERATIONS_PER_BATCH_COUNT,
+  queryAll,
+  queryDocuments,
+  type Stored,
+  sqlParameters,
+} from './documents.ts'
 import { savedRowsPartition } from './members/saved-rows-store.ts'
 import { parseRequest, type RequestDocument, requestDocument } from './requests/request-document.ts'
 import { writeVersioned } from './versioned-writes.ts'
@@ -71,7 +78,7 @@ export function cosmosPersonalDataStore(
       const ids = await queryAll<string>(members, partition, { query: 'SELECT VALUE c.id FROM c' })
       for (const batch of chunk(ids, OPERATIONS_PER_BATCH_COUNT)) {
         // One that another instance has deleted or replaced meanwhile is gone as well.
-        await Promise.all(batch.map((id) => members.item(id, partition).delete().catch(ignoreMissing)))
+        await Promise.all(batch.map((id) => deleteUnlessGone(members, id, partition)))
       }
     },
     async eraseConnectorObjects(tenantId, identityId) {
@@ -98,10 +105,6 @@ const asking = (query: string, parameters: Readonly<Record<string, string>>): Sq
   query,
   parameters: sqlParameters(parameters),
 })
-
-function ignoreMissing(error: unknown): void {
-  if ((error as { code?: unknown }).code !== 404) throw error
-}
 
 /** Rewrites the documents that a query finds, where that changes them. Reads those again that others have changed. */
 function rewriter(nowMs: () => number) {

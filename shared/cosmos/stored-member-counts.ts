@@ -6,7 +6,7 @@ import { DOCUMENTS_PER_PAGE_COUNT, queryAll, sqlParameters } from './documents.t
 import { headCounts } from './members/head-versions.ts'
 import { headId } from './requests/request-document.ts'
 
-const parse = documentParser<{ readonly collectionId: string; readonly memberCount?: number }>(
+const parse = documentParser(
   'count of joined members',
   Type.Object({ collectionId: Type.String(), memberCount: Type.Optional(Type.Integer()) }),
 )

@@ -6,6 +6,7 @@ import {
   OPERATIONS_PER_BATCH_COUNT,
   type TransactionFailure,
   versionsTogether,
+  writeOf,
   writeTogether,
 } from './documents.ts'
 
@@ -75,7 +76,7 @@ export async function writeInChain<Write extends VersionedWrite>(
   const transactions = [...inTransactions(writes, OPERATIONS_PER_BATCH_COUNT - companions.maxCount - 1)]
   let headVersion = version
   for (const [position, transaction] of transactions.entries()) {
-    const head = operationOf({ document, version: headVersion })
+    const head = writeOf(document, headVersion)
     const operations = [head, ...companions.of(transaction), ...transaction.flatMap(operationsOf)]
     const outcome = await versionsTogether(container, partition, operations)
     if ('status' in outcome) {
@@ -105,11 +106,7 @@ function* inTransactions<Write extends VersionedWrite>(
   }
 }
 
-const operationsOf = (write: VersionedWrite): OperationInput[] =>
-  write.companion === undefined ? [operationOf(write)] : [operationOf(write), operationOf(write.companion)]
-
-function operationOf({ document, version }: VersionedWrite): OperationInput {
-  return version === undefined
-    ? { operationType: 'Create', resourceBody: document }
-    : { operationType: 'Replace', id: document.id, resourceBody: document, ifMatch: version }
-}
+const operationsOf = ({ document, version, companion }: VersionedWrite): OperationInput[] => [
+  writeOf(document, version),
+  ...(companion === undefined ? [] : operationsOf(companion)),
+]

@@ -1,5 +1,5 @@
 import type { Task } from '../kernel/cooperative-scheduler.ts'
-import { REFUSALS, type Refusal, type RefusalKind } from '../kernel/refusals.ts'
+import { REFUSALS, Refusal, type RefusalKind } from '../kernel/refusals.ts'
 import { jsonSteps } from './json-steps.ts'
 
 /** The result of a route. `data` goes into the envelope. */
@@ -67,6 +67,14 @@ export function notModified({ headers }: RouteResult): HttpResponse {
 /** The response to a refused request, with all entries of the refusal. */
 export function refusalEnvelope(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return failureEnvelope(httpStatusOf(refusal), refusal.entries, headers)
+}
+
+/** 405 for paths that are read only. */
+export function readOnlyEnvelope(method: string): HttpResponse {
+  const allow = 'GET, HEAD'
+  return refusalEnvelope(new Refusal('MethodNotAllowed', `${method} is not allowed. Allowed methods: ${allow}`), {
+    allow,
+  })
 }
 
 /** The entry of `errors` for a fault. */

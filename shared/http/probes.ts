@@ -1,7 +1,6 @@
 import type { Log } from '../kernel/log.ts'
-import { Refusal } from '../kernel/refusals.ts'
-import { failureEnvelope, type HttpResponse, refusalEnvelope, successEnvelope } from './envelope.ts'
-import { type HttpRequest, requestIdOf } from './request.ts'
+import { failureEnvelope, type HttpResponse, readOnlyEnvelope, successEnvelope } from './envelope.ts'
+import { type HttpRequest, withRequestId } from './request.ts'
 
 /** The dependencies without which the service cannot work. */
 export const PARTS = ['database', 'queue', 'directoryKeys'] as const
@@ -81,8 +80,6 @@ async function limited(check: PartCheck, limitMs: number): Promise<void> {
   }
 }
 
-const PROBE_METHODS = 'GET, HEAD'
-
 /** The response of `/health`. */
 export const ALIVE = successEnvelope({ data: { status: 'alive' } }, 200)
 
@@ -125,16 +122,7 @@ function responder(
   newId: () => string,
 ): (request: HttpRequest) => Promise<HttpResponse> {
   return async (request) => {
-    const id = { 'x-request-id': requestIdOf(request, newId) }
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      const refusal = new Refusal(
-        'MethodNotAllowed',
-        `${request.method} is not allowed. Allowed methods: ${PROBE_METHODS}`,
-      )
-      return refusalEnvelope(refusal, { allow: PROBE_METHODS, ...id })
-    }
-    const { status, headers, body } = await respond()
-    const isBare = request.method === 'HEAD' || body === undefined
-    return { status, headers: { ...headers, ...id }, ...(isBare ? {} : { body }) }
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    return withRequestId(isRead ? await respond() : readOnlyEnvelope(request.method), request, newId)
   }
 }

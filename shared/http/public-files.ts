@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Log } from '../kernel/log.ts'
 import { Refusal } from '../kernel/refusals.ts'
-import { faultEnvelope, type HttpResponse, refusalEnvelope } from './envelope.ts'
-import type { HttpRequest } from './request.ts'
-import { isKnownVersion, requestIdOf } from './request.ts'
+import { faultEnvelope, type HttpResponse, readOnlyEnvelope, refusalEnvelope } from './envelope.ts'
+import { type HttpRequest, isKnownVersion, withRequestId } from './request.ts'
 
 /** A file that is served without a token. */
 export type PublicFile = {
@@ -26,7 +25,6 @@ export type PublicFiles = { get(path: string): PublicFile | undefined }
 
 export type FileDependencies = { readonly log: Log; newId(): string }
 
-const ALLOWED = 'GET, HEAD'
 const YEAR_S = 365 * 24 * 60 * 60
 
 /** Serves files from memory, with an `ETag`, and compressed if the client accepts gzip. Never throws. */
@@ -45,25 +43,14 @@ export function fileResponder(
     return ready
   }
   return (request) => {
-    const { status, headers, body } = respond(request, fileAt, deps.log)
-    const identified = { ...headers, 'x-request-id': requestIdOf(request, deps.newId) }
-    return request.method === 'HEAD' || body === undefined
-      ? { status, headers: identified }
-      : { status, headers: identified, body }
+    return withRequestId(respond(request, fileAt, deps.log), request, deps.newId)
   }
 }
 
 function respond(request: HttpRequest, fileAt: (path: string) => LoadedFile, log: Log): HttpResponse {
   try {
     const file = fileAt(new URL(request.url, 'http://localhost').pathname)
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      return refusalEnvelope(
-        new Refusal('MethodNotAllowed', `${request.method} is not allowed. Allowed methods: ${ALLOWED}`),
-        {
-          allow: ALLOWED,
-        },
-      )
-    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') return readOnlyEnvelope(request.method)
     if (isKnownVersion(request, file.headers.etag)) {
       const { 'content-type': _absent, ...headers } = file.headers
       return { status: 304, headers }

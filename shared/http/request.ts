@@ -1,5 +1,6 @@
 import { type CooperativeScheduler, runToCompletion, type Task } from '../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../kernel/refusals.ts'
+import type { HttpResponse } from './envelope.ts'
 import { jsonDepthSteps, jsonParseSteps } from './json-parse-steps.ts'
 
 /** Bytes. Connector batches set their own. */
@@ -108,6 +109,16 @@ const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 export function requestIdOf(request: Pick<HttpRequest, 'header'>, newId: () => string): string {
   const requestId = request.header('x-request-id') ?? ''
   return VALID_REQUEST_ID.test(requestId) ? requestId : newId()
+}
+
+/** The response to a request without a token, with the id of the request. That of HEAD has no body. */
+export function withRequestId(
+  { status, headers, body }: HttpResponse,
+  request: Pick<HttpRequest, 'method' | 'header'>,
+  newId: () => string,
+): HttpResponse {
+  const identified = { status, headers: { ...headers, 'x-request-id': requestIdOf(request, newId) } }
+  return request.method === 'HEAD' || body === undefined ? identified : { ...identified, body }
 }
 
 /** Whether `If-None-Match` of a GET or HEAD names this version: RFC 9110, section 13.1.2, weak comparison. */

@@ -1,4 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
+import { pointerPart } from '../kernel/json.ts'
 import { nearMiss } from '../kernel/near-misses.ts'
 import { type RefusalEntry, refusalEntry } from '../kernel/refusals.ts'
 
@@ -47,7 +48,7 @@ function collect(schemas: readonly TSchema[], value: unknown, pointer: string, e
   if (known.size === 0) return
   const names = [...known]
   for (const [name, member] of Object.entries(value)) {
-    const at = `${pointer}/${escaped(name)}`
+    const at = `${pointer}/${pointerPart(name)}`
     if (known.has(name)) {
       const members = alternatives.flatMap(({ properties = {} }) =>
         Object.hasOwn(properties, name) ? (properties[name] ?? []) : [],
@@ -65,9 +66,4 @@ function collect(schemas: readonly TSchema[], value: unknown, pointer: string, e
 function hasMembers(schema: TSchema): boolean {
   const { properties, items, anyOf } = schema as MemberSchema
   return properties !== undefined || items !== undefined || anyOf !== undefined
-}
-
-/** Escapes a name for a JSON pointer: RFC 6901, section 3. */
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats'
 import type { TObject, TSchema } from 'typebox'
 import { hasControls, hasControlsInLines } from '../kernel/control-characters.ts'
 import { isGuid } from '../kernel/guid.ts'
+import { pointerPart } from '../kernel/json.ts'
 import { type RefusalCode, type RefusalEntry, refusalEntry, throwIfRefused } from '../kernel/refusals.ts'
 import { misspeltMembers, misspeltParameters } from './unknown-names.ts'
 
@@ -100,7 +101,7 @@ export function controlFaults(value: unknown, pointer = '', name = ''): RefusalE
   if (typeof value !== 'object' || value === null) return []
   const faults = Object.entries(value).flatMap(([key, member]) => {
     if (hasControls(key)) return [refusalEntry('InvalidValue', 'A name must not have control characters', pointer)]
-    return controlFaults(member, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, key)
+    return controlFaults(member, `${pointer}/${pointerPart(key)}`, key)
   })
   return faults.slice(0, MAX_ERRORS)
 }
@@ -200,7 +201,7 @@ const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'if', 'propertyNames'])
 /** Errors are reported once per place: null, for example, has the wrong type and is not in the enum either. */
 function pointerOf({ keyword, instancePath, params, propertyName }: ErrorObject): string {
   const member = keyword === 'required' ? params.missingProperty : propertyName
-  return member === undefined ? instancePath : `${instancePath}/${escaped(member)}`
+  return member === undefined ? instancePath : `${instancePath}/${pointerPart(member)}`
 }
 
 /** The null branch of a nullable schema. The error of the other branch is the useful one. */
@@ -237,8 +238,4 @@ function shown(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (typeof value === 'object' && value !== null) return 'an object'
   return JSON.stringify(value) ?? 'nothing'
-}
-
-function escaped(name: unknown): string {
-  return String(name).replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -1,4 +1,4 @@
-import type { MessageQueue } from './messages.ts'
+import type { MessageOf, MessageQueue } from './messages.ts'
 
 /**
  * The messages of the service, a function for each queue, and their ids. Of several messages of one queue with the same
@@ -6,109 +6,86 @@ import type { MessageQueue } from './messages.ts'
  */
 type Sender = { readonly messageQueue: MessageQueue }
 
-/** The members of criteria collections are to be computed again. */
-export async function enqueueEvaluation(
-  tenantId: string,
-  occasion: string,
+const send = (
   { messageQueue }: Sender,
+  message: Parameters<MessageQueue['enqueue']>[0],
+  id: string,
   delayMs = 0,
-): Promise<void> {
-  await messageQueue.enqueue(
-    { queue: 'evaluations', message: { tenantId } },
-    { id: `${tenantId}:${occasion}`, delayMs },
-  )
+): Promise<void> => messageQueue.enqueue(message, { id, delayMs: Math.max(0, delayMs) })
+
+/** The members of criteria collections are to be computed again. */
+export function enqueueEvaluation(tenantId: string, occasion: string, to: Sender, delayMs?: number): Promise<void> {
+  return send(to, { queue: 'evaluations', message: { tenantId } }, `${tenantId}:${occasion}`, delayMs)
 }
 
 /** The members of a collection have changed, which has to reach its groups. */
-export async function enqueueMembersChanged(
-  { tenantId, collectionId }: { readonly tenantId: string; readonly collectionId: string },
+export function enqueueMembersChanged(
+  { tenantId, collectionId }: MessageOf<'membership-changes'>,
   occasion: string,
-  { messageQueue }: Sender,
-  delayMs = 0,
+  to: Sender,
+  delayMs?: number,
 ): Promise<void> {
   const message = { tenantId, collectionId }
-  await messageQueue.enqueue({ queue: 'membership-changes', message }, { id: `${collectionId}:${occasion}`, delayMs })
+  return send(to, { queue: 'membership-changes', message }, `${collectionId}:${occasion}`, delayMs)
 }
 
 /** A sync job is due. */
-export async function enqueueSyncJob(
+export function enqueueSyncJob(
   { tenantId, id }: { readonly tenantId: string; readonly id: string },
   occasion: string,
-  { messageQueue }: Sender,
-  delayMs = 0,
+  to: Sender,
+  delayMs?: number,
 ): Promise<void> {
-  const message = { tenantId, jobId: id }
-  await messageQueue.enqueue(
-    { queue: 'sync-jobs', message },
-    { id: `${id}:${occasion}`, delayMs: Math.max(0, delayMs) },
-  )
+  return send(to, { queue: 'sync-jobs', message: { tenantId, jobId: id } }, `${id}:${occasion}`, delayMs)
 }
 
 /** The links of a tenant may need sync jobs. `afterRestore`: containers were restored, to slightly different times. */
-export async function enqueueSweep(
-  { tenantId, afterRestore = false }: { readonly tenantId: string; readonly afterRestore?: boolean },
+export function enqueueSweep(
+  { tenantId, afterRestore = false }: MessageOf<'sweeps'>,
   occasion: string,
-  { messageQueue }: Sender,
+  to: Sender,
 ): Promise<void> {
   const message = { tenantId, ...(afterRestore && { afterRestore }) }
-  await messageQueue.enqueue({ queue: 'sweeps', message }, { id: `${tenantId}:${occasion}` })
+  return send(to, { queue: 'sweeps', message }, `${tenantId}:${occasion}`)
 }
 
 /** Core objects may differ from the data of connectors. `after`: where an audit continues that began at `beganAtMs`. */
-export async function enqueueAudit(
-  message: {
-    readonly tenantId: string
-    readonly after?: string
-    readonly stage?: 'keys' | undefined
-    readonly beganAtMs?: number | undefined
-  },
+export function enqueueAudit(
+  message: MessageOf<'audits'>,
   occasion: string,
-  { messageQueue }: Sender,
-  delayMs = 0,
+  to: Sender,
+  delayMs?: number,
 ): Promise<void> {
-  await messageQueue.enqueue({ queue: 'audits', message }, { id: `${message.tenantId}:${occasion}`, delayMs })
+  return send(to, { queue: 'audits', message }, `${message.tenantId}:${occasion}`, delayMs)
 }
 
 /** Events of a source, or of the members of collections, are to be published. Without both, all of the tenant. */
-export async function enqueuePublishing(
-  message: { readonly tenantId: string; readonly source?: string; readonly collectionIds?: readonly string[] },
-  occasion: string,
-  { messageQueue }: Sender,
-): Promise<void> {
-  await messageQueue.enqueue({ queue: 'events', message }, { id: `${message.tenantId}:${occasion}` })
+export function enqueuePublishing(message: MessageOf<'events'>, occasion: string, to: Sender): Promise<void> {
+  return send(to, { queue: 'events', message }, `${message.tenantId}:${occasion}`)
 }
 
 /** Events are due for a subscription. */
-export async function enqueueDelivery(
-  { tenantId, subscriptionId }: { readonly tenantId: string; readonly subscriptionId: string },
+export function enqueueDelivery(
+  { tenantId, subscriptionId }: MessageOf<'event-deliveries'>,
   occasion: string,
-  { messageQueue }: Sender,
-  delayMs = 0,
+  to: Sender,
+  delayMs?: number,
 ): Promise<void> {
   const message = { tenantId, subscriptionId }
-  await messageQueue.enqueue({ queue: 'event-deliveries', message }, { id: `${subscriptionId}:${occasion}`, delayMs })
+  return send(to, { queue: 'event-deliveries', message }, `${subscriptionId}:${occasion}`, delayMs)
 }
 
 /** Mails of the tenant are due. */
-export async function enqueueMails(
-  tenantId: string,
-  occasion: string,
-  { messageQueue }: Sender,
-  delayMs = 0,
-): Promise<void> {
-  await messageQueue.enqueue(
-    { queue: 'mails', message: { tenantId } },
-    { id: `${tenantId}:${occasion}`, delayMs: Math.max(0, delayMs) },
-  )
+export function enqueueMails(tenantId: string, occasion: string, to: Sender, delayMs?: number): Promise<void> {
+  return send(to, { queue: 'mails', message: { tenantId } }, `${tenantId}:${occasion}`, delayMs)
 }
 
 /** Something of the tenant ends at `dueAtMs`, when the message is delivered. */
-export async function enqueueDeadline(
-  { tenantId, dueAtMs }: { readonly tenantId: string; readonly dueAtMs: number },
+export function enqueueDeadline(
+  { tenantId, dueAtMs }: MessageOf<'deadlines'>,
   occasion: string,
-  { messageQueue, nowMs }: Sender & { nowMs(): number },
+  to: Sender & { nowMs(): number },
 ): Promise<void> {
-  const id = `due:${tenantId}:${dueAtMs}${occasion}`
-  const delayMs = Math.max(0, dueAtMs - nowMs())
-  await messageQueue.enqueue({ queue: 'deadlines', message: { tenantId, dueAtMs } }, { id, delayMs })
+  const message = { tenantId, dueAtMs }
+  return send(to, { queue: 'deadlines', message }, `due:${tenantId}:${dueAtMs}${occasion}`, dueAtMs - to.nowMs())
 }

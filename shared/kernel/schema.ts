@@ -1,4 +1,4 @@
-import { type Static, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { GUID_PATTERN } from './guid.ts'
 
 /** The schema or null. */
@@ -15,6 +15,19 @@ export const Described = <T extends TSchema>(schema: T, description: string) =>
 
 export const OneOf = <const T extends readonly string[]>(words: T) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...words] })
+
+/** The members of a record that a schema names, without those that have no value. */
+export function membersNamedIn<Properties extends TProperties, Record extends object>(
+  { properties }: TObject<Properties>,
+  record: Record,
+): Pick<Record, keyof Properties & keyof Record> {
+  const members: { [name: string]: unknown } = {}
+  for (const name in properties) {
+    const value = record[name as unknown as keyof Record]
+    if (value !== undefined) members[name] = value
+  }
+  return members as Pick<Record, keyof Properties & keyof Record>
+}
 
 /** Accepted in any case. Validation converts it to lower case, the only form that is stored and returned. */
 export const Guid = Type.String({ pattern: GUID_PATTERN, 'x-lower-case': true, 'x-guid': true })

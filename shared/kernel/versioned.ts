@@ -6,6 +6,21 @@ export type Versioned<T> = { readonly value: T; readonly version: string }
 /** One page of an ordered list. `continueAfter` is absent on the last page. */
 export type Page<T> = { readonly items: readonly T[]; readonly continueAfter?: string }
 
+/** Which page is asked for: the one after the position of an item, and how many items it may have. */
+export type PageRange = { readonly after: string | undefined; readonly size: number }
+
+/** The page of what was found, which is one item more where the list goes on. @param positionOf The position of an item. */
+export function pageFrom<T>(
+  found: readonly T[],
+  size: number,
+  positionOf: (item: T) => string,
+  isMore = found.length > size,
+): Page<T> {
+  const items = found.slice(0, size)
+  const last = items.at(-1)
+  return isMore && last !== undefined ? { items, continueAfter: positionOf(last) } : { items }
+}
+
 /** Attempts of one change, after which `StaleVersion` is thrown. */
 const MAX_ATTEMPTS = 20
 
@@ -43,6 +58,11 @@ export function isConflict(error: unknown): boolean {
  */
 export function requireIfMatch(version: string, ifMatch: string | undefined): void {
   if (!isMatch(version, ifMatch)) throw new Refusal('PreconditionFailed')
+}
+
+/** The entity tag of a record that counts its changes, quoted as in RFC 9110, section 8.8.3. */
+export function revisionETag({ revision }: { readonly revision: number }): string {
+  return `"${revision}"`
 }
 
 /** Whether `If-Match` contains the version, or is absent. */

@@ -18,6 +18,7 @@ import { batchedDocumentReads, FEW_READS_COUNT } from '../batched-reads.ts'
 import { cachedLists, type SizedList } from '../cached-lists.ts'
 import {
   countDocuments,
+  deleteUnlessGone,
   deletionOf,
   isWriteConflict,
   queryAll,
@@ -25,7 +26,7 @@ import {
   readDocument,
   type Stored,
   sqlParameters,
-  statusOf,
+  writeOf,
   writeTogether,
 } from '../documents.ts'
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
@@ -162,12 +163,7 @@ export function cosmosCollectionStore(
     },
     async replace(collection, version, referenceVersion, audit) {
       const resourceBody = documentOf(collection)
-      await write(
-        collection,
-        { operationType: 'Replace', id: collection.id, resourceBody, ifMatch: version },
-        referenceVersion,
-        audit,
-      )
+      await write(collection, writeOf(resourceBody, version), referenceVersion, audit)
       return written(collection)
     },
     async remove(tenantId, id, version, referenceVersion, audit) {
@@ -188,14 +184,7 @@ export function cosmosCollectionStore(
       const found = await queryAll<Stored<RemovalDocument>>(collections, tenantId, { query })
       return found.map(({ removedCollectionId: collectionId, _ts }) => ({ collectionId, removedAtMs: _ts * 1000 }))
     },
-    async deleteRemovalRecord(tenantId, id) {
-      await collections
-        .item(removalId(id), tenantId)
-        .delete()
-        .catch((error: unknown) => {
-          if (statusOf(error) !== 404) throw error
-        })
-    },
+    deleteRemovalRecord: (tenantId, id) => deleteUnlessGone(collections, removalId(id), tenantId),
   }
 }
 
@@ -204,9 +193,7 @@ function guardDocument(tenantId: string): { id: string; tenantId: string } {
 }
 
 function guardOperation(tenantId: string, referenceVersion: string): OperationInput {
-  const resourceBody = guardDocument(tenantId)
-  if (referenceVersion === NO_GUARD) return { operationType: 'Create', resourceBody }
-  return { operationType: 'Replace', id: REFERENCE_GUARD_ID, resourceBody, ifMatch: referenceVersion }
+  return writeOf(guardDocument(tenantId), referenceVersion === NO_GUARD ? undefined : referenceVersion)
 }
 
 /** The status of the collection's write or of the guard's. */

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import {
   type ConnectorObject,
   ObjectTypeName,
@@ -22,7 +22,7 @@ const DAY_S = 24 * 60 * 60
 
 const Strings = Type.Array(Type.String())
 
-const parse = documentParser<ConnectorObject>(
+const parse = documentParser<TObject, ConnectorObject>(
   'connector object',
   Type.Object({
     id: Type.String(),
@@ -46,15 +46,7 @@ const parse = documentParser<ConnectorObject>(
 )
 
 /** The members of a document that a reference to it needs. */
-export type ReferenceTargetRow = {
-  id: string
-  coreObjectId: string
-  deletedAtMs?: number
-  renamedTo?: string
-  parent?: string | undefined
-}
-
-export const parseTargetRow = documentParser<ReferenceTargetRow>(
+export const parseTargetRow = documentParser(
   'reference target',
   Type.Object({
     id: Type.String(),
@@ -65,14 +57,11 @@ export const parseTargetRow = documentParser<ReferenceTargetRow>(
   }),
 )
 
-export function referenceTarget({
-  id,
-  coreObjectId,
-  deletedAtMs,
-  renamedTo,
-  parent,
-}: ReferenceTargetRow): ReferenceTarget {
-  return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId: parent, renamedTo }
+type ReferenceTargetRow = Omit<ReturnType<typeof parseTargetRow>, 'parent'> & { readonly parent?: string | undefined }
+
+export function referenceTarget({ deletedAtMs, parent: parentId, ...row }: ReferenceTargetRow): ReferenceTarget {
+  const { id, coreObjectId, renamedTo } = row
+  return { id, coreObjectId, isLive: deletedAtMs === undefined, parentId, renamedTo }
 }
 
 /** The write of a document, and of what the object leaves under its former name. */

@@ -18,7 +18,6 @@ import {
   documentWrite,
   joinKeyProperties,
   parseTargetRow,
-  type ReferenceTargetRow,
   referenceTarget,
   storedForms,
   storedObject,
@@ -70,7 +69,7 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       }
       const query = `SELECT c.id, c.coreObjectId, c.deletedAtMs, c.renamedTo, c["references"].parent FROM c WHERE ARRAY_CONTAINS(@ids, c.id)`
       const parameters = [{ name: '@ids', value: [...ids] }]
-      const rows = await queryAll<ReferenceTargetRow>(container, tenantId, { query, parameters })
+      const rows = await queryAll<object>(container, tenantId, { query, parameters })
       return rows.map(parseTargetRow).map(referenceTarget)
     },
     ofCoreObjects: (tenantId, coreObjectIds) => whereIn(tenantId, 'c.coreObjectId', coreObjectIds),

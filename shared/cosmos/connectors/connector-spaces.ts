@@ -5,12 +5,12 @@ import { OBJECT_TYPES, type ObjectType } from '../../domain/core/core-object.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import {
   countDocuments,
+  deleteUnlessGone,
   deletionOf,
-  ifVersion,
   isWriteConflict,
   queryAll,
   readDocument,
-  statusOf,
+  savedVersion,
   writeTogether,
 } from '../documents.ts'
 
@@ -148,17 +148,7 @@ export function cosmosSpaceCounts(container: Container): SpaceCountStore {
     },
     async save(tenantId, connectorId, counts, version) {
       const document = countsDocument(tenantId, connectorId, counts)
-      const written =
-        version === undefined
-          ? container.items.create(document)
-          : container.item(document.id, tenantId).replace(document, ifVersion(version))
-      return written.then(
-        () => true,
-        (error: unknown) => {
-          if ([404, 409, 412].includes(statusOf(error) ?? 0)) return false
-          throw error
-        },
-      )
+      return (await savedVersion(container, tenantId, document, version)) !== undefined
     },
     async addUnresolved(tenantId, connectorId, difference) {
       const operations = changeCounts(connectorId, new Map([['unresolved', difference]]))
@@ -167,14 +157,7 @@ export function cosmosSpaceCounts(container: Container): SpaceCountStore {
         throw new Error(`Changing the counts of connector ${connectorId} failed with status ${failure.status}`)
       }
     },
-    async forget(tenantId, connectorId) {
-      await container
-        .item(idOf(connectorId), tenantId)
-        .delete()
-        .catch((error: unknown) => {
-          if (statusOf(error) !== 404) throw error
-        })
-    },
+    forget: (tenantId, connectorId) => deleteUnlessGone(container, idOf(connectorId), tenantId),
     async countObjects(tenantId, connectorId) {
       const counts = OBJECT_TYPES.map(async (objectType): Promise<[ObjectType, number]> => {
         const live = 'c.connectorId = @connectorId AND c.objectType = @objectType AND NOT IS_DEFINED(c.deletedAtMs)'

@@ -8,7 +8,7 @@ import { cachedLists } from '../cached-lists.ts'
 import { documentParser } from '../document-parser.ts'
 import { ifVersion, queryAll, refuse, type Stored } from '../documents.ts'
 
-const parse = documentParser<Connector>('connector', Type.Object(Connector.properties))
+const parse = documentParser('connector', Type.Object(Connector.properties))
 
 const connector = (document: Stored<Connector>): Connector => parse({ ...CONNECTOR_DEFAULTS, ...document })
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import { ObjectTypeName } from '../../domain/connectors/connector-object.ts'
 import type { MergedCoreObject } from '../../domain/connectors/merged-core-object.ts'
 import type { CoreObject } from '../../domain/core/core-object.ts'
@@ -10,7 +10,7 @@ export type CoreObjectDocument = Stored<
 >
 
 /** Returns the merged object of a stored document. */
-export const parseCoreObject = documentParser<MergedCoreObject>(
+export const parseCoreObject = documentParser<TObject, MergedCoreObject>(
   'core object',
   Type.Object({
     id: Type.String(),

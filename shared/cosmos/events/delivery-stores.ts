@@ -11,8 +11,6 @@ import { versionedDocumentParser } from '../document-parser.ts'
 import {
   countDocuments,
   createUnlessExists,
-  ifVersion,
-  isWriteConflict,
   OPERATIONS_PER_BATCH_COUNT,
   queryAll,
   queryDocuments,
@@ -20,7 +18,6 @@ import {
   type Stored,
   savedVersion,
   sqlParameters,
-  statusOf,
   writeTogether,
 } from '../documents.ts'
 
@@ -75,10 +72,7 @@ export function cosmosDeliveryStore(events: Container): DeliveryStore {
       return found.map(batches.parse)
     },
     async replace(batch, version) {
-      const item = events.item(batch.id, batch.tenantId)
-      await item.replace(batchDocument(batch), ifVersion(version)).catch((error: unknown) => {
-        if (!isWriteConflict(statusOf(error))) throw error
-      })
+      await savedVersion(events, batch.tenantId, batchDocument(batch), version)
     },
     async *newestFirst(tenantId, subscriptionId, before) {
       const isBefore = before === undefined ? '' : ' AND c.createdAt <= @before'
@@ -145,7 +139,7 @@ export function cosmosLaneStore(events: Container): LaneStore {
     },
     save(tenantId, lane, version) {
       const document = { ...lane, id: idOf(lane.subscriptionId), tenantId, ttl: DELIVERIES_KEPT_S }
-      return savedVersion(events, document, version)
+      return savedVersion(events, tenantId, document, version)
     },
   }
 }
@@ -184,7 +178,7 @@ export function cosmosPublishedStore(events: Container, keptDays: number): Publi
     },
     save(tenantId, collectionId, to, version) {
       const document = { ...to, id: idOf(collectionId), tenantId, collectionId, ttl: keptDays * SECONDS_PER_DAY }
-      return savedVersion(events, document, version)
+      return savedVersion(events, tenantId, document, version)
     },
   }
 }

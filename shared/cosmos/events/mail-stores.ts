@@ -5,7 +5,15 @@ import type { MailboxStore, NoticeStore } from '../../domain/mail/mail-dependenc
 import { Mailbox } from '../../domain/mail/mailbox.ts'
 import { SECONDS_PER_DAY } from '../change-document.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { createUnlessExists, queryAll, readDocument, savedVersion, sqlParameters, statusOf } from '../documents.ts'
+import {
+  createUnlessExists,
+  deleteUnlessGone,
+  queryAll,
+  queryPartitions,
+  readDocument,
+  savedVersion,
+  sqlParameters,
+} from '../documents.ts'
 
 /** What could not be told for so long is not worth a mail any more. */
 const NOTICES_KEPT_S = 7 * SECONDS_PER_DAY
@@ -37,17 +45,9 @@ export function cosmosNoticeStore(events: Container): NoticeStore {
         .map(({ value, version }) => ({ value: value.notice, version }))
         .sort(({ value: left }, { value: right }) => (left.time < right.time ? -1 : Number(left.time > right.time)))
     },
-    async claim(tenantId, { value, version }, untilMs) {
-      return savedVersion(events, documentOf(tenantId, value, untilMs), version)
-    },
-    async remove(tenantId, eventId) {
-      await events
-        .item(noticeId(eventId), tenantId)
-        .delete()
-        .catch((error: unknown) => {
-          if (statusOf(error) !== 404) throw error
-        })
-    },
+    claim: (tenantId, { value, version }, untilMs) =>
+      savedVersion(events, tenantId, documentOf(tenantId, value, untilMs), version),
+    remove: (tenantId, eventId) => deleteUnlessGone(events, noticeId(eventId), tenantId),
   }
 }
 
@@ -67,7 +67,7 @@ export function cosmosMailboxStore(events: Container): MailboxStore {
         ...(digestAtMs === undefined ? {} : { digestDueAtMs: digestAtMs }),
         ...(mail === 'Immediately' ? { ttl: MAILBOXES_KEPT_S } : {}),
       }
-      return savedVersion(events, document, version)
+      return savedVersion(events, tenantId, document, version)
     },
     async due(tenantId, nowMs) {
       const query = 'SELECT * FROM c WHERE c.digestDueAtMs <= @nowMs'
@@ -75,15 +75,8 @@ export function cosmosMailboxStore(events: Container): MailboxStore {
       return found.map(mailboxes.parse).map(({ value, version }) => ({ value: value.mailbox, version }))
     },
     async tenantsBehind(beforeMs) {
-      const found = new Set<string>()
-      const iterator = events.items.query<string>({
-        query: 'SELECT VALUE c.tenantId FROM c WHERE c.noticeDueAtMs <= @beforeMs OR c.digestDueAtMs <= @beforeMs',
-        parameters: sqlParameters({ beforeMs }),
-      })
-      while (iterator.hasMoreResults()) {
-        for (const tenantId of (await iterator.fetchNext()).resources ?? []) found.add(tenantId)
-      }
-      return found
+      const query = 'SELECT VALUE c.tenantId FROM c WHERE c.noticeDueAtMs <= @beforeMs OR c.digestDueAtMs <= @beforeMs'
+      return new Set(await queryPartitions<string>(events, { query, parameters: sqlParameters({ beforeMs }) }))
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Log } from '../../kernel/log.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import { derivedId } from '../derived-id.ts'
 import { documentParser } from '../document-parser.ts'
-import { queryAll, type Stored, sqlParameters, statusOf } from '../documents.ts'
+import { deleteUnlessGone, queryAll, queryPartitions, type Stored, sqlParameters } from '../documents.ts'
 
 /** Stores the events of a change in its transaction, where anybody would receive them. */
 export type Outbox = {
@@ -62,10 +62,7 @@ export function outboxOperation(tenantId: string, drafts: readonly EventDraft[])
   return { operationType: 'Upsert', resourceBody }
 }
 
-const parse = documentParser<{ readonly id: string; readonly entry: string }>(
-  'outbox entry',
-  Type.Object({ id: Type.String(), entry: Type.String() }),
-)
+const parse = documentParser('outbox entry', Type.Object({ id: Type.String(), entry: Type.String() }))
 
 /** Entries that are published at a time, and more if they were written in one second. */
 const ENTRIES_COUNT = 50
@@ -95,25 +92,12 @@ export function cosmosOutboxStore(container: (source: EventSource) => Container,
       return entries.sort((left, right) => left.atS - right.atS || compareTimes(left.events, right.events))
     },
     async remove(source, tenantId, entries) {
-      for (const { id } of entries) {
-        await container(source)
-          .item(id, tenantId)
-          .delete()
-          .catch((error: unknown) => {
-            if (statusOf(error) !== 404) throw error
-          })
-      }
+      for (const { id } of entries) await deleteUnlessGone(container(source), id, tenantId)
     },
     async tenantsBehind(source, forMs) {
-      const found = new Set<string>()
-      const iterator = container(source).items.query<string>({
-        query: 'SELECT VALUE c.tenantId FROM c WHERE c.isOutbox = true AND c._ts <= @beforeS',
-        parameters: [{ name: '@beforeS', value: Math.floor((nowMs() - forMs) / 1000) }],
-      })
-      while (iterator.hasMoreResults()) {
-        for (const tenantId of (await iterator.fetchNext()).resources ?? []) found.add(tenantId)
-      }
-      return found
+      const query = 'SELECT VALUE c.tenantId FROM c WHERE c.isOutbox = true AND c._ts <= @beforeS'
+      const parameters = sqlParameters({ beforeS: Math.floor((nowMs() - forMs) / 1000) })
+      return new Set(await queryPartitions<string>(container(source), { query, parameters }))
     },
   }
 }

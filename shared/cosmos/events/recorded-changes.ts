@@ -14,7 +14,7 @@ const CHANGES_PER_PAGE_COUNT = 20
 
 type Causes = Pick<StoredChange, 'causes'>
 
-const parseJoinedVersion = documentParser<{ readonly collectionId: string; readonly membershipVersion: number }>(
+const parseJoinedVersion = documentParser(
   'head of members',
   Type.Object({ collectionId: Type.String(), membershipVersion: Type.Integer() }),
 )

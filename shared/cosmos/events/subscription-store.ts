@@ -5,7 +5,7 @@ import { type DisabledSubscription, Subscription, type SubscriptionStore } from 
 import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { deletionOf, isWriteConflict, readDocument, writeTogether } from '../documents.ts'
+import { deletionOf, isWriteConflict, readDocument, writeOf, writeTogether } from '../documents.ts'
 import type { Outbox } from './outbox.ts'
 import { outboxOperation } from './outbox.ts'
 
@@ -45,10 +45,9 @@ export function cosmosSubscriptionStore(events: Container, outbox: Pick<Outbox, 
 
 /** Without subscriptions there is no document, so that no sweep looks at the tenant. */
 function operationOf(tenantId: string, subscriptions: readonly Subscription[], version: string): OperationInput {
-  const resourceBody = { id: SUBSCRIPTIONS_ID, tenantId, subscriptions: [...subscriptions] }
-  if (version === NOT_STORED) return { operationType: 'Create', resourceBody }
-  if (subscriptions.length === 0) return deletionOf(SUBSCRIPTIONS_ID, version)
-  return { operationType: 'Replace', id: SUBSCRIPTIONS_ID, resourceBody, ifMatch: version }
+  const isStored = version !== NOT_STORED
+  if (isStored && subscriptions.length === 0) return deletionOf(SUBSCRIPTIONS_ID, version)
+  return writeOf({ id: SUBSCRIPTIONS_ID, tenantId, subscriptions }, isStored ? version : undefined)
 }
 
 function disabledEvent({ subscriptionId, reason, at: time }: DisabledSubscription): EventDraft {

@@ -18,7 +18,7 @@ const ChangeRecord = Type.Object({
 })
 type ChangeRecord = Readonly<Static<typeof ChangeRecord>>
 
-const parse = documentParser<ChangeRecord>('record of written members', ChangeRecord)
+const parse = documentParser('record of written members', ChangeRecord)
 
 /** A record is kept from its own write, a job from its last one, which can be days later. */
 const KEPT_LONGER_S = 7 * 24 * 60 * 60

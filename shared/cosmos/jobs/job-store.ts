@@ -1,15 +1,15 @@
-import type { Container, JSONObject, OperationInput, SqlQuerySpec } from '@azure/cosmos'
+import type { Container, OperationInput, SqlQuerySpec } from '@azure/cosmos'
 import { eventsOfLinkAction } from '../../domain/events/change-events.ts'
 import type { JobChanges } from '../../domain/group-links/job-changes.ts'
 import type { JobFilter, JobStore } from '../../domain/group-links/job-store.ts'
 import { retentionS, SyncJob } from '../../domain/group-links/sync-job.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import type { Page, Versioned } from '../../kernel/versioned.ts'
+import type { Versioned } from '../../kernel/versioned.ts'
 import { auditOperations } from '../audit-trail.ts'
 import { batchedDocumentReads } from '../batched-reads.ts'
-import { compareCreation, creationPosition, matching, readPageByCreation } from '../creation-page.ts'
+import { compareCreation, firstOfPages, matching, readPageByCreation } from '../creation-page.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { ifVersion, queryAll, refuse, type Stored, versionsTogether, writeTogether } from '../documents.ts'
+import { ifVersion, queryAll, refuse, type Stored, versionsTogether, writeOf, writeTogether } from '../documents.ts'
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
 import { changeRecordOf, readJobChanges } from './job-change-store.ts'
 import { cosmosSweepRecords } from './sweep-records.ts'
@@ -49,7 +49,7 @@ export function cosmosJobStore(
   /** Few jobs are unfinished at any time, so the list is not paged. */
   async function unfinished(tenantId: string, query: SqlQuerySpec): Promise<Versioned<SyncJob>[]> {
     const found = await queryAll<unknown>(jobs, tenantId, query)
-    return found.map(parse).sort(oldestFirst)
+    return found.map(parse).sort((left, right) => compareCreation(left.value, right.value))
   }
 
   return {
@@ -87,7 +87,8 @@ export function cosmosJobStore(
       const page = await readPageByCreation<Stored<SyncJob>>(jobs, tenantId, query)
       const stored = { ...page, items: page.items.map((document) => parse(document).value) }
       const from = page.continueAfter === undefined ? undefined : stored.items.at(-1)?.createdAt
-      return merged(stored, await sweeps.firstJobs(tenantId, filter, { from, after, count: size + 1 }), size)
+      const swept = await sweeps.firstJobs(tenantId, filter, { from, after, count: size + 1 })
+      return swept.length === 0 ? stored : firstOfPages([stored, { items: swept }], query)
     },
     unfinishedOf(tenantId, linkId) {
       return unfinished(tenantId, {
@@ -108,13 +109,8 @@ async function replaceWithChanges(
   version: string,
   changes: JobChanges,
 ): Promise<Versioned<SyncJob>> {
-  const replacement: OperationInput = {
-    operationType: 'Replace',
-    id: job.id,
-    resourceBody: withTtl(job) as JSONObject,
-    ifMatch: version,
-  }
-  const outcome = await versionsTogether(jobs, job.tenantId, [replacement, changeRecordOf(job, changes)])
+  const operations = [writeOf(withTtl(job), version), changeRecordOf(job, changes)]
+  const outcome = await versionsTogether(jobs, job.tenantId, operations)
   if ('versions' in outcome) return { value: job, version: outcome.versions[0] ?? '' }
   // Another worker has stored a record of this number.
   if (outcome.status === 412 || outcome.index === 1) throw new Refusal('StaleVersion')
@@ -122,20 +118,6 @@ async function replaceWithChanges(
   throw new Error(`Saving sync job ${job.id} failed with status ${outcome.status}`)
 }
 
-/** A page of stored jobs with those of sweeps among them, newest first. */
-function merged(stored: Page<SyncJob>, swept: readonly SyncJob[], size: number): Page<SyncJob> {
-  if (swept.length === 0) return stored
-  const all = [...stored.items, ...swept].sort((left, right) => compareCreation(right, left))
-  const items = all.slice(0, size)
-  const last = items.at(-1)
-  const isLast = all.length <= size && stored.continueAfter === undefined
-  return isLast || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
-}
-
 function withTtl(job: SyncJob): SyncJob & { ttl: number } {
   return { ...job, ttl: retentionS(job.type) }
-}
-
-function oldestFirst({ value: left }: Versioned<SyncJob>, { value: right }: Versioned<SyncJob>): number {
-  return left.createdAt < right.createdAt ? -1 : Number(left.createdAt > right.createdAt)
 }

@@ -44,7 +44,7 @@ const ListDocument = Type.Object({
 })
 type ListDocument = Readonly<Static<typeof ListDocument>>
 
-const parse = documentParser<ListDocument>('list of unchanged links', ListDocument)
+const parse = documentParser('list of unchanged links', ListDocument)
 
 /** Sweeps are logged in container `tenants`, their links in container `jobs`. */
 export function cosmosSweepRecords(jobs: Container, tenants: Container, nowMs: () => number) {

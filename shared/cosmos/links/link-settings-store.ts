@@ -1,9 +1,9 @@
-import type { Container, OperationInput } from '@azure/cosmos'
+import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import { DEFAULT_LINK_SETTINGS, LinkSettings, type LinkSettingsStore } from '../../domain/group-links/link-settings.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import { versionedDocumentParser } from '../document-parser.ts'
-import { createUnlessExists, readDocument } from '../documents.ts'
+import { documentParser, versionedDocumentParser } from '../document-parser.ts'
+import { createUnlessExists, queryPartitions, readDocument, sqlParameters, writeOf } from '../documents.ts'
 import { writeAudited } from './link-writes.ts'
 
 /** Id of the document with the tenant's settings, in the partition of its links: one request reads both. */
@@ -16,7 +16,7 @@ const settingsParser = versionedDocumentParser('record of link settings', LinkSe
   language: 'en',
 })
 
-const zonesParser = versionedDocumentParser(
+const parseZone = documentParser(
   'time zone of a tenant',
   Type.Object({ tenantId: Type.String(), timeZone: Type.String() }),
 )
@@ -37,22 +37,16 @@ export function cosmosLinkSettingsStore(links: Container): LinkSettingsStore {
       return settingsOf(await readDocument<object>(links, SETTINGS_ID, tenantId))
     },
     async replace(tenantId, settings, version, audit) {
-      const resourceBody = { ...settings, id: SETTINGS_ID, tenantId }
-      const operation: OperationInput = { operationType: 'Replace', id: SETTINGS_ID, resourceBody, ifMatch: version }
+      const operation = writeOf({ ...settings, id: SETTINGS_ID, tenantId }, version)
       const codes = { 412: 'StaleVersion', 404: 'StaleVersion' } as const
       await writeAudited(links, [operation], audit, { tenantId }, codes)
       return settings
     },
     async timeZones() {
       const query = 'SELECT c.tenantId, c.timeZone FROM c WHERE c.id = @id AND c.timeZone != @utc'
-      const parameters = [
-        { name: '@id', value: SETTINGS_ID },
-        { name: '@utc', value: DEFAULT_LINK_SETTINGS.timeZone },
-      ]
-      const { resources } = await links.items.query<unknown>({ query, parameters }).fetchAll()
-      return new Map(
-        resources.map((document) => zonesParser.parse(document).value).map((zone) => [zone.tenantId, zone.timeZone]),
-      )
+      const parameters = sqlParameters({ id: SETTINGS_ID, utc: DEFAULT_LINK_SETTINGS.timeZone })
+      const found = await queryPartitions<object>(links, { query, parameters })
+      return new Map(found.map(parseZone).map(({ tenantId, timeZone }) => [tenantId, timeZone]))
     },
   }
 }

@@ -11,9 +11,18 @@ import { filteredPage } from '../../kernel/filtered-page.ts'
 import { type Page, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { auditOperations } from '../audit-trail.ts'
 import { batchedDocumentReads, readDocuments } from '../batched-reads.ts'
-import { matching, readPageByCreation } from '../creation-page.ts'
+import { compareCreation, matching, readPageByCreation } from '../creation-page.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { countDocuments, deletionOf, ifVersion, queryAll, refuse, type Stored, versionsTogether } from '../documents.ts'
+import {
+  countDocuments,
+  deletionOf,
+  ifVersion,
+  queryAll,
+  refuse,
+  type Stored,
+  versionsTogether,
+  writeOf,
+} from '../documents.ts'
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
 import { SETTINGS_ID, settingsOf } from './link-settings-store.ts'
 import { addSucceeding, failedWrite, formerDocument, writeAudited } from './link-writes.ts'
@@ -74,7 +83,7 @@ export function cosmosLinkStore(
   /** A tenant has few links. Reading all of them costs one page. */
   async function inTenant(tenantId: string, query: SqlQuerySpec): Promise<Versioned<GroupLink>[]> {
     const found = await queryAll<unknown>(links, tenantId, query)
-    return found.map(parse).sort(oldestFirst)
+    return found.map(parse).sort((left, right) => compareCreation(left.value, right.value))
   }
 
   /** Writes a change together with its events. */
@@ -173,11 +182,8 @@ export function cosmosLinkStore(
           const item = links.item(link.id, link.tenantId)
           return parseWritten(await item.replace(link, ifVersion(version)).catch(refuse(NOT_CURRENT)))
         }
-        const replacement = { operationType: 'Replace', id: link.id, resourceBody: link, ifMatch: version } as const
-        return {
-          value: link,
-          version: await writeAudited(links, [replacement, ...eventWrites], audit, link, NOT_CURRENT),
-        }
+        const operations = [writeOf(link, version), ...eventWrites]
+        return { value: link, version: await writeAudited(links, operations, audit, link, NOT_CURRENT) }
       })
     },
     remove(link, version, audit) {
@@ -193,10 +199,4 @@ export function cosmosLinkStore(
       })
     },
   }
-}
-
-/** Timestamps of one format sort as text. The id decides between links of the same millisecond. */
-function oldestFirst({ value: left }: Versioned<GroupLink>, { value: right }: Versioned<GroupLink>): number {
-  const [first, second] = [`${left.createdAt} ${left.id}`, `${right.createdAt} ${right.id}`]
-  return first < second ? -1 : Number(first > second)
 }

@@ -7,7 +7,7 @@ import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { auditOperations } from '../audit-trail.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { readDocument, versionsTogether } from '../documents.ts'
+import { readDocument, versionsTogether, writeOf } from '../documents.ts'
 
 const TAKEN = { 409: 'GroupAlreadyLinked' } as const
 
@@ -54,10 +54,8 @@ export async function addSucceeding(
   const former = document === undefined ? undefined : formerParser.parse(document)
   const value = succeeding(link, former?.value)
   const outcome = await versionsTogether(links, link.tenantId, [
-    { operationType: 'Create', resourceBody: value },
-    former === undefined
-      ? { operationType: 'Create', resourceBody: { id, ...emptied } }
-      : { operationType: 'Replace', id, resourceBody: { id, ...emptied }, ifMatch: former.version },
+    writeOf(value, undefined),
+    writeOf({ id, ...emptied }, former?.version),
     ...auditOperations(audit),
     ...eventWrites,
   ])

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { PLAN_KEPT_S, type PlanKey, type RemovalPlanStore } from '../../domain/group-links/removal-plan.ts'
 import { chunk } from '../../kernel/chunk.ts'
 import { packedGuids, unpackedGuids } from '../../kernel/packed-guids.ts'
+import { pageFrom } from '../../kernel/versioned.ts'
 import { documentParser } from '../document-parser.ts'
 import { queryDocuments, writeTogether } from '../documents.ts'
 
@@ -12,17 +13,8 @@ const ACCOUNTS_PER_DOCUMENT_COUNT = 2_000
 /** About 1 MB: half of what Cosmos accepts in one transaction. */
 const DOCUMENTS_PER_TRANSACTION_COUNT = 25
 
-type PlanChunk = {
-  /** The last account of the chunk. */
-  readonly id: string
-  /** Ids of accounts in base64, 16 bytes each. */
-  readonly accounts: string
-}
-
-const parse = documentParser<PlanChunk>(
-  'chunk of a removal plan',
-  Type.Object({ id: Type.String(), accounts: Type.String() }),
-)
+/** `id`: the last account of the chunk. `accounts`: see `packedGuids`. */
+const parse = documentParser('chunk of a removal plan', Type.Object({ id: Type.String(), accounts: Type.String() }))
 
 /** Container `removalPlans`: partition key `/planOf`, a partition for each plan. Each document has a `ttl`. */
 export function cosmosRemovalPlanStore(plans: Container): RemovalPlanStore {
@@ -53,9 +45,7 @@ export function cosmosRemovalPlanStore(plans: Container): RemovalPlanStore {
         found.push(...(after === undefined ? accounts : accounts.filter((account) => account > after)))
         if (found.length > size) break
       }
-      const items = found.slice(0, size)
-      const last = items.at(-1)
-      return found.length > size && last !== undefined ? { items, continueAfter: last } : { items }
+      return pageFrom(found, size, (account) => account)
     },
     async includes(plan, account) {
       for await (const accounts of chunksFrom(plan, account)) return accounts.includes(account)

@@ -1,15 +1,15 @@
 import type { Container } from '@azure/cosmos'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { chunk } from '../../kernel/chunk.ts'
 import { documentParser } from '../document-parser.ts'
-import { type QueryParameters, type Stored, sqlParameters } from '../documents.ts'
+import { type QueryParameters, queryPartitions, type Stored, sqlParameters } from '../documents.ts'
 import { HEAD_ID, membersPartition } from './membership-plan.ts'
 
 /** Partitions that one query reads. */
 const HEADS_PER_QUERY_COUNT = 100
 
 const HeadVersion = Type.Object({ membersOf: Type.String(), membershipVersion: Type.Integer() })
-const parse = documentParser<Static<typeof HeadVersion>>('head of members', HeadVersion)
+const parse = documentParser('head of members', HeadVersion)
 
 /** The versions of the members of these collections, by collection. */
 export async function headVersions(
@@ -42,7 +42,7 @@ export async function headVersionsWrittenSince(
 }
 
 const HeadCount = Type.Object({ membersOf: Type.String(), count: Type.Integer() })
-const parseCount = documentParser<Static<typeof HeadCount>>('count of members', HeadCount)
+const parseCount = documentParser('count of members', HeadCount)
 
 /** The numbers of members of collections, by collection. @param collectionIds Undefined for all of the tenant. */
 export async function headCounts(
@@ -85,17 +85,14 @@ async function readHeadsOf<T extends object>(
 }
 
 /** Across partitions: each holds the members of one collection. A plain filter without order is cheap there. */
-async function readHeads<T extends object>(
+function readHeads<T extends object>(
   members: Container,
   selected: string,
   condition: string,
   parameters: QueryParameters,
 ): Promise<T[]> {
-  const iterator = members.items.query<T>({
+  return queryPartitions<T>(members, {
     query: `SELECT ${selected} FROM c WHERE c.id = @id AND ${condition}`,
     parameters: sqlParameters({ id: HEAD_ID, ...parameters }),
   })
-  const found: T[] = []
-  while (iterator.hasMoreResults()) found.push(...(await iterator.fetchNext()).resources)
-  return found
 }

@@ -1,6 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import {
+  ALL_TIME,
   eventsOf,
   type HistoryPosition,
   type HistoryRange,
@@ -89,7 +90,7 @@ export function cosmosJoinedHistory(requests: Container): MemberHistory {
   }
 }
 
-const parseJoinedChange = documentParser<StoredChange & { readonly collectionId: string }>(
+const parseJoinedChange = documentParser(
   'change of members',
   Type.Object({ ...StoredChange.properties, collectionId: Type.String() }),
 )
@@ -99,8 +100,6 @@ type Order = { readonly by: string; readonly pageCount: number }
 const NEWEST_FIRST: Order = { by: ' ORDER BY c.membershipVersion DESC', pageCount: 1000 }
 /** All changes are needed. Pages of about 1 MB are parsed in some milliseconds. */
 const IN_ANY_ORDER: Order = { by: '', pageCount: 2500 }
-
-const ALWAYS: HistoryRange = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 
 /** Parts per response: about 1 MB. */
 const PARTS_PER_PAGE_COUNT = 16
@@ -165,7 +164,7 @@ function historyIn(
       ...place,
       firstVersion: change.membershipVersion,
       objectId: narrowed.objectId,
-      later: () => since(place, ALWAYS, { ...narrowed, changes: later }),
+      later: () => since(place, ALL_TIME, { ...narrowed, changes: later }),
     }
     for (const slice of slicesOfFirst(change, await firstIds(query))) {
       yield eventsOf(slice.changes, change, slice.firstIndex)
@@ -188,7 +187,7 @@ function historyIn(
 
   return {
     since: (tenantId, collectionId, fromMs) =>
-      since(offsetOf(tenantId, collectionId), { ...ALWAYS, fromMs }, ALL_EVENTS),
+      since(offsetOf(tenantId, collectionId), { ...ALL_TIME, fromMs }, ALL_EVENTS),
     newestFirst: (tenantId, collectionId, range, after) =>
       newestFirst(offsetOf(tenantId, collectionId), range, ALL_EVENTS, after),
     async *ofObject(tenantId, collectionId, objectId, range, after) {

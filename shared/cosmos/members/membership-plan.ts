@@ -7,7 +7,7 @@ import { chunk } from '../../kernel/chunk.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { CHANGE_TYPE, type ChangePart, PART_TYPE, type StoredChange, storedChange } from '../change-document.ts'
 import { documentParser } from '../document-parser.ts'
-import { OPERATIONS_PER_BATCH_COUNT } from '../documents.ts'
+import { OPERATIONS_PER_BATCH_COUNT, writeOf } from '../documents.ts'
 
 export const HEAD_ID = 'head'
 
@@ -44,7 +44,7 @@ export const MembersHead = Type.Object({
 })
 export type MembersHead = Readonly<Static<typeof MembersHead>>
 
-export const parseMembersHead = documentParser<MembersHead>('head of members', MembersHead)
+export const parseMembersHead = documentParser('head of members', MembersHead)
 
 export const MembersChunk = Type.Object({
   generation: Type.String(),
@@ -183,10 +183,7 @@ function operationOfChunk(partition: string, generation: string, prefix: string,
 
 /** @param version The version of the head that is replaced; undefined when there is none. */
 export function operationOfHead(partition: string, head: MembersHead, version: string | undefined): OperationInput {
-  const resourceBody = { ...head, id: HEAD_ID, membersOf: partition, type: 'head' }
-  return version === undefined
-    ? { operationType: 'Create', resourceBody }
-    : { operationType: 'Replace', id: HEAD_ID, resourceBody, ifMatch: version }
+  return writeOf({ ...head, id: HEAD_ID, membersOf: partition, type: 'head' }, version)
 }
 
 export function memberChangeId(membershipVersion: number): string {

@@ -35,7 +35,7 @@ export function cosmosMembershipStore(
   /** Caches the head for the evaluation that has read it. */
   function cachedHead(partition: string, document: Stored<object>): Versioned<MembershipHead> {
     const head = versionedDocument(document)
-    stored.cacheReadHead(partition, head)
+    stored.keepHead(partition, head)
     return versionedHead(head)
   }
 
@@ -109,16 +109,15 @@ export function cosmosMembershipStore(
     async replace(tenantId, collectionId, previous, evaluation, beforeWrite) {
       const partition = membersPartition(tenantId, collectionId)
       // A first head is created, which fails when there is one.
-      const read = previous && stored.takeReadHead(partition, previous.version)
-      const kept = previous && stored.cachedHeadOf(partition, previous.version)
-      const before = read ?? kept ?? (previous && (await headOfVersion(partition, previous.version)))
+      const kept = previous && stored.headOf(partition, previous.version)
+      const before = kept ?? (previous && (await headOfVersion(partition, previous.version)))
       const digest = await scheduler.run(digestTask(evaluation.ids))
       const isSame = before?.value.digest === digest
       const isWritten = isSame && before?.value.chunksCompleteTo === undefined
       const isFenced = before !== undefined && headOf(before.value).epoch > evaluation.unfencedEpoch
       const isCurrent = before?.value.definitionKey === evaluation.definitionKey
       if (before !== undefined && isWritten && isCurrent && isFenced) {
-        stored.keep(partition, before.value, evaluation.ids, before.version)
+        stored.keep(partition, before.value, evaluation.ids)
         return { head: versionedHead(before), change: NO_CHANGE }
       }
       await beforeWrite?.()
@@ -134,7 +133,8 @@ export function cosmosMembershipStore(
         randomUUID(),
       )
       const version = await writePlan(members, partition, plan, before?.version)
-      stored.keep(partition, plan.head, evaluation.ids, version)
+      stored.keep(partition, plan.head, evaluation.ids)
+      stored.keepHead(partition, { value: plan.head, version })
       return { head: { value: headOf(plan.head), version }, change }
     },
     async changesAfter(tenantId, collectionId, membershipVersion) {

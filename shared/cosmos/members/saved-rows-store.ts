@@ -8,7 +8,7 @@ import { ROW_BLOCKS_FORMAT } from '../../domain/tenant-index/saved/row-blocks.ts
 import { type RowsToSave, type SavedRowsStore, UnusableRows } from '../../domain/tenant-index/saved/saved-rows.ts'
 import { forEachConcurrent } from '../../kernel/concurrency.ts'
 import { documentParser } from '../document-parser.ts'
-import { createUnlessExists, ifVersion, isWriteConflict, readDocument, statusOf } from '../documents.ts'
+import { createUnlessExists, readDocument, savedVersion } from '../documents.ts'
 
 const HOUR_S = 60 * 60
 
@@ -62,7 +62,7 @@ const RowsHead = Type.Object({
 })
 type RowsHead = Readonly<Static<typeof RowsHead>>
 
-const parseHead = documentParser<RowsHead>('head of saved rows', RowsHead)
+const parseHead = documentParser('head of saved rows', RowsHead)
 
 /**
  * Container `members`, partition key `/membersOf`: `tenantId:rows` for the rows of a tenant. A head names the chunks of
@@ -92,7 +92,9 @@ export function cosmosSavedRowsStore(members: Container, elapsedMs: () => number
         async replace(rows, version) {
           const chunks = await writeChunks(members, membersOf, rows, isInTime)
           const head = { ...headOf(rows), ttl: headKeptS(rows.deletions) }
-          return chunks && writeHead(members, membersOf, { ...head, ...chunks }, version)
+          return (
+            chunks && savedVersion(members, membersOf, { ...head, ...chunks, id: SAVED_ROWS_ID, membersOf }, version)
+          )
         },
       }
     },
@@ -123,26 +125,6 @@ async function writeChunks(
     digests.push(digestOf(bytes))
   }
   return isInTime() ? { generation, chunkCount: digests.length, checksum: checksumOf(digests) } : undefined
-}
-
-/** @returns The version; undefined when another instance has replaced the head. */
-async function writeHead(
-  members: Container,
-  membersOf: string,
-  content: RowsHead & { readonly ttl: number },
-  version: string | undefined,
-): Promise<string | undefined> {
-  const head = { ...content, id: SAVED_ROWS_ID, membersOf }
-  try {
-    const { etag } =
-      version === undefined
-        ? await members.items.create(head)
-        : await members.item(SAVED_ROWS_ID, membersOf).replace(head, ifVersion(version))
-    return etag
-  } catch (error) {
-    if (!isWriteConflict(statusOf(error))) throw error
-    return undefined
-  }
 }
 
 export const savedRowsPartition = (tenantId: string): string => `${tenantId}:rows`

@@ -12,7 +12,7 @@ import { historySince } from './followed-changes.ts'
 import { MembersChunk, type MembersHead } from './membership-plan.ts'
 
 /** Takes 1 µs for a chunk of 400 ids, which takes 90 µs to read as JSON. */
-const parseChunk = documentParser<MembersChunk>('chunk of members', MembersChunk)
+const parseChunk = documentParser('chunk of members', MembersChunk)
 
 /** Changes that are applied to known ids. When there are more, the chunks are read. */
 const MAX_CHANGES_COUNT = 100
@@ -20,16 +20,12 @@ const MAX_CHANGES_COUNT = 100
 /** The ids of all memberships in the cache: about 40 MB. */
 const CACHED_IDS_COUNT = 500_000
 
-/** Heads read for an evaluation that has not come to them yet, with `IDS_PER_HEAD_COUNT` ids each: about 10 MB. */
-const READ_HEADS_COUNT = 20_000
+/** Heads as last read or written, with `IDS_PER_HEAD_COUNT` ids each: about 10 MB. */
+const CACHED_HEADS_COUNT = 20_000
 const IDS_PER_HEAD_COUNT = 10
 
 /** The ids of a membership as of a head. */
-type CachedMembers = Pick<MembersHead, 'membershipVersion' | 'digest'> & {
-  readonly ids: readonly string[]
-  /** Undefined when the version of the head is not known. */
-  readonly head: Versioned<MembersHead> | undefined
-}
+type CachedMembers = Pick<MembersHead, 'membershipVersion' | 'digest'> & { readonly ids: readonly string[] }
 
 /**
  * Reads the ids of memberships. A membership that this process has read or written before is brought up to date with
@@ -44,8 +40,8 @@ export class StoredMembers {
     sizeCalculation: ({ ids }) => ids.length + 1,
   })
 
-  readonly #readHeads = new LRUCache<string, Versioned<MembersHead>>({
-    maxSize: READ_HEADS_COUNT,
+  readonly #heads = new LRUCache<string, Versioned<MembersHead>>({
+    maxSize: CACHED_HEADS_COUNT,
     sizeCalculation: ({ value: { ids = [] } }) => 1 + Math.floor(ids.length / IDS_PER_HEAD_COUNT),
   })
 
@@ -69,35 +65,25 @@ export class StoredMembers {
     return ids
   }
 
-  /** Keeps the ids of a head that this process has read or written. `version` is that of the head. */
-  keep(partition: string, value: MembersHead, ids: readonly string[], version?: string): void {
-    const { membershipVersion, digest } = value
-    const head = version === undefined ? undefined : { value, version }
-    this.#cache.set(partition, { membershipVersion, digest, ids, head })
+  /** Keeps the ids of a head that this process has read or written. */
+  keep(partition: string, { membershipVersion, digest }: MembersHead, ids: readonly string[]): void {
+    this.#cache.set(partition, { membershipVersion, digest, ids })
+  }
+
+  /** Keeps a head that this process has read or written. */
+  keepHead(partition: string, head: Versioned<MembersHead>): void {
+    this.#heads.set(partition, head)
   }
 
   /** The head of this version, if this process has kept it. */
-  cachedHeadOf(partition: string, version: string): Versioned<MembersHead> | undefined {
-    const { head } = this.#cache.get(partition) ?? {}
+  headOf(partition: string, version: string): Versioned<MembersHead> | undefined {
+    const head = this.#heads.get(partition)
     return head?.version === version ? head : undefined
-  }
-
-  /** Keeps a head that was read as of all writes. */
-  cacheReadHead(partition: string, head: Versioned<MembersHead>): void {
-    this.#readHeads.set(partition, head)
-  }
-
-  /** The head of this version, if it was read and not taken since. */
-  takeReadHead(partition: string, version: string): Versioned<MembersHead> | undefined {
-    const head = this.#readHeads.get(partition)
-    if (head?.version !== version) return undefined
-    this.#readHeads.delete(partition)
-    return head
   }
 
   drop(partition: string): void {
     this.#cache.delete(partition)
-    this.#readHeads.delete(partition)
+    this.#heads.delete(partition)
   }
 
   /** The candidates that are members. Reads only the chunks that may contain them. */

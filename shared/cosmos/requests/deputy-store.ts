@@ -15,18 +15,7 @@ import {
 } from '../documents.ts'
 
 /** The property names differ from those of requests so that no index mixes the two. */
-type DeputyDocument = {
-  readonly id: string
-  readonly tenantId: string
-  readonly type: 'deputy'
-  readonly represents: string
-  readonly deputyId: string
-  readonly fromMs: number
-  readonly untilMs: number
-  readonly ttl: number
-}
-
-const parseDeputy = documentParser<DeputyDocument>(
+const parseDeputy = documentParser(
   'deputy',
   Type.Object({
     tenantId: Type.String(),
@@ -43,12 +32,12 @@ const idOf = (identityId: string): string => `deputy:${identityId}`
 export function cosmosDeputyStore(requests: Container, nowMs: () => number): DeputyStore {
   const find = async (tenantId: string, where: string, parameters: QueryParameters) => {
     const query = { query: `SELECT * FROM c WHERE ${where}`, parameters: sqlParameters(parameters) }
-    const found = await queryAll<Stored<DeputyDocument>>(requests, tenantId, query)
+    const found = await queryAll<Stored<object>>(requests, tenantId, query)
     return found.map(deputyOf).filter(({ value }) => value.untilMs > nowMs())
   }
   return {
     async find(tenantId, identityId) {
-      const document = await readDocument<DeputyDocument>(requests, idOf(identityId), tenantId)
+      const document = await readDocument<object>(requests, idOf(identityId), tenantId)
       const found = document && deputyOf(document)
       return found !== undefined && found.value.untilMs > nowMs() ? found : undefined
     },
@@ -57,16 +46,7 @@ export function cosmosDeputyStore(requests: Container, nowMs: () => number): Dep
     async save({ tenantId, identityId, deputyId, fromMs, untilMs }, version) {
       const ttl = Math.max(1, Math.ceil((untilMs - nowMs()) / 1000))
       const id = idOf(identityId)
-      const document: DeputyDocument = {
-        id,
-        tenantId,
-        type: 'deputy',
-        represents: identityId,
-        deputyId,
-        fromMs,
-        untilMs,
-        ttl,
-      }
+      const document = { id, tenantId, type: 'deputy', represents: identityId, deputyId, fromMs, untilMs, ttl }
       if (version === undefined) await requests.items.upsert(document)
       else {
         const conflict = refuse({ 404: 'StaleVersion', 412: 'StaleVersion' })
@@ -84,7 +64,7 @@ export function cosmosDeputyStore(requests: Container, nowMs: () => number): Dep
   }
 }
 
-function deputyOf(document: Stored<DeputyDocument>): Versioned<Deputy> {
+function deputyOf(document: Stored<object>): Versioned<Deputy> {
   const { tenantId, represents, deputyId, fromMs, untilMs } = parseDeputy(document)
   return { value: { tenantId, identityId: represents, deputyId, fromMs, untilMs }, version: document._etag }
 }

@@ -9,9 +9,7 @@ import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, sqlParameters
 import { followedChanges, historySince } from '../members/followed-changes.ts'
 import { headId, OUTLINE_PROPERTIES, parseJoinedHead } from './request-document.ts'
 
-type JoinedRow = JoinedMembership & { readonly ofCollection: string }
-
-const parseJoinedRow = documentParser<JoinedRow>(
+const parseJoinedRow = documentParser(
   'joined membership',
   Type.Object({
     ofCollection: Type.String(),
@@ -36,7 +34,7 @@ export function cosmosJoinedMembers(requests: Container, nowMs: () => number): J
       { maxItemCount: DOCUMENTS_PER_PAGE_COUNT },
     )
   const findJoined = async (tenantId: string, condition: string, parameters: QueryParameters) => {
-    const rows = await find<JoinedRow>(tenantId, JOINED + condition, parameters)
+    const rows = await find<object>(tenantId, JOINED + condition, parameters)
     return Map.groupBy(rows.map(parseJoinedRow), ({ ofCollection }) => ofCollection)
   }
   const headsOf = async (tenantId: string, collectionIds: readonly string[]) => {
@@ -95,7 +93,7 @@ export function cosmosJoinedMembers(requests: Container, nowMs: () => number): J
   }
 }
 
-function membershipOf({ identityId, relationshipId }: JoinedRow): JoinedMembership {
+function membershipOf({ identityId, relationshipId }: JoinedMembership): JoinedMembership {
   return { identityId, relationshipId }
 }
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import { dueAtMs } from '../../domain/membership-requests/ends.ts'
 import { waitingPart } from '../../domain/membership-requests/extension.ts'
 import { GateType } from '../../domain/membership-requests/join-policy.ts'
@@ -14,7 +14,6 @@ import {
 import { tellingDueMs } from '../../domain/membership-requests/reminders.ts'
 import { Nullable } from '../../kernel/schema.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import type { CHANGE_TYPE, StoredChange } from '../change-document.ts'
 import { documentParser } from '../document-parser.ts'
 import type { Stored } from '../documents.ts'
 
@@ -36,49 +35,11 @@ export type RequestDocument = MembershipRequest & {
   readonly tellingDueAtMs?: number
 }
 
-/**
- * Reserves a slot for its one live request: the document id is derived from the slot, so the database refuses a second
- * one. It also holds, in few bytes, what queries over very many requests read. Its property names differ from those of
- * requests so that no index mixes the two.
- */
-export type SlotDocument = {
-  readonly id: string
-  readonly tenantId: string
-  readonly type: 'slot'
-  readonly requestId: string
-  readonly ofCollection: string
-  readonly holderId: string
-  readonly position: string | null
-  readonly state: MembershipRequest['status']
-  readonly policyVersion?: number
-  /** That of the extension that waits; absent when none does. */
-  readonly extensionPolicyVersion?: number
-  /** The request's `reviewKey`. */
-  readonly awaits?: string
-}
-
 /** Holds the membership version of a joinable collection. */
-export type JoinedHeadDocument = {
+export type JoinedHeadDocument = ReturnType<typeof parseJoinedHead> & {
   readonly id: string
   readonly tenantId: string
   readonly type: 'head'
-  readonly collectionId: string
-  readonly membershipVersion: number
-  /** Rises by one with each write of the head: also when only the position of a membership changes. */
-  readonly revision?: number
-  /** The time of the last change. Absent in documents of earlier versions of the service. */
-  readonly changedAtMs?: number
-  /** The memberships. Absent in documents that an earlier version of the service has written. */
-  readonly memberCount?: number
-}
-
-/** One change of a joinable collection's members. The ids are identities. */
-export type JoinedChangeDocument = StoredChange & {
-  readonly id: string
-  readonly tenantId: string
-  readonly type: typeof CHANGE_TYPE
-  readonly collectionId: string
-  readonly ttl: number
 }
 
 export function requestDocument(request: MembershipRequest): RequestDocument {
@@ -115,7 +76,7 @@ export const OUTLINE_PROPERTIES = {
 const Approvals = Type.Array(Type.Object({ type: GateType, approvers: Type.Array(Text) }))
 
 /** Returns the request in a stored document. @throws Error when the document is not a valid request. */
-export const parseRequest = documentParser<MembershipRequest>(
+export const parseRequest = documentParser<TObject, MembershipRequest>(
   'membership request',
   Type.Object({
     ...OUTLINE_PROPERTIES,
@@ -164,21 +125,26 @@ export function versionedRequest(document: Stored<RequestDocument>): Versioned<M
 }
 
 /** Returns the head in a stored document. @throws Error when the document is not a valid head. */
-export const parseJoinedHead = documentParser<
-  Pick<JoinedHeadDocument, 'collectionId' | 'membershipVersion' | 'revision' | 'changedAtMs' | 'memberCount'>
->(
+export const parseJoinedHead = documentParser(
   'membership head',
   Type.Object({
     collectionId: Type.String(),
     membershipVersion: Type.Integer(),
+    /** Rises by one with each write of the head: also when only the position of a membership changes. */
     revision: Type.Optional(Type.Integer()),
+    /** The time of the last change. Absent in documents of earlier versions of the service, as the next member. */
     changedAtMs: Type.Optional(Type.Number()),
+    /** The memberships. */
     memberCount: Type.Optional(Type.Integer()),
   }),
 )
 
-/** Returns the slot document of a live request. */
-export function slotDocument(request: MembershipRequest): SlotDocument {
+/**
+ * Returns the document that reserves the slot of a live request: its id is derived from the slot, so the database refuses
+ * a second one. It also holds, in few bytes, what queries over very many requests read. Its property names differ from
+ * those of requests so that no index mixes the two.
+ */
+export function slotDocument(request: MembershipRequest) {
   const reviewKey = reviewKeyOf(request)
   return {
     id: slotId(request.slot),

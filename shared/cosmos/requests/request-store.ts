@@ -14,10 +14,9 @@ import type {
   WaitingRequest,
 } from '../../domain/membership-requests/request-dependencies.ts'
 import { chunk } from '../../kernel/chunk.ts'
-import type { Page } from '../../kernel/versioned.ts'
 import { batchedDocumentReads } from '../batched-reads.ts'
 import type { HistoryOptions } from '../change-document.ts'
-import { compareCreation, creationPosition, matching, readPageByCreation } from '../creation-page.ts'
+import { compareCreation, firstOfPages, matching, readPageByCreation } from '../creation-page.ts'
 import { documentParser } from '../document-parser.ts'
 import { DOCUMENTS_PER_PAGE_COUNT, type QueryParameters, queryAll, type Stored, sqlParameters } from '../documents.ts'
 import type { Outbox } from '../events/outbox.ts'
@@ -35,9 +34,9 @@ const OUTLINE =
 const WAITING =
   'c.ofCollection AS collectionId, c.holderId AS requesterId, c.position AS relationshipId, c.awaits AS reviewKey'
 
-const parseOutline = documentParser<RequestOutline>('request outline', Type.Object(OUTLINE_PROPERTIES))
+const parseOutline = documentParser('request outline', Type.Object(OUTLINE_PROPERTIES))
 const { collectionId, requesterId, relationshipId } = OUTLINE_PROPERTIES
-const parseWaiting = documentParser<WaitingRequest>(
+const parseWaiting = documentParser(
   'waiting request',
   Type.Object({ collectionId, requesterId, relationshipId, reviewKey: Type.String() }),
 )
@@ -83,7 +82,8 @@ export function cosmosRequestStore(
           readPageByCreation<RequestDocument>(requests, tenantId, { ...listed(range, batch), ...order }),
         ),
       )
-      return mergedPage(pages, order)
+      const page = firstOfPages(pages, order)
+      return { ...page, items: page.items.map(parseRequest) }
     },
     async submittedOnBehalf(tenantId, submitterId) {
       const where = 'c.submittedBy = @submitterId AND c.requesterId != @submitterId'
@@ -200,17 +200,3 @@ const LISTED = {
 const READABLE =
   'c.requesterId = @identityId OR c.submittedBy = @identityId OR ARRAY_CONTAINS(c.deciders, @identityId) OR ' +
   `${WAITS_UNDER} OR ARRAY_CONTAINS(@keys, c.endedKey) OR ARRAY_CONTAINS(@reports, c.requesterId)`
-
-/** The first requests of several pages that start at the same position, each request once. */
-function mergedPage(
-  pages: readonly Page<RequestDocument>[],
-  { newestFirst, size }: { readonly newestFirst: boolean; readonly size: number },
-): Page<MembershipRequest> {
-  const all = [...new Map(pages.flatMap(({ items }) => items).map((document) => [document.id, document])).values()]
-  all.sort((left, right) => (newestFirst ? compareCreation(right, left) : compareCreation(left, right)))
-  const documents = all.slice(0, size)
-  const last = documents.at(-1)
-  const items = documents.map(parseRequest)
-  const isLast = all.length <= size && pages.every(({ continueAfter }) => continueAfter === undefined)
-  return isLast || last === undefined ? { items } : { items, continueAfter: creationPosition(last) }
-}

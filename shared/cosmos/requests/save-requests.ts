@@ -8,13 +8,12 @@ import { chunkWithin } from '../../kernel/chunk.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { CHANGE_TYPE, type HistoryOptions, SECONDS_PER_DAY, storedChange } from '../change-document.ts'
-import { countDocuments, isWriteConflict, readDocument, type Stored } from '../documents.ts'
+import { countDocuments, isWriteConflict, readDocument, type Stored, writeOf } from '../documents.ts'
 import { NO_OUTBOX, type Outbox } from '../events/outbox.ts'
 import { serialize } from '../serialize.ts'
 import {
   changeId,
   headId,
-  type JoinedChangeDocument,
   type JoinedHeadDocument,
   parseJoinedHead,
   requestDocument,
@@ -150,11 +149,7 @@ function throwUnlessRetryable(part: SavePart | undefined, status: number | undef
 }
 
 function requestParts({ before, after }: RequestChange): SavePart[] {
-  const resourceBody = requestDocument(after)
-  const operation: OperationInput =
-    before === undefined
-      ? { operationType: 'Create', resourceBody }
-      : { operationType: 'Replace', id: after.id, resourceBody, ifMatch: before.version }
+  const operation = writeOf(requestDocument(after), before?.version)
   return [{ about: 'request', operation }, ...slotParts(before?.value, after)]
 }
 
@@ -213,13 +208,10 @@ function membershipParts(
   const memberCount = changes.reduce((count, { added, removed }) => count + added.length - removed.length, countBefore)
   const summary = { revision, changedAtMs: atMs, memberCount }
   const next: JoinedHeadDocument = { id: headId(collectionId), type: 'head', ...ofCollection, ...summary }
-  const raise: OperationInput =
-    head === undefined
-      ? { operationType: 'Create', resourceBody: next }
-      : { operationType: 'Replace', id: next.id, resourceBody: next, ifMatch: head._etag }
+  const raise = writeOf(next, head?._etag)
   if (changes.length === 0) return [{ about: 'membership', operation: raise }]
   const { change } = storedChange({ membershipVersion, atMs }, changes, collectionId)
-  const document: JoinedChangeDocument = {
+  const document = {
     ...change,
     ...ofCollection,
     id: changeId(collectionId, membershipVersion),

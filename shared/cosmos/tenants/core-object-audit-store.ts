@@ -5,7 +5,7 @@ import {
   type ChangedConnectorObject,
   type CoreObjectAudits,
 } from '../../domain/connectors/audit-scope.ts'
-import { type ConnectorObject, ObjectTypeName } from '../../domain/connectors/connector-object.ts'
+import { ObjectTypeName } from '../../domain/connectors/connector-object.ts'
 import type { ContainerId } from '../containers.ts'
 import { documentParser } from '../document-parser.ts'
 import { queryAll, readDocument, sqlParameters } from '../documents.ts'
@@ -13,16 +13,11 @@ import { queryAll, readDocument, sqlParameters } from '../documents.ts'
 /** Beside the tenant's registration. Without the document, the next audit covers all core objects. */
 export const AUDIT_ID = 'core-object-audit'
 
-const parse = documentParser<AuditedUntil>('record of an audit', AuditedUntil)
-
-type ChangedRow = Pick<
-  ConnectorObject,
-  'id' | 'objectType' | 'coreObjectId' | 'formerCoreObjectIds' | 'movedIdentities'
->
+const parse = documentParser('record of an audit', AuditedUntil)
 
 const Strings = Type.Array(Type.String())
 
-const parseRow = documentParser<ChangedRow>(
+const parseRow = documentParser(
   'changed connector object',
   Type.Object({
     id: Type.String(),
@@ -50,7 +45,7 @@ export function cosmosCoreObjectAudits(container: (id: ContainerId) => Container
       const query = `SELECT TOP @count c.id, c.objectType, c.coreObjectId, c.formerCoreObjectIds, c.movedIdentities FROM c
         WHERE c._ts >= @sinceS AND IS_DEFINED(c.coreObjectId)`
       const parameters = sqlParameters({ count, sinceS })
-      const rows = await writtenSince<ChangedRow>('connectorObjects', tenantId, { query, parameters }, count)
+      const rows = await writtenSince<object>('connectorObjects', tenantId, { query, parameters }, count)
       return rows.map(parseRow).map(changedObject)
     },
     coreObjectsSince(tenantId, sinceS, count) {
@@ -65,7 +60,7 @@ export function cosmosCoreObjectAudits(container: (id: ContainerId) => Container
   }
 }
 
-function changedObject({ id, objectType, coreObjectId, ...past }: ChangedRow): ChangedConnectorObject {
+function changedObject({ id, objectType, coreObjectId, ...past }: ReturnType<typeof parseRow>): ChangedConnectorObject {
   const moved = (past.movedIdentities ?? []).flatMap(({ coreObjectIds }) => coreObjectIds)
   return { id, objectType, coreObjectIds: [coreObjectId, ...(past.formerCoreObjectIds ?? []), ...moved] }
 }

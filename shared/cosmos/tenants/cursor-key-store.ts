@@ -1,7 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import { documentParser } from '../document-parser.ts'
-import { readDocument, statusOf } from '../documents.ts'
+import { createUnlessExists, readDocument } from '../documents.ts'
 
 /** A partition that is not a tenant's. */
 const PARTITION = 'application'
@@ -12,10 +12,7 @@ const KEYS_CACHED_MS = 10 * 60 * 1000
 
 const KEY_BYTES = 32
 
-type StoredKeys = { readonly keys: readonly string[] }
-type KeysDocument = StoredKeys & { readonly id: string; readonly tenantId: string }
-
-const parse = documentParser<StoredKeys>(
+const parse = documentParser(
   'list of cursor keys',
   Type.Object({ keys: Type.Array(Type.String({ minLength: Math.ceil((KEY_BYTES * 8) / 6) }), { minItems: 1 }) }),
 )
@@ -32,17 +29,12 @@ export function storedCursorKeys(
   let cached: { readonly keys: Promise<readonly string[]>; readonly untilMs: number } | undefined
 
   async function readKeys(): Promise<readonly string[]> {
-    const document = await readDocument<KeysDocument>(tenants, KEYS_ID, PARTITION)
+    const document = await readDocument(tenants, KEYS_ID, PARTITION)
     if (document !== undefined) return parse(document).keys
-    const created: KeysDocument = { id: KEYS_ID, tenantId: PARTITION, keys: [makeKey()] }
-    try {
-      await tenants.items.create(created)
-      return created.keys
-    } catch (error) {
-      // Another instance has created them at the same time.
-      if (statusOf(error) === 409) return readKeys()
-      throw error
-    }
+    const created = { id: KEYS_ID, tenantId: PARTITION, keys: [makeKey()] }
+    const isFirst = (await createUnlessExists(tenants, created)) !== undefined
+    // Otherwise another instance has created them at the same time.
+    return isFirst ? created.keys : readKeys()
   }
 
   return () => {

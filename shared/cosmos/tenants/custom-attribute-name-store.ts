@@ -2,7 +2,7 @@ import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
 import type { CustomAttributeNameStore } from '../../domain/connectors/custom-attribute-names.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { ifVersion, readDocument, refuse } from '../documents.ts'
+import { readDocument, saveCurrent } from '../documents.ts'
 
 /** Id of the document, beside the tenant's registration. */
 const NAMES_ID = 'custom-attributes'
@@ -15,7 +15,6 @@ const parser = versionedDocumentParser(
 
 /** Container `tenants`: partition key `/tenantId`. */
 export function cosmosCustomAttributeNameStore(tenants: Container): CustomAttributeNameStore {
-  const stale = refuse({ 404: 'StaleVersion', 409: 'StaleVersion', 412: 'StaleVersion' })
   return {
     async find(tenantId) {
       const document = await readDocument(tenants, NAMES_ID, tenantId)
@@ -24,9 +23,7 @@ export function cosmosCustomAttributeNameStore(tenants: Container): CustomAttrib
       return { value: value.customAttributes, version }
     },
     async save(tenantId, customAttributes, version) {
-      const document = { id: NAMES_ID, tenantId, customAttributes }
-      if (version === undefined) await tenants.items.create(document).catch(stale)
-      else await tenants.item(NAMES_ID, tenantId).replace(document, ifVersion(version)).catch(stale)
+      await saveCurrent(tenants, tenantId, { id: NAMES_ID, tenantId, customAttributes }, version)
     },
   }
 }

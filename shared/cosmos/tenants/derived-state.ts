@@ -1,7 +1,7 @@
 import type { Container } from '@azure/cosmos'
 import type { DerivedState } from '../../domain/sync/restored-tenant.ts'
 import type { ContainerId } from '../containers.ts'
-import { queryAll, statusOf } from '../documents.ts'
+import { deleteUnlessGone, queryAll } from '../documents.ts'
 import { SAVED_ROWS_ID, savedRowsPartition } from '../members/saved-rows-store.ts'
 import { AUDIT_ID } from './core-object-audit-store.ts'
 import { LEASE_ID } from './evaluation-lease-store.ts'
@@ -17,18 +17,9 @@ export function cosmosDerivedState(container: (id: ContainerId) => Container): D
     async forget(tenantId) {
       const tracked = 'SELECT VALUE c.id FROM c WHERE IS_DEFINED(c.isTracking)'
       const ids = [AUDIT_ID, LEASE_ID, ...(await queryAll<string>(tenants, tenantId, { query: tracked }))]
-      for (const id of ids) await deleteDocument(tenants, id, tenantId)
-      await deleteDocument(members, SAVED_ROWS_ID, savedRowsPartition(tenantId))
+      for (const id of ids) await deleteUnlessGone(tenants, id, tenantId)
+      await deleteUnlessGone(members, SAVED_ROWS_ID, savedRowsPartition(tenantId))
       await tenants.items.upsert(newRegistration(tenantId))
     },
   }
-}
-
-async function deleteDocument(container: Container, id: string, partition: string): Promise<void> {
-  await container
-    .item(id, partition)
-    .delete()
-    .catch((error: unknown) => {
-      if (statusOf(error) !== 404) throw error
-    })
 }

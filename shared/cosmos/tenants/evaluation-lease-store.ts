@@ -1,18 +1,17 @@
 import type { Container } from '@azure/cosmos'
 import { EvaluationLease, type EvaluationLeaseStore } from '../../domain/evaluation/evaluation-lease.ts'
 import { documentParser } from '../document-parser.ts'
-import { ifVersion, refuse } from '../documents.ts'
+import { saveCurrent } from '../documents.ts'
 
 /** The id of the lease, beside the tenant's registration. */
 export const LEASE_ID = 'evaluation-lease'
 
-const parse = documentParser<EvaluationLease>('evaluation lease', EvaluationLease)
+const parse = documentParser('evaluation lease', EvaluationLease)
 
 type LeaseDocument = EvaluationLease & { readonly id: string; readonly tenantId: string }
 
 /** Container `tenants`, partition key `/tenantId`. */
 export function cosmosEvaluationLeaseStore(tenants: Container): EvaluationLeaseStore {
-  const stale = refuse({ 404: 'StaleVersion', 409: 'StaleVersion', 412: 'StaleVersion' })
   return {
     async find(tenantId) {
       const { resource, headers } = await tenants.item(LEASE_ID, tenantId).read<LeaseDocument>()
@@ -22,13 +21,9 @@ export function cosmosEvaluationLeaseStore(tenants: Container): EvaluationLeaseS
       if (Number.isNaN(ageS)) throw new Error('The database returned no Date header')
       return { value: parse(resource), version: resource._etag, ageS }
     },
-    async save(tenantId, lease, version) {
+    save(tenantId, lease, version) {
       const document = { ...lease, ...FORMER_MEMBERS, droppedEpoch: lease.epoch, id: LEASE_ID, tenantId }
-      const { etag } =
-        version === undefined
-          ? await tenants.items.create(document).catch(stale)
-          : await tenants.item(LEASE_ID, tenantId).replace(document, ifVersion(version)).catch(stale)
-      return etag
+      return saveCurrent(tenants, tenantId, document, version)
     },
   }
 }

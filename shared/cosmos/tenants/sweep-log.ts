@@ -5,7 +5,7 @@ import { minuteOfTenant } from '../../domain/group-links/tenant-store.ts'
 import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { ifVersion, readDocument, refuse } from '../documents.ts'
+import { readDocument, saveCurrent } from '../documents.ts'
 
 /** Id of the document that registers a tenant, in the tenant's partition of container `tenants`. */
 export const REGISTRATION_ID = 'registration'
@@ -66,10 +66,7 @@ export async function saveRegistration(
   registration: Registration,
   version: string | undefined,
 ): Promise<void> {
-  const conflict = refuse({ 404: 'StaleVersion', 409: 'StaleVersion', 412: 'StaleVersion' })
-  if (version === undefined) await tenants.items.create(registration).catch(conflict)
-  else
-    await tenants.item(REGISTRATION_ID, registration.tenantId).replace(registration, ifVersion(version)).catch(conflict)
+  await saveCurrent(tenants, registration.tenantId, registration, version)
 }
 
 /** Oldest first. */

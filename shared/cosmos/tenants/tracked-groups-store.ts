@@ -4,7 +4,7 @@ import { TRACKED_TOGETHER_COUNT } from '../../domain/group-links/directory.ts'
 import { FIRST_SET_ID, type TrackedGroups, type TrackedGroupsStore } from '../../domain/sync/tracked-groups.ts'
 import { packedGuids, unpackedGuids } from '../../kernel/packed-guids.ts'
 import { versionedDocumentParser } from '../document-parser.ts'
-import { ifVersion, queryAll, readDocument, refuse } from '../documents.ts'
+import { ifVersion, queryAll, readDocument, refuse, saveCurrent } from '../documents.ts'
 
 const TrackedGroupsDocument = Type.Object({
   id: Type.String(),
@@ -23,7 +23,7 @@ const TrackedGroupsDocument = Type.Object({
 
 const { parse } = versionedDocumentParser('set of tracked groups', TrackedGroupsDocument)
 
-const CONFLICT = { 404: 'StaleVersion', 409: 'StaleVersion', 412: 'StaleVersion' } as const
+const CONFLICT = { 404: 'StaleVersion', 412: 'StaleVersion' } as const
 
 /** Container `tenants`: documents in the partition of each tenant. */
 export function cosmosTrackedGroupsStore(tenants: Container): TrackedGroupsStore {
@@ -44,9 +44,7 @@ export function cosmosTrackedGroupsStore(tenants: Container): TrackedGroupsStore
       })
     },
     async save(tenantId, tracked, version) {
-      const document = documentOf(tenantId, tracked)
-      if (version === undefined) await tenants.items.create(document).catch(refuse(CONFLICT))
-      else await tenants.item(tracked.id, tenantId).replace(document, ifVersion(version)).catch(refuse(CONFLICT))
+      await saveCurrent(tenants, tenantId, documentOf(tenantId, tracked), version)
     },
     async remove(tenantId, id, version) {
       await tenants.item(id, tenantId).delete(ifVersion(version)).catch(refuse(CONFLICT))

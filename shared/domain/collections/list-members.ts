@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, characterCount, Described, Guid, Nullable } from '../../kernel/schema.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import { type Page, type PageRange, pageFrom } from '../../kernel/versioned.ts'
 import type { ObjectType } from '../core/core-object.ts'
 import { compareNames, foldedText } from '../core/search-text.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
@@ -33,11 +33,9 @@ export type MemberDto = Static<typeof MemberDto>
 
 type MemberDependencies = Pick<CollectionDependencies, 'collections' | 'memberships' | 'joined' | 'snapshots' | 'nowMs'>
 
-export type MemberQuery = {
+export type MemberQuery = PageRange & {
   /** Only members with this text in their display name or title, compared folded. */
   readonly text: string | undefined
-  readonly after: string | undefined
-  readonly size: number
 }
 
 /** As for searches of core objects. */
@@ -74,10 +72,8 @@ export function* memberPageTask(
 ): Task<Page<MemberDto>> {
   const position = after === undefined ? undefined : (JSON.parse(after) as Position)
   const found = yield* selectedTask(memberships, rows, { text, after: position, count: size + 1 })
-  const items = found.slice(0, size)
-  const last = items.at(-1)
-  const page = { items: items.map(({ member }) => member) }
-  return found.length <= size || last === undefined ? page : { ...page, continueAfter: JSON.stringify(last.position) }
+  const page = pageFrom(found, size, (entry) => JSON.stringify(entry.position))
+  return { ...page, items: page.items.map(({ member }) => member) }
 }
 
 /** The ids of a member: its object, and in a joinable collection or for a position the relationship. */

@@ -3,7 +3,7 @@ import { actorIdOf, type KnownCaller } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import type { Page, PageRange } from '../../kernel/versioned.ts'
 import { type AuditRecord, type AuditTrail, changedFields, hasChanges } from '../history/audit.ts'
 import type { Connector, ConnectorStore } from './connector.ts'
 
@@ -61,7 +61,7 @@ function settingsOf(connector: Connector | undefined): Record<string, unknown> {
 export async function listConnectorAudit(
   tenantId: string,
   id: string,
-  { after, size }: { readonly after: string | undefined; readonly size: number },
+  { after, size }: PageRange,
   { connectors, connectorAudit }: { readonly connectors: ConnectorStore; readonly connectorAudit: ConnectorAuditTrail },
 ): Promise<Page<ConnectorAuditEntry>> {
   const connector = await connectors.find(tenantId, id)

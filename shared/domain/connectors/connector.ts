@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
-import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Closed, Described, Guid, membersNamedIn, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AuditRecord } from '../history/audit.ts'
@@ -105,23 +105,9 @@ export const CONNECTOR_DEFAULTS: Pick<
 type ConnectorCreation = { readonly id: string; readonly createdBy: string; readonly createdAt: string }
 
 /** Returns a new connector with defaults for the members left out. */
-export function newConnector(input: NewConnector, { id, createdBy, createdAt }: ConnectorCreation): Connector {
-  return {
-    id,
-    name: input.name,
-    clientId: input.clientId,
-    softDeletionDays: input.softDeletionDays ?? SOFT_DELETION_DEFAULT_DAYS,
-    enabled: input.enabled ?? true,
-    ...CONNECTOR_DEFAULTS,
-    ...(input.bindsAccounts !== undefined && { bindsAccounts: input.bindsAccounts }),
-    ...(input.authority !== undefined && { authority: input.authority }),
-    ...(input.joinOn !== undefined && { joinOn: input.joinOn }),
-    ...(input.expectedIntervalHours !== undefined && { expectedIntervalHours: input.expectedIntervalHours }),
-    ...(input.attributeTypes !== undefined && { attributeTypes: input.attributeTypes }),
-    createdAt,
-    createdBy,
-    updatedAt: createdAt,
-  }
+export function newConnector(input: NewConnector, creation: ConnectorCreation): Connector {
+  const defaults = { softDeletionDays: SOFT_DELETION_DEFAULT_DAYS, enabled: true, ...CONNECTOR_DEFAULTS }
+  return { ...defaults, ...membersNamedIn(NewConnector, input), ...creation, updatedAt: creation.createdAt }
 }
 
 /** Compares connectors by age, oldest first. The oldest connector's attributes take precedence. */

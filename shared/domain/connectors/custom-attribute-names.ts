@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { pointerPart } from '../../kernel/json.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
 import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import { CUSTOM_ATTRIBUTE_PREFIX, OBJECT_TYPES, type ObjectType } from '../core/core-object.ts'
@@ -85,7 +86,7 @@ function withNames(
 
 function tooMany(objectType: ObjectType, name: string, limitCount: number): RefusalEntry {
   const message = `Objects of type ${objectType} can have ${limitCount} different custom attributes, and ${name} would be one more`
-  const target = `/data/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  const target = `/data/${pointerPart(name)}`
   return refusalEntry('TooManyAttributes', message, target)
 }
 

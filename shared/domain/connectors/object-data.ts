@@ -1,5 +1,6 @@
 import { hasControls } from '../../kernel/control-characters.ts'
 import { isGuid } from '../../kernel/guid.ts'
+import { pointerPart } from '../../kernel/json.ts'
 import { nearMiss } from '../../kernel/near-misses.ts'
 import { normalisedText } from '../../kernel/normalised-text.ts'
 import { type RefusalCode, type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
@@ -221,4 +222,4 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Escapes a name for a JSON pointer: RFC 6901, section 3. */
-const escaped = (name: string): string => name.slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')
+const escaped = (name: string): string => pointerPart(name.slice(0, 200))

@@ -1,5 +1,5 @@
 import { Refusal } from '../../kernel/refusals.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import { type Page, type PageRange, pageFrom } from '../../kernel/versioned.ts'
 import type { IdentityChange } from './identity-change.ts'
 import type { CoreObjectWriter } from './merge-writes.ts'
 
@@ -11,7 +11,7 @@ import type { CoreObjectWriter } from './merge-writes.ts'
 export async function readIdentityChanges(
   tenantId: string,
   identityId: string,
-  { after, size }: { readonly after: string | undefined; readonly size: number },
+  { after, size }: PageRange,
   { coreObjects }: { readonly coreObjects: Pick<CoreObjectWriter, 'mergedOfIds'> },
 ): Promise<Page<IdentityChange>> {
   const [found] = await coreObjects.mergedOfIds(tenantId, [identityId])
@@ -33,8 +33,6 @@ function pageOf(oldestFirst: readonly IdentityChange[], after: string | undefine
   const last = placed.findIndex(({ position }) => position === after)
   // Where the position was dropped, so were all that are older.
   const rest = after === undefined ? placed : last === -1 ? [] : placed.slice(last + 1)
-  const page = rest.slice(0, size)
-  const continueAfter = rest.length > size ? page.at(-1)?.position : undefined
-  const items = page.map(({ change }) => change)
-  return continueAfter === undefined ? { items } : { items, continueAfter }
+  const page = pageFrom(rest, size, ({ position }) => position)
+  return { ...page, items: page.items.map(({ change }) => change) }
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Described } from '../../kernel/schema.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import type { Page, PageRange } from '../../kernel/versioned.ts'
 import { type ConnectorStore, requireConnector } from './connector.ts'
 import {
   type ConnectorObject,
@@ -108,7 +108,7 @@ export interface UnresolvedReferenceReader {
 export async function listUnresolved(
   tenantId: string,
   connectorId: string,
-  { after, size }: { readonly after: string | undefined; readonly size: number },
+  { after, size }: PageRange,
   deps: { readonly connectors: ConnectorStore; readonly coreObjects: UnresolvedReferenceReader },
 ): Promise<Page<ListedReference>> {
   await requireConnector(tenantId, connectorId, deps.connectors)

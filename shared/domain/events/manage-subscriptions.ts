@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { Caller } from '../../kernel/caller.ts'
 import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
-import { requireIfMatch, retryOnConflict } from '../../kernel/versioned.ts'
+import { requireIfMatch, retryOnConflict, revisionETag } from '../../kernel/versioned.ts'
 import type { EventDependencies } from './event-stores.ts'
 import { type EventDraft, eventOf, isTypePattern } from './event-types.ts'
 import { notifyLane, storeBatches } from './publish-events.ts'
@@ -77,7 +77,7 @@ export async function updateSubscription(
 ): Promise<Subscription> {
   requireValid({ ...(url && { url }), ...(types && { types }) }, deps)
   const updated = await change(tenantId, id, deps, (before) => {
-    requireIfMatch(subscriptionETag(before), ifMatch)
+    requireIfMatch(revisionETag(before), ifMatch)
     const isNewlyEnabled = state === 'Enabled' && !isEnabled(before)
     return {
       ...before,
@@ -103,7 +103,7 @@ export async function deleteSubscription(
   deps: Pick<ManageDependencies, 'subscriptions' | 'deliveries'>,
 ): Promise<void> {
   await retryOnConflict(async () => {
-    requireIfMatch(subscriptionETag(await readSubscription(tenantId, id, deps)), ifMatch)
+    requireIfMatch(revisionETag(await readSubscription(tenantId, id, deps)), ifMatch)
     const { value, version } = await deps.subscriptions.read(tenantId)
     const others = value.filter((candidate) => candidate.id !== id)
     await deps.subscriptions.replace(tenantId, others, version)
@@ -146,11 +146,6 @@ export async function requireEnabled(
   deps: Pick<EventDependencies, 'subscriptions'>,
 ): Promise<void> {
   if (!isEnabled(await readSubscription(tenantId, id, deps))) throw new Refusal('SubscriptionDisabled')
-}
-
-/** The entity tag of a subscription, quoted as in RFC 9110, section 8.8.3. */
-export function subscriptionETag({ revision }: Subscription): string {
-  return `"${revision}"`
 }
 
 function change(

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Guid, Nullable } from '../../kernel/schema.ts'
 import { Timestamp } from '../../kernel/timestamp.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import type { Page, PageRange } from '../../kernel/versioned.ts'
 import { instantMsOf } from '../insight/list-history.ts'
 import { type EventDelivery, toEventDelivery } from './delivery.ts'
 import type { EventDependencies } from './event-stores.ts'
@@ -35,7 +35,7 @@ type DeliveryDependencies = Pick<
 export async function listDeliveries(
   tenantId: string,
   subscriptionId: string,
-  { after, size }: { readonly after: string | undefined; readonly size: number },
+  { after, size }: PageRange,
   deps: Pick<EventDependencies, 'subscriptions' | 'deliveries'>,
 ): Promise<Page<EventDelivery>> {
   await readSubscription(tenantId, subscriptionId, deps)

@@ -1,5 +1,6 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { PageRange } from '../../kernel/versioned.ts'
 import { auditOfLink, type LinkActor } from './audit-link.ts'
 import type { GroupLink } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
@@ -18,7 +19,7 @@ type RemovalPlanPage = { readonly data: RemovalPlanDto; readonly continueAfter?:
  */
 export async function readRemovalPlan(
   { tenantId, linkId }: LinkName,
-  { after, size }: { readonly after: string | undefined; readonly size: number },
+  { after, size }: PageRange,
   deps: Pick<LinkDependencies, 'accountHolders' | 'links' | 'removalPlans'>,
 ): Promise<RemovalPlanPage> {
   const { held } = await heldRemovalsOf({ tenantId, linkId }, deps)

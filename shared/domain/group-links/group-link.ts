@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Closed, Described, Guid, membersNamedIn, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { MAX_ACCEPTED_COUNT, PausedByDto, type PausingNames, pausedBy, WithoutAccount } from './removal-pause.ts'
 import { HeldRemovals, HeldRemovalsDto, toHeldRemovalsDto } from './removal-plan.ts'
@@ -203,24 +203,10 @@ export function lastSyncedAt(link: GroupLink, sweptAtMs: number | undefined): st
 /** @param sweptAtMs as of `lastSyncedAt`. @param names of the members that pause its removals. */
 export function toGroupLinkDto(link: GroupLink, sweptAtMs: number | undefined, names: PausingNames): GroupLinkDto {
   return {
-    id: link.id,
-    collectionId: link.collectionId,
-    directoryGroupId: link.directoryGroupId,
-    directoryTenantId: link.directoryTenantId,
-    createdAt: link.createdAt,
-    createdBy: link.createdBy,
-    state: link.state,
+    ...membersNamedIn(GroupLinkDto, link),
     lastSyncedAt: lastSyncedAt(link, sweptAtMs),
-    lastSyncOutcome: link.lastSyncOutcome,
-    directoryGroupDisplayName: link.directoryGroupDisplayName,
     heldRemovals: link.heldRemovals && toHeldRemovalsDto(link.heldRemovals),
-    acceptedWithoutAccount: link.acceptedWithoutAccount,
     syncState: syncStateOf(link),
     pausedBy: link.state === 'Disabled' ? null : pausedBy(link, names),
   }
-}
-
-/** The link's entity tag, quoted as in RFC 9110, section 8.8.3. */
-export function linkETag(link: GroupLink): string {
-  return `"${link.revision}"`
 }

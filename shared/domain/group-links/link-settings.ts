@@ -3,10 +3,10 @@ import { actorIdOf } from '../../kernel/caller.ts'
 import { MAIL_ADDRESS_PATTERN } from '../../kernel/mail-address.ts'
 import { Language } from '../../kernel/mail-language.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Closed, Described, Guid, membersNamedIn, Nullable, OneOf } from '../../kernel/schema.ts'
 import { isTimeZone, UTC } from '../../kernel/time-zone.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
-import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { requireIfMatch, retryOnConflict, revisionETag, type Versioned } from '../../kernel/versioned.ts'
 import { type CollectionDependencies, notifyEvaluation } from '../collections/collection-dependencies.ts'
 import { type AuditRecord, changedFields, hasChanges, SETTINGS_SUBJECT } from '../history/audit.ts'
 
@@ -175,7 +175,7 @@ export async function updateLinkSettings(
   await settings.register(tenantId)
   const saved = await retryOnConflict(async () => {
     const { value, version } = await settings.find(tenantId)
-    requireIfMatch(settingsETag(value), ifMatch)
+    requireIfMatch(revisionETag(value), ifMatch)
     const updated: LinkSettings = {
       linkableGroups: change.linkableGroups ?? value.linkableGroups,
       removalGuard: {
@@ -215,28 +215,7 @@ function distinctAddresses(addresses: readonly string[]): string[] {
 }
 
 /** The members of the settings that clients see. */
-export function toLinkSettingsDto({
-  linkableGroups,
-  removalGuard,
-  fourEyes,
-  timeZone,
-  operators,
-  language,
-  updatedAt,
-  updatedBy,
-}: LinkSettings): LinkSettingsDto {
-  return {
-    linkableGroups,
-    removalGuard: { ...removalGuard, fourEyes },
-    timeZone,
-    operators: [...operators],
-    language,
-    updatedAt,
-    updatedBy,
-  }
-}
-
-/** The entity tag of the settings, quoted as in RFC 9110, section 8.8.3. */
-export function settingsETag({ revision }: LinkSettings): string {
-  return `"${revision}"`
+export function toLinkSettingsDto(settings: LinkSettings): LinkSettingsDto {
+  const { removalGuard, fourEyes } = settings
+  return { ...membersNamedIn(LinkSettingsDto, settings), removalGuard: { ...removalGuard, fourEyes } }
 }

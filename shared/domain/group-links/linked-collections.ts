@@ -12,6 +12,7 @@ import {
 } from '../evaluation/member-accounts.ts'
 import { partsOfDefinitionKey } from '../evaluation/members-now.ts'
 import type { TenantEvaluator } from '../evaluation/tenant-evaluator.ts'
+import { ALL_TIME, newestEvent } from '../history/member-history.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { AccountChanges, CollectionAccounts, LinkedCollections } from './collection-accounts.ts'
 import type { GroupLink } from './group-link.ts'
@@ -70,13 +71,10 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
     async newestChange({ tenantId, collectionId, appliedMembershipVersion }) {
       const kind = (await collections.find(tenantId, collectionId))?.value.kind
       if (kind === undefined) return null
-      const range = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
-      for await (const [newest] of deps.history[kind].newestFirst(tenantId, collectionId, range)) {
-        if (newest === undefined) continue
-        const { cause, actorId, atMs, membershipVersion } = newest
-        return membershipVersion > (appliedMembershipVersion ?? 0) ? { kind: cause, actorId, atMs } : null
-      }
-      return null
+      const newest = await newestEvent(deps.history[kind].newestFirst(tenantId, collectionId, ALL_TIME))
+      if (newest === undefined || newest.membershipVersion <= (appliedMembershipVersion ?? 0)) return null
+      const { cause, actorId, atMs } = newest
+      return { kind: cause, actorId, atMs }
     },
     removalCauses: (link, accounts) => removalCausesOf(link, accounts, deps),
     async changesSince({ tenantId, collectionId, comparedAtMs, acceptedWithoutAccount }, membershipVersion) {

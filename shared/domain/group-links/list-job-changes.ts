@@ -1,6 +1,6 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import type { Page, PageRange } from '../../kernel/versioned.ts'
 import type { JobChangeDto } from './job-changes.ts'
 import type { JobStore } from './job-store.ts'
 import type { AccountHolders } from './removal-plan.ts'
@@ -12,7 +12,7 @@ import type { AccountHolders } from './removal-plan.ts'
 export async function listJobChanges(
   tenantId: string,
   jobId: string,
-  { after, size }: { readonly after: string | undefined; readonly size: number },
+  { after, size }: PageRange,
   { jobs, accountHolders }: { readonly jobs: JobStore; readonly accountHolders: AccountHolders },
 ): Promise<Page<JobChangeDto>> {
   if ((await jobs.find(tenantId, jobId)) === undefined)

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid } from '../../kernel/schema.ts'
-import { type Page, requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { type Page, requireIfMatch, retryOnConflict, revisionETag, type Versioned } from '../../kernel/versioned.ts'
 import { auditOfLink, auditOfLinkChange, type LinkActor, linkFields } from './audit-link.ts'
-import { type GroupLink, type GroupLinkDto, linkETag, toGroupLinkDto } from './group-link.ts'
+import { type GroupLink, type GroupLinkDto, toGroupLinkDto } from './group-link.ts'
 import type { JobFilter, JobStore } from './job-store.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { changeLink, getLink, ignoreDeletedLink } from './link-lease.ts'
@@ -128,7 +128,7 @@ export async function updateLink(
   const accepted = acceptedWithoutAccount && [...new Set(acceptedWithoutAccount)].sort()
   let isAcceptedChanged = false
   const change = (link: GroupLink): GroupLink => {
-    requireIfMatch(linkETag(link), ifMatch)
+    requireIfMatch(revisionETag(link), ifMatch)
     isAcceptedChanged = accepted !== undefined && accepted.join() !== link.acceptedWithoutAccount.join()
     return {
       ...link,
@@ -165,7 +165,7 @@ export async function deleteLink(
 ): Promise<void> {
   const removed = await retryOnConflict(async () => {
     const { value, version } = await getLink(tenantId, linkId, deps.links)
-    requireIfMatch(linkETag(value), ifMatch)
+    requireIfMatch(revisionETag(value), ifMatch)
     const audit = auditOfLink(value, 'LinkDeleted', { before: linkFields(value), after: {} }, { actorId }, deps)
     await deps.links.remove(value, version, audit)
     return value

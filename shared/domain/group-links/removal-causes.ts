@@ -1,6 +1,6 @@
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { type AccountDependencies, accountsLost } from '../evaluation/member-accounts.ts'
-import type { MemberChangeCause, MemberEvent } from '../history/member-history.ts'
+import { ALL_TIME, type MemberChangeCause, type MemberEvent } from '../history/member-history.ts'
 import type { RemovalCauses } from './collection-accounts.ts'
 
 /** Causes that are the act of a person or an application, who may be kept from approving what follows from it. */
@@ -22,12 +22,11 @@ export async function removalCausesOf(
   if (found === undefined) return { newest: null, actorIds: [] }
   const collection = found.value
   const rows = await deps.snapshots.fresh(tenantId)
-  const range = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
   const unexplained = new Set(accounts)
   const actorIds = new Set<string>()
   let newest: RemovalCauses['newest'] = null
   let removalCount = 0
-  for await (const page of deps.history[collection.kind].newestFirst(tenantId, collectionId, range)) {
+  for await (const page of deps.history[collection.kind].newestFirst(tenantId, collectionId, ALL_TIME)) {
     for (const events of removalsOf(page)) {
       if (unexplained.size === 0 || removalCount === MAX_REMOVALS_COUNT) break
       removalCount += 1

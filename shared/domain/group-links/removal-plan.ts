@@ -128,7 +128,7 @@ export type AccountHolder = { readonly identityId: string; readonly displayName:
 export interface AccountHolders {
   /** The holder of each account that has one; of several, the one with the lowest id. */
   ofAccounts(tenantId: string, accounts: readonly string[]): Promise<ReadonlyMap<string, AccountHolder>>
-  /** The display names of live identities by id, up to ten minutes old; null for one without a name. */
+  /** The display names of live identities by id; null for one without a name. */
   namesOf(tenantId: string, identityIds: readonly string[]): Promise<ReadonlyMap<string, string | null>>
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
+import { Closed, Described, Guid, membersNamedIn, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { ChangeCause } from './removal-plan.ts'
 
@@ -153,25 +153,8 @@ export function newJob(
 /** @param requestedByName The name of the identity with the account `requestedBy`. */
 export function toSyncJobDto(job: SyncJob, requestedByName: string | null = null): SyncJobDto {
   return {
-    id: job.id,
-    collectionId: job.collectionId,
-    directoryGroupId: job.directoryGroupId,
-    type: job.type,
-    status: job.status,
-    attempts: job.attempts,
-    added: job.added,
-    removed: job.removed,
-    skipped: job.skipped,
-    held: job.held,
+    ...membersNamedIn(SyncJobDto, job),
     unresolved: job.unresolved.slice(0, UNRESOLVED_SHOWN_COUNT),
-    createdAt: job.createdAt,
-    startedAt: job.startedAt,
-    completedAt: job.completedAt,
-    error: job.error,
-    requestedBy: job.requestedBy,
-    approvedPlanId: job.approvedPlanId,
-    approvedBy: job.approvedBy,
-    cause: job.cause,
     requestedByName,
   }
 }

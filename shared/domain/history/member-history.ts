@@ -1,4 +1,4 @@
-import type { Page } from '../../kernel/versioned.ts'
+import { type Page, pageFrom } from '../../kernel/versioned.ts'
 
 /** Why a member was added or removed. */
 export const MEMBER_CHANGE_CAUSES = [
@@ -44,6 +44,9 @@ export type HistoryRange = {
   /** Exclusive. */
   readonly toMs: number
 }
+
+/** All that is kept. */
+export const ALL_TIME: HistoryRange = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 
 /** An event, as the place in a history after which a page starts. */
 export type HistoryPosition = Pick<MemberEvent, 'membershipVersion' | 'index'>
@@ -132,6 +135,18 @@ function isOlder(left: HistoryPosition, right: HistoryPosition): boolean {
   return versions < 0 || (versions === 0 && left.index < right.index)
 }
 
+/** The newest event that satisfies a condition, of pages that are newest first; undefined when there is none. */
+export async function newestEvent(
+  pages: AsyncIterable<readonly MemberEvent[]>,
+  isWanted: (event: MemberEvent) => boolean = () => true,
+): Promise<MemberEvent | undefined> {
+  for await (const events of pages) {
+    const found = events.find(isWanted)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 /** The first events of a history that is read page by page. */
 export async function pageOfEvents(
   pages: AsyncIterable<readonly MemberEvent[]>,
@@ -142,9 +157,7 @@ export async function pageOfEvents(
     found.push(...events.slice(0, size + 1 - found.length))
     if (found.length > size) break
   }
-  const items = found.slice(0, size)
-  const last = items.at(-1)
-  return found.length <= size || last === undefined ? { items } : { items, continueAfter: positionText(last) }
+  return pageFrom(found, size, positionText)
 }
 
 /** The position as the text of a cursor. */

@@ -1,10 +1,11 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { PageRange } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { readCollection } from '../collections/read-collections.ts'
 import { OBJECT_TYPES } from '../core/core-object.ts'
-import type { MemberEvent } from '../history/member-history.ts'
+import { ALL_TIME, type MemberEvent, newestEvent } from '../history/member-history.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { type ExplainedLinkDependencies, linkStandings } from './explained-links.ts'
 import type { Explanation } from './explanation.ts'
@@ -12,7 +13,6 @@ import {
   type Asker,
   criteriaVerdict,
   joinableVerdict,
-  type RowPage,
   type Subject,
   type Verdict,
   type VerdictDependencies,
@@ -22,7 +22,7 @@ export type ExplainDependencies = VerdictDependencies &
   ExplainedLinkDependencies &
   Pick<CollectionDependencies, 'history' | 'log'>
 
-export type ExplainQuery = RowPage & { readonly collectionId: string; readonly objectId: string }
+export type ExplainQuery = PageRange & { readonly collectionId: string; readonly objectId: string }
 
 export const MAX_ROWS_COUNT = 20
 
@@ -67,18 +67,10 @@ async function lastAddition(
 ): Promise<MemberEvent | undefined> {
   const isOf = ({ change, relationshipId = null }: MemberEvent) =>
     change === 'Added' && (relationshipIds === undefined || relationshipIds.includes(relationshipId))
-  const newest = async (memberId: string): Promise<MemberEvent | undefined> => {
-    for await (const events of history[kind].ofObject(tenantId, id, memberId, ALWAYS)) {
-      const added = events.find(isOf)
-      if (added !== undefined) return added
-    }
-    return undefined
-  }
+  const newest = (memberId: string) => newestEvent(history[kind].ofObject(tenantId, id, memberId, ALL_TIME), isOf)
   const found = (await Promise.all(memberIds.map(newest))).filter((event) => event !== undefined)
   return found.sort((left, right) => right.membershipVersion - left.membershipVersion)[0]
 }
-
-const ALWAYS = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 
 function verdictOf({ isMember, satisfies }: Pick<Verdict, 'isMember' | 'satisfies'>): Explanation['verdict'] {
   if (satisfies === null || satisfies === isMember) return isMember ? 'Member' : 'NotMember'

@@ -7,6 +7,7 @@ import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkStore } from '../group-links/link-store.ts'
 import { type CauseDependencies, removalCausesOf } from '../group-links/removal-causes.ts'
 import type { RemovalPlanStore } from '../group-links/removal-plan.ts'
+import { ALL_TIME, newestEvent } from '../history/member-history.ts'
 import type { RequestStore } from '../membership-requests/request-dependencies.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { type LinkStanding, linkStanding, type Presence, type Standing } from './link-standing.ts'
@@ -115,11 +116,9 @@ async function hasLeft(
   { memberIds, directoryObjectId }: Standing,
   deps: Dependencies,
 ): Promise<boolean> {
-  const range = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
   for (const memberId of memberIds) {
-    for await (const events of deps.history[kind].ofObject(tenantId, id, memberId, range)) {
-      if (events.length > 0) return true
-    }
+    const newest = await newestEvent(deps.history[kind].ofObject(tenantId, id, memberId, ALL_TIME))
+    if (newest !== undefined) return true
   }
   // A former position of the person is not among the ids.
   const accounts = directoryObjectId === null ? [] : [directoryObjectId]

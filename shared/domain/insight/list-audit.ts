@@ -3,7 +3,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp } from '../../kernel/timestamp.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import type { Page, PageRange } from '../../kernel/versioned.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import type { WireGroup } from '../criteria/condition.ts'
 import { withHiddenValues } from '../criteria/hidden-values.ts'
@@ -37,8 +37,6 @@ export const AuditEntry = Closed({
 export type AuditEntry = Static<typeof AuditEntry>
 
 type AuditDependencies = Pick<CollectionDependencies, 'collections'> & { readonly auditTrail: AuditTrail }
-type AskedPage = { readonly after: string | undefined; readonly size: number }
-
 /**
  * A page of what was done to a collection and its links, the newest first. Also of a deleted collection.
  * @throws Refusal `CollectionNotFound` for one that never existed.
@@ -46,7 +44,7 @@ type AskedPage = { readonly after: string | undefined; readonly size: number }
 export async function listAudit(
   tenantId: string,
   collectionId: string,
-  { after, size }: AskedPage,
+  { after, size }: PageRange,
   caller: Caller,
   { auditTrail, collections }: AuditDependencies,
 ): Promise<Page<AuditEntry>> {
@@ -61,7 +59,7 @@ export async function listAudit(
 /** A page of the changes of a tenant's settings of group links, the newest first. */
 export async function listSettingsAudit(
   tenantId: string,
-  { after, size }: AskedPage,
+  { after, size }: PageRange,
   { auditTrail }: Pick<AuditDependencies, 'auditTrail'>,
 ): Promise<Page<AuditEntry>> {
   const page = await auditTrail.page(tenantId, SETTINGS_SUBJECT, after, size)

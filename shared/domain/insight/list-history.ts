@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
 import { parseInstantMs, Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import { type Page, type PageRange, pageFrom } from '../../kernel/versioned.ts'
 import type { CollectionDependencies, CollectionSummary } from '../collections/collection-dependencies.ts'
 import { readCollection } from '../collections/read-collections.ts'
 import {
@@ -63,8 +63,6 @@ type TimeQuery = {
   readonly to: string | undefined
 }
 
-type AskedPage = { readonly after: string | undefined; readonly size: number }
-
 /**
  * A page of the changes of the members of a collection, the newest first.
  * @throws Refusal `CollectionNotFound`; `InvalidValue` for a time that is none.
@@ -73,7 +71,7 @@ export async function listHistory(
   tenantId: string,
   collectionId: string,
   { objectId, from, to }: HistoryQuery,
-  { after, size }: AskedPage,
+  { after, size }: PageRange,
   deps: Pick<HistoryDependencies, 'collections' | 'history'>,
 ): Promise<Page<HistoryEntry>> {
   const range = rangeOf(from, to)
@@ -113,7 +111,7 @@ export async function listObjectHistory(
   tenantId: string,
   objectId: string,
   { from, to }: TimeQuery,
-  { after, size }: AskedPage,
+  { after, size }: PageRange,
   deps: Pick<HistoryDependencies, 'collections' | 'history'>,
 ): Promise<Page<ObjectHistoryEntry>> {
   const range = rangeOf(from, to)
@@ -130,13 +128,11 @@ export async function listObjectHistory(
   const ordered = events.sort((left, right) => comparePlaces(offsetOf(right), offsetOf(left)))
   const last = after === undefined ? undefined : (JSON.parse(after) as Place)
   const rest = last === undefined ? ordered : ordered.filter((entry) => comparePlaces(offsetOf(entry), last) < 0)
-  const items = rest
-    .slice(0, size)
-    .map(({ collection, event }) => ({ collectionId: collection.id, ...toHistoryEntry(event, collection) }))
-  const ending = rest[size - 1]
-  return rest.length <= size || ending === undefined
-    ? { items }
-    : { items, continueAfter: JSON.stringify(offsetOf(ending)) }
+  const page = pageFrom(rest, size, (entry) => JSON.stringify(offsetOf(entry)))
+  const items = page.items.map(({ collection, event }) => {
+    return { collectionId: collection.id, ...toHistoryEntry(event, collection) }
+  })
+  return { ...page, items }
 }
 
 /** The place of an event among those of all collections. */

@@ -1,6 +1,7 @@
 import type { Caller } from '../../kernel/caller.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
+import type { PageRange } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { storedConditionTask } from '../collections/condition-entry.ts'
@@ -32,13 +33,6 @@ export type VerdictDependencies = LiveDependencies &
 /** An object with its rows. */
 export type Subject = { readonly objectType: ObjectType; readonly objectId: string; readonly rows: readonly Row[] }
 
-/** Which of the rows of an object are explained. */
-export type RowPage = {
-  /** Number of the row after which the page starts. */
-  readonly after: string | undefined
-  readonly size: number
-}
-
 /** Whether an object is a member of a collection, and why. */
 export type Verdict = Pick<Explanation, 'isMember' | 'satisfies' | 'evaluatedAt' | 'rowCount' | 'rows' | 'request'> & {
   /** Ids under which the history of the collection names the object. */
@@ -54,7 +48,7 @@ export type Verdict = Pick<Explanation, 'isMember' | 'satisfies' | 'evaluatedAt'
  */
 export async function criteriaVerdict(
   collection: Collection,
-  subject: Subject & RowPage,
+  subject: Subject & PageRange,
   asker: Asker,
   rows: RowSnapshot,
   deps: VerdictDependencies,

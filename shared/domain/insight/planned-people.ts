@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import type { Page, PageRange } from '../../kernel/versioned.ts'
 import { CriteriaCollectionUpdate } from '../collections/collection.ts'
 import { type MemberDto, memberPageTask, type NamedMember } from '../collections/list-members.ts'
 import { objectTypeOf } from '../collections/live-members.ts'
@@ -46,7 +46,7 @@ type Asked = { readonly change: 'added' | 'removed' } & (
 export async function listPlannedPeople(
   update: CriteriaUpdate,
   query: AskedNumber,
-  { after, size }: { readonly after: string | undefined; readonly size: number },
+  { after, size }: PageRange,
   deps: PlanDependencies,
 ): Promise<Page<MemberDto>> {
   const wanted = askedOf(query)

@@ -4,7 +4,7 @@ import type { Collection } from '../collections/collection.ts'
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import { objectTypeOf } from '../collections/live-members.ts'
 import { CORE_TYPE, type JoinedMembership } from '../criteria/collection-members.ts'
-import type { MemberEvent } from '../history/member-history.ts'
+import { ALL_TIME, type MemberEvent, newestEvent } from '../history/member-history.ts'
 import type { RequestStore } from '../membership-requests/request-dependencies.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import { CandidateCollections, type CandidateDependencies, type Candidates } from './candidate-collections.ts'
@@ -44,7 +44,6 @@ const PEOPLE_KEPT_COUNT = 500
 /** The clocks of the service and the database differ by less. */
 const OVERLAP_S = 300
 const READS_AT_ONCE_COUNT = 20
-const ALWAYS = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 
 /**
  * Finds the memberships of a person in all collections of a tenant without reading members of collections. The rows and
@@ -95,7 +94,7 @@ export class StoredMemberships {
   ): Promise<StoredMembership[]> {
     const ids = [...own.keys()].filter((id) => collections.has(id))
     if (ids.length === 0) return []
-    const events = await this.#deps.history.joinable.ofObjectInEach(tenantId, ids, identityId, ALWAYS)
+    const events = await this.#deps.history.joinable.ofObjectInEach(tenantId, ids, identityId, ALL_TIME)
     return ids.flatMap((id) => {
       const collection = collections.get(id) as Collection
       return (own.get(id) ?? []).map(({ relationshipId, endsAt }): StoredMembership => {
@@ -162,7 +161,7 @@ export class StoredMemberships {
     const members: Member[] = []
     const unknown: string[] = []
     for (const objectId of objectIds) {
-      const newest = await firstOf(history.criteria.ofObject(tenantId, id, objectId, ALWAYS))
+      const newest = await newestEvent(history.criteria.ofObject(tenantId, id, objectId, ALL_TIME))
       if (newest === undefined) unknown.push(objectId)
       else if (newest.change === 'Added') members.push({ objectId, added: newest })
     }
@@ -170,9 +169,4 @@ export class StoredMemberships {
     const others = unknown.length === 0 ? [] : await memberships.membersAmong(tenantId, id, unknown)
     return [...members, ...[...others].map((objectId) => ({ objectId, added: undefined }))]
   }
-}
-
-async function firstOf(pages: AsyncIterable<readonly MemberEvent[]>): Promise<MemberEvent | undefined> {
-  for await (const [first] of pages) if (first !== undefined) return first
-  return undefined
 }

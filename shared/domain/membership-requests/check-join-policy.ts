@@ -32,17 +32,16 @@ export type CheckedPolicy = {
  * Checks a join policy without regard to other objects. Returns all faults at once, with JSON
  * pointers into the body, and the references that the caller must check.
  */
-export function checkJoinPolicy(input: JoinPolicyInput, pointer = '/joinPolicy'): CheckedPolicy {
+export function checkJoinPolicy(input: JoinPolicyInput): CheckedPolicy {
   const gates = input.approvalGates ?? []
   const collectionIds = input.joinableBy?.collectionIds ?? []
-  const gatesPointer = `${pointer}/approvalGates`
-  const faults = gates.flatMap((gate, index) => gateFaults(gate, gates.slice(0, index), `${gatesPointer}/${index}`))
+  const faults = gates.flatMap((gate, index) => gateFaults(gate, gates.slice(0, index), `${GATES}/${index}`))
   if (input.joinableBy?.collectionIds === undefined && Object.keys(input.joinableBy ?? {}).length > 0) {
     const message = 'collectionIds is required unless joinableBy is empty'
-    faults.push(refusalEntry('MissingMember', message, `${pointer}/joinableBy/collectionIds`))
+    faults.push(refusalEntry('MissingMember', message, COLLECTION_IDS))
   }
   if (input.approvalRequired && gates.length === 0) {
-    faults.unshift(refusalEntry('GateRequired', undefined, gatesPointer))
+    faults.unshift(refusalEntry('GateRequired', undefined, GATES))
   }
   return {
     policy: {
@@ -52,9 +51,12 @@ export function checkJoinPolicy(input: JoinPolicyInput, pointer = '/joinPolicy')
       ...limitsOf(input),
     },
     faults,
-    references: policyReferences(input, pointer),
+    references: policyReferences(input),
   }
 }
+
+/** JSON pointers into the body of a collection. */
+const [GATES, COLLECTION_IDS] = ['/joinPolicy/approvalGates', '/joinPolicy/joinableBy/collectionIds']
 
 /** The parts of a policy that hold references, as sent or as stored. */
 type NamingPolicy = {
@@ -68,16 +70,13 @@ type NamingGate = Pick<ApprovalGate, 'order'> & {
 }
 
 /** Returns all references of a policy, with JSON pointers. */
-export function policyReferences(
-  { approvalGates, joinableBy }: NamingPolicy,
-  pointer = '/joinPolicy',
-): PolicyReference[] {
+export function policyReferences({ approvalGates, joinableBy }: NamingPolicy): PolicyReference[] {
   return [
-    ...(approvalGates ?? []).flatMap((gate, index) => gateReferences(gate, `${pointer}/approvalGates/${index}`)),
+    ...(approvalGates ?? []).flatMap((gate, index) => gateReferences(gate, `${GATES}/${index}`)),
     ...(joinableBy?.collectionIds ?? []).map((id, index) => ({
       to: 'collection' as const,
       id,
-      pointer: `${pointer}/joinableBy/collectionIds/${index}`,
+      pointer: `${COLLECTION_IDS}/${index}`,
       place: 'joinableBy',
     })),
   ]

@@ -1,12 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { chunk } from '../../kernel/chunk.ts'
-import { Refusal, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
+import { refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
 import { Closed, Guid } from '../../kernel/schema.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
+import { isRequestConflict } from './apply-transitions.ts'
 import { NO_FACTS } from './approvers.ts'
 import { type Actor, decideRequest, type RequestAction } from './decide-request.ts'
 import { allowedEnd, DateInput, futureEndMs, grantedEnd } from './ends.ts'
@@ -141,10 +142,8 @@ async function changeBatch(
       for (const batch of deps.requests.batches(changes)) saved.push(...(await deps.requests.save(batch)))
       return
     } catch (error) {
-      const isConflict =
-        error instanceof Refusal && (error.code === 'InvalidRequestState' || error.code === 'RequestAlreadyOpen')
       if (saved.length > savedBefore) attempt = 0
-      if (!isConflict || attempt === MAX_ATTEMPTS) throw error
+      if (!isRequestConflict(error) || attempt === MAX_ATTEMPTS) throw error
     }
   }
 }

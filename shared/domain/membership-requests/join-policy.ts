@@ -117,6 +117,7 @@ export const JoinPolicyDto = Closed({
   joinableBy: Closed({ collectionIds: Type.Array(Guid) }),
   ...LIMITS,
 })
+export type JoinPolicyDto = Static<typeof JoinPolicyDto>
 
 type PolicyLimits = Readonly<Static<Type.TObject<typeof LIMITS>>>
 
@@ -129,29 +130,13 @@ export function limitsOf({ maxDays, requestDays, rejectionNeedsReason }: PolicyL
   }
 }
 
-export type ApprovalGate = {
-  readonly order: number
-  readonly type: GateType
-  /** Identity ids, collection ids, or none, depending on the type. */
-  readonly approvers: readonly string[]
-  /** Days between reminders of a request that waits at the gate. Absent: none. */
-  readonly reminderDays?: number
-  readonly fallback?: Fallback
-}
-
+/** A join policy as it is stored: that which the API returns. */
+export type JoinPolicy = DeepReadonly<JoinPolicyDto>
+export type ApprovalGate = JoinPolicy['approvalGates'][number]
 /** Decides as well once a request has waited at a gate for `afterDays`, or at once when the gate has no approver. */
-export type Fallback = {
-  readonly afterDays: number
-  readonly type: (typeof FALLBACK_TYPES)[number]
-  readonly approvers: readonly string[]
-}
+export type Fallback = NonNullable<ApprovalGate['fallback']>
 
-export type JoinPolicy = PolicyLimits & {
-  readonly approvalRequired: boolean
-  readonly approvalGates: readonly ApprovalGate[]
-  /** Members of any of these collections may submit requests; every identity when the list is empty. */
-  readonly joinableBy: { readonly collectionIds: readonly string[] }
-}
+type DeepReadonly<Value> = Value extends object ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> } : Value
 
 /** A policy in force. `version` increases with each change. */
 export type AppliedPolicy = JoinPolicy & { readonly version: number }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { actorIdOf, type KnownCaller } from '../../kernel/caller.ts'
 import { type RefusalEntry, refusalEntry, throwIfRefused } from '../../kernel/refusals.ts'
-import { Closed } from '../../kernel/schema.ts'
+import { Closed, membersNamedIn } from '../../kernel/schema.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import {
   type Collection,
@@ -21,7 +21,7 @@ import {
 import { type Creation, singleAttempt } from '../idempotency/run-once.ts'
 import { applyPolicyToWaiting, endRequests } from './apply-policy.ts'
 import { checkJoinPolicy, type PolicyReference, policyReferences } from './check-join-policy.ts'
-import { JoinPolicyDto, JoinPolicyInput, limitsOf, policyOf } from './join-policy.ts'
+import { JoinPolicyDto, JoinPolicyInput, policyOf } from './join-policy.ts'
 import {
   freshOrgChart,
   type MemberNotifier,
@@ -44,19 +44,9 @@ export const JoinableCollectionDto = Closed({ ...CollectionDto.properties, joinP
 export type JoinableCollectionDto = Static<typeof JoinableCollectionDto>
 
 export function toJoinableCollectionDto(collection: Collection): JoinableCollectionDto {
-  const { approvalRequired, approvalGates, joinableBy, ...limits } = policyOf(collection)
   return {
     ...toCollectionDto(collection),
-    joinPolicy: {
-      approvalRequired,
-      approvalGates: approvalGates.map(({ fallback, ...gate }) => ({
-        ...gate,
-        approvers: [...gate.approvers],
-        ...(fallback === undefined ? {} : { fallback: { ...fallback, approvers: [...fallback.approvers] } }),
-      })),
-      joinableBy: { collectionIds: [...joinableBy.collectionIds] },
-      ...limitsOf(limits),
-    },
+    joinPolicy: membersNamedIn(JoinPolicyDto, collection.definition as JoinPolicyDto),
   }
 }
 

@@ -1,5 +1,5 @@
 import { filteredPage } from '../../kernel/filtered-page.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import type { Page, PageRange } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
@@ -28,11 +28,7 @@ import {
 } from './review-access.ts'
 
 /** Which page of a list of requests, and in which status. */
-export type RequestPage = {
-  readonly status?: RequestStatus | undefined
-  readonly after: string | undefined
-  readonly size: number
-}
+export type RequestPage = PageRange & { readonly status?: RequestStatus | undefined }
 
 /**
  * Lists the requests of a collection that the viewer may see, newest first, with current approver counts: all requests,

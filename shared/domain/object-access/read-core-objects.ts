@@ -1,7 +1,7 @@
 import type { Caller } from '../../kernel/caller.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import { characterCount } from '../../kernel/schema.ts'
-import type { Page } from '../../kernel/versioned.ts'
+import { type Page, pageFrom } from '../../kernel/versioned.ts'
 import type { CoreObject, ObjectType } from '../core/core-object.ts'
 import { type CoreObjectDto, toCoreObjectDto } from '../core/core-object-dto.ts'
 import type { CoreObjectReader, MissingAttribute, SearchScope } from '../core/core-object-store.ts'
@@ -159,11 +159,8 @@ async function visiblePage(
   tenantId: string,
   coreObjects: CoreObjectReader,
 ): Promise<Page<CoreObject>> {
-  const following = visible.idsAfter(objectType, after, size + 1)
-  const wanted = following.slice(0, size)
-  const items = await coreObjects.ofIds(tenantId, objectType, wanted)
-  const last = wanted.at(-1)
-  return following.length > size && last !== undefined ? { items, continueAfter: last } : { items }
+  const page = pageFrom(visible.idsAfter(objectType, after, size + 1), size, (id) => id)
+  return { ...page, items: await coreObjects.ofIds(tenantId, objectType, page.items) }
 }
 
 function scopeOf(visible: VisibleObjects, objectType: ObjectType): SearchScope {

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Step } from '../../../infra/definitions/step.ts'
-import { type CollectionRecord, DEFINITION_MEMBER, isEqual, type Tenant } from '../../../infra/definitions/tenant.ts'
+import { type CollectionRecord, DEFINITION_MEMBER, type Tenant } from '../../../infra/definitions/tenant.ts'
 import { normalisedDefinition } from '../../../infra/definitions/wanted.ts'
 import type { Json, JsonObject } from '../../../shared/kernel/json.ts'
 import type { DefinitionsTenant, Members } from './definitions-tenant.ts'
@@ -24,7 +25,7 @@ export function differenceOf({ tenant: before }: DefinitionsState, { tenant: aft
     if (first === undefined) return [{ action: 'create', kind, name, fields: [] }]
     if (last === undefined) return [{ action: 'delete', kind, name, fields: [] }]
     const names = new Set([...Object.keys(first.members), ...Object.keys(last.members)])
-    const fields = [...names].filter((member) => !isEqual(first.members[member], last.members[member])).sort()
+    const fields = [...names].filter((member) => !isDeepStrictEqual(first.members[member], last.members[member])).sort()
     return fields.length === 0 ? [] : [{ action: 'update', kind, name, fields }]
   })
 }
