@@ -105,7 +105,7 @@ export class ApiCalls {
     } catch (error) {
       this.unansweredCount += 1
       // The kill is noted before the signal is sent, the start of the next process before its first request.
-      if (!host.wasKilledSince(startMs)) {
+      if (!host.canHaveLostAnswersSince(startMs)) {
         const { message, cause } = error as Error
         this.lostAnswers.push(`${method} ${path} through host ${host.index}: ${message} (${cause})`)
       }

@@ -8,6 +8,9 @@ import { type RunningServers, SERVER_NAMES, type ServerName } from './servers.ts
 /** The folder of the version that an instance runs, by its number of starts; undefined for this version. */
 export type AppFolderOf = (index: number, startCount: number) => string | undefined
 
+/** The HTTP server refuses a request that it does not receive within this time. */
+const RECEIVED_WITHIN_MS = 60_000
+
 /** One instance of the service, restarted on the same port after each kill. */
 export class Host {
   readonly index: number
@@ -23,6 +26,7 @@ export class Host {
   #startedMs = 0
   /** Real time of the last kill. */
   #killedMs = 0
+  #longStopEndedMs = 0
   isRunning = false
   /** Ends that no kill caused. */
   readonly crashes: string[] = []
@@ -81,9 +85,13 @@ export class Host {
     this.#killedMs = performance.now()
   }
 
-  /** Whether a request that began then can have lost its answer by a kill. */
-  wasKilledSince(startMs: number): boolean {
-    return this.#killedMs >= startMs || this.#startedMs >= startMs || this.#killedMs > this.#startedMs
+  /**
+   * Whether a request that began then can have lost its answer by a kill, or by a stop after which the server took the
+   * time to receive the request for over.
+   */
+  canHaveLostAnswersSince(startMs: number): boolean {
+    if (this.#killedMs >= startMs || this.#startedMs >= startMs || this.#killedMs > this.#startedMs) return true
+    return this.#longStopEndedMs >= startMs
   }
 
   /** Stops the process for a while, as a machine that sleeps. */
@@ -91,6 +99,7 @@ export class Host {
     const child = this.#process?.child
     child?.kill('SIGSTOP')
     await sleep(durationMs)
+    if (durationMs >= RECEIVED_WITHIN_MS) this.#longStopEndedMs = performance.now()
     child?.kill('SIGCONT')
   }
 
