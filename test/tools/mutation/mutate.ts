@@ -25,12 +25,15 @@ Modules: ${Object.keys(DECISION_MODULES).join(', ')}; default: all.
 const TIMEOUT_FACTOR = 5
 const TIMEOUT_AT_LEAST_MS = 20_000
 
-/** Milliseconds for the tests of a module without a server together: those that take longer are left out. */
+/** Processor time for the tests of a module without a server together: those that take longer are left out. */
 const PURE_TESTS_MS = 15_000
 
-const RUN_TESTS = `import fc from 'fast-check'
-import { PROPERTY_SETTINGS } from './test/tools/mutation/property-settings.ts'
+/** Runs test files, and writes their processor time to the file descriptor 3. */
+const RUN_TESTS = `import { writeSync } from 'node:fs'
+import fc from 'fast-check'
+import { PROPERTY_SETTINGS, processorMs } from './test/tools/mutation/property-settings.ts'
 fc.configureGlobal(PROPERTY_SETTINGS)
+process.once('exit', () => writeSync(3, String(processorMs())))
 for (const file of process.argv.slice(2)) await import('./' + file)
 `
 
@@ -41,6 +44,7 @@ type Test = {
   /** It imports no local server. */
   readonly isPure: boolean
   readonly durationMs: number
+  readonly processorMs: number
   readonly coverage: Coverage
 }
 
@@ -122,20 +126,20 @@ async function testsOf(
   for (const { file, distance, isPure } of near) {
     const coverageFolder = mkdtempSync(join(tmpdir(), 'coverage-'))
     const startedMs = performance.now()
-    const hasPassed = await passes([file], { NODE_V8_COVERAGE: coverageFolder }, 600_000)
+    const { hasPassed, processorMs } = await runTests([file], { NODE_V8_COVERAGE: coverageFolder }, 600_000)
     const durationMs = performance.now() - startedMs
     if (!hasPassed) throw new Error(`${file} fails without a change`)
     const coverage = readCoverage(coverageFolder, project)
     if (mutants.some(({ whole }) => isCovered(coverage, module, whole.start)))
-      tests.push({ file, distance, isPure, durationMs, coverage })
+      tests.push({ file, distance, isPure, durationMs, processorMs, coverage })
     rmSync(coverageFolder, { recursive: true })
   }
-  tests.sort((left, right) => left.distance - right.distance || left.durationMs - right.durationMs)
+  tests.sort((left, right) => left.distance - right.distance || left.processorMs - right.processorMs)
   let leftMs = PURE_TESTS_MS
-  return tests.filter(({ isPure: isSwitched, durationMs }) => {
+  return tests.filter(({ isPure: isSwitched, processorMs }) => {
     if (!isSwitched) return true
-    const fits = durationMs <= leftMs
-    if (fits) leftMs -= durationMs
+    const fits = processorMs <= leftMs
+    if (fits) leftMs -= processorMs
     return fits
   })
 }
@@ -181,25 +185,35 @@ async function isNoticed(mutant: Mutant, tests: readonly Test[]): Promise<boolea
   const { pure = [], others = [] } = Object.groupBy(covering, ({ isPure }) => (isPure ? 'pure' : 'others'))
   for (const together of [pure, ...others.map((test) => [test])]) {
     const files = together.map(({ file }) => file)
-    if (files.length > 0 && !(await passes(files, {}, timeoutMsOf(together)))) return true
+    if (files.length > 0 && !(await runTests(files, {}, timeoutMsOf(together))).hasPassed) return true
   }
   return false
 }
 
+type TestRun = { readonly hasPassed: boolean; readonly processorMs: number }
+
 /** Runs test files in one process until their end, the first failure or the timeout. */
-function passes(files: readonly string[], env: Readonly<Record<string, string>>, timeoutMs: number): Promise<boolean> {
+function runTests(
+  files: readonly string[],
+  env: Readonly<Record<string, string>>,
+  timeoutMs: number,
+): Promise<TestRun> {
   const child = spawn(process.execPath, ['run-tests.mjs', ...files], {
     cwd: project,
     env: { ...process.env, NODE_COMPILE_CACHE: join(project, '.compiled'), ...env },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
     timeout: Math.ceil(timeoutMs),
     killSignal: 'SIGKILL',
   })
   return new Promise((ended) => {
-    child.stdout.on('data', (chunk: Buffer) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
       if (chunk.includes('✖')) child.kill('SIGKILL')
     })
-    child.once('close', (code) => ended(code === 0))
+    let processorMs = 0
+    child.stdio[3]?.on('data', (chunk: Buffer) => {
+      processorMs = Number(chunk)
+    })
+    child.once('close', (code) => ended({ hasPassed: code === 0, processorMs }))
   })
 }
 
