@@ -277,6 +277,28 @@ describe('a record that returns after others have gone on with its person', () =
   })
 })
 
+describe('a person who is deleted after a record that was one with it has become another person', () => {
+  for (const isInterrupted of [false, true]) {
+    const how = isInterrupted ? 'also after an interrupted deletion' : 'after the deletion'
+    it(`is not merged into that one by its next write, ${how}`, async () => {
+      const tenant = await newTenant()
+      const second = await tenant.addConnector()
+      await tenant.first([person('1', { nin: '1' })])
+      await second([person('c', { nin: '1' })])
+      const [whole] = (await tenant.people()).map(({ id }) => id)
+      await second([person('c', { nin: '2' })])
+      if (isInterrupted) await assert.rejects(tenant.first([gone('1')], dying()))
+      else await tenant.first([gone('1')])
+      for (const badge of ['A', 'A', 'B']) await second([person('c', { nin: '2', 'custom/badge': badge })])
+      if (isInterrupted) await tenant.first([gone('1')])
+      const former = await database('coreObjects')
+        .item(whole ?? '', tenant.tenantId)
+        .read()
+      assert.deepEqual([former.resource?.deleted, former.resource?.mergedInto], [true, undefined])
+    })
+  }
+})
+
 describe('a connector created while the only other one writes', () => {
   for (const when of ['before', 'after'] as const) {
     it(`joins the same person written ${when} the first write`, async () => {

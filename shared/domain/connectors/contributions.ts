@@ -11,20 +11,28 @@ type LiveContribution = {
   readonly unresolved: readonly PlacedReference[]
 }
 
+/** What is assigned to core objects, by their ids. */
+type AssignedContributions = {
+  readonly live: ReadonlyMap<string, readonly LiveContribution[]>
+  /** Ids of deleted identities. */
+  readonly deleted: ReadonlyMap<string, ReadonlySet<string>>
+}
+
 type ContributionReader = Pick<ConnectorObjectStore, 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
 
 /**
  * Returns the live contributions by core object, in the order in which they take precedence. Supplementing connectors
  * contribute to identities that others carry, and to nothing else.
  */
-export async function liveContributions(
+export async function assignedContributions(
   tenantId: string,
   coreObjectIds: readonly string[],
   rules: ConnectorRules,
   objects: ContributionReader,
-): Promise<ReadonlyMap<string, readonly LiveContribution[]>> {
-  const found = await objects.ofCoreObjects(tenantId, coreObjectIds)
-  const existing = found.map(({ value }) => value).filter(isLive)
+): Promise<AssignedContributions> {
+  const found = (await objects.ofCoreObjects(tenantId, coreObjectIds)).map(({ value }) => value)
+  const existing = found.filter(isLive)
+  const deleted = found.filter((object) => !isLive(object) && object.objectType === 'identity')
   const carried = new Set(
     existing.flatMap(({ connectorId, coreObjectId }) => (rules.supplements(connectorId) ? [] : [coreObjectId])),
   )
@@ -41,7 +49,13 @@ export async function liveContributions(
     contribution: contributionOf(object, rules, (id) => targetOf(id).coreObjectId),
     unresolved: rules.supplements(object.connectorId) ? [] : unresolvedReferences(object, targetOf),
   }))
-  return Map.groupBy(contributions, ({ object }) => object.coreObjectId)
+  const idsOf = (objects: readonly ConnectorObject[]) => new Set(objects.map(({ id }) => id))
+  return {
+    live: Map.groupBy(contributions, ({ object }) => object.coreObjectId),
+    deleted: new Map(
+      [...Map.groupBy(deleted, ({ coreObjectId }) => coreObjectId)].map(([id, objects]) => [id, idsOf(objects)]),
+    ),
+  }
 }
 
 type CoreObjectOf = (connectorObjectId: string) => string | undefined

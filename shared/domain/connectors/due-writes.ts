@@ -5,7 +5,7 @@ import { accountsReleased, accountsTaken, assignAccounts, type CoreObjectChange,
 import type { DeriveId } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { ConnectorRules } from './connector-rules.ts'
-import { formerContributors, liveContributions, movedContributors } from './contributions.ts'
+import { assignedContributions, formerContributors, movedContributors } from './contributions.ts'
 import type { CoreObjectWriter, DueWrite } from './merge-writes.ts'
 import {
   type Contribution,
@@ -63,7 +63,7 @@ export async function dueWrites(
   { objects, coreObjects, scheduler, log, deriveId, onContribution, nowMs }: DueWriteDependencies,
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
-  const live = await liveContributions(tenantId, coreObjectIds, rules, objects)
+  const { live, deleted } = await assignedContributions(tenantId, coreObjectIds, rules, objects)
   for (const { object, unresolved } of onContribution === undefined ? [] : [...live.values()].flat()) {
     onContribution?.(object.id, unresolved)
   }
@@ -79,10 +79,8 @@ export async function dueWrites(
     const before = storedById.get(id)
     const all = live.get(id) ?? []
     const contributions = all.map(({ contribution }) => contribution)
-    // One that was merged away before stays so: a contributor that carried it once, and is another person now, does not
-    // take its memberships along.
-    const settled = before?.value.deleted === true && !changedIds.has(id) ? before.value.mergedInto : undefined
-    const mergedInto = settled ?? mergedIntoById.get(id) ?? moved.get(id) ?? before?.value.mergedInto
+    const isOver = !changedIds.has(id) && endedWithoutMove(before?.value, deleted.get(id))
+    const mergedInto = (isOver ? undefined : mergedIntoById.get(id)) ?? moved.get(id) ?? before?.value.mergedInto
     const merged = (merging: readonly Contribution[]) =>
       mergedOrDeleted(id, merging, before?.value ?? stubs.get(id), mergedInto)
     const whole = merged(contributions)
@@ -116,6 +114,16 @@ export async function dueWrites(
     return [{ object: withFormerState(changed, before, mergedAtMs), version: stored?.version, before }]
   })
   return scheduler.run(comparing)
+}
+
+/**
+ * Whether a core object was merged away before, or the identities that carried it last were deleted. An identity that
+ * carried it once, and is another person now, does not take its memberships along.
+ */
+function endedWithoutMove(core: MergedCoreObject | undefined, deletedIds: ReadonlySet<string> = new Set()): boolean {
+  if (core === undefined) return false
+  if (core.deleted) return core.mergedInto !== undefined || deletedIds.size > 0
+  return core.contributors.some((id) => deletedIds.has(id))
 }
 
 function mergedOrDeleted(

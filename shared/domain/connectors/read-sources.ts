@@ -8,7 +8,7 @@ import type { ConnectorStore } from './connector.ts'
 import { ExternalId } from './connector-object.ts'
 import type { ConnectorObjectLookup } from './connector-object-store.ts'
 import { rulesOf } from './connector-rules.ts'
-import { liveContributions } from './contributions.ts'
+import { assignedContributions } from './contributions.ts'
 import { joins } from './join-keys.ts'
 import { mergedCoreObject } from './merged-core-object.ts'
 
@@ -55,7 +55,7 @@ export async function readSources(
   if (identity === undefined) throw new Refusal('CoreObjectNotFound', `There is no identity ${identityId}`, 'id')
   const rules = rulesOf(all)
   const types = customTypesOf(all)
-  const contributions = await liveContributions(tenantId, [identityId], rules, objects)
+  const { live: contributions } = await assignedContributions(tenantId, [identityId], rules, objects)
   const names = new Map(all.map(({ id, name }) => [id, name]))
   // An account that another identity holds is in no attributes, whichever connector names it.
   const taken = new Set<string>(Object.keys(identity.attributes))
