@@ -18,6 +18,8 @@ import type { RunningServers } from './servers.ts'
 import { DAY_LASTS_MS } from './zone-actions.ts'
 
 const POLL_MS = 100
+/** A client that the last restart of the queue has cut off connects again after half a minute. */
+const ENQUEUED_WITHIN_MS = 90_000
 /** Time without any progress after which the clocks are advanced: what is left waits for a lease, a lock or a delay. */
 const IDLE_MS = 300
 const LOCKED_IDLE_MS = 1500
@@ -144,9 +146,8 @@ async function fire(name: TimerFunction, deps: QuietPointDependencies): Promise<
   const command = deps.servers.command('queue')
   const { sent } = await command<WaitingMessages>('counts')
   await invoke(name, deps)
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (const endMs = performance.now() + ENQUEUED_WITHIN_MS; performance.now() < endMs; await sleep(POLL_MS)) {
     if ((await command<WaitingMessages>('counts')).sent > sent) return
-    await sleep(POLL_MS)
   }
   throw new Error(`${name} enqueued nothing`)
 }
