@@ -87,6 +87,25 @@ describe('The groups of a person whose two identities become one', () => {
   })
 })
 
+describe('The groups of a person who is deleted', () => {
+  it('do not get the account of another one that was the same person before', async () => {
+    const [hr, cards] = [await fixture.newSource(), await fixture.newSource()]
+    const [account, other] = [newAccount(), newAccount()]
+    await fixture.write(hr, identity('di', { directoryObjectId: account, nin: account }))
+    await fixture.write(cards, identity('di', { nin: account }))
+    const group = await fixture.linkedGroup(await fixture.joinable([await fixture.coreIdOf(hr, 'identity', 'di')]))
+    const another = { directoryObjectId: other, nin: other }
+    await fixture.write(cards, identity('di', another))
+    await fixture.followed()
+    assert.deepEqual([...(await fixture.membersOf(group))], [account])
+    await fixture.write(hr, gone('identity', 'di'))
+    await fixture.followed()
+    await fixture.write(cards, identity('di', { ...another, displayName: 'Di' }))
+    await fixture.followed()
+    assert.deepEqual([...(await fixture.membersOf(group))], [])
+  })
+})
+
 describe('The groups of a person whose HR system gives a new external id', () => {
   const cases = {
     'with the deletion first': (old: Write, renamed: Write) => [[gone('identity', old.externalId), renamed]],
