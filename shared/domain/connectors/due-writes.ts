@@ -79,8 +79,9 @@ export async function dueWrites(
     const before = storedById.get(id)
     const all = live.get(id) ?? []
     const contributions = all.map(({ contribution }) => contribution)
-    const isOver = !changedIds.has(id) && endedWithoutMove(before?.value, deleted.get(id))
-    const mergedInto = (isOver ? undefined : mergedIntoById.get(id)) ?? moved.get(id) ?? before?.value.mergedInto
+    // Only who leaves it now takes along what belongs to it.
+    const hasEnded = !changedIds.has(id) && endedWithoutMove(before?.value, deleted.get(id))
+    const mergedInto = (hasEnded ? undefined : mergedIntoById.get(id)) ?? moved.get(id) ?? before?.value.mergedInto
     const merged = (merging: readonly Contribution[]) =>
       mergedOrDeleted(id, merging, before?.value ?? stubs.get(id), mergedInto)
     const whole = merged(contributions)

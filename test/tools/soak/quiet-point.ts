@@ -18,7 +18,7 @@ import type { RunningServers } from './servers.ts'
 import { DAY_LASTS_MS } from './zone-actions.ts'
 
 const POLL_MS = 100
-/** A client that the last restart of the queue has cut off connects again after half a minute. */
+/** Instances that the last faults have cut off from the queue send again within this time. */
 const ENQUEUED_WITHIN_MS = 90_000
 /** Time without any progress after which the clocks are advanced: what is left waits for a lease, a lock or a delay. */
 const IDLE_MS = 300
