@@ -18,6 +18,8 @@ export function rarestFirst(
     const share = isOwn ? child.verdicts.shareHolding(todayMs) : undefined
     return share !== undefined && share <= RARE_SHARE ? share : 1
   }
-  const shares = new Map(children.map((child) => [child, shareOf(child)]))
-  return children.toSorted((left, right) => (shares.get(left) ?? 1) - (shares.get(right) ?? 1))
+  const ordered = children
+    .map((child) => ({ child, share: shareOf(child) }))
+    .sort((left, right) => left.share - right.share)
+  return ordered.map(({ child }) => child)
 }

@@ -39,10 +39,11 @@ export function* slotsOfPair(
   snapshot: RowSnapshot,
   todayMs: number,
 ): Task<Bitmap> {
-  if (test.counterparts !== undefined && field !== undefined && field.place === operand.place) {
-    if (field.column.values.size <= countBits(mask)) {
-      return slotsWithCounterparts(field.column, operand.column, yield* test.counterparts(), negative, mask)
-    }
+  // A value is looked up for each row or once for all of them.
+  const isLookedUpOnce =
+    field !== undefined && field.place === operand.place && field.column.values.size <= countBits(mask)
+  if (test.counterparts !== undefined && isLookedUpOnce) {
+    return slotsWithCounterparts(field.column, operand.column, yield* test.counterparts(), negative, mask)
   }
   const codeOf = field && codeReader(field, objectType, mask.length * 32, snapshot)
   const otherCodeOf = codeReader(operand, objectType, mask.length * 32, snapshot)

@@ -6,6 +6,7 @@ import { checkCondition } from '../../../shared/domain/criteria/check-condition.
 import { type CompiledCondition, compile } from '../../../shared/domain/criteria/compile.ts'
 import { objectEvaluationTask } from '../../../shared/domain/criteria/evaluate.ts'
 import { storedConditionSchema } from '../../../shared/domain/criteria/schema.ts'
+import type { SnapshotObject } from '../../../shared/domain/tenant-index/rows/apply-objects.ts'
 import { RowSnapshot } from '../../../shared/domain/tenant-index/rows/row-snapshot.ts'
 import type { Task } from '../../../shared/kernel/cooperative-scheduler.ts'
 import { personId } from '../../support/domain/criteria/hostile-conditions.ts'
@@ -20,10 +21,19 @@ const named = (value: string): Leaf => ({ id: 'identityDisplayName', operator: '
 const memberOf = (...value: string[]): Leaf => ({ id: 'memberOfCollection', operator: 'In', value })
 
 /** Tests whether the person is in the first of these collections, which are given by their leaves and operator. */
-function testing(definitions: ReadonlyMap<string, { groupOperator: string; leaves: readonly Leaf[] }>): Task<boolean> {
+function testing(
+  definitions: ReadonlyMap<string, { groupOperator: string; leaves: readonly Leaf[] }>,
+  positionCount = 0,
+): Task<boolean> {
   const rows = new RowSnapshot()
   const attributes = { displayName: 'Ada' }
   rows.apply([{ id: PERSON, objectType: 'identity', externalId: '1', attributes, deleted: false }])
+  rows.apply(
+    Array.from({ length: positionCount }, (_, index): SnapshotObject => {
+      const held = { identity: { objectId: PERSON } }
+      return { id: `${index}`, objectType: 'relationship', externalId: `${index}`, attributes: held, deleted: false }
+    }),
+  )
   const collections = new Map<string, Collection>()
   const conditions = new Map<string, CompiledCondition>()
   for (const [id, { groupOperator, leaves }] of definitions) {
@@ -80,7 +90,7 @@ describe('Members that are tested when a condition asks for them', () => {
         [personId(8), { groupOperator: 'AND', leaves: [yes] }],
         [personId(9), { groupOperator: 'AND', leaves: [no] }],
       ])
-      assert.equal(counted(testing(definitions)).value, expected)
+      for (const positionCount of [0, 1, 3]) assert.equal(counted(testing(definitions, positionCount)).value, expected)
     })
   }
 

@@ -10,14 +10,20 @@ import { evaluate } from '../../support/domain/criteria/evaluate-at-once.ts'
 const leaf = (id: string, operator: string, value: unknown) => ({ id, field: id, operator, value })
 const titled = leaf('relationshipTitle', 'StartsWith', 'Title 7')
 const typed = leaf('relationshipType', 'Equals', 'Type 1')
+const titledIn = (count: number) =>
+  leaf(
+    'relationshipTitle',
+    'In',
+    Array.from({ length: count }, (_, index) => `Title ${index}`),
+  )
 const untitled = leaf('relationshipTitle', 'NotEquals', 'Title 3')
 
-/** Positions with ten titles and two types. */
+/** Positions with ten titles, two types, and three sub-types: code 0, for none, counts as a value of its own. */
 const snapshot = new RowSnapshot()
 snapshot.apply(
   Array.from({ length: 40 }, (_, index): SnapshotObject => {
     const id = `cccccccc-0000-4000-8000-0000000000${String(index).padStart(2, '0')}`
-    const attributes = { title: `Title ${index % 10}`, type: `Type ${index % 2}` }
+    const attributes = { title: `Title ${index % 10}`, type: `Type ${index % 2}`, subType: `Sub-type ${index % 3}` }
     return { id, objectType: 'relationship', externalId: id, attributes, deleted: false }
   }),
 )
@@ -51,5 +57,21 @@ describe('The order in which an AND is evaluated', () => {
     const { before, after, members } = orders(typed, untitled)
     assert.deepEqual(after, before)
     assert.equal(members, 16)
+  })
+
+  const subTyped = (...values: string[]) => leaf('relationshipSubType', 'In', values)
+
+  it('has a leaf first that holds for a quarter of the values, and one for half in its place', () => {
+    const quarter = orders(titledIn(9), subTyped('Sub-type 1'))
+    assert.deepEqual(quarter.before, ['relationshipTitle In', 'relationshipSubType In'])
+    assert.deepEqual(quarter.after, ['relationshipSubType In', 'relationshipTitle In'])
+    const half = orders(titledIn(9), subTyped('Sub-type 1', 'Sub-type 2'))
+    assert.deepEqual(half.after, half.before)
+  })
+
+  it('has the one of two leaves first that holds for fewer values', () => {
+    const { before, after } = orders(subTyped('Sub-type 1'), titledIn(1))
+    assert.deepEqual(before, ['relationshipSubType In', 'relationshipTitle In'])
+    assert.deepEqual(after, ['relationshipTitle In', 'relationshipSubType In'])
   })
 })

@@ -25,6 +25,8 @@ const object = (
   attributes: SnapshotObject['attributes'],
 ): SnapshotObject => ({ id, objectType, externalId: id, attributes, deleted: false })
 
+const of = (identity: string, orgUnit: string) => ({ identity: { objectId: identity }, orgUnit: { objectId: orgUnit } })
+
 /** Kari, the north and her relationship have the same slot, each in its own table. */
 const SNAPSHOT = new RowSnapshot()
 SNAPSHOT.apply([
@@ -32,21 +34,23 @@ SNAPSHOT.apply([
   object('identity', 'kari', { displayName: 'Kari' }),
   object('orgUnit', 'south', { displayName: 'South' }),
   object('orgUnit', 'north', { displayName: 'North' }),
-  object('relationship', 'other', { title: 'Clerk', identity: { objectId: 'ola' }, orgUnit: { objectId: 'south' } }),
-  object('relationship', 'kari-1', { title: 'Nurse', identity: { objectId: 'kari' }, orgUnit: { objectId: 'north' } }),
+  object('relationship', 'other', { title: 'Clerk', ...of('ola', 'south') }),
+  object('relationship', 'kari-1', { title: 'Nurse', startDate: '2023-01-01', ...of('kari', 'north') }),
 ])
 const slotOf = (objectType: SnapshotObject['objectType'], id: string) => SNAPSHOT.tables[objectType].ids.codeOf(id)
 const [KARI_ROW] = SNAPSHOT.rowsOf('relationship', 'kari-1') as [Row]
 
 const leaf = (id: string, operator: string, value?: unknown, field = id) => ({ id, field, operator, value })
+const startsBy = (operator: string) =>
+  leaf('relationshipStartDate', operator, { attribute: 'relationshipStartDate' }, 'Today()')
 const isMember = (id: string) => leaf('memberOfCollection', 'Equals', id)
 const group = (groupOperator: string, ...conditions: unknown[]) => ({ groupOperator, conditions })
 
 /** The node of a condition. */
-function bound(node: unknown): BoundNode {
+function bound(node: unknown, snapshot = SNAPSHOT): BoundNode {
   const check = checkCondition(group('AND', node), SCHEMA)
   assert.ok(check.ok, JSON.stringify(check))
-  const root = compileAsWritten(check.condition).boundTo(SNAPSHOT)
+  const root = compileAsWritten(check.condition).boundTo(snapshot)
   assert.ok(root.kind === 'group')
   return root.children[0] as BoundNode
 }
@@ -143,6 +147,20 @@ describe('The test of a row', () => {
     assert.deepEqual(at('orgUnit', 'north'), [false, true, false])
   })
 
+  it('reads no identity on the row of an org unit alone', () => {
+    const test = new RowTest(SNAPSHOT, CONTEXT)
+    test.moveTo('orgUnit', slotOf('orgUnit', 'south'))
+    for (const name of ['Ola', 'Kari'])
+      assert.equal(test.holds(bound(leaf('identityDisplayName', 'Equals', name))), false)
+    assert.deepEqual(test.rowsOfIdentity(), [])
+  })
+
+  it('reads nothing before it moves to a row', () => {
+    const everyone = [leaf('identityDisplayName', 'IsNull'), leaf('orgUnitDisplayName', 'IsNull')]
+    for (const node of [...everyone, leaf('relationshipTitle', 'IsNull')])
+      assert.equal(new RowTest(SNAPSHOT, CONTEXT).holds(bound(node)), true)
+  })
+
   it('reads the three objects of the row to which it moves', () => {
     const [identity, orgUnit, relationship] = KARI_ROW
     assert.deepEqual(
@@ -160,6 +178,13 @@ describe('The test of a row', () => {
     ['holds a negative leaf with another value', leaf('identityDisplayName', 'NotEquals', 'Ola'), true],
     ['compares Today()', leaf('relationshipStartDate', 'Equals', 'Today()', 'Today()'), true],
     ['compares Today() with another day', leaf('relationshipStartDate', 'NotEquals', 'Today()', 'Today()'), false],
+    ['compares Today() with a day of the row', startsBy('GreaterThan'), true],
+    ['compares Today() with a day of the row that is not reached', startsBy('LessThan'), false],
+    [
+      'compares two days of the row',
+      leaf('relationshipEndDate', 'GreaterThan', { attribute: 'relationshipStartDate' }),
+      false,
+    ],
     ['finds the row in a collection', isMember(OF_NORTH), true],
     ['finds no row in an empty collection', isMember(EMPTY), false],
     ['finds no row in a collection that does not exist', isMember(ABSENT), false],
@@ -199,5 +224,64 @@ describe('The test of a row', () => {
     assert.deepEqual(stepsOf(OF_KARI, steppedContext(false).context), { result: true, stepCount: 0 })
     assert.deepEqual(stepsOf(OF_KARI, steppedContext().context), { result: true, stepCount: 1 })
     assert.deepEqual(stepsOf(ABSENT, steppedContext().context), { result: false, stepCount: 1 })
+  })
+})
+
+describe('The test of any position of a person', () => {
+  /** Kari has a position in each unit, Ola one in the south; Per has none. */
+  const ROWS = new RowSnapshot()
+  ROWS.apply([
+    ...['ola', 'kari', 'per'].map((id) => object('identity', id, { displayName: id })),
+    ...['south', 'north'].map((id) => object('orgUnit', id, { displayName: id })),
+    object('relationship', 'ola-1', { title: 'Clerk', ...of('ola', 'south') }),
+    object('relationship', 'kari-1', { title: 'Nurse', ...of('kari', 'north') }),
+    object('relationship', 'kari-2', { title: 'Clerk', ...of('kari', 'south') }),
+  ])
+  const anyPosition = (...conditions: unknown[]) => bound({ ...group('AND', ...conditions), over: 'AnyPosition' }, ROWS)
+  const inNorth = anyPosition(isMember(OF_NORTH))
+  const titleOf = (title: string) => bound(leaf('relationshipTitle', 'Equals', title), ROWS)
+  const rowOf = (id: string) => ROWS.rowsOf(id.includes('-') ? 'relationship' : 'identity', id)[0] as Row
+
+  /** Whether the node holds on the row, at once and in steps; and that both leave the test on the row. */
+  function onBoth(node: BoundNode, id: string, title: string) {
+    return [CONTEXT, steppedContext().context].map((context) => {
+      const test = new RowTest(ROWS, context)
+      test.moveToRow(rowOf(id))
+      const { result } = inSteps(test.holdsTask(node))
+      assert.equal(test.holds(titleOf(title)), id.includes('-'))
+      return result
+    })
+  }
+
+  it('holds on each row of a person with one that satisfies it, and stays on the row', () => {
+    assert.deepEqual(onBoth(inNorth, 'kari-1', 'Nurse'), [true, true])
+    assert.deepEqual(onBoth(inNorth, 'kari-2', 'Clerk'), [true, true])
+    assert.deepEqual(onBoth(inNorth, 'ola-1', 'Clerk'), [false, false])
+  })
+
+  it('reads the row of a person without a position', () => {
+    const [identity] = rowOf('per')
+    const test = new RowTest(ROWS, CONTEXT)
+    test.moveToRow([identity, 0, 0])
+    assert.deepEqual(test.rowsOfIdentity(), [[identity, 0, 0]])
+    const untitled = anyPosition(leaf('relationshipTitle', 'IsNull'), leaf('memberOfCollection', 'NotEquals', OF_NORTH))
+    assert.deepEqual(onBoth(untitled, 'per', 'Clerk'), [true, true])
+    assert.deepEqual(onBoth(untitled, 'ola-1', 'Clerk'), [false, false])
+  })
+
+  it('asks once for each person until one position satisfies it', () => {
+    const { asked, context } = steppedContext()
+    const test = new RowTest(ROWS, context)
+    const stepsOn = (id: string) => {
+      test.moveToRow(rowOf(id))
+      return inSteps(test.holdsTask(inNorth))
+    }
+    const first = stepsOn('kari-2')
+    assert.ok(first.result && first.stepCount >= 1)
+    assert.equal(asked.length, first.stepCount)
+    assert.deepEqual(stepsOn('kari-1'), { result: true, stepCount: 0 })
+    assert.deepEqual(stepsOn('ola-1'), { result: false, stepCount: 1 })
+    assert.deepEqual(stepsOn('ola-1'), { result: false, stepCount: 0 })
+    assert.deepEqual(stepsOn('kari-2'), { result: true, stepCount: 0 })
   })
 })

@@ -91,7 +91,38 @@ export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
       'Rows one by one and in columns, with cached results and without, are the same. It decides which is faster.',
     lines: [
       ['const SPARSE_SHARE = 1 / 32', '/ → *', '1 → 2', '32 → 33'],
+      ['const OBJECTS_PER_ROW_COUNT = 8', '8 → 9'],
       ['const COLLECTIONS_CACHED_COUNT = 64', '64 → 65'],
+      [
+        'return inSteps ? yield* this.#holdsAtTask(root, objectType, slot) : this.#holdsAt(root, objectType, slot)',
+        'inSteps → true',
+      ],
+      [
+        'if (inSteps ? yield* this.#holdsAtTask(root, type, row) : this.#holdsAt(root, type, row)) return true',
+        'inSteps → true',
+      ],
+      [
+        "if (node.kind === 'leaf' && this.#isByCodes(node, mask)) return yield* this.#matchingByCodes(node, objectType, mask)",
+        "node.kind === 'leaf' && this.#isByCodes(node, mask) → false",
+      ],
+      [
+        'return !verdicts.holdsWithoutValue && (untestedCount === 0 || !hasFewerBits(mask, untestedCount))',
+        ...['|| → &&', '=== → !==', '0 → 1', '!hasFewerBits(mask, untestedCount) → hasFewerBits(mask, untestedCount)'],
+      ],
+      [
+        'const isOfFewRows = hasFewerBits(mask, this.#snapshot.tables[reads].slotCount / OBJECTS_PER_ROW_COUNT)',
+        '/ → *',
+      ],
+      [
+        "if (isOfFewRows && node.kind === 'leaf' && this.#isByCodes(node, mask)) {",
+        "isOfFewRows && node.kind === 'leaf' && this.#isByCodes(node, mask) → false",
+      ],
+      [
+        'if (column.valueCount === 0) return negative ? mask.slice() : new Int32Array(mask.length)',
+        'column.valueCount === 0 → false',
+      ],
+      ['if (link === undefined) return slotsWithCodes(column, codes, negative, mask)', 'link === undefined → true'],
+      ['this.#memberSlots = known', 'this.#memberSlots = known → ;'],
       [
         'if (hasFewerBits(mask, mask.length * 32 * SPARSE_SHARE)) return yield* this.#matchingFew(node, objectType, mask)',
         ...['hasFewerBits(mask, mask.length * 32 * SPARSE_SHARE) → true', '* → /', '32 → 33'],
@@ -109,6 +140,31 @@ export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
         ...['>= → >', '>= → <', 'known.clear() → ;'],
       ],
       ['known.set(members, slots)', 'known.set(members, slots) → ;'],
+    ],
+  },
+  {
+    file: 'shared/domain/criteria/evaluation.ts',
+    reason: 'Nothing refers to relationships: there is no row to begin with, and none is read.',
+    lines: [
+      [
+        "const referrers = objectType === 'relationship' ? undefined : this.#snapshot.referrers[objectType]",
+        "objectType === 'relationship' → false",
+      ],
+      ['let row = referrers?.first(slot) ?? 0', '0 → 1'],
+    ],
+  },
+  {
+    file: 'shared/domain/criteria/rarest-first.ts',
+    reason: 'A leaf that comes first has a share of a quarter at most, so that any larger number is behind it.',
+    lines: [['return share !== undefined && share <= RARE_SHARE ? share : 1', '1 → 2']],
+  },
+  {
+    file: 'shared/domain/criteria/row-codes.ts',
+    reason: 'More room than needed, and values looked up for each row or once for all of them.',
+    lines: [
+      ['const codeOf = codeReader({ column, place }, objectType, mask.length * 32, snapshot)', '32 → 33'],
+      ['const codeOf = field && codeReader(field, objectType, mask.length * 32, snapshot)', '32 → 33'],
+      ['const otherCodeOf = codeReader(operand, objectType, mask.length * 32, snapshot)', '32 → 33'],
     ],
   },
   {
