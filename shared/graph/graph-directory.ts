@@ -1,16 +1,12 @@
 import {
   type Directory,
-  DirectoryFault,
-  type DirectoryGroup,
-  type GroupChange,
   type GroupWithMembers,
   groupRefusal,
   MEMBERS_PER_PAGE_COUNT,
-  type MemberChangesPage,
-  type MemberPage,
 } from '../domain/group-links/directory.ts'
 import { chunk } from '../kernel/chunk.ts'
-import { type GraphCall, type GraphReply, replyFault, replyKind, type SendCall } from './graph-calls.ts'
+import type { GraphCall, GraphReply, SendCall } from './graph-calls.ts'
+import { groupIn, groupsIn, listsOwner, memberChangesIn, membersIn, pathOf } from './group-replies.ts'
 import { KnownUsers, USERS_PER_CALL_COUNT, usersCall } from './known-users.ts'
 import { CALLS_PER_BATCH_COUNT, type CallResult, retryingCalls } from './retrying-calls.ts'
 import { addMembers, groupPath, type MemberWrites, removeMembers, WRITE_LIMITS } from './write-members.ts'
@@ -29,8 +25,6 @@ export type GraphDirectoryOptions = {
 /** The properties that `groupRefusal` and the link's display name need. */
 const GROUP_PROPERTIES =
   'id,displayName,groupTypes,mailEnabled,onPremisesSyncEnabled,isAssignableToRole,visibility,isManagementRestricted'
-
-const USER = '#microsoft.graph.user'
 
 /** The customers' directories through Microsoft Graph. */
 export function graphDirectory(options: GraphDirectoryOptions): Directory {
@@ -61,9 +55,7 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       // A quote within a text is doubled: OData 4.01, URL Conventions, section 5.1.1.14.1.
       const filter = `startswith(displayName,'${nameStart.replaceAll("'", "''")}')`
       const query = `$filter=${encodeURIComponent(filter)}&$select=${GROUP_PROPERTIES}&$top=${limit}`
-      const reply = await read(tenantId, `/groups?${query}`)
-      if (replyKind(reply) !== 'done') throw replyFault(reply)
-      return groupsOf(reply.body)
+      return groupsIn(await read(tenantId, `/groups?${query}`))
     },
     async readOwnership(tenantId, groupId) {
       const servicePrincipalId = await options.servicePrincipalOf(tenantId)
@@ -151,10 +143,7 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
     },
     async readMemberChanges(tenantId, from) {
       const path = 'groupIds' in from ? trackingPath(from.groupIds) : from.continueAfter
-      const reply = await read(tenantId, path)
-      if (isExpired(reply)) return undefined
-      if (replyKind(reply) !== 'done') throw replyFault(reply)
-      return changesPageOf(reply.body, graphUrl)
+      return memberChangesIn(await read(tenantId, path), graphUrl)
     },
     addMembers: (tenantId, groupId, accounts, deadlineMs) =>
       addMembers(writes(tenantId, groupId, deadlineMs), accounts),
@@ -176,19 +165,6 @@ const propertiesPath = (groupId: string): string => `${groupPath(groupId)}?$sele
 const membersPath = (groupId: string): string =>
   `${groupPath(groupId)}/members?$select=id&$top=${MEMBERS_PER_PAGE_COUNT}`
 
-/** Undefined when the group does not exist. @throws DirectoryFault */
-function groupIn(reply: GraphReply, groupId: string): DirectoryGroup | undefined {
-  if (reply.status === 404 && reply.isJson) return undefined
-  if (replyKind(reply) !== 'done') throw replyFault(reply)
-  return groupOf(reply.body, groupId)
-}
-
-/** @throws DirectoryFault */
-function membersIn(reply: GraphReply): MemberPage {
-  if (replyKind(reply) !== 'done') throw replyFault(reply)
-  return pageOf(reply.body)
-}
-
 /**
  * The path that reads whether an object owns a group. Version 1.0 leaves service principals out of the list of owners.
  * The filtered list has them. https://learn.microsoft.com/graph/api/group-list-owners
@@ -197,92 +173,8 @@ function ownerPath(groupId: string, ownerId: string): string {
   return `${groupPath(groupId)}/owners?$filter=${encodeURIComponent(`id eq '${ownerId}'`)}&$select=id`
 }
 
-/** @throws DirectoryFault when the owners could not be read. */
-function listsOwner(reply: GraphReply, ownerId: string): boolean {
-  if (replyKind(reply) !== 'done') throw replyFault(reply)
-  const { users, others } = pageOf(reply.body)
-  return [...users, ...others].includes(ownerId)
-}
-
-function groupsOf(body: unknown): DirectoryGroup[] {
-  const { value } = (body ?? {}) as { value?: unknown }
-  if (!Array.isArray(value)) throw new DirectoryFault('unavailable', 'The directory returned no list of groups.')
-  return value.map((group) => groupOf(group, 'in a list'))
-}
-
-function groupOf(body: unknown, groupId: string): DirectoryGroup {
-  const group = body as { [property: string]: unknown } | undefined
-  if (typeof group?.id !== 'string')
-    throw new DirectoryFault('unavailable', `The directory returned no properties of group ${groupId}.`)
-  return {
-    id: group.id.toLowerCase(),
-    displayName: typeof group.displayName === 'string' ? group.displayName : null,
-    groupTypes: Array.isArray(group.groupTypes) ? group.groupTypes.map(String) : [],
-    mailEnabled: group.mailEnabled === true,
-    onPremisesSyncEnabled: typeof group.onPremisesSyncEnabled === 'boolean' ? group.onPremisesSyncEnabled : null,
-    isAssignableToRole: typeof group.isAssignableToRole === 'boolean' ? group.isAssignableToRole : null,
-    visibility: typeof group.visibility === 'string' ? group.visibility : null,
-    isManagementRestricted: typeof group.isManagementRestricted === 'boolean' ? group.isManagementRestricted : null,
-  }
-}
-
-function pageOf(body: unknown): MemberPage {
-  type Member = { '@odata.type'?: unknown; id?: unknown }
-  const { value, '@odata.nextLink': nextLink } = (body ?? {}) as { value?: Member[]; '@odata.nextLink'?: unknown }
-  if (!Array.isArray(value)) throw new DirectoryFault('unavailable', 'The directory returned a page without members.')
-  const idsOf = (members: readonly Member[]) => members.map(({ id }) => String(id).toLowerCase())
-  const { users = [], others = [] } = Object.groupBy(value, (member) =>
-    member['@odata.type'] === USER ? 'users' : 'others',
-  )
-  const page = { users: idsOf(users), others: idsOf(others) }
-  return typeof nextLink === 'string' ? { ...page, continueAfter: nextLink } : page
-}
-
 /** https://learn.microsoft.com/graph/delta-query-groups */
 function trackingPath(groupIds: readonly string[]): string {
   const filter = groupIds.map((id) => `id eq '${id}'`).join(' or ')
   return `/groups/delta?$select=members&$filter=${encodeURIComponent(filter)}`
-}
-
-/** https://learn.microsoft.com/graph/delta-query-overview#synchronization-reset */
-function isExpired({ status, body }: GraphReply): boolean {
-  const { error } = (body ?? {}) as { error?: { code?: unknown } }
-  return status === 410 || (status === 400 && String(error?.code).toLowerCase() === 'syncstatenotfound')
-}
-
-function changesPageOf(body: unknown, graphUrl: string): MemberChangesPage {
-  type Page = { value?: ChangedGroup[]; '@odata.nextLink'?: unknown; '@odata.deltaLink'?: unknown }
-  const { value, '@odata.nextLink': nextLink, '@odata.deltaLink': deltaLink } = (body ?? {}) as Page
-  const link = nextLink ?? deltaLink
-  if (!Array.isArray(value) || typeof link !== 'string') {
-    throw new DirectoryFault('unavailable', 'The directory returned a page without changes or without a link.')
-  }
-  return { changes: value.map(groupChangeOf), continueAfter: pathOf(link, graphUrl), isLast: nextLink === undefined }
-}
-
-type ChangedObject = { readonly id?: unknown; readonly '@odata.type'?: unknown; readonly '@removed'?: unknown }
-type ChangedGroup = ChangedObject & { readonly 'members@delta'?: unknown }
-
-function groupChangeOf({ id, '@removed': removed, 'members@delta': members }: ChangedGroup): GroupChange {
-  const groupId = String(id).toLowerCase()
-  if (removed !== undefined || !Array.isArray(members)) return { groupId, members: undefined }
-  const changeOf = (member: ChangedObject) => ({
-    id: String(member.id).toLowerCase(),
-    isUser: member['@odata.type'] === USER,
-    isMember: member['@removed'] === undefined,
-  })
-  return { groupId, members: members.map(changeOf) }
-}
-
-/** The token is sent to the host of the link, which must therefore be the directory. */
-function pathOf(nextLink: string, graphUrl: string): string {
-  const url = URL.canParse(nextLink) ? new URL(nextLink) : undefined
-  if (
-    url === undefined ||
-    url.origin !== new URL(graphUrl).origin ||
-    !/^\/v1\.0\/(groups|users)\//.test(url.pathname)
-  ) {
-    throw new DirectoryFault('unavailable', 'The directory returned a link to another host.')
-  }
-  return `${url.pathname.slice('/v1.0'.length)}${url.search}`
 }

@@ -5,13 +5,11 @@ import { GateType } from '../../domain/membership-requests/join-policy.ts'
 import {
   CurrentGate,
   decidersOf,
-  endedKeyOf,
-  gateKey,
   type MembershipRequest,
   REQUEST_PROPERTIES,
-  reviewKeyOf,
 } from '../../domain/membership-requests/membership-request.ts'
 import { tellingDueMs } from '../../domain/membership-requests/reminders.ts'
+import { endedKeyOf, gateKey, reviewKeyOf } from '../../domain/membership-requests/review-keys.ts'
 import { Nullable } from '../../kernel/schema.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import { documentParser } from '../document-parser.ts'

@@ -1,10 +1,6 @@
 import type { Container } from '@azure/cosmos'
 import { Type } from 'typebox'
-import {
-  LIVE_STATUSES,
-  type MembershipRequest,
-  subjectOfKey,
-} from '../../domain/membership-requests/membership-request.ts'
+import { LIVE_STATUSES, type MembershipRequest } from '../../domain/membership-requests/membership-request.ts'
 import type {
   ReconciledRequests,
   RequestListQuery,
@@ -13,6 +9,7 @@ import type {
   RequestStore,
   WaitingRequest,
 } from '../../domain/membership-requests/request-dependencies.ts'
+import { subjectOfKey } from '../../domain/membership-requests/review-keys.ts'
 import { chunk } from '../../kernel/chunk.ts'
 import { batchedDocumentReads } from '../batched-reads.ts'
 import type { HistoryOptions } from '../change-document.ts'

@@ -14,13 +14,7 @@ import { type DecisionRight, decisionRight } from './decision-right.ts'
 import { isEligible } from './eligibility.ts'
 import { waitingPart } from './extension.ts'
 import { type AppliedPolicy, gatesOf, policyOf } from './join-policy.ts'
-import {
-  decidersOf,
-  lastGateOf,
-  type MembershipRequest,
-  type MembershipRequestDto,
-  Notes,
-} from './membership-request.ts'
+import { decidersOf, type MembershipRequest, type MembershipRequestDto, Notes } from './membership-request.ts'
 import {
   approverSources,
   freshOrgChart,
@@ -28,6 +22,7 @@ import {
   type RequestDependencies,
 } from './request-dependencies.ts'
 import { toMembershipRequestDto } from './request-names.ts'
+import { lastGateOf } from './review-keys.ts'
 
 /** Body of approve and reject. */
 export const RequestDecision = Type.Object({

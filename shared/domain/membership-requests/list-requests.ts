@@ -8,13 +8,10 @@ import { withCurrentApproverCounts } from './approvers.ts'
 import { waitingPart } from './extension.ts'
 import { gatesOf, policyOf } from './join-policy.ts'
 import {
-  gateKey,
-  isManagerKey,
   type MembershipRequest,
   type MembershipRequestDto,
   OPEN_STATUSES,
   type RequestStatus,
-  reviewKeyOf,
 } from './membership-request.ts'
 import { approverSources, freshOrgChart, type Person, type RequestListDependencies } from './request-dependencies.ts'
 import { toMembershipRequestDto } from './request-names.ts'
@@ -26,6 +23,7 @@ import {
   reviewAccess,
   reviewKeysOf,
 } from './review-access.ts'
+import { gateKey, isManagerKey, reviewKeyOf } from './review-keys.ts'
 
 /** Which page of a list of requests, and in which status. */
 export type RequestPage = PageRange & { readonly status?: RequestStatus | undefined }

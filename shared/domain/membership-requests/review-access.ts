@@ -4,15 +4,9 @@ import { type ApproverCounter, type ApproverSources, approverCounter, isInForce 
 import { representedBy } from './deputies.ts'
 import { waitingPart, waitingSinceMs } from './extension.ts'
 import { type ApprovalGate, approverCollections, type Fallback, gatesOf, policyOf } from './join-policy.ts'
-import {
-  endedKeyOf,
-  gateKey,
-  isManagerKey,
-  lastGateOf,
-  type MembershipRequest,
-  subjectKey,
-} from './membership-request.ts'
+import type { MembershipRequest } from './membership-request.ts'
 import { approverSources, type Person, type RequestDependencies, type WaitingRequest } from './request-dependencies.ts'
+import { endedKeyOf, gateKey, isManagerKey, lastGateOf, subjectKey } from './review-keys.ts'
 
 /** A gate without its fallback, and the fallback. */
 type FallbackGate = { readonly own: ApprovalGate; readonly fallback: Fallback }
