@@ -18,38 +18,55 @@ export type ObjectStatuses = {
   positionRestorableUntilMs(id: string): number | undefined
 }
 
-/** Reads what became of the objects. */
+/**
+ * Reads what became of the objects. What is neither live nor deleted may have been restored between the two reads, and
+ * deleted again: it counts as gone for good when it is neither in the next round as well.
+ */
 export async function readObjectStatuses(
   tenantId: string,
   objectIds: Iterable<string>,
   deps: OrgChartSource & Pick<JoinDependencies, 'deletedObjects'>,
 ): Promise<ObjectStatuses> {
-  let orgChart = await freshOrgChart(tenantId, deps)
-  const deleted = new Map<string, DeletedCoreObject>()
-  let open = [...new Set(objectIds)].filter((id) => !isLive(id, orgChart))
-  const openIds = new Set(open)
-  while (open.length > 0) {
-    const found = await deps.deletedObjects.ofIds(tenantId, open)
-    for (const object of found) deleted.set(object.id, object)
-    const merged = found.flatMap(({ mergedInto }) => mergedInto ?? [])
-    open = [...new Set(merged)].filter((id) => !openIds.has(id) && !isLive(id, orgChart))
-    for (const id of open) openIds.add(id)
-  }
-  // An object that is neither live nor deleted has expired, or was restored after the org chart was read.
-  if ([...openIds].some((id) => !deleted.has(id))) orgChart = await freshOrgChart(tenantId, deps)
-  return {
-    orgChart,
-    identity: (id) => identityStatus(id, deleted, orgChart),
-    positionRestorableUntilMs: (id) => deleted.get(id)?.expiresAtMs,
+  const ids = new Set(objectIds)
+  let gone: ReadonlySet<string> = new Set()
+  for (;;) {
+    const orgChart = await freshOrgChart(tenantId, deps)
+    const { deleted, neither } = await deletedAmong(tenantId, ids, orgChart, deps)
+    if (neither.isSubsetOf(gone)) {
+      return {
+        orgChart,
+        identity: (id) => identityStatus(id, deleted, orgChart),
+        positionRestorableUntilMs: (id) => deleted.get(id)?.expiresAtMs,
+      }
+    }
+    gone = neither
   }
 }
 
-/** Follows merges to the identity that remains. */
-function identityStatus(
-  id: string,
-  deleted: ReadonlyMap<string, DeletedCoreObject>,
+type DeletedObjects = ReadonlyMap<string, DeletedCoreObject>
+
+/** The deleted objects among these and those that they were merged into, and the ids of which there is no object. */
+async function deletedAmong(
+  tenantId: string,
+  ids: ReadonlySet<string>,
   orgChart: OrgChart,
-): IdentityStatus {
+  { deletedObjects }: Pick<JoinDependencies, 'deletedObjects'>,
+): Promise<{ readonly deleted: DeletedObjects; readonly neither: ReadonlySet<string> }> {
+  const deleted = new Map<string, DeletedCoreObject>()
+  const read = new Set<string>()
+  let open = [...ids].filter((id) => !isLive(id, orgChart))
+  while (open.length > 0) {
+    for (const id of open) read.add(id)
+    const found = await deletedObjects.ofIds(tenantId, open)
+    for (const object of found) deleted.set(object.id, object)
+    const merged = new Set(found.flatMap(({ mergedInto }) => mergedInto ?? []))
+    open = [...merged].filter((id) => !read.has(id) && !isLive(id, orgChart))
+  }
+  return { deleted, neither: read.difference(deleted) }
+}
+
+/** Follows merges to the identity that remains. */
+function identityStatus(id: string, deleted: DeletedObjects, orgChart: OrgChart): IdentityStatus {
   const seen = new Set<string>()
   let current = id
   while (!orgChart.has('identity', current)) {
