@@ -113,16 +113,22 @@ describe('a new identity keeps its request', () => {
   })
 })
 
+type Person = Awaited<ReturnType<typeof person>>
+
 /** A deleted person can come back for ten days. */
 const RESTORABLE = { ttl: 10 * 24 * 60 * 60 }
 
 /** A member whom another instance has seen as well. @returns `pass`, a pass of that instance over what has changed. */
-async function memberInTwoInstances() {
+async function memberInTwoInstances(beforeSave: (employee: Person) => Promise<void> = async () => {}) {
   const [employee, collectionId] = [await person(), await joinable(OPEN)]
   assert.equal((await submit(employee, collectionId)).status, 201)
   const changes = cosmosCoreObjectChanges(fixture.container('coreObjects'), fixture.nowMs)
   const snapshots = new TenantSnapshots(changes, { maxBytes: 10_000_000 })
-  const reconciler = new RequestReconciler({ ...fixture.deps, snapshots })
+  const save: JoinDependencies['requests']['save'] = async (changes) => {
+    await beforeSave(employee)
+    return fixture.deps.requests.save(changes)
+  }
+  const reconciler = new RequestReconciler({ ...fixture.deps, snapshots, requests: { ...fixture.deps.requests, save } })
   const pass = async () => {
     const rows = await snapshots.fresh(tenantId)
     await reconciler.reconcile(tenantId, rows, snapshots.takeChanges(tenantId))
@@ -156,5 +162,19 @@ describe('a membership', () => {
       await pass()
       assert.equal(await liveOf(employee.identityId), 1, displayName)
     }
+  })
+
+  it('comes back with a person who returns, for another instance, while one ends it', async () => {
+    let isAway = false
+    const { employee, pass } = await memberInTwoInstances(async ({ identityId, account }) => {
+      if (!isAway) return
+      isAway = false
+      await fixture.put('identity', { displayName: 'Back', directoryObjectId: account }, identityId)
+      await fixture.evaluator.evaluate(tenantId)
+    })
+    await fixture.remove('identity', employee.identityId, RESTORABLE)
+    isAway = true
+    await pass()
+    assert.equal(await liveOf(employee.identityId), 1)
   })
 })

@@ -5,6 +5,7 @@ import { isLive, type MembershipRequest } from './membership-request.ts'
 import { type ObjectStatuses, readObjectStatuses } from './object-statuses.ts'
 import { planReconciliation } from './plan-reconciliation.ts'
 import {
+  freshOrgChart,
   type JoinDependencies,
   type MemberNotifier,
   notifyMembershipChanges,
@@ -39,22 +40,41 @@ export async function reconcileRequests(
   let hasChanged = false
   let pending = requests
   for (let attempt = 1; pending.length > 0; attempt += 1) {
-    const conflicted: string[] = []
+    const conflicted: MembershipRequest[] = []
+    const saved: MembershipRequest[] = []
     await forEachConcurrent(
       await planned(tenantId, pending, deps),
       COLLECTIONS_AT_ONCE_COUNT,
       async ([id, changes]) => {
         hasChanged = true
         if (changes.some(isMembershipChange)) changedCollections.add(id)
-        if (!(await savesAll(changes, deps))) conflicted.push(...changes.map(({ after }) => after.id))
+        const areSaved = await savesAll(changes, deps)
+        ;(areSaved ? saved : conflicted).push(...changes.map(({ after }) => after))
       },
     )
     if (attempt === MAX_ATTEMPTS && conflicted.length > 0) {
       throw new Error(`${conflicted.length} requests kept changing while they were reconciled`)
     }
-    pending = await readRequests(tenantId, conflicted, deps)
+    const returned = await withLivePerson(tenantId, saved, deps)
+    const ids = [...conflicted, ...returned].map(({ id }) => id)
+    pending = await readRequests(tenantId, ids, deps)
   }
   return { changedCollections, hasChanged }
+}
+
+/**
+ * Of the saved requests, the memberships that ended by a deletion and whose person is live by now. An instance that has
+ * brought back what came back with this person did not find them: they had not ended yet.
+ */
+async function withLivePerson(
+  tenantId: string,
+  saved: readonly MembershipRequest[],
+  deps: OrgChartSource,
+): Promise<MembershipRequest[]> {
+  const restorable = saved.filter(({ restorableUntilMs }) => restorableUntilMs !== undefined)
+  if (restorable.length === 0) return []
+  const orgChart = await freshOrgChart(tenantId, deps)
+  return restorable.filter(({ requesterId }) => orgChart.has('identity', requesterId))
 }
 
 /**
