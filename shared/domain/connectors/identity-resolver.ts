@@ -215,7 +215,7 @@ export class IdentityResolver {
     const former = this.#index.deletedLike(written)
     const [coreObjectId, ...others] = new Set(former.map((identity) => identity.coreObjectId))
     if (coreObjectId === undefined || others.length > 0 || taken.has(coreObjectId)) return undefined
-    if (this.isCarried(coreObjectId) && !former.every(({ id }) => this.#deleted.has(id))) return undefined
+    if (this.isCarried(coreObjectId) && !former.some(({ id }) => this.#deleted.has(id))) return undefined
     const likeIt = former.every((identity) => this.#index.onlyLiveLike(identity as ConnectorObject)?.id === written.id)
     return likeIt ? coreObjectId : undefined
   }

@@ -45,7 +45,7 @@ export async function readObjectStatuses(
 
 type DeletedObjects = ReadonlyMap<string, DeletedCoreObject>
 
-/** The deleted objects among these and those that they were merged into, and the ids of which there is no object. */
+/** The deleted objects among these and those that they were merged into, and the ids without any object. */
 async function deletedAmong(
   tenantId: string,
   ids: ReadonlySet<string>,

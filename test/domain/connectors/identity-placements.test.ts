@@ -115,6 +115,15 @@ describe('An identity under another external id', () => {
     assert.deepEqual(movers, [{ ...other, coreObjectId: 'own of youngest b' }])
   })
 
+  it('goes on with the person also when that had another external id before', () => {
+    const first = stored('middle first', { nin: '1' }, 'of a', DELETED_AT_MS)
+    const resolver = resolverOf(first, former, other)
+    resolver.remove({ ...former, deletedAtMs: DELETED_AT_MS })
+    const { coreObjectId, movers } = resolver.place(written('middle new', { nin: '1' }))
+    assert.equal(coreObjectId, 'of a')
+    assert.deepEqual(movers, [{ ...other, coreObjectId: 'own of youngest b' }])
+  })
+
   it('leaves the person to an older one whom it joins no more', () => {
     const older = stored('oldest c', { directoryObjectId: 'x' }, 'of a')
     const resolver = resolverOf(former, older)
