@@ -49,8 +49,7 @@ export class IdentityIndex {
    * certainly are other people do not count.
    */
   onlyLiveLike(deleted: Identity): Identity | undefined {
-    const alike = this.#sameKey(deleted, rekeyingKeysOf(deleted, this.#rules))
-    const live = alike.filter(({ connectorId }) => connectorId === deleted.connectorId)
+    const live = this.#sameKey(deleted, rekeyingKeysOf(deleted, this.#rules))
     return live.length === 1 ? live[0] : undefined
   }
 
@@ -59,10 +58,16 @@ export class IdentityIndex {
     return this.#sameKey(identity, formerKeysOf(identity, this.#rules))
   }
 
-  /** The identities with the first of the keys that any has, except those that certainly are other people. */
+  /**
+   * The identities of the same connector with the first of the keys that any of them has, except those that certainly are
+   * other people.
+   */
   #sameKey(identity: Identity, keys: readonly string[]): Identity[] {
+    const { connectorId } = identity
     for (const key of keys) {
-      const found = this.ofIds(this.#withKey(key)).filter((candidate) => !areOtherPeople(candidate, identity))
+      const found = this.ofIds(this.#withKey(key)).filter(
+        (candidate) => candidate.connectorId === connectorId && !areOtherPeople(candidate, identity),
+      )
       if (found.length > 0) return found
     }
     return []

@@ -124,6 +124,13 @@ describe('An identity under another external id', () => {
     assert.deepEqual(movers, [{ ...other, coreObjectId: 'own of youngest b' }])
   })
 
+  it('goes on with the person by its other key, while another connector has the first one', () => {
+    const supplement = stored('supplement s', { nin: '1' }, 'of a')
+    const resolver = resolverOf(former, supplement)
+    resolver.remove({ ...former, deletedAtMs: DELETED_AT_MS })
+    assert.equal(resolver.place(written('middle new', { directoryObjectId: 'x' })).coreObjectId, 'of a')
+  })
+
   it('leaves the person to an older one whom it joins no more', () => {
     const older = stored('oldest c', { directoryObjectId: 'x' }, 'of a')
     const resolver = resolverOf(former, older)
