@@ -168,6 +168,58 @@ export const EQUIVALENT_MUTANTS: readonly EquivalentMutants[] = [
     ],
   },
   {
+    file: 'shared/domain/criteria/proofs/prove-condition.ts',
+    reason: 'A leaf implies itself and equals itself, which makes nothing superfluous: it only ends sooner.',
+    lines: [
+      ['if (leaves.length < 2) continue', 'leaves.length < 2 → false', 'continue → ;'],
+      ['if (results === undefined || results.size === 1 << leaves.length) continue', '1 → 2'],
+      ['if (other === index) return false', 'other === index → false'],
+      ['return follows && (!isEqual || other < index)', '< → <='],
+    ],
+  },
+  {
+    file: 'shared/domain/criteria/proofs/constancy.ts',
+    reason:
+      'A group without a range has no place, keys are only cached, and a typed array keeps nothing behind its end.',
+    lines: [
+      ['const place = isAtom(node) ? places.get(keyOf(node)) : undefined', 'isAtom(node) → true'],
+      ['keys.set(node, key)', 'keys.set(node, key) → ;'],
+      [
+        'else for (const child of node.children) if (atoms.size <= LEAVES_AT_ONCE_COUNT) atomsOf(child, atoms)',
+        'atoms.size <= LEAVES_AT_ONCE_COUNT → true',
+      ],
+      [
+        'for (let index = 0; index < masks.length; index += 1) bits[index] = ((masks[index] as number) >>> place) & 1',
+        '< → <=',
+      ],
+      [
+        'for (let index = 0; index < length; index += 1) counts[index] = (counts[index] as number) + (table[index] as number)',
+        '< → <=',
+      ],
+      ['for (let index = 0; index < length; index += 1) {', '< → <='],
+    ],
+  },
+  {
+    file: 'shared/domain/criteria/proofs/possible-results.ts',
+    reason:
+      'Between two named values, either neighbour is enough; other points and days have results that some have already.',
+    lines: [
+      ['const points = new Set(named.flatMap((value) => [value - 1, value, value + 1]))', '1 → 2'],
+      ['return new Set([...(points.size === 0 ? [0] : points)].map(onValue))', '0 → 1'],
+      ['const isToday = leaves.some(readsToday)', 'some → every'],
+      ['const relativeDays = [...new Set([...addedDays, ...(isToday ? [0] : [])])]', 'isToday → true'],
+      [
+        'for (const todayMs of relativeDays.length === 0 ? [0] : daysAround(fixedMs, relativeDays, zone)) {',
+        ...['relativeDays.length === 0 → false', '0 → 1'],
+      ],
+      [
+        'return new Set((days.length === 0 ? [0] : days).flatMap((day) => [zone.addDays(day, -1), day, zone.addDays(day, 1)]))',
+        ...['0 → 1', '1 → 2'],
+      ],
+      ['const [first = 0, last = 0] = [sorted[0], sorted.at(-1)]', '0 → 1'],
+    ],
+  },
+  {
     file: 'shared/domain/criteria/leaf-test.ts',
     reason: 'The other case gives the same result. It is the longer way, or one that the type of the leaf excludes.',
     lines: [
