@@ -80,8 +80,9 @@ const CASE_COUNT = Number(process.env.TIME_ZONE_CASES ?? 1500)
 
 describe('Days of a time zone, where clocks change', () => {
   it('are those of the naive evaluator, and what is proved of them is so', () => {
-    let provedCount = 0
+    let [caseCount, provedCount] = [0, 0]
     const property = fc.property(anyCase, ({ zone, condition, today, positions }) => {
+      caseCount += 1
       const check = checkCondition(condition, SCHEMA)
       if (!check.ok) return assert.fail(JSON.stringify(check))
       const { wire, root } = check.condition
@@ -105,6 +106,6 @@ describe('Days of a time zone, where clocks change', () => {
       }
     })
     fc.assert(property, { numRuns: CASE_COUNT })
-    assert.ok(provedCount > CASE_COUNT / 50, `only ${provedCount} proofs`)
+    assert.ok(provedCount >= Math.floor(caseCount / 50), `only ${provedCount} proofs`)
   })
 })
