@@ -26,9 +26,17 @@ async function newPlace() {
   const creation = { id: randomUUID(), createdBy: randomUUID(), createdAt: '2030-01-01T00:00:00.000+00:00' }
   const connector = newConnector({ name: 'HR', clientId: randomUUID() }, creation)
   await deps.connectors.add(tenantId, connector)
+  const another = async () => {
+    const later = { ...creation, id: randomUUID(), createdAt: '2030-01-02T00:00:00.000+00:00' }
+    const added = newConnector({ name: 'Accounts', clientId: randomUUID() }, later)
+    await deps.connectors.add(tenantId, added)
+    return added
+  }
   const codesOf = (outcomes: readonly ItemOutcome[]) =>
     outcomes.map((outcome) => (outcome.outcome === 'refused' ? outcome.errors[0]?.code : outcome.outcome))
   return {
+    tenantId,
+    another,
     write: async (writes: readonly ObjectWrite[], using = deps) =>
       codesOf(await writeObjects(tenantId, connector, writes, using)),
     deletion: (using = deps) =>
@@ -183,4 +191,22 @@ describe('org units whose parents are set concurrently', () => {
     assert.deepEqual(new Set(outcomes), new Set(['created']))
     assert.equal((await place.coreObjects()).length, 900)
   })
+})
+
+describe('two people of one connector with a key of a third one', () => {
+  for (const when of ['before', 'after'] as const) {
+    it(`are two when the second is written right ${when} the first`, async () => {
+      const place = await newPlace()
+      const accounts = await place.another()
+      const person = (externalId: string): ObjectWrite => ({ ...PERSON, externalId, data: { nin: '01010112345' } })
+      await writeObjects(place.tenantId, accounts, [person('account')], deps)
+      const second = () => place.write([person('second')])
+      assert.deepEqual(await place.write([person('first')], interrupted('write', when, second)), ['created'])
+      const people = await deps.objects.identitiesByKeys(place.tenantId, new Map([['nin', ['01010112345']]]))
+      const coreObjectOf = (name: string) => people.find(({ value }) => value.externalId === name)?.value.coreObjectId
+      assert.notEqual(coreObjectOf('first'), coreObjectOf('second'))
+      assert.ok([coreObjectOf('first'), coreObjectOf('second')].includes(coreObjectOf('account')))
+      assert.equal((await place.coreObjects()).length, 2)
+    })
+  }
 })

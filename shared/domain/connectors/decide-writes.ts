@@ -22,7 +22,7 @@ export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDec
     case 'rejoin':
       return live === undefined
         ? notFound(write, context.rules)
-        : placement(withoutKeys(live.value), live, true, context)
+        : placement(withoutKeys(live.value), live, true, context, { isNew: write.isNew === true })
     case 'replace':
       if (live === undefined) return notFound(write, context.rules)
       break

@@ -39,6 +39,17 @@ export class IdentityIndex {
     return this.ofIds(this.#withKey(`core ${coreObjectId}`))
   }
 
+  /** Whether another identity of its connector has one of its keys and belongs to the same core object. */
+  hasDouble(identity: Identity): boolean {
+    const keys = new Set(joinKeysInOrder(identity, this.#rules))
+    return this.inCoreObject(identity.coreObjectId).some(
+      (other) =>
+        other.id !== identity.id &&
+        other.connectorId === identity.connectorId &&
+        !keys.isDisjointFrom(new Set(joinKeysInOrder(other, this.#rules))),
+    )
+  }
+
   /** All identities that claim a core object. */
   claiming(coreObjectId: string | undefined): Identity[] {
     return this.ofIds(this.#withKey(claimOf(coreObjectId)))

@@ -17,6 +17,13 @@ export type Placement = {
   undo(): void
 }
 
+export type PlacementOptions = {
+  /** The id that the identity had under its former name. */
+  readonly formerId?: string
+  /** Whether it was created a moment ago, and placed without seeing what others wrote at the same time. */
+  readonly isNew?: boolean
+}
+
 type IdentityResolverDependencies = {
   readonly rules: ConnectorRules
   /** Returns the core object of an identity that joins no other. */
@@ -45,12 +52,10 @@ export class IdentityResolver {
     for (const identity of identities) this.#index.put(identity)
   }
 
-  /**
-   * Adds or replaces an identity and assigns its core object.
-   * @param formerId The id that it had under its former name.
-   */
-  place(written: WrittenIdentity, formerId?: string): Placement {
+  /** Adds or replaces an identity and assigns its core object. */
+  place(written: WrittenIdentity, { formerId, isNew = false }: PlacementOptions = {}): Placement {
     const before = this.#index.get(formerId ?? written.id)
+    const isReturning = before === undefined || !isLiveIdentity(before) || (isNew && this.#index.hasDouble(before))
     this.#index.begin()
     if (formerId !== undefined) this.#index.put(formerId)
     const connected = before === undefined ? this.#leftByReplaced(written) : this.#index.connectedTo([before])
@@ -59,10 +64,7 @@ export class IdentityResolver {
       ...{ ...written, ...(former && { coreObjectId: former }) },
       ...{ ...(supplements && { supplements }), ...(formerCoreObjectIds && { formerCoreObjectIds }) },
     })
-    const changed = this.#assign(
-      [written.id, ...connected],
-      before !== undefined && isLiveIdentity(before) ? undefined : written.id,
-    )
+    const changed = this.#assign([written.id, ...connected], isReturning ? written.id : undefined)
     const { coreObjectId, conflictKeys } = this.#index.get(written.id) as ConnectorObject
     const sharing = this.#index.inCoreObject(coreObjectId)
     // What supplements a person never makes the data of those who carry it too large.
@@ -96,7 +98,7 @@ export class IdentityResolver {
 
   /**
    * Assigns a core object to every person among these identities and those connected to them.
-   * @param returning An identity that was not live before. Live identities keep a core object that it claims as well.
+   * @param returning An identity that belongs to no person so far. Live identities keep a core object that it claims as well.
    * @param renamed An identity whose person gets this core object.
    */
   #assign(

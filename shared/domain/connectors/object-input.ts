@@ -24,6 +24,8 @@ export type ObjectWrite =
       readonly data: ObjectData
       /** Only of an `upsert`: the name that the object has had so far. */
       readonly previousExternalId?: string | undefined
+      /** Only of a `rejoin`: whether the object was created a moment ago. */
+      readonly isNew?: boolean
       readonly ifMatch?: string | undefined
     }
   | {

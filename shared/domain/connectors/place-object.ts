@@ -9,7 +9,7 @@ import {
   successorOf,
   withMoved,
 } from './former-core-objects.ts'
-import type { Placement } from './identity-resolver.ts'
+import type { Placement, PlacementOptions } from './identity-resolver.ts'
 import { storedFoldedKeys } from './join-keys.ts'
 import type { CoreObjectStub } from './merged-core-object.ts'
 import { refused, type WriteContext, type WriteDecision } from './write-decision.ts'
@@ -34,7 +34,7 @@ export function renaming(
   context: WriteContext,
 ): WriteDecision {
   const { value: before } = former
-  const decision = placement(object, { value: before, version: former.version }, isLive, context, formerId)
+  const decision = placement(object, { value: before, version: former.version }, isLive, context, { formerId })
   const [own, ...others] = decision.writes
   if (own === undefined) return decision
   const { connectorId, objectType, externalId } = before
@@ -85,12 +85,12 @@ export function placement(
   stored: Versioned<ConnectorObject> | undefined,
   isLive: boolean,
   context: WriteContext,
-  formerId?: string,
+  options?: PlacementOptions,
 ): WriteDecision {
   const { id } = object
   const before = stored?.value
   const former = before?.coreObjectId
-  const { coreObjectId, movers, conflictKeys, isTooLarge, undo } = coreObjectFor(object, before, context, formerId)
+  const { coreObjectId, movers, conflictKeys, isTooLarge, undo } = coreObjectFor(object, before, context, options)
   if (isTooLarge) {
     undo()
     return refused(refusalEntry('ObjectTooLarge'))
@@ -137,7 +137,7 @@ function coreObjectFor(
   object: Omit<ConnectorObject, 'coreObjectId'>,
   before: ConnectorObject | undefined,
   { identityResolver, derive }: WriteContext,
-  formerId: string | undefined,
+  options: PlacementOptions | undefined,
 ): Placement {
   const isAlone = object.objectType !== 'identity' || identityResolver === undefined
   return isAlone
@@ -148,7 +148,7 @@ function coreObjectFor(
         isTooLarge: false,
         undo: () => undefined,
       }
-    : identityResolver.place(object, formerId)
+    : identityResolver.place(object, options)
 }
 
 function moverWrites(movers: readonly ConnectorObject[], context: WriteContext): MoverWrites {

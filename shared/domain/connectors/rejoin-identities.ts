@@ -22,7 +22,8 @@ export function rejoins(
     const isJoinable = written[index]?.outcome.outcome === 'updated' || joinKeyValues(write.data, rules).length > 0
     const isWritten = (written[index]?.writes.length ?? 0) > 0
     const { previousExternalId: _former, ...names } = write
-    return isJoinable && isWritten ? [{ ...names, operation: 'rejoin' as const }] : []
+    const isNew = written[index]?.outcome.outcome === 'created'
+    return isJoinable && isWritten ? [{ ...names, operation: 'rejoin' as const, isNew }] : []
   })
 }
 

@@ -52,7 +52,7 @@ describe('A placement that is undone', () => {
 
   it('leaves an identity under its former name', () => {
     const resolver = resolverOf(stored('middle old', { nin: '1' }, 'of a'))
-    resolver.place(written('middle new', { nin: '1' }), 'middle old').undo()
+    resolver.place(written('middle new', { nin: '1' }), { formerId: 'middle old' }).undo()
     const { coreObjectId, movers } = resolver.place(written('oldest b', { nin: '1' }))
     assert.deepEqual([coreObjectId, movers], ['of a', []])
   })
@@ -61,7 +61,7 @@ describe('A placement that is undone', () => {
 describe('An identity under a new name', () => {
   it('keeps its core object, and the former name has none any more', () => {
     const resolver = resolverOf(stored('middle old', { nin: '1' }, 'of a'))
-    assert.equal(resolver.place(written('middle new', { nin: '1' }), 'middle old').coreObjectId, 'of a')
+    assert.equal(resolver.place(written('middle new', { nin: '1' }), { formerId: 'middle old' }).coreObjectId, 'of a')
     assert.equal(resolver.place(written('middle old', { nin: '2' })).coreObjectId, 'own of middle old')
   })
 })
@@ -143,6 +143,28 @@ describe('An identity under another external id', () => {
     const resolver = resolverOf({ ...former, deletedAtMs: DELETED_AT_MS }, other)
     const { coreObjectId, movers } = resolver.place(written('middle new', { nin: '1' }))
     assert.deepEqual([coreObjectId, movers], ['own of middle new', []])
+  })
+})
+
+describe('An identity that has joined a person at the same time as another one of its connector', () => {
+  const person = stored('youngest b', { nin: '1' }, 'of b')
+  const [one, other] = [stored('oldest c', { nin: '1' }, 'of b'), stored('oldest d', { nin: '1' }, 'of b')]
+
+  it('leaves the person to the other one, with which it shares a key, when it was created a moment ago', () => {
+    const resolver = resolverOf(person, one, other)
+    const { coreObjectId, movers, conflictKeys } = resolver.place(other, { isNew: true })
+    assert.deepEqual([coreObjectId, conflictKeys], ['own of oldest d', ['nin 1']])
+    assert.deepEqual(
+      movers.map((mover) => mover.coreObjectId),
+      ['of b', 'of b'],
+    )
+  })
+
+  it('stays when it was there before, or shares no key with the other one', () => {
+    assert.equal(resolverOf(person, one, other).place(other).coreObjectId, 'of b')
+    const joint = stored('youngest b', { nin: '1', directoryObjectId: 'x' }, 'of b')
+    const byAccount = stored('oldest d', { directoryObjectId: 'x' }, 'of b')
+    assert.equal(resolverOf(joint, one, byAccount).place(byAccount, { isNew: true }).coreObjectId, 'of b')
   })
 })
 

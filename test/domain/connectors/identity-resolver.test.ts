@@ -438,7 +438,7 @@ describe('The core object of an identity', () => {
     const resolver = resolverOf({ 'oldest a': { nin: '1', core: 'of a' } })
     const placed = (id: string, formerId?: string) => {
       const { coreObjectId: _none, ...written } = object(id, { nin: '1', core: '' })
-      const { coreObjectId, conflictKeys } = resolver.place(written, formerId)
+      const { coreObjectId, conflictKeys } = resolver.place(written, formerId === undefined ? {} : { formerId })
       return [coreObjectId, conflictKeys]
     }
     assert.deepEqual(placed('oldest b', 'oldest a'), ['of a', undefined])
