@@ -40,6 +40,10 @@ export class IdentityResolver {
   readonly #deps: IdentityResolverDependencies
   readonly #index: IdentityIndex
   readonly #carriers: Carriers
+  /** The core objects that belonged to one identity alone before the first decision, by its id. */
+  readonly #ownBefore = new Map<string, string>()
+  /** Core objects to which decisions so far have moved identities: what these bring along is on its way there. */
+  readonly #entered = new Set<string>()
   /** Identities that decisions so far have moved from the core object that is derived from their id. */
   readonly #left = new Set<string>()
   /** Identities that decisions so far have deleted. */
@@ -49,7 +53,11 @@ export class IdentityResolver {
     this.#deps = deps
     this.#index = new IdentityIndex(deps.rules)
     this.#carriers = new Carriers(this.#index, deps.rules)
-    for (const identity of identities) this.#index.put(identity)
+    const all = [...identities]
+    for (const identity of all) this.#index.put(identity)
+    for (const { id, coreObjectId } of all) {
+      if (this.#index.claiming(coreObjectId).length === 1) this.#ownBefore.set(id, coreObjectId)
+    }
   }
 
   /** Adds or replaces an identity and assigns its core object. */
@@ -188,6 +196,7 @@ export class IdentityResolver {
   #move(person: readonly Identity[], coreObjectId: string): ConnectorObject[] {
     const moving = person.filter((identity) => identity.coreObjectId !== coreObjectId)
     for (const { id, coreObjectId: left } of moving) if (left === this.#deps.ownCoreObjectId(id)) this.#left.add(id)
+    if (moving.length > 0) this.#entered.add(coreObjectId)
     const moved = moving.map((identity) => ({ ...identity, coreObjectId }))
     for (const identity of moved) this.#index.put(identity)
     return moved
@@ -234,11 +243,15 @@ export class IdentityResolver {
   }
 
   /**
-   * Returns the core object derived from the identity's id, or a new one when another identity claims that, or may have
+   * Returns the core object that the identity alone had before the first decision, unless others have come to it. Else
+   * returns the core object derived from the identity's id, or a new one when another identity claims that, or may have
    * had it under this name, or when the identity has left it: others may have gone on with it, and their memberships can
    * still be on their way to where they are now.
    */
   #newCoreObject({ id, formerIds, formerCoreObjectIds }: Identity): string {
+    const before = this.#ownBefore.get(id)
+    const isFree = before !== undefined && !this.#entered.has(before) && this.#index.claiming(before).length === 0
+    if (isFree) return before
     const own = this.#deps.ownCoreObjectId(id)
     const isLeft = this.#left.has(id) || formerCoreObjectIds?.includes(own)
     return formerIds === undefined && !isLeft && this.#index.claiming(own).length === 0 ? own : this.#deps.newId()

@@ -24,7 +24,7 @@ export type ObjectWrite =
       readonly data: ObjectData
       /** Only of an `upsert`: the name that the object has had so far. */
       readonly previousExternalId?: string | undefined
-      /** Only of a `rejoin`: whether the object was created a moment ago. */
+      /** Only of a `rejoin`: whether the object was created a moment ago, beside none with its keys. */
       readonly isNew?: boolean
       readonly ifMatch?: string | undefined
     }

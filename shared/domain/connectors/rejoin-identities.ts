@@ -1,5 +1,6 @@
 import type { Connector } from './connector.ts'
-import type { ConnectorObject } from './connector-object.ts'
+import type { ConnectorObject, ObjectData } from './connector-object.ts'
+import type { ConnectorRules } from './connector-rules.ts'
 import { joinKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { type WriteScope, writeScope, writeWithRetries } from './write-attempts.ts'
@@ -17,12 +18,18 @@ export function rejoins(
   written: readonly (WriteDecision | undefined)[],
   { rules }: WriteScope,
 ): ObjectWrite[] {
+  const given = writes.flatMap((write) =>
+    write.operation === 'delete' || write.objectType !== 'identity' ? [] : keysOf(write.data, rules),
+  )
+  const byKey = Map.groupBy(given, (key) => key)
   return writes.flatMap((write, index) => {
     if (write.operation === 'delete' || write.objectType !== 'identity') return []
-    const isJoinable = written[index]?.outcome.outcome === 'updated' || joinKeyValues(write.data, rules).length > 0
+    const keys = keysOf(write.data, rules)
+    const isJoinable = written[index]?.outcome.outcome === 'updated' || keys.length > 0
     const isWritten = (written[index]?.writes.length ?? 0) > 0
     const { previousExternalId: _former, ...names } = write
-    const isNew = written[index]?.outcome.outcome === 'created'
+    // Those that one batch gives the same key have seen each other.
+    const isNew = written[index]?.outcome.outcome === 'created' && keys.every((key) => byKey.get(key)?.length === 1)
     return isJoinable && isWritten ? [{ ...names, operation: 'rejoin' as const, isNew }] : []
   })
 }
@@ -52,6 +59,9 @@ export async function rejoinMoved(
   }
   return written
 }
+
+const keysOf = (data: ObjectData, rules: ConnectorRules): string[] =>
+  joinKeyValues(data, rules).map(({ key, value }) => `${key} ${value}`)
 
 const idOf = (decision: WriteDecision | undefined): string | undefined =>
   decision !== undefined && decision.outcome.outcome !== 'refused' ? decision.outcome.id : undefined

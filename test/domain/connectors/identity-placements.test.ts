@@ -146,6 +146,29 @@ describe('An identity under another external id', () => {
   })
 })
 
+describe('An identity with one of the keys of a person who gets another external id', () => {
+  it('keeps its core object, whatever the deletion alone would mean', () => {
+    const former = stored('middle old', { nin: '1', directoryObjectId: 'x' }, 'of a')
+    const similar = stored('middle z', { directoryObjectId: 'x' }, 'of z')
+    const resolver = resolverOf(former, similar)
+    const core = ({ id, coreObjectId }: ConnectorObject) => [id, coreObjectId]
+    const { movers } = resolver.remove({ ...former, deletedAtMs: DELETED_AT_MS })
+    assert.deepEqual(movers.map(core), [['middle z', 'of a']])
+    const placed = resolver.place(written('middle new', { nin: '1', directoryObjectId: 'x' }))
+    assert.equal(placed.coreObjectId, 'of a')
+    assert.deepEqual(placed.movers.map(core), [['middle z', 'of z']])
+  })
+
+  it('does not take it back when another one has come to it meanwhile', () => {
+    const alone = stored('middle c', { nin: '1' }, 'own of middle c')
+    const others = [stored('youngest b', { nin: '2' }, 'of b'), stored('oldest a', { nin: '3' }, 'of a')]
+    const resolver = resolverOf(alone, ...others)
+    assert.equal(resolver.place(written('youngest b', { nin: '1' })).coreObjectId, 'own of middle c')
+    assert.equal(resolver.place(written('oldest a', { nin: '1' })).coreObjectId, 'of a')
+    assert.equal(resolver.place(written('middle c', { nin: '4' })).coreObjectId, 'new')
+  })
+})
+
 describe('An identity that has joined a person at the same time as another one of its connector', () => {
   const person = stored('youngest b', { nin: '1' }, 'of b')
   const [one, other] = [stored('oldest c', { nin: '1' }, 'of b'), stored('oldest d', { nin: '1' }, 'of b')]
