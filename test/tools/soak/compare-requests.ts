@@ -13,6 +13,7 @@ type RequestRecord = {
   readonly relationshipId: string | null
   readonly status: ModelRequest['status']
   readonly currentGate: GateRecord | null
+  readonly createdAt: string
   readonly endsAt: string | null
   readonly extension: { readonly endsAt: string; readonly currentGate: GateRecord } | null
   readonly lifecycle: readonly { readonly status: string; readonly notes?: string }[]
@@ -96,13 +97,18 @@ async function matchRequests(
   const isAtPosition = (record: RequestRecord, request: ModelRequest) => positionOf(record) === request.position
   const isOfFormer = (record: RequestRecord, { formerNin }: ModelRequest) =>
     formerNin !== undefined && requesterOf(record) === formerNin
-  // A person can have left several memberships that were added directly: those for the same position belong together.
+  const isOfTime = ({ createdAt }: RequestRecord, { created }: ModelRequest) =>
+    Date.parse(createdAt) >= created.earliestMs && Date.parse(createdAt) <= created.latestMs
+  // A person can have left several memberships that were added directly: those of the same time, and for the same
+  // position, belong together.
   // Those that a person left before a merge keep the former identity: no others can have their records.
   const finders: ((request: ModelRequest) => RequestRecord | undefined)[] = [
     ({ id }) => (id === undefined ? undefined : left.get(id)),
     ...[
       (each: RequestRecord, request: ModelRequest) => isOfFormer(each, request) && isAtPosition(each, request),
       isOfFormer,
+      (each: RequestRecord, request: ModelRequest) => isAtPosition(each, request) && isOfTime(each, request),
+      isOfTime,
       isAtPosition,
       () => true,
     ].map((isCloser) => (request: ModelRequest) => {
