@@ -1,7 +1,6 @@
 import type { Connector } from './connector.ts'
-import type { ConnectorObject, ObjectData } from './connector-object.ts'
-import type { ConnectorRules } from './connector-rules.ts'
-import { joinKeyValues } from './join-keys.ts'
+import type { ConnectorObject } from './connector-object.ts'
+import { joinKeysInOrder } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 import { type WriteScope, writeScope, writeWithRetries } from './write-attempts.ts'
 import type { WriteDecision } from './write-decision.ts'
@@ -16,15 +15,17 @@ export const rejoinOf = ({ objectType, externalId, data }: ConnectorObject): Obj
 export function rejoins(
   writes: readonly ObjectWrite[],
   written: readonly (WriteDecision | undefined)[],
-  { rules }: WriteScope,
+  { rules, connector: { id: connectorId } }: WriteScope,
 ): ObjectWrite[] {
   const given = writes.flatMap((write) =>
-    write.operation === 'delete' || write.objectType !== 'identity' ? [] : keysOf(write.data, rules),
+    write.operation === 'delete' || write.objectType !== 'identity'
+      ? []
+      : joinKeysInOrder({ connectorId, data: write.data }, rules),
   )
   const byKey = Map.groupBy(given, (key) => key)
   return writes.flatMap((write, index) => {
     if (write.operation === 'delete' || write.objectType !== 'identity') return []
-    const keys = keysOf(write.data, rules)
+    const keys = joinKeysInOrder({ connectorId, data: write.data }, rules)
     const isJoinable = written[index]?.outcome.outcome === 'updated' || keys.length > 0
     const isWritten = (written[index]?.writes.length ?? 0) > 0
     const { previousExternalId: _former, ...names } = write
@@ -59,9 +60,6 @@ export async function rejoinMoved(
   }
   return written
 }
-
-const keysOf = (data: ObjectData, rules: ConnectorRules): string[] =>
-  joinKeyValues(data, rules).map(({ key, value }) => `${key} ${value}`)
 
 const idOf = (decision: WriteDecision | undefined): string | undefined =>
   decision !== undefined && decision.outcome.outcome !== 'refused' ? decision.outcome.id : undefined
