@@ -488,6 +488,29 @@ describe('MembershipStore on the local database', () => {
     assert.deepEqual(seen, others)
   })
 
+  it('finds a candidate who stays a member while all members are replaced', async () => {
+    const collection = newCollection()
+    const { head } = await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 7_000))))
+    let isReplaced = false
+    const replaceOnce = async () => {
+      if (isReplaced) return
+      isReplaced = true
+      await store.replace(TENANT, collection, head, evaluation(idsOf(range(0, 18_000))))
+    }
+    const late = cosmosMembershipStore(queriedAfter(container('members'), replaceOnce), options)
+    assert.deepEqual(await late.membersAmong(TENANT, collection, idsOf([1, 20_000])), new Set(idsOf([1])))
+  })
+
+  it('finds no candidate when the collection is removed meanwhile', async () => {
+    const collection = newCollection()
+    await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 7_000))))
+    const late = cosmosMembershipStore(
+      queriedAfter(container('members'), () => other.remove(TENANT, collection)),
+      options,
+    )
+    assert.deepEqual(await late.membersAmong(TENANT, collection, idsOf([1])), new Set())
+  })
+
   it('deletes everything of a removed collection', async () => {
     const collection = newCollection()
     await store.replace(TENANT, collection, undefined, evaluation(idsOf(range(0, 2_000))))

@@ -102,9 +102,17 @@ export function cosmosMembershipStore(
     },
     async membersAmong(tenantId, collectionId, candidates) {
       const partition = membersPartition(tenantId, collectionId)
-      const head = (await readHead(partition))?.value
-      if (head === undefined) return new Set()
-      return stored.idsAmong(partition, head, candidates)
+      let head = await readHead(partition)
+      while (head !== undefined) {
+        const found = await stored.idsAmong(partition, head.value, candidates)
+        if (head.value.ids !== undefined && found !== undefined) return found
+        // Chunks can be missing when their generation was replaced while they were read.
+        const again = await readHead(partition)
+        if (found !== undefined && again?.value.generation === head.value.generation) return found
+        if (again?.version === head.version) throw chunksMismatch(partition)
+        head = again
+      }
+      return new Set()
     },
     async replace(tenantId, collectionId, previous, evaluation, beforeWrite) {
       const partition = membersPartition(tenantId, collectionId)

@@ -86,14 +86,20 @@ export class StoredMembers {
     this.#heads.delete(partition)
   }
 
-  /** The candidates that are members. Reads only the chunks that may contain them. */
-  async idsAmong(partition: string, head: MembersHead, candidates: readonly string[]): Promise<ReadonlySet<string>> {
+  /**
+   * The candidates that are members. Reads only the chunks that may contain them. They are not checked: the result holds
+   * only when the generation of the head is still the current one afterwards. Undefined when changes are missing.
+   */
+  async idsAmong(
+    partition: string,
+    head: MembersHead,
+    candidates: readonly string[],
+  ): Promise<ReadonlySet<string> | undefined> {
     const prefixes = [...new Set(candidates.map((id) => id.slice(0, head.prefixLength)))]
     const wanted = new Set(candidates)
     const found = (await this.storedIds(partition, head, prefixes)).filter((id) => wanted.has(id))
     const later = await this.#changesBeyondChunks(partition, head)
-    if (later === undefined) throw chunksMismatch(partition)
-    return new Set(withChanges(found, later)).intersection(wanted)
+    return later && new Set(withChanges(found, later)).intersection(wanted)
   }
 
   /**
