@@ -169,9 +169,10 @@ const erasureRoute = (deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'p
     operationId: 'erasePersonalData',
     summary: 'Erase the personal data of a deleted identity',
     description:
-      'Erases all texts of the identity and of the deleted connector objects that it was merged from: name, contact, ' +
-      'national identity number and custom attributes. Erases all notes of people on its membership requests, ' +
-      'and its own notes on those of others; and its number, addresses and telephone numbers from the audit. ' +
+      'Erases all texts of the identity, of the deleted ones that became one with it, and of the deleted connector ' +
+      'objects that they were merged from: name, contact, national identity number and custom attributes. ' +
+      'Erases all notes of people on its membership requests, and its own notes on those of others; and its number, ' +
+      'addresses and telephone numbers from the audit. ' +
       'Ids stay, and so do conditions of collections that are in force. An identity that is created again gets its id ' +
       'back, and none of these data. Repeat the request to complete an interrupted one. Backups of the database contain ' +
       'the data until they expire.',

@@ -23,6 +23,8 @@ import { savedRowsPartition } from './members/saved-rows-store.ts'
 import { parseRequest, type RequestDocument, requestDocument } from './requests/request-document.ts'
 import { writeVersioned } from './versioned-writes.ts'
 
+type Merged = { readonly id: string; readonly mergedInto?: string }
+
 type Deleted = {
   readonly objectType: 'identity'
   readonly data: Readonly<Record<string, unknown>>
@@ -43,6 +45,20 @@ export function cosmosPersonalDataStore(
 ): PersonalDataStore {
   const rewrite = rewriter(nowMs)
   return {
+    async idsOfPerson(tenantId, identityId) {
+      const ids = new Set<string>()
+      const query =
+        'SELECT c.id, c.mergedInto FROM c WHERE c.deleted AND (ARRAY_CONTAINS(@next, c.id) OR ARRAY_CONTAINS(@ids, c.mergedInto))'
+      let next = [identityId]
+      for (let countBefore = -1; ids.size > countBefore; ) {
+        countBefore = ids.size
+        const spec = asking(query, { next, ids: [...ids] })
+        const found = await queryAll<Merged>(container('coreObjects'), tenantId, spec)
+        for (const { id } of found) ids.add(id)
+        next = found.flatMap(({ mergedInto = [] }) => mergedInto)
+      }
+      return [...ids]
+    },
     async eraseNotes(tenantId, identityId) {
       const about = ['c.requesterId = @id', 'c.submittedBy = @id', 'ARRAY_CONTAINS(c.deciders, @id)']
       for (const condition of about) {
@@ -60,15 +76,16 @@ export function cosmosPersonalDataStore(
         )
       }
     },
-    async eraseAudit(tenantId, identityId, texts) {
+    async eraseAudit(tenantId, identityIds, texts) {
       const erased = new Set(texts)
-      const sought = [...texts, identityId].map((text) => JSON.stringify(text))
+      const actors = new Set(identityIds)
+      const sought = [...texts, ...identityIds].map((text) => JSON.stringify(text))
       // No index finds a part of a text, so all records are read.
       const query = { query: 'SELECT * FROM c WHERE IS_DEFINED(c.auditOf)' }
       for (const id of AUDITED) {
         await rewrite<AuditDocument>(container(id), tenantId, query, (document) => {
           if (!sought.some((text) => document.entry.includes(text))) return document
-          const entry = withoutPersonalTexts(JSON.parse(document.entry), identityId, erased)
+          const entry = withoutPersonalTexts(JSON.parse(document.entry), actors, erased)
           return { ...document, entry: JSON.stringify(entry) }
         })
       }
@@ -81,27 +98,26 @@ export function cosmosPersonalDataStore(
         await Promise.all(batch.map((id) => deleteUnlessGone(members, id, partition)))
       }
     },
-    async eraseConnectorObjects(tenantId, identityId) {
+    async eraseConnectorObjects(tenantId, identityIds) {
       const query =
-        "SELECT * FROM c WHERE c.coreObjectId = @id AND IS_DEFINED(c.deletedAtMs) AND c.objectType = 'identity'"
-      await rewrite<Deleted>(container('connectorObjects'), tenantId, asking(query, { id: identityId }), (document) => {
+        "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.coreObjectId) AND IS_DEFINED(c.deletedAtMs) AND c.objectType = 'identity'"
+      const spec = asking(query, { ids: identityIds })
+      await rewrite<Deleted>(container('connectorObjects'), tenantId, spec, (document) => {
         const { foldedKeys: _keys, ...others } = document
         return { ...others, data: withoutTexts(document.objectType, document.data) }
       })
     },
-    async eraseCoreObjects(tenantId, identityId) {
-      for (const property of ['c.mergedInto', 'c.id']) {
-        const spec = asking(`SELECT * FROM c WHERE ${property} = @id`, { id: identityId })
-        await rewrite<CoreObjectDocument>(container('coreObjects'), tenantId, spec, (document) => {
-          if (!document.deleted) throw identityIsLive(identityId)
-          return { ...document, attributes: withoutTexts(document.objectType, document.attributes) }
-        })
-      }
+    async eraseCoreObjects(tenantId, identityIds) {
+      const spec = asking('SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', { ids: identityIds })
+      await rewrite<CoreObjectDocument>(container('coreObjects'), tenantId, spec, (document) => {
+        if (!document.deleted) throw identityIsLive(document.id)
+        return { ...document, attributes: withoutTexts(document.objectType, document.attributes) }
+      })
     },
   }
 }
 
-const asking = (query: string, parameters: Readonly<Record<string, string>>): SqlQuerySpec => ({
+const asking = (query: string, parameters: Parameters<typeof sqlParameters>[0]): SqlQuerySpec => ({
   query,
   parameters: sqlParameters(parameters),
 })

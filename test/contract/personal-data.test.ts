@@ -5,6 +5,7 @@ import { auditDocument } from '../../shared/cosmos/audit-trail.ts'
 import { CONTAINERS } from '../../shared/cosmos/containers.ts'
 import { savedRowsPartition } from '../../shared/cosmos/members/saved-rows-store.ts'
 import type { Collection } from '../../shared/domain/collections/collection.ts'
+import type { Connector } from '../../shared/domain/connectors/connector.ts'
 import type { ObjectData } from '../../shared/domain/connectors/connector-object.ts'
 import { erasePersonalData } from '../../shared/domain/connectors/erase-personal-data.ts'
 import type { ObjectWrite } from '../../shared/domain/connectors/object-input.ts'
@@ -114,6 +115,32 @@ describe('Erasing the personal data of a deleted identity', () => {
     const erased = await everything(tenantId)
     await erasePersonalData(tenantId, id, deps)
     assert.equal(await everything(tenantId), erased)
+  })
+
+  it('leaves none of the texts of duplicates and of those that became one with it, one after the other', async () => {
+    const { tenantId, connectors } = await newSourceTenant([randomUUID(), randomUUID(), randomUUID()], deps)
+    const [hr = assert.fail(), payroll = assert.fail(), school = assert.fail()] = connectors
+    const write = (connector: Connector, externalId: string, input: ObjectData | undefined) => {
+      const names = { objectType: 'identity', externalId } as const
+      const change =
+        input === undefined ? { operation: 'delete' as const } : { operation: 'upsert' as const, data: input }
+      return writeObjects(tenantId, connector, [{ ...names, ...change }], deps)
+    }
+    await write(school, 'third', { displayName: 'Erasable Third' })
+    await write(payroll, 'second', { displayName: 'Erasable Second' })
+    await write(hr, 'first', { displayName: 'Erasable First' })
+    await write(school, 'third', { displayName: 'Erasable Third', nin: '02029012345' })
+    await write(payroll, 'second', { displayName: 'Erasable Second', nin: '02029012345' })
+    await write(hr, 'first', { displayName: 'Erasable First', nin: '02029012345' })
+    const [person = assert.fail(), ...others] = (await deps.coreObjects.page(tenantId, 'identity', undefined, 10)).items
+    assert.deepEqual(others, [])
+    await write(hr, 'duplicate', { displayName: 'Erasable Duplicate', nin: '02029012345' })
+    for (const externalId of ['duplicate', 'first']) await write(hr, externalId, undefined)
+    await write(payroll, 'second', undefined)
+    await write(school, 'third', undefined)
+    await erasePersonalData(tenantId, person.id, deps)
+    const after = await everything(tenantId)
+    assert.deepEqual(after.match(/Erasable \w+|02029012345/g), null)
   })
 
   it('brings back the id with a new object of the same name, and not the data', async () => {

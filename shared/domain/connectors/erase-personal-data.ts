@@ -5,19 +5,21 @@ import type { MergedCoreObject } from './merged-core-object.ts'
 
 /** What the stores keep of a person besides ids. Each call finds what is left, and can be repeated. */
 export interface PersonalDataStore {
+  /** A deleted identity, and all deleted ones that became one with it by merges, directly or not. */
+  idsOfPerson(tenantId: string, identityId: string): Promise<readonly string[]>
   /** Erases the notes on the requests of an identity, and its own notes on those of others. */
   eraseNotes(tenantId: string, identityId: string): Promise<void>
-  /** Erases these texts, and the notes of this actor, from audit records of collections, links and held removals. */
-  eraseAudit(tenantId: string, identityId: string, texts: readonly string[]): Promise<void>
+  /** Erases these texts, and the notes of these actors, from audit records of collections, links and held removals. */
+  eraseAudit(tenantId: string, identityIds: readonly string[], texts: readonly string[]): Promise<void>
   /** Deletes the saved rows of the tenant. They are made again from the core objects. */
   deleteSavedRows(tenantId: string): Promise<void>
-  /** Erases the texts of the deleted connector objects of an identity. */
-  eraseConnectorObjects(tenantId: string, identityId: string): Promise<void>
+  /** Erases the texts of the deleted connector objects of identities. */
+  eraseConnectorObjects(tenantId: string, identityIds: readonly string[]): Promise<void>
   /**
-   * Erases the texts of a deleted identity, and of those that were merged into it.
-   * @throws Refusal `IdentityIsLive` when it was restored meanwhile.
+   * Erases the texts of deleted identities.
+   * @throws Refusal `IdentityIsLive` when one was restored meanwhile.
    */
-  eraseCoreObjects(tenantId: string, identityId: string): Promise<void>
+  eraseCoreObjects(tenantId: string, identityIds: readonly string[]): Promise<void>
 }
 
 type ErasureDependencies = {
@@ -37,8 +39,9 @@ const IDENTIFYING = [
 ] as const
 
 /**
- * Erases name, contact, national identity number and notes of a deleted identity, and leaves ids. Repeating an
- * interrupted call completes it: the identity's own texts, by which others are found, go last.
+ * Erases name, contact, national identity number and notes of a deleted identity, and of those that became one with it,
+ * and leaves ids. Repeating an interrupted call completes it: the texts of the core objects, by which others are found, go
+ * last.
  * @throws Refusal `CoreObjectNotFound`, `IdentityIsLive`.
  */
 export async function erasePersonalData(
@@ -51,11 +54,15 @@ export async function erasePersonalData(
     throw new Refusal('CoreObjectNotFound', `There is no identity ${identityId}`, 'id')
   }
   if (!found.value.deleted) throw identityIsLive(identityId)
-  await personalData.eraseNotes(tenantId, identityId)
-  await personalData.eraseAudit(tenantId, identityId, identifyingTexts(found.value))
+  const ids = await personalData.idsOfPerson(tenantId, identityId)
+  if (!ids.includes(identityId)) throw identityIsLive(identityId)
+  const person = await coreObjects.mergedOfIds(tenantId, ids)
+  for (const id of ids) await personalData.eraseNotes(tenantId, id)
+  const texts = new Set(person.flatMap(({ value }) => identifyingTexts(value)))
+  await personalData.eraseAudit(tenantId, ids, [...texts])
   await personalData.deleteSavedRows(tenantId)
-  await personalData.eraseConnectorObjects(tenantId, identityId)
-  await personalData.eraseCoreObjects(tenantId, identityId)
+  await personalData.eraseConnectorObjects(tenantId, ids)
+  await personalData.eraseCoreObjects(tenantId, ids)
 }
 
 export const identityIsLive = (identityId: string): Refusal =>
@@ -83,13 +90,13 @@ export function withoutTexts<T>(
   )
 }
 
-/** Returns an audit record without these texts, wherever one is a whole value, and without the notes of the actor. */
+/** Returns an audit record without these texts, wherever one is a whole value, and without the notes of the actors. */
 export function withoutPersonalTexts(
   entry: { readonly actorId?: unknown },
-  identityId: string,
+  actorIds: ReadonlySet<unknown>,
   texts: ReadonlySet<string>,
 ): unknown {
-  const isOwn = entry.actorId === identityId
+  const isOwn = actorIds.has(entry.actorId)
   const erased = (value: unknown, name?: string): unknown => {
     if (typeof value === 'string') return texts.has(value) || (isOwn && name === 'notes') ? ERASED : value
     if (Array.isArray(value)) return value.map((item) => erased(item))
