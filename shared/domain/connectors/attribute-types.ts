@@ -29,7 +29,8 @@ export const AttributeTypes = Described(
     '`AttributeValuesDoNotFit`, with their number and three examples, when some do not read as the new type, and with ' +
     '`ConditionsDoNotFit`, with the names of the collections, when a condition compares the attribute in a way that the ' +
     'new type does not have. A text reads as a list of one text, and such a list as a text. Until the change takes effect, ' +
-    'all members stay as they are. A value that is written at the same time and does not read as the new type counts as absent.',
+    'all members stay as they are. A value that is written at the same time, or that another source overrides, is not ' +
+    'looked at: where it does not read as the new type, it counts as absent.',
 )
 export type AttributeTypes = Static<typeof AttributeTypes>
 
