@@ -43,6 +43,10 @@ param cosmosMode string = 'serverless'
 @maxValue(1000000)
 param cosmosMaxThroughput int = 4000
 
+@description('Name of the Cosmos DB account. Empty: a unique name. After a restore, the name of the new account.')
+@maxLength(44)
+param cosmosAccountName string = ''
+
 @description('Whether database, storage and instances are zone redundant. Requires a region with availability zones.')
 param zoneRedundant bool = false
 
@@ -173,6 +177,7 @@ param publicUrl string = ''
 var suffix = uniqueString(subscription().id, environmentName, location)
 var baseName = 'collections-${environmentName}'
 var uniqueName = 'collections-${suffix}'
+var usualCosmosName = 'cosmos-${uniqueName}'
 var names = {
   resourceGroup: 'rg-${baseName}'
   serviceIdentity: 'id-${baseName}-service'
@@ -183,7 +188,7 @@ var names = {
   component: 'appi-${baseName}'
   storage: 'st${suffix}'
   serviceBus: 'sb-${uniqueName}'
-  cosmos: 'cosmos-${uniqueName}'
+  cosmos: empty(cosmosAccountName) ? usualCosmosName : cosmosAccountName
   plan: 'plan-${baseName}'
   app: 'func-${uniqueName}'
   network: 'vnet-${baseName}'
@@ -308,6 +313,8 @@ module network 'modules/network.bicep' = {
     tags: tags
     addressPrefix: vnetAddressPrefix
     cosmosId: cosmos.outputs.id
+    // A private endpoint cannot change its resource: another account has an endpoint of its own.
+    cosmosEndpointName: names.cosmos == usualCosmosName ? 'cosmos' : 'cosmos-${uniqueString(names.cosmos)}'
     serviceBusId: serviceBus.outputs.id
     storageId: storage.outputs.id
   }

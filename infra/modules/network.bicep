@@ -21,6 +21,11 @@ param addressPrefix string
 @minLength(1)
 param cosmosId string
 
+@description('Name of the private endpoint of the Cosmos DB account, after the name of the network.')
+@minLength(1)
+@maxLength(26)
+param cosmosEndpointName string
+
 @description('Resource ID of the Service Bus namespace.')
 @minLength(1)
 param serviceBusId string
@@ -33,7 +38,7 @@ var appSubnetName = 'app'
 var endpointSubnetName = 'private-endpoints'
 
 var endpoints = [
-  { name: 'cosmos', resourceId: cosmosId, groupId: 'Sql', zone: 'privatelink.documents.azure.com' }
+  { name: cosmosEndpointName, resourceId: cosmosId, groupId: 'Sql', zone: 'privatelink.documents.azure.com' }
   { name: 'service-bus', resourceId: serviceBusId, groupId: 'namespace', zone: 'privatelink.servicebus.windows.net' }
   { name: 'storage', resourceId: storageId, groupId: 'blob', zone: 'privatelink.blob.${environment().suffixes.storage}' }
 ]
