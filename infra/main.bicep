@@ -173,6 +173,10 @@ param mailSender string = ''
 @maxLength(2000)
 param publicUrl string = ''
 
+@description('Name of the identity that signs in to the directories. Empty: one of its own. Another name rotates it.')
+@maxLength(128)
+param graphIdentityName string = ''
+
 // Some resource names must be globally unique.
 var suffix = uniqueString(subscription().id, environmentName, location)
 var baseName = 'collections-${environmentName}'
@@ -181,7 +185,7 @@ var usualCosmosName = 'cosmos-${uniqueName}'
 var names = {
   resourceGroup: 'rg-${baseName}'
   serviceIdentity: 'id-${baseName}-service'
-  graphIdentity: 'id-${baseName}-graph'
+  graphIdentity: empty(graphIdentityName) ? 'id-${baseName}-graph' : graphIdentityName
   hostIdentity: 'id-${baseName}-host'
   deploymentIdentity: 'id-${baseName}-deployment'
   workspace: 'log-${baseName}'
