@@ -70,6 +70,21 @@ param workspaceId string
 @description('Address ranges that may reach the app, in CIDR notation. Empty: all addresses.')
 param allowedAddressRanges array
 
+// Without this rule, the alert for a failed health check would fire for as long as address ranges are given.
+var availabilityTestRule = {
+  name: 'availability-tests'
+  action: 'Allow'
+  tag: 'ServiceTag'
+  ipAddress: 'ApplicationInsightsAvailability'
+  priority: 99
+}
+var addressRangeRules = [for (range, index) in allowedAddressRanges: {
+  name: 'allowed-${index}'
+  action: 'Allow'
+  ipAddress: range
+  priority: 100 + index
+}]
+
 resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {
   name: planName
   location: location
@@ -135,12 +150,7 @@ resource app 'Microsoft.Web/sites@2024-11-01' = {
       ipSecurityRestrictionsDefaultAction: empty(allowedAddressRanges) ? 'Allow' : 'Deny'
       scmIpSecurityRestrictionsDefaultAction: empty(allowedAddressRanges) ? 'Allow' : 'Deny'
       scmIpSecurityRestrictionsUseMain: true
-      ipSecurityRestrictions: [for (range, index) in allowedAddressRanges: {
-        name: 'allowed-${index}'
-        action: 'Allow'
-        ipAddress: range
-        priority: 100 + index
-      }]
+      ipSecurityRestrictions: empty(allowedAddressRanges) ? [] : concat([availabilityTestRule], addressRangeRules)
     }
   }
 }

@@ -1,10 +1,40 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { valueAt } from '../support/infra/bicep/value.ts'
+import { deployed } from '../support/infra/deployed.ts'
 import { readProjectText } from '../support/infra/project-facts.ts'
 
 const module = (name: string): string => readProjectText(`infra/modules/${name}.bicep`)
 
+/** The rules for requests to the app, and what holds for other addresses. */
+function accessRulesOf(allowedAddressRanges: readonly string[]) {
+  const app = deployed({ allowedAddressRanges }).resources.find(({ type }) => type === 'Microsoft.Web/sites')
+  const siteConfig = (name: string) => valueAt(app?.body, 'properties', 'siteConfig', name)
+  return { rules: siteConfig('ipSecurityRestrictions'), otherwise: siteConfig('ipSecurityRestrictionsDefaultAction') }
+}
+
 describe('The templates', () => {
+  it('let the availability test reach the app beside the address ranges, so that its alert does not fire', () => {
+    assert.deepEqual(accessRulesOf(['203.0.113.0/24', '198.51.100.0/24']), {
+      otherwise: 'Deny',
+      rules: [
+        {
+          name: 'availability-tests',
+          action: 'Allow',
+          tag: 'ServiceTag',
+          ipAddress: 'ApplicationInsightsAvailability',
+          priority: 99,
+        },
+        { name: 'allowed-0', action: 'Allow', ipAddress: '203.0.113.0/24', priority: 100 },
+        { name: 'allowed-1', action: 'Allow', ipAddress: '198.51.100.0/24', priority: 101 },
+      ],
+    })
+  })
+
+  it('restrict no addresses without address ranges', () => {
+    assert.deepEqual(accessRulesOf([]), { otherwise: 'Allow', rules: [] })
+  })
+
   it('let only some addresses reach the app and its deployments, where ranges are given', () => {
     const app = module('function-app')
     assert.match(app, /ipSecurityRestrictionsDefaultAction: empty\(allowedAddressRanges\) \? 'Allow' : 'Deny'/)

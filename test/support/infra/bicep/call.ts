@@ -8,11 +8,14 @@ const ENVIRONMENT = {
   suffixes: { storage: 'core.windows.net' },
 }
 
+const isArray = (value: Value): value is readonly Value[] => Array.isArray(value)
+
 const text = (value: Value | undefined): string => textOfValue(value ?? '')
 
 /** The functions that the templates use. Undefined: only the cloud knows the result. */
 const FUNCTIONS: Readonly<Record<string, (values: readonly Value[]) => Value | undefined>> = {
   cidrSubnet: () => undefined,
+  concat: (values) => (values.every(isArray) ? values.flat() : undefined),
   empty: ([value]) => value === null || value === '' || (Array.isArray(value) && value.length === 0),
   environment: () => ENVIRONMENT,
   guid: () => undefined,

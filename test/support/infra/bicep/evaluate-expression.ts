@@ -162,6 +162,8 @@ function operation(operator: string, left: Value, right: Value): Value {
       return textOfValue(left) !== textOfValue(right)
     case '>':
       return Number(left) > Number(right)
+    case '+':
+      return Number(left) + Number(right)
     case '*':
       return Number(left) * Number(right)
     case '/':
