@@ -108,7 +108,8 @@ var metricAlerts = [
 ]
 
 // Metrics are stored in the tables of Application Insights. The age of a tenant's sweep is about two hours, give or take
-// some seconds, when the tenant has missed one sweep.
+// some seconds, when the tenant has missed one sweep. Where no sweep was reported in two days, the app is given two hours
+// after its first run; the alert no-telemetry covers an app that does not run.
 var logAlerts = [
   {
     name: 'failed-jobs'
@@ -200,7 +201,8 @@ AppMetrics
 AppMetrics
 | where Name == 'sweep.age'
 | summarize lastReported = max(TimeGenerated), longestAgoS = maxif(Max, TimeGenerated > ago(15m))
-| where lastReported < ago(2h) or longestAgoS > 7100
+| extend firstRun = toscalar(AppRequests | summarize min(TimeGenerated))
+| where (isnull(lastReported) and firstRun < ago(2h)) or lastReported < ago(2h) or longestAgoS > 7100
 '''
   }
   {

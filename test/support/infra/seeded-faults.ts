@@ -279,6 +279,11 @@ export const RULE_FAULTS: readonly SeededFault[] = [
     /no alert covers a sweep older than two hours/,
   ],
   [
+    'a silent alert where no sweep ever ran',
+    inVariable('logAlerts', /\(isnull\(lastReported\) and firstRun < ago\(2h\)\) or /, ''),
+    /no alert covers sweeps that never ran/,
+  ],
+  [
     'a health check that accepts 404',
     inVariable('healthCheck', /expectedStatus: 200/, 'expectedStatus: 404'),
     /ExpectedHttpStatusCode .* must be 200/,

@@ -5,7 +5,9 @@ import { at, expect, itemsOf, ofType, type Rule, type Subject } from './rule.ts'
 /** Conditions in the logs that need an alert, with patterns that the query must contain. */
 const LOG_CONDITIONS: Readonly<Record<string, readonly RegExp[]>> = {
   'failed sync jobs': [/'sync\.jobs'/, /Properties\.outcome == 'Failed'/],
-  'a sweep older than two hours': [/'sweep\.age'/, /\bago\(2h\)/, /> 7[0-2]\d\d\b/],
+  'a sweep older than two hours': [/'sweep\.age'/, /\blastReported < ago\(2h\)/, /> 7[0-2]\d\d\b/],
+  // Without a row, lastReported is null and comparisons with it are false.
+  'sweeps that never ran': [/'sweep\.age'/, /\bisnull\(lastReported\) and firstRun < ago\(2h\)/],
   'server errors': [/\bAppRequests\b/, /toint\(ResultCode\) >= 500\b/],
   'missing telemetry': [/\bAppRequests\b/, /\bisnull\(/, /\bago\(30m\)/],
   'the daily cap of the logs': [/\b_LogOperation\b/, /'OverQuota'/],
