@@ -23,6 +23,7 @@ CSV: the first line contains externalId and attribute names, also as in conditio
 The delimiter is a comma, a semicolon or a tab, recognised from the first line.
 JSON lines: each line is { "externalId": "...", "data": { ... } }, with data in the format of the connector API.
 An object with previousExternalId is renamed: it stays the same object, and references to the former name follow.
+The former name can be the name of another object of the files, if their former names form no circle.
 
   --connector <id>      ID of the connector (required)
   --encoding <name>     encoding of the files: utf-8 (default) or windows-1252. A file with a byte order mark of UTF-8

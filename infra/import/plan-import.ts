@@ -5,9 +5,17 @@ import { asTyped, type CustomTypes, NO_CUSTOM_TYPES } from '../../shared/domain/
 import { nameOf, type SpaceItem, type SpaceObject } from './connector-space.ts'
 import type { FileEntry, FileObject, InvalidLine } from './import-file.ts'
 import { isInvalid } from './import-file.ts'
+import { decideLines, formerNameOf, type Line, refersToAny, takenNamesOf } from './plan-lines.ts'
 
-/** An item to send, and its line in a file. Undefined for a deletion. */
-export type PlannedItem = { readonly item: SpaceItem; readonly from: FileObject | undefined }
+export type PlannedItem = {
+  readonly item: SpaceItem
+  /** Its line in a file. Undefined for a deletion. */
+  readonly from: FileObject | undefined
+  /** The items of a round are sent after those of the rounds before it. */
+  readonly round: number
+  /** Whether an earlier item has sent the same line. */
+  readonly isRepeated: boolean
+}
 
 export type ImportPlan = {
   readonly items: readonly PlannedItem[]
@@ -42,62 +50,84 @@ export async function planImport(
   deletesMissing: boolean,
   types: CustomTypes = NO_CUSTOM_TYPES,
 ): Promise<ImportPlan> {
-  const [invalidLines, changed, named]: [InvalidLine[], PlannedItem[], Map<string, FileObject>] = [[], [], new Map()]
-  const counts = { lines: 0, created: 0, updated: 0, unchanged: 0 }
-  const allNames = new Set<string>()
+  const [invalidLines, lines, named]: [InvalidLine[], Line[], Map<string, FileObject>] = [[], [], new Map()]
   let hasUnnamed = false
   for await (const entry of entries) {
-    counts.lines += 1
-    const checked = checkedEntry(entry, named, types)
-    if (isInvalid(entry)) hasUnnamed = true
-    else allNames.add(nameOf(entry))
-    if (isInvalid(checked)) {
-      invalidLines.push(checked)
+    if (isInvalid(entry)) {
+      hasUnnamed = true
+      invalidLines.push(entry)
       continue
     }
-    named.set(nameOf(checked), checked)
-    const { objectType, externalId, previousExternalId, data } = checked
-    const own = present.get(nameOf(checked))
-    const former = previousExternalId === undefined ? undefined : nameOf({ objectType, externalId: previousExternalId })
-    // An object that is renamed is not missing.
-    if (own === undefined && former !== undefined) allNames.add(former)
-    const before = own ?? (former === undefined ? undefined : present.get(former))
-    if (own?.digest === digestOfData(data)) counts.unchanged += 1
-    else {
-      counts[before === undefined ? 'created' : 'updated'] += 1
-      const names = { objectType, externalId, ...(previousExternalId !== undefined && { previousExternalId }) }
-      changed.push({ item: { op: 'upsert', ...names, data }, from: checked })
-    }
+    const line = checkedLine(entry, named, types)
+    if (line.reason === undefined) named.set(nameOf(entry), line.object)
+    lines.push(line)
   }
-  // The object of an invalid line is not missing: it must not be deleted.
-  const missing = [...present.values()].filter((object) => !allNames.has(nameOf(object)))
+  const counts = { lines: invalidLines.length + lines.length, created: 0, updated: 0, unchanged: 0 }
+  const [changed, repeated]: [PlannedItem[], PlannedItem[]] = [[], []]
+  const keptNames = new Set<string>()
+  const decisions = decideLines(lines, present)
+  const takenNames = takenNamesOf(decisions)
+  for (const [{ object }, decision] of decisions) {
+    keptNames.add(nameOf(object))
+    // What a line renames is not missing, even if the line is invalid or the API refuses it.
+    const former = decision.kind === 'unchanged' ? undefined : formerNameOf(object)
+    if (former !== undefined) keptNames.add(former)
+    if (decision.kind === 'invalid') {
+      invalidLines.push({ file: object.file, line: object.line, reason: decision.reason })
+      continue
+    }
+    const isUnchanged = decision.kind === 'unchanged'
+    if (!isUnchanged) changed.push(upsertOf(object, decision.round))
+    // A rename takes references to the former name along, which mean the object that gets the name.
+    const isSentLast = refersToAny(object, takenNames)
+    if (isSentLast) {
+      const { previousExternalId: _former, ...renamed } = object
+      repeated.push({ ...upsertOf(renamed, LAST_ROUND), from: object, isRepeated: !isUnchanged })
+    }
+    counts[isUnchanged && isSentLast ? 'updated' : decision.kind] += 1
+  }
+  const missing = [...present.values()].filter((object) => !keptNames.has(nameOf(object)))
   const withholdsDeletions = deletesMissing && hasUnnamed
   const deletions = deletesMissing && !hasUnnamed ? missing.map(deletionOf) : []
   return {
-    items: [...inOrder(changed), ...inOrder(deletions).reverse()],
+    items: [...inOrder(changed), ...inOrder(repeated), ...inOrder(deletions).reverse()],
     invalidLines,
     counts: { ...counts, deleted: deletions.length, missing: missing.length },
     withholdsDeletions,
   }
 }
 
-/** The entry with its data as the service returns them, or an invalid line with all errors. */
-function checkedEntry(entry: FileEntry, named: ReadonlyMap<string, FileObject>, types: CustomTypes): FileEntry {
-  if (isInvalid(entry)) return entry
-  const { file, line, objectType } = entry
-  const first = named.get(nameOf(entry))
-  if (first !== undefined) return { file, line, reason: `${nameOf(entry)} is already in ${first.file}:${first.line}` }
-  const { data, faults } = parseObjectData(objectType, entry.data, '', types)
-  if (faults.length > 0) return { file, line, reason: faults.map(({ message }) => message).join('; ') }
-  return { ...entry, data: asTyped(objectType, data, types) }
+/** The line with its data as the service returns them, or with all its errors. */
+function checkedLine(object: FileObject, named: ReadonlyMap<string, FileObject>, types: CustomTypes): Line {
+  const { objectType } = object
+  const first = named.get(nameOf(object))
+  const invalid = (reason: string): Line => ({ object, digest: '', reason })
+  if (first !== undefined) return invalid(`${nameOf(object)} is already in ${first.file}:${first.line}`)
+  const { data, faults } = parseObjectData(objectType, object.data, '', types)
+  if (faults.length > 0) return invalid(faults.map(({ message }) => message).join('; '))
+  const typed = { ...object, data: asTyped(objectType, data, types) }
+  return { object: typed, digest: digestOfData(typed.data), reason: undefined }
 }
+
+function upsertOf(object: FileObject, round: number): PlannedItem {
+  const { objectType, externalId, previousExternalId, data } = object
+  const names = { objectType, externalId, ...(previousExternalId !== undefined && { previousExternalId }) }
+  return { item: { op: 'upsert', ...names, data }, from: object, round, isRepeated: false }
+}
+
+const LAST_ROUND = Number.POSITIVE_INFINITY
 
 const deletionOf = ({ objectType, externalId }: SpaceObject): PlannedItem => ({
   item: { op: 'delete', objectType, externalId },
   from: undefined,
+  round: 0,
+  isRepeated: false,
 })
 
 const ORDER: readonly ObjectType[] = ['orgUnit', 'identity', 'relationship']
 
 const inOrder = (items: readonly PlannedItem[]): PlannedItem[] =>
-  items.toSorted((first, second) => ORDER.indexOf(first.item.objectType) - ORDER.indexOf(second.item.objectType))
+  items.toSorted(
+    (first, second) =>
+      ORDER.indexOf(first.item.objectType) - ORDER.indexOf(second.item.objectType) || first.round - second.round,
+  )

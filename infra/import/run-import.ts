@@ -3,12 +3,20 @@ import type { CustomTypes } from '../../shared/domain/core/custom-types.ts'
 import { chunkWithin } from '../../shared/kernel/chunk.ts'
 import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
 import { CommandError } from '../command.ts'
-import type { ConnectorSpace, SpaceObject } from './connector-space.ts'
+import { type ConnectorSpace, nameOf, type SpaceObject } from './connector-space.ts'
 import type { CsvDelimiter } from './csv.ts'
 import type { FileEncoding } from './file-text.ts'
-import { type FileEntry, type FileFormat, filesToImport, type InvalidLine, readImportFile } from './import-file.ts'
+import {
+  type FileEntry,
+  type FileFormat,
+  type FileObject,
+  filesToImport,
+  type InvalidLine,
+  readImportFile,
+} from './import-file.ts'
 import type { ImportOptions } from './import-options.ts'
 import { type ImportPlan, type PlannedItem, planImport } from './plan-import.ts'
+import { formerNameOf } from './plan-lines.ts'
 import type { Ask, Progress } from './terminal.ts'
 
 export type ImportContext = {
@@ -44,7 +52,7 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
   for (const format of formats) say(`${format.file}: ${describedFormat(format)}`)
   printPlan(plan, options, say)
   if (options.isDryRun) {
-    printInvalidLines(plan.invalidLines, say)
+    printInvalidLines(plan.invalidLines.toSorted(byPosition), say)
     printAttributes(plan.invalidLines, say)
     return plan.invalidLines.length > 0 ? 1 : 0
   }
@@ -58,7 +66,8 @@ export async function runImport(options: ImportOptions, around: ImportContext): 
   printWarnings(outcome.warnings, say)
   for (const failure of outcome.failedDeletions) say(`Not deleted: ${failure}`)
   const failedCount = invalidLines.length + outcome.failedDeletions.length
-  const writtenCount = outcome.sentCount - outcome.invalidLines.length - outcome.failedDeletions.length
+  const repeatedCount = plan.items.filter(({ isRepeated }) => isRepeated).length
+  const writtenCount = total - repeatedCount - outcome.invalidLines.length - outcome.failedDeletions.length
   say(`Done: ${writtenCount} written, ${plan.counts.unchanged} unchanged, ${failedCount} failed`)
   return failedCount > 0 ? 1 : 0
 }
@@ -140,8 +149,7 @@ const byPosition = (first: InvalidLine, second: InvalidLine): number =>
   first.file === second.file ? first.line - second.line : first.file < second.file ? -1 : 1
 
 type SendOutcome = {
-  readonly sentCount: number
-  /** Lines whose items the API refused. */
+  /** Lines whose items the API refused, or that were not sent because it refused others. */
   readonly invalidLines: readonly InvalidLine[]
   /** Deletions that the API refused, with the reason. */
   readonly failedDeletions: readonly string[]
@@ -155,7 +163,8 @@ const BATCH_LIMIT_BYTES = 3_500_000
 const BATCHES_AT_ONCE_COUNT = 3
 
 /**
- * Sends batches concurrently. Writes all upserts of one object type before those of the next.
+ * Sends batches concurrently. Writes all upserts of one object type before those of the next, and renames of objects
+ * before the upserts that take over their names.
  * @param onSent receives the number of items sent so far
  */
 async function sendItems(
@@ -165,27 +174,43 @@ async function sendItems(
 ): Promise<SendOutcome> {
   const [invalidLines, failedDeletions, warnings]: [InvalidLine[], string[], InvalidLine[]] = [[], [], []]
   let sentCount = 0
+  const refused = new Set<FileObject>()
+  const keptNames = new Set<string>()
+  /** The former name of a refused line stays the name of its object, whose data another line must not replace. */
+  const refuse = (from: FileObject, reason: string): void => {
+    refused.add(from)
+    invalidLines.push({ file: from.file, line: from.line, reason })
+    const former = formerNameOf(from)
+    if (former !== undefined) keptNames.add(former)
+  }
   const sendBatch = async (batch: readonly PlannedItem[]): Promise<void> => {
     const results = await space.write(batch.map(({ item }) => item))
     for (const { index, status, errors = [], warnings: found = [] } of results) {
       const planned = batch[index]
-      for (const { target } of found) {
+      for (const { target } of planned?.isRepeated ? [] : found) {
         const { file, line } = planned?.from ?? { file: '', line: 0 }
         warnings.push({ file, line, reason: `${target.split('/').slice(4).join('/')} leads to no object` })
       }
       if (planned === undefined || status < 300) continue
       const reason = errors.map(({ message }) => message).join('; ') || `the API returned ${status}`
-      if (planned.from !== undefined) invalidLines.push({ file: planned.from.file, line: planned.from.line, reason })
+      if (planned.from !== undefined) refuse(planned.from, reason)
       // 404: the object was deleted in the meantime.
       else if (status !== 404) failedDeletions.push(`${planned.item.objectType} ${planned.item.externalId}: ${reason}`)
     }
     sentCount += batch.length
     onSent(sentCount)
   }
-  for (const group of Map.groupBy(items, ({ item }) => `${item.op} ${item.objectType}`).values()) {
-    await forEachConcurrent(inBatches(group), BATCHES_AT_ONCE_COUNT, sendBatch)
+  const groups = Map.groupBy(items, ({ item, round }) => `${item.op} ${item.objectType} ${round}`)
+  for (const group of groups.values()) {
+    const free: PlannedItem[] = []
+    for (const planned of group) {
+      const { from } = planned
+      if (from === undefined || !(refused.has(from) || keptNames.has(nameOf(from)))) free.push(planned)
+      else if (!refused.has(from)) refuse(from, `${nameOf(from)} is still the name of an object that was not renamed`)
+    }
+    await forEachConcurrent(inBatches(free), BATCHES_AT_ONCE_COUNT, sendBatch)
   }
-  return { sentCount, invalidLines, failedDeletions, warnings: warnings.sort(byPosition) }
+  return { invalidLines, failedDeletions, warnings: warnings.sort(byPosition) }
 }
 
 function inBatches(items: readonly PlannedItem[]): PlannedItem[][] {

@@ -74,4 +74,91 @@ describe('The plan of an import', () => {
     const withheld = await planImport(unnamed(), present, true)
     assert.deepEqual([withheld.items, withheld.withholdsDeletions], [[], true])
   })
+
+  /** The lines of people, with names such as `new<old`, and the people who exist: what is sent in which round. */
+  async function planPeople(names: readonly string[], presentNames: readonly string[], data: object = {}) {
+    const present = new Map(
+      presentNames.map((name) => [`identity ${name}`, { ...object('identity', name), digest: digestOfData(data) }]),
+    )
+    async function* entries(): AsyncGenerator<FileEntry> {
+      for (const [index, name] of names.entries()) {
+        const [externalId = '', previousExternalId] = name.replace('!', '').split('<')
+        const names = { ...object('identity', externalId), ...(previousExternalId && { previousExternalId }) }
+        yield { file: 'all', line: index + 1, ...names, data: { displayName: name.endsWith('!') ? 7 : name } }
+      }
+    }
+    const { items, invalidLines } = await planImport(entries(), present, true)
+    const sent = items.map(({ item: { op, externalId, previousExternalId }, round }) =>
+      [round, op, externalId, previousExternalId].filter((part) => part !== undefined).join(' '),
+    )
+    return { sent, invalid: invalidLines.map(({ line, reason }) => `${line}: ${reason}`) }
+  }
+
+  it('keeps the object that an invalid line renames, and one that the API does not rename', async () => {
+    const { sent, invalid } = await planPeople(['new<old!'], ['old', 'gone'])
+    assert.deepEqual(sent, ['0 delete gone'])
+    assert.equal(invalid.length, 1)
+    assert.deepEqual((await planPeople(['b<a'], ['a', 'b'])).sent, ['0 upsert b a'])
+  })
+
+  it('renames an object before another gets its name, whatever the order of the lines', async () => {
+    const chain = ['0 upsert d c', '1 upsert c b', '2 upsert b a']
+    assert.deepEqual((await planPeople(['b<a', 'd<c', 'c<b'], ['a', 'b', 'c'])).sent, chain)
+    assert.deepEqual((await planPeople(['d<c', 'c<b', 'b<a'], ['a', 'b', 'c'])).sent, chain)
+    assert.deepEqual((await planPeople(['b', 'c<b'], ['b'])).sent, ['0 upsert c b', '1 upsert b'])
+  })
+
+  it('sends an object whose data are those of the former object of its name', async () => {
+    const data = { displayName: 'b' }
+    assert.deepEqual((await planPeople(['c<b', 'b'], ['b'], data)).sent, ['0 upsert c b', '1 upsert b'])
+  })
+
+  it('sends no object whose name an invalid line keeps from another, nor one of a circle', async () => {
+    const { sent, invalid } = await planPeople(['c<b!', 'b<a', 'a'], ['a', 'b'])
+    assert.deepEqual(sent, [])
+    assert.deepEqual(invalid.slice(1), [
+      '2: identity b is the former name in all:1, which is invalid',
+      '3: identity a is the former name in all:2, which is invalid',
+    ])
+    const circle = await planPeople(['a<b', 'b<a'], ['a', 'b'])
+    assert.deepEqual(circle.sent, [])
+    assert.deepEqual(circle.invalid, [
+      '2: identity b is the former name in all:1, which depends on this line',
+      '1: identity a is the former name in all:2, which is invalid',
+    ])
+  })
+
+  it('goes on with renames after an interruption', async () => {
+    assert.deepEqual((await planPeople(['c<b', 'b<a'], ['c', 'a'], { displayName: 'c<b' })).sent, ['0 upsert b a'])
+  })
+
+  it('sends objects that refer to a name that another object gets at last, also those that are unchanged', async () => {
+    const unit = { manager: { externalId: 'b' } }
+    const position = { identity: { externalId: 'c' } }
+    const present = new Map(
+      [object('orgUnit', 'same'), object('orgUnit', 'new'), object('identity', 'a'), object('identity', 'b')].map(
+        (each) => [nameOf(each), { ...each, digest: each.externalId === 'same' ? digestOfData(unit) : '' }],
+      ),
+    )
+    async function* entries(): AsyncGenerator<FileEntry> {
+      yield { file: 'all', line: 1, ...object('orgUnit', 'same'), data: unit }
+      yield { file: 'all', line: 2, ...object('orgUnit', 'second'), previousExternalId: 'new', data: unit }
+      yield { file: 'all', line: 3, ...object('identity', 'b'), previousExternalId: 'a', data: {} }
+      yield { file: 'all', line: 4, ...object('identity', 'c'), previousExternalId: 'b', data: {} }
+      yield { file: 'all', line: 5, ...object('relationship', 'job'), data: position }
+    }
+    const { items, counts } = await planImport(entries(), present, true)
+    assert.deepEqual(
+      items.map(({ item, isRepeated }) => [item.externalId, item.previousExternalId, isRepeated]),
+      [
+        ['second', 'new', false],
+        ['c', 'b', false],
+        ['b', 'a', false],
+        ['job', undefined, false],
+        ['same', undefined, false],
+        ['second', undefined, true],
+      ],
+    )
+    assert.deepEqual([counts.created, counts.updated, counts.unchanged], [1, 4, 0])
+  })
 })

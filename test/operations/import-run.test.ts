@@ -6,34 +6,45 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { connect } from '../../infra/import/api-connection.ts'
-import { type ConnectorSpace, nameOf } from '../../infra/import/connector-space.ts'
+import { type ConnectorSpace, nameOf, type SpaceItem } from '../../infra/import/connector-space.ts'
 import { runImport } from '../../infra/import/run-import.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'))
 after(() => rmSync(folder, { recursive: true }))
 
-/** Imports one identity, and deletes two others, whose deletions the API answers with these statuses. */
-async function deleteTwo(statuses: readonly number[]): Promise<{ code: number; said: readonly string[] }> {
+type Status = (item: SpaceItem, index: number) => number
+
+/** Imports identities while these exist. The API answers items with a status. */
+async function importPeople(lines: readonly string[], existing: readonly string[], statusOf: Status) {
   const path = join(folder, 'identities.csv')
-  writeFileSync(path, 'externalId,displayName\nstays,New\n')
-  const former = ['stays', 'first', 'second'].map((externalId) => ({ objectType: 'identity', externalId }) as const)
+  writeFileSync(path, `${lines.join('\n')}\n`)
+  const former = existing.map((externalId) => ({ objectType: 'identity', externalId }) as const)
+  const [said, batches]: [string[], string[]] = [[], []]
   const space: ConnectorSpace = {
     readTypes: async () => new Map(),
     readAll: async () => new Map(former.map((each) => [nameOf(each), { ...each, digest: '' }])),
-    write: async (items) =>
-      items.map(({ op }, index) => ({
+    write: async (items) => {
+      batches.push(items.map(({ op, externalId }) => `${op} ${externalId}`).join(', '))
+      return items.map((item, index) => ({
         index,
-        status: op === 'delete' ? (statuses[index] ?? 200) : 200,
+        status: statusOf(item, index),
         errors: [{ message: 'It is in use' }],
-      })),
+      }))
+    },
   }
-  const said: string[] = []
   const options = { path, connectorId: 'hr', encoding: 'utf-8', isDryRun: false, deletesMissing: true } as const
   const connection = { apiUrl: '', token: undefined, credentials: undefined }
   const around = { space, progress: { show: () => undefined, end: () => undefined }, ask: undefined }
   const say = (line: string) => void said.push(line)
-  return { code: await runImport({ ...options, isConfirmed: true, connection }, { ...around, say }), said }
+  const code = await runImport({ ...options, isConfirmed: true, connection }, { ...around, say })
+  return { code, said, batches }
 }
+
+/** Imports one identity, and deletes two others, whose deletions the API answers with these statuses. */
+const deleteTwo = (statuses: readonly number[]) =>
+  importPeople(['externalId,displayName', 'stays,New'], ['stays', 'first', 'second'], ({ op }, index) =>
+    op === 'delete' ? (statuses[index] ?? 200) : 200,
+  )
 
 describe('An import', () => {
   it('reports deletions that the API refuses, and ends with exit code 1', async () => {
@@ -48,6 +59,26 @@ describe('An import', () => {
   it('takes what was deleted in the meantime for deleted', async () => {
     const { code, said } = await deleteTwo([404, 200])
     assert.deepEqual([code, said.at(-1)], [0, 'Done: 3 written, 0 unchanged, 0 failed'])
+  })
+
+  it('sends the renames that free a name before the objects that get it', async () => {
+    const lines = ['externalId,previousExternalId', 'b,a', 'a,', 'c,b']
+    const { code, batches } = await importPeople(lines, ['a', 'b'], () => 200)
+    assert.equal(code, 0)
+    assert.deepEqual(batches, ['upsert c', 'upsert b', 'upsert a'])
+  })
+
+  it('sends no object whose name the API has not freed, and deletes nobody of that name', async () => {
+    const lines = ['externalId,previousExternalId', 'c,b', 'b,a', 'a,']
+    const { code, said, batches } = await importPeople(lines, ['a', 'b'], () => 409)
+    assert.deepEqual([code, batches], [1, ['upsert c']])
+    const path = join(folder, 'identities.csv')
+    assert.deepEqual(said.slice(-4), [
+      `${path}:2: It is in use`,
+      `${path}:3: identity b is still the name of an object that was not renamed`,
+      `${path}:4: identity a is still the name of an object that was not renamed`,
+      'Done: 0 written, 0 unchanged, 3 failed',
+    ])
   })
 
   it('waits the seconds that the API names before it repeats a request', async () => {
