@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Document } from 'yaml'
+import type { WireGroup } from '../../shared/domain/criteria/condition.ts'
+import { showsHidden } from '../../shared/domain/criteria/hidden-values.ts'
 import { isGuid } from '../../shared/kernel/guid.ts'
 import type { Json, JsonObject } from '../../shared/kernel/json.ts'
 import { CommandError } from '../command.ts'
@@ -37,6 +39,8 @@ export type ExportOutcome = {
   readonly unchanged: readonly string[]
   /** Files of what the tenant does not have. */
   readonly surplus: readonly string[]
+  /** Files with `hidden` in place of values that the caller may not read. */
+  readonly withHiddenValues: readonly string[]
 }
 
 /**
@@ -60,7 +64,8 @@ export async function exportDefinitions(
   const existing = new Map(files.map((file) => [keyOf(file, groupIds), file]))
   const known = new Map(wantedCollections(files, tenant).collections.map((collection) => [collection.name, collection]))
   const exported = exportedOf(tenant, groupNames)
-  const [written, unchanged]: [string[], string[]] = [[], []]
+  const hidden = new Set(tenant.collections.filter(hidesValues).map(({ name }) => `collection ${name}`))
+  const [written, unchanged, withHiddenValues]: [string[], string[], string[]] = [[], [], []]
   const schema = join(folder, SCHEMA_FILE)
   record(writeIfChanged(schema, `${JSON.stringify(definitionSchema(), undefined, 2)}\n`), schema)
   for (const { key, folder: kind, fileName, value } of exported) {
@@ -68,21 +73,26 @@ export async function exportDefinitions(
     existing.delete(key)
     if (file === undefined) {
       const path = freePath(join(folder, kind), fileName, key)
-      record(writeIfChanged(path, newText(value, schemaComment(folder, path))), path)
-    } else if (isAsExported(file, value, known.get(key.slice('collection '.length)), tenant)) record(false, file.file)
-    else {
+      record(writeIfChanged(path, newText(value, schemaComment(folder, path))), path, key)
+    } else if (isAsExported(file, value, known.get(key.slice('collection '.length)), tenant)) {
+      record(false, file.file, key)
+    } else {
       updateDocument(file.document, withFileReferences(file, value))
-      record(writeIfChanged(file.file, file.document.toString(YAML_FORMAT)), file.file)
+      record(writeIfChanged(file.file, file.document.toString(YAML_FORMAT)), file.file, key)
     }
   }
   const surplus = [...existing.values()].map(({ file }) => file)
   if (prunes) for (const file of surplus) rmSync(file)
-  return { written, unchanged, surplus }
+  return { written, unchanged, surplus, withHiddenValues }
 
-  function record(isWritten: boolean, path: string): void {
+  function record(isWritten: boolean, path: string, key = ''): void {
     ;(isWritten ? written : unchanged).push(path)
+    if (hidden.has(key)) withHiddenValues.push(path)
   }
 }
+
+const hidesValues = ({ kind, definition }: CollectionRecord): boolean =>
+  kind === 'criteria' && showsHidden(definition as unknown as WireGroup)
 
 /** Long texts stay on one line, so that a changed word is one changed line. */
 const YAML_FORMAT = { lineWidth: 0 } as const

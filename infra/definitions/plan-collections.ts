@@ -7,7 +7,7 @@ import { connectedGroups, orderCollections } from './collection-order.ts'
 import type { FileFault } from './definition-file.ts'
 import type { Planned, Step } from './step.ts'
 import { COLLECTIONS, type CollectionRecord, DEFINITION_MEMBER, recordOf, type Tenant } from './tenant.ts'
-import { normalisedDefinition, referredIds, type WantedCollection } from './wanted.ts'
+import { isSameDefinition, normalisedDefinition, referredIds, type WantedCollection } from './wanted.ts'
 
 /** Requests that run at the same time. */
 const CALLS_AT_ONCE_COUNT = 4
@@ -71,7 +71,7 @@ function changedFields(wanted: WantedCollection, record: CollectionRecord, { sch
   return [
     ...((wanted.description ?? '') === (record.description ?? '') ? [] : ['description']),
     ...(isDeepStrictEqual(wanted.metadata, record.metadata) ? [] : ['metadata']),
-    ...(isDeepStrictEqual(wanted.definition, stored) ? [] : [DEFINITION_MEMBER[kind]]),
+    ...(isSameDefinition(kind, wanted.definition, stored) ? [] : [DEFINITION_MEMBER[kind]]),
   ]
 }
 

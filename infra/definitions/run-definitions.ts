@@ -70,13 +70,15 @@ async function runExport(
   call: ApiCall,
   { say }: DefinitionsOutput,
 ): Promise<number> {
-  const { written, unchanged, surplus } = await exportDefinitions(folder, await readTenant(call), prunes, call)
+  const outcome = await exportDefinitions(folder, await readTenant(call), prunes, call)
+  const { written, unchanged, surplus, withHiddenValues } = outcome
   if (isJson) {
-    say(JSON.stringify({ written, unchanged, surplus, pruned: prunes }, undefined, 2))
+    say(JSON.stringify({ written, unchanged, surplus, pruned: prunes, withHiddenValues }, undefined, 2))
     return 0
   }
   for (const file of written) say(`written ${file}`)
   for (const file of surplus) say(prunes ? `deleted ${file}` : `not in the tenant: ${file}. Delete it with --prune`)
+  for (const file of withHiddenValues) say(`has values that you may not read, as hidden: ${file}`)
   say(`${written.length} files written, ${unchanged.length} unchanged`)
   return 0
 }

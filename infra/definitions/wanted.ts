@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { type CollectionObjectType, NO_METADATA, readMetadata } from '../../shared/domain/collections/collection.ts'
 import { checkCondition } from '../../shared/domain/criteria/check-condition.ts'
+import type { WireGroup } from '../../shared/domain/criteria/condition.ts'
+import { withStoredValues } from '../../shared/domain/criteria/hidden-values.ts'
 import type { ConditionSchema } from '../../shared/domain/criteria/schema.ts'
 import { checkJoinPolicy } from '../../shared/domain/membership-requests/check-join-policy.ts'
 import type { JoinPolicyInput } from '../../shared/domain/membership-requests/join-policy.ts'
@@ -132,6 +135,12 @@ export function normalisedDefinition(
     definition: faults.length > 0 ? definition : { ...definition, ...(policy as unknown as JsonObject) },
     faults: faults.map(({ target = '', message }) => ({ pointer: target, message })),
   }
+}
+
+/** Whether a file has the stored definition, also where it has `hidden` in place of values that are stored. */
+export function isSameDefinition(kind: CollectionKind, wanted: JsonObject, stored: JsonObject): boolean {
+  if (isDeepStrictEqual(wanted, stored)) return true
+  return kind === 'criteria' && isDeepStrictEqual(withStoredValues(wanted, stored as unknown as WireGroup), stored)
 }
 
 /** The ids of the collections that a definition refers to, each once. */

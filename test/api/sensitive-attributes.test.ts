@@ -152,8 +152,49 @@ describe('sensitive attributes', () => {
     }
     await evaluate()
     assert.deepEqual(await members(collectionId), [id])
+    const kept = await put({ condition: hidden }, privileged)
+    assert.deepEqual([kept.status, kept.body.data.condition], [200, condition])
+    await evaluate()
+    assert.deepEqual(await members(collectionId), [id])
     assert.equal((await put({ condition: byNin('9') }, privileged)).status, 200)
     await evaluate()
     assert.deepEqual(await members(collectionId), [])
+  })
+
+  it('have no value hidden, except where it stands for a stored one', async () => {
+    const { tenantId, create, privileged, id, evaluate, members } = await tenantWithPerson()
+    const collectionId = await create(byNin('01019012345'))
+    const path = `${CRITERIA}/${collectionId}`
+    const refusedAt = (pointer: string) => [400, [{ code: 'InvalidValue', target: pointer }]]
+    const outcome = async (method: string, to: string, body: object) => {
+      const { status, body: answer } = await privileged(method, to, body)
+      return [status, answer.errors.map(({ code, target }: { code: string; target: string }) => ({ code, target }))]
+    }
+    const created = { objectType: 'Identity', name: 'Another', condition: byNin('hidden') }
+    assert.deepEqual(await outcome('POST', CRITERIA, created), refusedAt('/condition/conditions/0/value'))
+    for (const condition of [
+      all(leaf('identityNin', 'In', 'hidden')),
+      all(leaf('identityNin', 'Equals', ' hidden')),
+      all(leaf('identityNin', 'NotEquals', 'hidden')),
+      all(leaf('identityNin', 'Equals', 'hidden', 'ToUpper(identityNin)')),
+    ]) {
+      const changed = { objectType: 'Identity', condition }
+      assert.deepEqual(await outcome('PUT', path, changed), refusedAt('/condition/conditions/0/value'))
+      assert.deepEqual(await outcome('POST', `${path}/plan`, changed), refusedAt('/condition/conditions/0/value'))
+    }
+    await evaluate()
+    assert.deepEqual(await members(collectionId), [id])
+    const [isNull, email] = [leaf('identityNin', 'IsNull', 'hidden'), leaf('identityEmail', 'Equals', 'hidden')]
+    assert.equal((await privileged('PUT', path, { objectType: 'Identity', condition: all(isNull, email) })).status, 200)
+    // As stored before it was refused.
+    const stored = service.database('collections').item(collectionId, tenantId)
+    const { resource } = await stored.read()
+    await stored.replace({ ...resource, definition: JSON.stringify(byNin('hidden')) })
+    const read = await privileged('GET', path)
+    assert.deepEqual([read.status, read.body.data.condition], [200, byNin('hidden')])
+    for (const condition of [byNin('hidden'), byNin('01019012345')]) {
+      const { status, body } = await privileged('PUT', path, { objectType: 'Identity', condition })
+      assert.deepEqual([status, body.data.condition], [200, condition])
+    }
   })
 })

@@ -44,7 +44,7 @@ export function schemaFor(caller: Caller, rows: RowSnapshot): ConditionSchema {
 /**
  * Checks a condition from a request against the tenant's schema and collections. A sensitive attribute does not exist
  * for callers who may not read all core objects, except in a condition that is sent back as they read it: with
- * `hidden` in place of its values.
+ * `hidden` in place of its values. Callers who may read the values can send that back as well.
  * @param pointer JSON pointer to the condition in the body.
  * @param besides Faults in the rest of the body, refused together with the condition's.
  * @param before The criteria collection whose condition is replaced. Attributes that it reads stay valid after the last
@@ -71,7 +71,7 @@ export async function readCondition(
   const storedNames = attributesOf(stored, types)
   const schema = new Map([...withoutSensitive(storedNames), ...schemaFor(caller, rows)])
   const check = await deps.snapshots.reading(rows, checkConditionTask(input, schema, 'request', objectType))
-  if (stored?.ok && !hasFullAccess(caller) && [...storedNames.keys()].some(isSensitive)) {
+  if (stored?.ok && [...storedNames.keys()].some(isSensitive)) {
     const restored = withStoredValues(input, stored.condition.wire)
     const names = new Map([...storedNames, ...schema])
     const kept = await deps.snapshots.reading(rows, checkConditionTask(restored, names, 'stored', objectType))

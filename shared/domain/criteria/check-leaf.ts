@@ -15,6 +15,7 @@ import {
   shown,
 } from './condition-findings.ts'
 import { comparedType, excerpt, isDayFunction, type ParsedValue, parseField, parseValue } from './field-expression.ts'
+import { isHiddenValue } from './hidden-values.ts'
 import { MEMBERSHIP_OPERATORS, OPERATORS_OF, ORDERINGS, takesList } from './operators-of-types.ts'
 import { type AttributeType, MEMBER_OF_COLLECTION } from './schema.ts'
 
@@ -52,6 +53,10 @@ export function checkLeaf(
     )
   }
   const raw = own(input, 'value')
+  if (findings.origin === 'request' && operator !== 'IsNull' && isHiddenValue(id, raw)) {
+    const message = 'hidden stands for a stored value: send the condition as it was read, or a value'
+    return report(findings, 'InvalidValue', message, `${pointer}/value`)
+  }
   if (isObject(raw) && operator !== 'IsNull' && !takesList(operator)) {
     const operand = checkOperand(raw, id, type, `${pointer}/value`, findings)
     if (expression === undefined || operand === undefined) return undefined
