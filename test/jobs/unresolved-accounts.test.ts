@@ -67,6 +67,47 @@ describe('Source data that name something other than a user as an account', () =
     assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 6)))
   })
 
+  describe('do not take out a nested group by an incremental sync', () => {
+    const withNested = async (accounts: readonly string[], nested: string) => {
+      const linked = await syncedLink(fixture, accounts, [nested])
+      return { ...linked, expected: new Set([...users(0, 5), nested]) }
+    }
+
+    it('when the member leaves', async () => {
+      const nested = await fixture.newGroup({}, users(50, 3))
+      const { collectionId, groupId, expected } = await withNested([...users(0, 5), nested], nested)
+      fixture.collections.change(collectionId, users(0, 5))
+      await notifyOfMembershipChange(fixture, collectionId)
+      await fixture.drain()
+      assert.deepEqual(await fixture.membersOf(groupId), expected)
+      assert.deepEqual(await lastJob(collectionId), ['Succeeded', 0, 0, 0, []])
+    })
+
+    it('when the member comes and leaves before either is written', async () => {
+      const nested = await fixture.newGroup({}, users(50, 3))
+      const { collectionId, groupId, expected } = await withNested(users(0, 5), nested)
+      fixture.collections.change(collectionId, [...users(0, 5), nested])
+      fixture.collections.change(collectionId, users(0, 5))
+      await notifyOfMembershipChange(fixture, collectionId)
+      await fixture.drain()
+      assert.deepEqual(await fixture.membersOf(groupId), expected)
+    })
+
+    it('while the directory cannot say what the account is', async () => {
+      const { collectionId, groupId } = await syncedLink(fixture, users(0, 5))
+      const member = { '@odata.id': `${fixture.server.url}/v1.0/directoryObjects/${user(70)}` }
+      await fixture.asTester({ method: 'POST', path: `/groups/${groupId}/members/$ref`, body: member })
+      fixture.server.setFaults([{ method: 'POST', path: 'getByIds', status: 403, times: 1 }])
+      fixture.collections.change(collectionId, [...users(0, 5), user(70)])
+      fixture.collections.change(collectionId, users(0, 5))
+      await notifyOfMembershipChange(fixture, collectionId)
+      await fixture.deliverNext()
+      assert.deepEqual(await fixture.membersOf(groupId), new Set([...users(0, 5), user(70)]))
+      await fixture.drain()
+      assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 5)))
+    })
+  })
+
   it('are not added while the directory cannot say whether they are users', async () => {
     const { collectionId, groupId } = await syncedLink(fixture, users(0, 5))
     fixture.server.setFaults([{ method: 'POST', path: 'getByIds', status: 403, times: 2 }])

@@ -93,7 +93,7 @@ export type GroupOwnership = {
 }
 
 export type ChangeToCheck = {
-  /** Accounts to be added, at most 1,000. */
+  /** Accounts to be added or removed, at most 1,000. */
   readonly accounts: readonly string[]
   /** Whether the service has to own the group. */
   readonly requiresOwnership: boolean

@@ -20,9 +20,9 @@ import { type AcquiredLease, writeChanges } from './write-changes.ts'
 const LEASE_RETRY_MS = 3_000
 
 /**
- * Writes the changes of a collection to the groups of its enabled links. Each change is one write, and no group is
- * read. Changes that cannot be written this way are left to a ScheduledSweep job, queued at once, which compares,
- * retries and reports. A link that was never synced is left to its first job.
+ * Writes the changes of a collection to the groups of its enabled links. Each change is one write, and the members of
+ * no group are read. Changes that cannot be written this way are left to a ScheduledSweep job, queued at once, which
+ * compares, retries and reports. A link that was never synced is left to its first job.
  * @param changedAtMs when the change was made, for the latency metric; undefined when unknown.
  */
 export async function syncIncrementally(
@@ -90,13 +90,15 @@ async function allowedChanges(
   if (decision.outcome !== 'write' || changes === undefined) return decision
   const guarded = guardedChanges(link, decision, changes, { guard, nowMs: deps.nowMs() })
   if (guarded.outcome !== 'write') return guarded
-  const change = { accounts: guarded.add, requiresOwnership: linkableGroups === 'Owned' }
+  const accounts = [...guarded.add, ...guarded.remove]
+  const change = { accounts, requiresOwnership: linkableGroups === 'Owned' }
   return (await isWritable(link, change, deps)) ? guarded : { outcome: 'compare' }
 }
 
 /**
- * Whether the added accounts are known to be users, and the group can be written where that is known. False also when
- * the directory cannot be asked: a job retries and reports it.
+ * Whether the accounts are known to be users, and the group can be written where that is known. An account that leaves
+ * can be a nested group, which stays: a job reads the group and finds out. False also when the directory cannot be
+ * asked: a job retries and reports it.
  */
 async function isWritable(
   { tenantId, directoryGroupId: groupId }: GroupLink,
