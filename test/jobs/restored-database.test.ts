@@ -67,8 +67,9 @@ async function settle(fixture: AccountFixture, service: Service): Promise<void> 
 
 /**
  * A tenant whose groups follow a place and a choir, in two states: its people change in between, each collection once.
+ * @param visitCount How often somebody comes and leaves besides: each visit adds two versions of the members.
  */
-async function tenantInTwoStates(t: TestContext) {
+async function tenantInTwoStates(t: TestContext, visitCount = 0) {
   const fixture = await openAccountFixture({ databaseSharesClock: true, sharesClock: true })
   t.after(() => fixture.close())
   const source = await fixture.newSource()
@@ -83,7 +84,11 @@ async function tenantInTwoStates(t: TestContext) {
   const placeId = await fixture.criteria('Identity', 'identityDisplayName', 'There')
   const choirId = await fixture.joinable([await idOf(0)])
   const singersId = await fixture.criteria('Identity', 'memberOfCollection', choirId)
-  const groups = { place: await fixture.linkedGroup(placeId), choir: await fixture.linkedGroup(singersId) }
+  const groups = {
+    place: await fixture.linkedGroup(placeId),
+    choir: await fixture.linkedGroup(singersId),
+    requested: await fixture.linkedGroup(choirId),
+  }
   const service = fixture.newService()
   await service.evaluator.evaluate(TENANT)
   await drain(fixture, service)
@@ -99,10 +104,21 @@ async function tenantInTwoStates(t: TestContext) {
       gone('relationship', 'Nurse'),
       ...more.map((index) => person(index, true)),
     )
+  const follow = async () => {
+    await service.evaluator.evaluate(TENANT)
+    await drain(fixture, service)
+  }
   await importHr(service)
   await fixture.join(choirId, [await idOf(3)], service.requests)
-  await service.evaluator.evaluate(TENANT)
-  await drain(fixture, service)
+  await follow()
+  for (const _ of Array.from({ length: visitCount })) {
+    await fixture.writeThrough(service, source, person(1, true))
+    await fixture.join(choirId, [await idOf(1)], service.requests)
+    await follow()
+    await fixture.writeThrough(service, source, person(1, false))
+    await fixture.leave(choirId, [await idOf(1)])
+    await follow()
+  }
   await settle(fixture, service)
   const collections = { place: placeId, choir: singersId }
   return { fixture, idOf, groups, collections, importHr, before, after: await backup(fixture) }
@@ -134,8 +150,30 @@ describe('After a restore', () => {
         const accounts = new Set(expected[name].map((index) => user(index)))
         assert.deepEqual(await fixture.membersOf(groups[name]), accounts, `group of ${name}`)
       }
+      assert.deepEqual(await fixture.membersOf(groups.requested), await fixture.membersOf(groups.choir))
       const { items } = await service.links.jobs.page(TENANT, {}, undefined, 50)
       assert.deepEqual(new Set(items.map(({ status }) => status)), new Set(['Succeeded']))
+    })
+  }
+
+  for (const older of ['members', 'requests', 'links'] as const) {
+    it(`in which container ${older} is several changes older, every link is synced by one sweep`, async (t) => {
+      const { fixture, groups, before, after } = await tenantInTwoStates(t, 2)
+      const { cosmos, container } = await restored(fixture, (id) => (id === older ? before : after))
+      t.after(() => cosmos.close())
+      const service = fixture.newService({ container })
+      await fixture.clock.sleep(2 * HOUR_MS)
+      await enqueueSweeps(undefined, service.links, { afterRestore: true })
+      await drain(fixture, service)
+      const singers = new Set(older === 'requests' ? [user(0)] : [user(0), user(3)])
+      assert.deepEqual(await fixture.membersOf(groups.place), new Set([user(0), user(2)]))
+      assert.deepEqual(await fixture.membersOf(groups.choir), singers)
+      assert.deepEqual(await fixture.membersOf(groups.requested), singers)
+      const links = await service.links.links.ofTenant(TENANT)
+      assert.deepEqual(
+        links.map(({ value }) => value.lastSyncOutcome),
+        ['Succeeded', 'Succeeded', 'Succeeded'],
+      )
     })
   }
 })

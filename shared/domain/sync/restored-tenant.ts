@@ -24,7 +24,9 @@ export async function sweepRestoredTenant(
   await deps.derivedState.forget(tenantId)
   for (const { value } of await deps.links.ofTenant(tenantId)) {
     const accountsChangedAtMs = deps.nowMs()
-    await changeLink(tenantId, value.id, (link) => ({ ...link, accountsChangedAtMs, isSweptUnchanged: false }), deps)
+    // The members can be older than the version that the link has applied.
+    const unknown = { appliedMembershipVersion: null, accountsChangedAtMs, isSweptUnchanged: false }
+    await changeLink(tenantId, value.id, (link) => ({ ...link, ...unknown }), deps)
       .then(() => undefined)
       .catch(ignoreDeletedLink)
   }
