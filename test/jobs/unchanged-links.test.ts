@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import type { FaultDefinition } from '../../infra/local/directory/faults.ts'
 import { readLinkDto, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { toSyncJobDto } from '../../shared/domain/group-links/sync-job.ts'
+import { syncStateOf } from '../../shared/domain/group-links/sync-state.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
@@ -299,6 +300,27 @@ describe('The hourly sweep of an unchanged link', () => {
     await sweepTenant(TENANT, fixture.deps)
     assert.equal((await readLinkDto(await fixture.link(linkId), fixture.deps)).lastSyncedAt, before)
     await fixture.drain()
+  })
+
+  it('finds accounts that changed while the link was disabled', async () => {
+    const { collectionId, groupId, linkId } = await unchangedLink()
+    const set = (state: 'Enabled' | 'Disabled') =>
+      updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state }, fixture.deps)
+    await set('Disabled')
+    fixture.collections.exchange(collectionId, users(1, 3))
+    await sweepHourly()
+    await set('Enabled')
+    assert.equal(syncStateOf(await fixture.link(linkId)), 'Pending')
+    await sweepHourly()
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(1, 3)))
+    assert.equal(syncStateOf(await fixture.link(linkId)), 'InSync')
+  })
+
+  it('is not compared because a link is enabled that was not disabled', async () => {
+    const { collectionId, linkId } = await unchangedLink()
+    await updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state: 'Enabled' }, fixture.deps)
+    await sweepHourly()
+    assert.deepEqual([await isSwept(linkId), (await storage(collectionId))[0]], [true, 'swept'])
   })
 
   it('is not taken for swept by a crash before the sweep is recorded: its last sync would name no job', async () => {

@@ -117,7 +117,7 @@ type LinkChange = Partial<Pick<GroupLink, 'state' | 'acceptedWithoutAccount'>> &
 
 /**
  * Enables or disables a link, and sets which identities it accepts without an account. Disabling ends its queued jobs;
- * enabling does not queue a job. Other accepted identities queue one: the removals that they allow are due then.
+ * enabling does not queue a job: the next change of a member or the next sweep compares the group in full. Other accepted identities queue one: the removals that they allow are due then.
  * @throws Refusal `LinkNotFound`, `PreconditionFailed`.
  */
 export async function updateLink(
@@ -130,12 +130,15 @@ export async function updateLink(
   const change = (link: GroupLink): GroupLink => {
     requireIfMatch(revisionETag(link), ifMatch)
     isAcceptedChanged = accepted !== undefined && accepted.join() !== link.acceptedWithoutAccount.join()
+    const isEnabling = state === 'Enabled' && link.state === 'Disabled'
     return {
       ...link,
       state: state ?? link.state,
       acceptedWithoutAccount: accepted ?? link.acceptedWithoutAccount,
       // Without the job below, the next sweep queues one.
       isBehind: link.isBehind || isAcceptedChanged,
+      // Accounts that change while a link is disabled are not recorded with it.
+      accountsChangedAtMs: isEnabling ? deps.nowMs() : link.accountsChangedAtMs,
       revision: link.revision + 1,
     }
   }
