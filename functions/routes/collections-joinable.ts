@@ -124,7 +124,9 @@ const definitionRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
       'and collections that no longer exist if the stored policy already names them, so that a record can always be ' +
       'sent back as it was read. Pending requests follow the new policy: an approval counts for the gate of the same type ' +
       'and approvers, wherever that gate now stands. A request waits at the first gate without an approval; when there ' +
-      'is none, it joins. A requester who is no longer eligible when the request comes to a gate or would join is ' +
+      'is none, it joins. At a gate of another place or type it waits anew, and its approvers are told; also at one of the ' +
+      'same place and type that shares no approver with the former gate, or where that gate stands elsewhere. ' +
+      'A requester who is no longer eligible when the request comes to a gate or would join is ' +
       'refused: the request is cancelled by `system` with the note `NotEligible`.',
     roles: COLLECTION_WRITERS,
     identity: 'optional',

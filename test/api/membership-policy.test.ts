@@ -15,6 +15,8 @@ const change = (collectionId: string, joinPolicy: object) =>
   call(admin, 'PUT', `/collections-joinable/beta/${collectionId}`, { objectType: 'Identity', joinPolicy })
 const gates = (...approvalGates: object[]) => ({ approvalRequired: true, approvalGates })
 
+const DAY_S = 24 * 60 * 60
+
 const CALLER: Caller = {
   kind: 'application',
   tenantId: fixture.tenantId,
@@ -34,6 +36,46 @@ describe('a changed join policy', () => {
     assert.deepEqual(data.currentGate, { order: 1, type: 'Identity', approverCount: 2 })
     assert.deepEqual(data.lifecycle, request.lifecycle)
     assert.equal((await act(now.token, request, 'approve')).data.status, 'Joined')
+  })
+
+  it('has requests wait anew at a gate put before theirs: its fallback decides only after the days there', async () => {
+    const [employee, anna, bo] = [await person(), await person(), await person()]
+    const [cara, dan] = [await person(), await person()]
+    const of = ({ identityId }: { identityId: string }) => ({ type: 'Identity', approvers: [identityId] })
+    const collectionId = await joinable(approvedBy(of(anna), of(bo)))
+    const { data: request } = await submit(employee, collectionId)
+    await act(anna.token, request, 'approve')
+    fixture.pass(5 * DAY_S)
+    const second = { ...of(cara), fallback: { afterDays: 3, ...of(dan) } }
+    await change(collectionId, approvedBy(of(anna), second, of(bo)))
+    const { data } = await read(admin, request)
+    assert.deepEqual(data.currentGate, { order: 2, type: 'Identity', approverCount: 1 })
+    const { status, gate, at } = data.lifecycle.at(-1) ?? assert.fail('There is no entry')
+    assert.deepEqual(
+      [status, gate, Date.parse(at)],
+      ['PendingApproval', { order: 2, type: 'Identity' }, fixture.nowMs()],
+    )
+    assert.deepEqual((await act(dan.token, request, 'approve')).codes, ['RequestNotFound'])
+    fixture.pass(3 * DAY_S)
+    assert.equal((await act(dan.token, request, 'approve')).data.currentGate?.order, 3)
+    assert.equal((await act(bo.token, request, 'approve')).data.status, 'Joined')
+  })
+
+  it('has extensions wait anew at a gate whose approver is another one', async () => {
+    const [employee, anna, cara] = [await person(), await person(), await person()]
+    const of = ({ identityId }: { identityId: string }) => ({ type: 'Identity', approvers: [identityId] })
+    const collectionId = await joinable(approvedBy(of(anna)))
+    const { data: request } = await submit(employee, collectionId, { endsAt: '2031-01-01' })
+    await act(anna.token, request, 'approve')
+    const { data: asked } = await act(employee.token, request, 'extend', { endsAt: '2032-01-01' })
+    fixture.pass(60)
+    await change(collectionId, approvedBy(of(cara)))
+    const { data } = await read(admin, request)
+    assert.deepEqual(data.lifecycle.slice(0, -1), asked.lifecycle)
+    assert.deepEqual(data.lifecycle.at(-1)?.gate, { order: 1, type: 'Identity' })
+    const expected = { ...asked.extension, currentGate: { order: 1, type: 'Identity', approverCount: 1 } }
+    assert.deepEqual(data.extension, expected)
+    assert.equal((await act(cara.token, request, 'approve')).data.extension, null)
   })
 
   it('moves requests whose gate was removed, with a lifecycle note', async () => {

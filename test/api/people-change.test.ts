@@ -262,6 +262,22 @@ describe('an identity that is merged into another', () => {
     assert.equal((await act(into.token, request, 'approve')).data.status, 'Joined')
   })
 
+  it('is replaced as the one approver of a gate, where requests and extensions wait as before', async () => {
+    const [from, into, employee, member] = [await person(), await person(), await person(), await person()]
+    const board = await joinable(approvedBy({ type: 'Identity', approvers: [from.identityId] }))
+    const { data: request } = await submit(employee, board)
+    const { data: membership } = await submit(member, board, { endsAt: '2031-01-01' })
+    await act(from.token, membership, 'approve')
+    const { data: asked } = await act(member.token, membership, 'extend', { endsAt: '2032-01-01' })
+    await evaluate()
+    await merge(from, into)
+    await evaluate()
+    assert.deepEqual((await read(admin, request)).data.lifecycle, request.lifecycle)
+    assert.deepEqual((await read(admin, asked)).data.lifecycle, asked.lifecycle)
+    assert.equal((await act(into.token, request, 'approve')).data.status, 'Joined')
+    assert.equal((await act(into.token, asked, 'approve')).data.extension, null)
+  })
+
   it('leaves everything to the last of several, and ends with it', async () => {
     const [first, next, final] = [await person(), await person(), await person()]
     const choir = await joinable(OPEN)

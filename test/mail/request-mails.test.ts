@@ -41,6 +41,26 @@ describe('A request that waits at a gate', () => {
     assert.equal(fixture.to(anna).length, 2)
   })
 
+  it('is told to the approver of a gate that a changed policy puts before its own, and of one that replaces it', async () => {
+    const fixture = await mailFixture(server)
+    const [anna, bo, cara] = [await fixture.reader('Anna'), await fixture.reader('Bo'), await fixture.reader('Cara')]
+    const of = ({ identityId }: { identityId: string }) => ({ type: 'Identity', approvers: [identityId] })
+    const collectionId = await fixture.joinable(approvedBy(of(anna)))
+    const change = async (joinPolicy: object) => {
+      fixture.pass(60)
+      const path = `/collections-joinable/beta/${collectionId}`
+      assert.equal((await fixture.call(fixture.admin, 'PUT', path, { objectType: 'Identity', joinPolicy })).status, 200)
+      await fixture.drain()
+    }
+    await fixture.submit(await fixture.reader('Ola'), collectionId)
+    await fixture.drain()
+    await change(approvedBy(of(bo), of(anna)))
+    const told = () => [anna, bo, cara].map((person) => fixture.to(person).length)
+    assert.deepEqual(told(), [1, 1, 0])
+    await change(approvedBy(of(cara), of(anna)))
+    assert.deepEqual(told(), [1, 1, 1])
+  })
+
   it('is not told any more once it was withdrawn', async () => {
     const fixture = await mailFixture(server)
     const [anna, ola] = [await fixture.reader('Anna'), await fixture.reader('Ola')]

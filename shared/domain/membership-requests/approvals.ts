@@ -39,6 +39,27 @@ function approvalKey({ type, approvers }: Approval): string {
   return `${type} ${[...approvers].sort().join(' ')}`
 }
 
+type Waiting = Pick<MembershipRequest, 'currentGate' | 'gateApprovers'>
+
+/**
+ * Whether the gate of a changed policy is the one where the request waits: it has the same place and type, and one of the
+ * approvers who could decide before still can. When the former gate stands at another place, or none of its approvers
+ * is left, the request comes to another gate, whose approvers have not been told.
+ */
+export function isSameGate(
+  { currentGate, gateApprovers }: Waiting,
+  gate: ApprovalGate,
+  policy: AppliedPolicy,
+): boolean {
+  const { order, type, approvers } = gate
+  if (order !== currentGate?.order || type !== currentGate.type) return false
+  if (gateApprovers === undefined) return true
+  const formerKey = approvalKey({ type, approvers: gateApprovers })
+  if (approvalKey(gate) === formerKey) return true
+  const isElsewhere = gatesOf(policy).some((other) => approvalKey(other) === formerKey)
+  return !isElsewhere && approvers.some((id) => gateApprovers.includes(id))
+}
+
 /** The gate to which the request comes when its current gate approves it; undefined when it then joins. */
 export function gateAfterApproval(
   request: MembershipRequest,

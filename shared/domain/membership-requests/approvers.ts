@@ -157,8 +157,7 @@ export function factsWithoutApprover(
   request: MembershipRequest,
   isEligible: boolean,
 ): PolicyFacts {
-  const sinceMs = waitingPart(request) === undefined ? undefined : waitingSinceMs(request)
-  return { mayDecide: () => false, approverCount: (gate) => counter(gate, request, sinceMs), isEligible }
+  return { mayDecide: () => false, approverCount: (gate, sinceMs) => counter(gate, request, sinceMs), isEligible }
 }
 
 /** For actions that never move a request to a gate. */

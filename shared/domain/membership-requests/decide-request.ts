@@ -1,6 +1,6 @@
 import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
-import { approvalAt, approvalsOf, gateAfterApproval, remainingGates } from './approvals.ts'
+import { approvalAt, approvalsOf, gateAfterApproval, isSameGate, remainingGates } from './approvals.ts'
 import { deadlineOf, isOverdue } from './ends.ts'
 import { askedExtension, waitingPart, waitingSinceMs, withDecidedExtension } from './extension.ts'
 import { type AppliedPolicy, type ApprovalGate, gatesOf } from './join-policy.ts'
@@ -36,8 +36,8 @@ export type RequestAction = {
 export type PolicyFacts = {
   /** Whether the actor is an approver at the gate. The rule about own requests is checked separately. */
   mayDecide(gate: ApprovalGate): boolean
-  /** The number of approvers other than the subject. */
-  approverCount(gate: ApprovalGate): number
+  /** The number of approvers other than the subject, for a request that waits there since then or has just come. */
+  approverCount(gate: ApprovalGate, sinceMs?: number): number
   /** Whether the policy allows the subject to join. */
   readonly isEligible: boolean
   /** Whether the actor may ask for a later end. */
@@ -196,16 +196,17 @@ function applyPolicy(request: MembershipRequest, action: RequestAction, step: St
   const { policy, facts } = step
   const approvals = approvalsOf(request, policy)
   const [gate] = remainingGates(approvals, policy)
-  if (gate === undefined || gate.order !== currentGate?.order || gate.type !== currentGate.type) {
+  if (gate === undefined || currentGate === null || !isSameGate(request, gate, policy)) {
     return next(atGateIfEligible(gate, { ...request, approvals }, step, action.notes))
   }
-  const approverCount = facts.approverCount(gate)
+  const approverCount = facts.approverCount(gate, waitingSinceMs(request))
   if (approverCount === currentGate.approverCount && policyVersion === policy.version) return { outcome: 'unchanged' }
   const placed = {
     ...request,
     approvals,
     policyVersion: policy.version,
     currentGate: { ...currentGate, approverCount },
+    gateApprovers: gate.approvers,
   }
   const isReminded = gate.reminderDays === request.reminder?.days
   const reminded = isReminded ? placed : withReminder(placed, gate, waitingSinceMs(request))
@@ -235,10 +236,10 @@ function atGate(
   notes?: string,
 ): MembershipRequest {
   if (gate === undefined) return withMembership(request, step, { notes })
-  const { order, type } = gate
-  const approverCount = step.facts.approverCount(gate)
+  const { order, type, approvers: gateApprovers } = gate
+  const currentGate = { order, type, approverCount: step.facts.approverCount(gate) }
   const waiting = withStatus('PendingApproval', request, step, { gate, notes })
-  const placed = { ...waiting, policyVersion: step.policy.version, currentGate: { order, type, approverCount } }
+  const placed = { ...waiting, policyVersion: step.policy.version, currentGate, gateApprovers }
   return withDeadline(withReminder(placed, gate, step.nowMs), step.policy)
 }
 

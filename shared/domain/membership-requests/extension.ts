@@ -9,8 +9,8 @@ export function waitingPart(request: MembershipRequest): MembershipRequest | und
   if (request.status === 'PendingApproval') return request
   const { extension, ...rest } = request
   if (request.status !== 'Joined' || extension === undefined) return undefined
-  const { currentGate, approvals, policyVersion, endsAt } = extension
-  return { ...rest, status: 'PendingApproval', currentGate, approvals, policyVersion, endsAt }
+  const { requestedBy: _requestedBy, requestedAt: _requestedAt, ...waiting } = extension
+  return { ...rest, status: 'PendingApproval', ...waiting }
 }
 
 /** Since when the request, or its extension, waits at its gate, in milliseconds; for one that has ended, at its last gate. */
@@ -36,12 +36,14 @@ export function withDecidedExtension(
   requested: Asked,
 ): MembershipRequest {
   const { extension: _extension, reminder: _reminder, endsAt: present, ...rest } = membership
-  const { status, lifecycle, updatedAt, endsAt, currentGate, approvals = [], policyVersion = 0, reminder } = decided
+  const { status, lifecycle, updatedAt, endsAt, currentGate, gateApprovers, reminder } = decided
+  const { approvals = [], policyVersion = 0 } = decided
   // A merge can have made the end later meanwhile.
   const end = status === 'Joined' ? laterEnd(present, endsAt) : present
   const after = { ...rest, lifecycle, updatedAt, ...(end === undefined ? {} : { endsAt: end }) }
   if (status !== 'PendingApproval' || currentGate === null || endsAt === undefined) return after
   const { requestedBy, requestedAt } = requested
-  const extension = { endsAt, requestedBy, requestedAt, currentGate, approvals, policyVersion }
+  const placed = { currentGate, ...(gateApprovers && { gateApprovers }), approvals, policyVersion }
+  const extension = { endsAt, requestedBy, requestedAt, ...placed }
   return { ...after, extension, ...(reminder === undefined ? {} : { reminder }) }
 }

@@ -136,6 +136,11 @@ export type MembershipRequest = Readonly<Omit<Static<typeof StoredRequest>, 'lif
   readonly endsAt?: string
   /** The time until which an open request must be decided. Absent without one. */
   readonly deadlineMs?: number
+  /**
+   * The approvers that the policy named for the gate where the request waits, when it was placed there. Absent when it
+   * waits nowhere, and in requests of earlier releases.
+   */
+  readonly gateApprovers?: readonly string[]
   /** Waits for approval. Of a membership only. */
   readonly extension?: Extension
   /** When the request, or its extension, is next reminded of at its gate, and was last. Absent without reminders. */
@@ -157,6 +162,7 @@ export type MembershipRequest = Readonly<Omit<Static<typeof StoredRequest>, 'lif
 
 type Extension = Readonly<Static<Type.TObject<typeof EXTENSION_PROPERTIES>>> & {
   /** As of a request. */
+  readonly gateApprovers?: readonly string[]
   readonly approvals: readonly Approval[]
   readonly policyVersion: number
 }

@@ -142,7 +142,7 @@ function ended(
   restorableUntilMs?: number,
 ): MembershipRequest {
   const wasJoined = request.status === 'Joined'
-  const { deadlineMs: _deadlineMs, extension, reminder, ...rest } = request
+  const { deadlineMs: _deadlineMs, gateApprovers: _gateApprovers, extension, reminder, ...rest } = request
   const after = withEntry({ ...rest, currentGate: null }, wasJoined ? 'Left' : 'Cancelled', notes, nowMs)
   if (!wasJoined || restorableUntilMs === undefined) return after
   if (extension === undefined) return { ...after, restorableUntilMs }

@@ -101,7 +101,7 @@ function renamedIds(ids: readonly string[], renamed: RenamedIdentities): string[
   return [...new Set(ids.map((id) => renamed.get(id.toLowerCase()) ?? id))]
 }
 
-/** Approvals count for the gate of the same approvers, so they are renamed with it. */
+/** The approvers of approvals, and of the gates where requests wait, are renamed with those of the policy. */
 async function renameInApprovals(
   tenantId: string,
   collectionId: string,
@@ -112,17 +112,27 @@ async function renameInApprovals(
   await applyTransitions(
     waiting,
     (request) => {
-      const renamedIn = (approvals: readonly Approval[]) =>
-        approvals.map((approval) => ({ ...approval, approvers: renamedIds(approval.approvers, renamed) }))
-      const { approvals, extension } = request
+      const { extension } = request
       const after: MembershipRequest = {
-        ...request,
-        ...(approvals === undefined ? {} : { approvals: renamedIn(approvals) }),
-        ...(extension === undefined ? {} : { extension: { ...extension, approvals: renamedIn(extension.approvals) } }),
+        ...renamedApprovers(request, renamed),
+        ...(extension === undefined ? {} : { extension: renamedApprovers(extension, renamed) }),
       }
       if (JSON.stringify(after) === JSON.stringify(request)) return { outcome: 'unchanged' }
       return { outcome: 'next', request: after }
     },
     deps,
   )
+}
+
+function renamedApprovers<Part extends Pick<MembershipRequest, 'approvals' | 'gateApprovers'>>(
+  part: Part,
+  renamed: RenamedIdentities,
+): Part {
+  const { approvals, gateApprovers } = part
+  const renamedIn = (approval: Approval) => ({ ...approval, approvers: renamedIds(approval.approvers, renamed) })
+  return {
+    ...part,
+    ...(approvals === undefined ? {} : { approvals: approvals.map(renamedIn) }),
+    ...(gateApprovers === undefined ? {} : { gateApprovers: renamedIds(gateApprovers, renamed) }),
+  }
 }

@@ -16,7 +16,12 @@ export function toMembershipRequestDto(
   orgChart: OrgChart,
 ): MembershipRequestDto {
   const { tenantId: _tenantId, slot: _slot, approvals: _approvals, policyVersion: _policyVersion, ...rest } = request
-  const { restorableUntilMs: _restorableUntilMs, deadlineMs: _deadlineMs, ...shown } = rest
+  const {
+    restorableUntilMs: _restorableUntilMs,
+    deadlineMs: _deadlineMs,
+    gateApprovers: _gateApprovers,
+    ...shown
+  } = rest
   const { reminder: _reminder, endingTold: _endingTold, extension, ...record } = shown
   const { requesterId, relationshipId, submittedBy, lifecycle } = request
   const { rows } = orgChart

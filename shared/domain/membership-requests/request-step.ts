@@ -43,7 +43,13 @@ export function withFinalStatus(
   details: EntryDetails = {},
 ): MembershipRequest {
   const ended = withStatus(status, request, step, details)
-  const { deadlineMs: _deadlineMs, extension: _extension, reminder: _reminder, ...rest } = ended
+  const {
+    deadlineMs: _deadlineMs,
+    extension: _extension,
+    reminder: _reminder,
+    gateApprovers: _approvers,
+    ...rest
+  } = ended
   return { ...rest, currentGate: null }
 }
 

@@ -93,7 +93,7 @@ describe('A later end that is asked for', () => {
     const asking = { endsAt: IN_TWENTY_DAYS, requestedBy: 'subject', requestedAt: NOW, policyVersion: 1 }
     const currentGate = { order: 1, type: 'Identity', approverCount: 1 } as const
     assert.deepEqual([first.status, first.endsAt], ['Joined', IN_TEN_DAYS])
-    assert.deepEqual(first.extension, { ...asking, currentGate, approvals: [] })
+    assert.deepEqual(first.extension, { ...asking, currentGate, gateApprovers: ['approver'], approvals: [] })
     const policy = policyOf(gate(1), { ...gate(2), approvers: ['approver', 'other'] })
     const second = after(first, { kind: 'approve' }, policy)
     assert.deepEqual([second.status, second.extension?.currentGate.order], ['Joined', 2])

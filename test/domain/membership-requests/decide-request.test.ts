@@ -132,6 +132,19 @@ describe('an action on a request', () => {
     assert.equal(decision.outcome === 'next' ? decision.request.currentGate : undefined, null)
   })
 
+  it('knows the approvers of its gate, as the policy names them, only while it is pending', () => {
+    const opened = decided(requestIn('Requested'), { kind: 'open', actor: SUBJECT })
+    assert.ok(opened.outcome === 'next')
+    assert.deepEqual(opened.request.gateApprovers, ['approver'])
+    const approvers = ['approver', 'another']
+    const policy = { ...policyOf({ ...gate(1), approvers }), version: 2 }
+    const moved = decided(opened.request, { kind: 'move', actor: APPLICATION }, policy)
+    assert.ok(moved.outcome === 'next')
+    assert.deepEqual(moved.request.gateApprovers, approvers)
+    const rejected = decided(moved.request, { kind: 'reject', actor: APPROVER }, policy)
+    assert.ok(rejected.outcome === 'next' && !('gateApprovers' in rejected.request))
+  })
+
   it('is refused at a gate that the policy does not have', () => {
     const decision = decided(requestIn('PendingApproval'), { kind: 'approve', actor: APPROVER }, policyOf(gate(7)))
     assert.deepEqual(decision, { outcome: 'refuse', code: 'InvalidRequestState' })

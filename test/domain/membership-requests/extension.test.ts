@@ -105,6 +105,9 @@ describe('An extension', () => {
       reminder,
     })
     const extension = { endsAt: at(9), ...asked, currentGate: gate, approvals: [APPROVAL], policyVersion: 5 }
+    const known = withDecidedExtension(EXTENDING, { ...next, gateApprovers: ['boss'] }, asked)
+    assert.deepEqual(known.extension, { ...extension, gateApprovers: ['boss'] })
+    assert.deepEqual(waitingPart(known)?.gateApprovers, ['boss'])
     assert.deepEqual(withDecidedExtension(EXTENDING, next, asked), { ...after, endsAt: at(5), extension, reminder })
     const { reminder: _reminder, approvals: _approvals, policyVersion: _version, ...plain } = next
     const earlier = { ...extension, approvals: [], policyVersion: 0 }
