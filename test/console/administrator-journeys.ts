@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { accessibilityFaults, type ConsoleFixture } from '../support/console/console-browser.ts'
+import { accessibilityFaults, type ConsoleFixture, type ConsolePage } from '../support/console/console-browser.ts'
 import {
   assertSound,
   createCollection,
@@ -258,6 +259,10 @@ export function administratorJourneys(fixture: () => ConsoleFixture): void {
     await other.getByRole('cell', { name: 'No known person' }).first().waitFor()
     await assertSound(other)
     await other.getByRole('button', { name: 'Approve these removals' }).click()
+    await showOtherPlan(other)
+    await other.getByText('999 removals are held: the collection is empty').waitFor()
+    await other.unroute(LINK)
+    // The service has the plan that was asked about, so that it does not refuse.
     await other.getByRole('dialog').getByRole('button', { name: 'Approve these removals' }).click()
     await other.getByRole('row', { name: /Started by hand Succeeded 0 [1-9]\d* 0 0/ }).waitFor()
     await other.getByText(/removals are held/).waitFor({ state: 'detached' })
@@ -321,6 +326,18 @@ export function administratorJourneys(fixture: () => ConsoleFixture): void {
       await assertSound(page)
     },
   )
+}
+
+const LINK = '**/group-link/beta/group-links/*'
+
+/** Shows the view another plan of removals than the service has. */
+async function showOtherPlan(page: ConsolePage): Promise<void> {
+  await page.route(LINK, async (route) => {
+    const response = await route.fetch()
+    const { data, ...rest } = (await response.json()) as { data: { heldRemovals: object } }
+    const heldRemovals = { ...data.heldRemovals, planId: randomUUID(), count: 999 }
+    await route.fulfill({ response, json: { ...rest, data: { ...data, heldRemovals } } })
+  })
 }
 
 /** Gives the group a rule in the directory, so that no sync can write it. */

@@ -53,17 +53,23 @@ type ConfirmedProps = {
   readonly children?: ComponentChildren
 }
 
-/** A button that asks before it acts. */
+/**
+ * A button that asks before it acts. It does what it has asked about, although the view behind the question may load
+ * another plan or version meanwhile: the API then refuses.
+ */
 export function ConfirmedAction(props: ConfirmedProps) {
-  const { label, question, kind = 'danger', confirmLabel = label, isReady = true, run, children } = props
-  const [isOpen, setOpen] = useState(false)
+  const { label, kind = 'danger', confirmLabel = label, isReady = true, children } = props
+  const [asked, setAsked] = useState<Pick<ConfirmedProps, 'question' | 'run'> | undefined>(undefined)
+  const close = () => setAsked(undefined)
+  // What is entered in the dialog is in the latest action only.
+  const { question, run } = children === undefined && asked !== undefined ? asked : props
   return (
     <>
-      <button type="button" class={kind === 'danger' ? 'danger' : undefined} onClick={() => setOpen(true)}>
+      <button type="button" class={kind === 'danger' ? 'danger' : undefined} onClick={() => setAsked(props)}>
         {label}
       </button>
-      {isOpen && (
-        <Dialog title={label} onClose={() => setOpen(false)}>
+      {asked !== undefined && (
+        <Dialog title={label} onClose={close}>
           <p>{question}</p>
           {children}
           <div class="actions">
@@ -72,12 +78,12 @@ export function ConfirmedAction(props: ConfirmedProps) {
               disabled={!isReady}
               run={async () => {
                 await run()
-                setOpen(false)
+                close()
               }}
             >
               {confirmLabel}
             </ActionButton>
-            <button type="button" onClick={() => setOpen(false)}>
+            <button type="button" onClick={close}>
               {t('cancel')}
             </button>
           </div>
