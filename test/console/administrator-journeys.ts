@@ -6,6 +6,7 @@ import {
   assertSound,
   createCollection,
   criteriaCollection,
+  focused,
   heading,
   journey,
   leaf,
@@ -280,12 +281,23 @@ export function administratorJourneys(fixture: () => ConsoleFixture): void {
     await page.getByLabel('Limit in percent of the group').fill('30')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.').waitFor()
+    // The browser gives a number that cannot be read as an empty text.
+    await page.getByLabel('Limit in percent of the group').focus()
+    await page.keyboard.press('End')
+    await page.keyboard.type('-')
+    await page.getByRole('button', { name: 'Save' }).click()
+    assert.equal(await focused(page), 'Limit in percent of the group')
+    await page.getByLabel('Limit in percent of the group').fill('30')
+    await page.getByLabel('Removals that are always allowed within 24 hours').fill('')
+    await page.getByRole('button', { name: 'Save' }).click()
+    assert.equal(await focused(page), 'Removals that are always allowed within 24 hours')
     const saved = page.getByRole('row', { name: /Settings changed/ })
     await saved.getByRole('button', { name: 'Details' }).click()
     await page.getByRole('dialog').getByText('Limit in percent of the group: 30').waitFor()
     await page.reload()
     await page.getByLabel('Limit in percent of the group').waitFor()
     assert.equal(await page.getByLabel('Limit in percent of the group').inputValue(), '30')
+    assert.equal(await page.getByLabel('Removals that are always allowed within 24 hours').inputValue(), '10')
     assert.deepEqual(await accessibilityFaults(page), [])
   })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ConsoleFixture } from '../support/console/console-browser.ts'
-import { assertSound, heading, joinableCollection, journey, menu } from '../support/console/console-steps.ts'
+import { assertSound, focused, heading, joinableCollection, journey, menu } from '../support/console/console-steps.ts'
 
 const REQUESTS = '/collections-joinable/beta/membership-requests'
 
@@ -95,6 +95,12 @@ export function personJourneys(fixture: () => ConsoleFixture): void {
     await dialog.getByRole('button', { name: 'Join' }).click()
     await dialog.getByText('Choose the position that the membership is for.').waitFor()
     await dialog.getByLabel('Position').selectOption('Archivist')
+    // A day without its month and year would be read as none.
+    await dialog.getByLabel('Until (optional)').focus()
+    await page.keyboard.type('12')
+    await dialog.getByRole('button', { name: 'Join' }).click()
+    assert.equal(await focused(page), 'Until (optional)')
+    await dialog.getByLabel('Until (optional)').fill('')
     await dialog.getByRole('button', { name: 'Join' }).click()
     await page.getByRole('row', { name: /Reading room Archivist None Member/ }).waitFor()
     const path = `/collections/beta/${collectionId}/members`

@@ -30,15 +30,34 @@ type ActionButtonProps = {
 
 /** A button that is disabled while its action runs, and shows why it failed. */
 export function ActionButton({ run, kind, disabled = false, children }: ActionButtonProps) {
-  const { isRunning, error, start } = useAction(run)
+  const button = useRef<HTMLButtonElement>(null)
+  const action = useAction(run)
+  const { isRunning, error } = action
+  const start = () => isEntered(button.current) && action.start()
   return (
     <>
-      <button type="button" class={kind} disabled={disabled || isRunning} aria-busy={isRunning} onClick={start}>
+      <button
+        ref={button}
+        type="button"
+        class={kind}
+        disabled={disabled || isRunning}
+        aria-busy={isRunning}
+        onClick={start}
+      >
         {children}
       </button>
       {error !== undefined && <ErrorNotice error={error} retry={isRunning ? undefined : start} />}
     </>
   )
+}
+
+/**
+ * Whether all that is entered around a button can be read. A number or a day that cannot be read has an empty text as its
+ * value, like none. The browser says at the field what is wrong.
+ */
+function isEntered(button: HTMLButtonElement | null): boolean {
+  const fields = button?.closest('dialog, form, section')
+  return fields?.querySelector<HTMLInputElement>('input:invalid, textarea:invalid')?.reportValidity() ?? true
 }
 
 type ConfirmedProps = {
