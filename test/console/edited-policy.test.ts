@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { editedPolicy, type JoinPolicyWire, policyDto } from '../../functions/console/pages/edited-policy.ts'
+import {
+  editedPolicy,
+  type JoinPolicyWire,
+  policyDto,
+  withTheirHiddenParts,
+} from '../../functions/console/pages/edited-policy.ts'
 
 const PERSON = '2a212754-5eaf-5476-901c-e31d12a49617'
+const OTHER = '9c1f4f0e-5a53-4a39-8d0c-6f1f2d3f7a10'
 const COLLECTION = '5e0b1a52-93c6-4d0c-8f5e-2c1d7a94b3e6'
+
+const MANAGER = { type: 'Manager', approvers: [] } as const
+const ONE = { type: 'Identity', approvers: [PERSON] } as const
 
 describe('The form of a join policy', () => {
   it('loses nothing of the policy, also what it does not show', () => {
@@ -25,4 +34,48 @@ describe('The form of a join policy', () => {
     }
     assert.deepEqual(policyDto(editedPolicy(policy, new Map())), policy)
   })
+
+  for (const [claim, mine, theirs, expected] of [
+    [
+      'keeps what another person has set for the same gate, wherever it is',
+      [MANAGER, { ...ONE, reminderDays: 3 }],
+      [{ ...ONE, reminderDays: 5 }, MANAGER],
+      [MANAGER, { ...ONE, reminderDays: 5 }],
+    ],
+    [
+      'keeps what another person has set for a gate whose approvers are changed',
+      [MANAGER, { ...ONE, approvers: [PERSON, OTHER] }],
+      [MANAGER, { ...ONE, reminderDays: 5 }],
+      [MANAGER, { ...ONE, approvers: [PERSON, OTHER], reminderDays: 5 }],
+    ],
+    [
+      'gives a new gate nothing of the gate in whose place it is',
+      [{ ...ONE, approvers: [OTHER] }, ONE],
+      [{ ...ONE, reminderDays: 5 }],
+      [
+        { ...ONE, approvers: [OTHER] },
+        { ...ONE, reminderDays: 5 },
+      ],
+    ],
+    [
+      'leaves a gate as it is that the other person has removed',
+      [{ ...ONE, reminderDays: 3 }],
+      [MANAGER],
+      [{ ...ONE, reminderDays: 3 }],
+    ],
+  ] satisfies readonly (readonly [string, Gates, Gates, Gates])[]) {
+    it(claim, () => {
+      const [own, other] = [policyOf(mine, 30), policyOf(theirs, 14)].map((policy) => editedPolicy(policy, new Map()))
+      assert.ok(own !== undefined && other !== undefined)
+      assert.deepEqual(policyDto(withTheirHiddenParts(own, other)), policyOf(expected, 14))
+    })
+  }
 })
+
+type Gate = JoinPolicyWire['approvalGates'][number]
+type Gates = readonly (Pick<Gate, 'type' | 'reminderDays'> & { readonly approvers: readonly string[] })[]
+
+function policyOf(gates: Gates, requestDays: number): JoinPolicyWire {
+  const approvalGates = gates.map((gate, index) => ({ ...gate, order: index + 1, approvers: [...gate.approvers] }))
+  return { approvalRequired: true, approvalGates, joinableBy: { collectionIds: [] }, requestDays }
+}

@@ -4,6 +4,7 @@ import {
   assertSound,
   criteriaCollection,
   heading,
+  joinableCollection,
   journey,
   leaf,
   openView,
@@ -137,6 +138,31 @@ export function formJourneys(fixture: () => ConsoleFixture): void {
       await second.getByText('From the second tab').waitFor()
     },
   )
+
+  journey(fixture, 'keeps what another person has set and the form does not show', async (fixture) => {
+    const id = await joinableCollection(fixture(), 'Two forms', 'approver')
+    const path = `/collections-joinable/beta/${id}`
+    type Stored = { readonly joinPolicy: object; readonly description: string }
+    const { joinPolicy } = await fixture().call<Stored>('admin', 'GET', path)
+    const page = await fixture().openAs('admin', `/collections/${id}/edit-policy`)
+    const changeAndSave = async (description: string, requestDays: number) => {
+      await page.getByLabel('Description').fill(description)
+      const body = { objectType: 'Identity', joinPolicy: { ...joinPolicy, requestDays } }
+      await fixture().call('admin', 'PUT', path, body)
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Someone else has changed parts that this page does not show.').waitFor()
+    }
+    await changeAndSave('', 14)
+    assert.equal(await page.getByText('Someone else has saved the same meanwhile.').count(), 0)
+    await page.getByRole('button', { name: 'Keep my version' }).click()
+    await changeAndSave('Mine', 21)
+    await page.getByRole('row', { name: 'Description Mine' }).waitFor()
+    await page.getByRole('button', { name: 'Keep my version' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await heading(page, 'Two forms').waitFor()
+    const stored = await fixture().call<Stored>('admin', 'GET', path)
+    assert.deepEqual([stored.joinPolicy, stored.description], [{ ...joinPolicy, requestDays: 21 }, 'Mine'])
+  })
 
   journey(fixture, 'keeps what is typed when the session ends, signs in in a window, and saves', async (fixture) => {
     const page = await fixture().openAs('collectionsAdmin', '/collections/new-joinable')

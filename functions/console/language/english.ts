@@ -498,6 +498,8 @@ export const english = {
   stale: 'This was changed by someone else meanwhile. Reload to see the current version.',
   staleCompare:
     'Someone else has changed this while you were editing. Nothing that you typed is lost: compare, and choose.',
+  staleHidden: 'Someone else has changed parts that this page does not show. They stay, whichever version you choose.',
+  staleHiddenRestored: 'The version that you restore also differs in parts that this page does not show.',
   staleSame: 'Someone else has saved the same meanwhile.',
   started: 'Started',
   StartsWith: 'starts with',

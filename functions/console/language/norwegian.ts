@@ -498,6 +498,9 @@ export const norwegian: Messages = {
   sourcesEmpty: 'Ingen kilde leverer denne personen.',
   stale: 'Noen andre har endret dette i mellomtiden. Last på nytt for å se gjeldende versjon.',
   staleCompare: 'Noen andre har endret dette mens du redigerte. Ingenting av det du skrev er tapt: sammenlign og velg.',
+  staleHidden:
+    'Noen andre har endret deler som denne siden ikke viser. De blir stående, uansett hvilken versjon du velger.',
+  staleHiddenRestored: 'Versjonen du gjenoppretter, er også ulik i deler som denne siden ikke viser.',
   staleSame: 'Noen andre har lagret det samme i mellomtiden.',
   started: 'Startet',
   StartsWith: 'begynner med',

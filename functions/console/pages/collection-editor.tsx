@@ -4,7 +4,7 @@ import type { WireGroup } from '../../../shared/domain/criteria/condition.ts'
 import type { CollectionVersion } from '../../../shared/domain/insight/collection-versions.ts'
 import { type ApiFault, ApiRefusal } from '../api.ts'
 import { ActionButton } from '../components/actions.tsx'
-import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
+import { ConflictNotice, differencesOf, hiddenText } from '../components/conflict.tsx'
 import { ErrorNotice, isStale } from '../components/loaded.tsx'
 import { Section } from '../components/page.tsx'
 import { ConditionBuilder } from '../condition/builder.tsx'
@@ -137,6 +137,7 @@ function Editor({ start, former, choices }: EditorProps) {
         {theirs !== undefined && (
           <ConflictNotice
             differences={differences(head, tree, theirs, choices.names)}
+            hidden={hiddenText(kept(former ?? base.collection), kept(theirs.collection), former !== undefined)}
             onKeepMine={() => {
               setBase(theirs)
               setTheirs(undefined)

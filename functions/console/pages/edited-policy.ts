@@ -69,6 +69,32 @@ export function policyDto(policy: EditedPolicy): JoinPolicyWire {
   }
 }
 
+/**
+ * A policy for what another person has saved meanwhile: with their version of what the form does not show, also of the
+ * gates that both have.
+ */
+export function withTheirHiddenParts(mine: EditedPolicy, theirs: EditedPolicy): EditedPolicy {
+  const counterpart = (gate: EditedGate, index: number): EditedGate | undefined => {
+    const same = theirs.gates.find((other) => hasSameDeciders(other, gate))
+    const there = theirs.gates[index]
+    if (same !== undefined || there === undefined) return same
+    // The same gate with other approvers.
+    const isFree = there.type === gate.type && !mine.gates.some((other) => hasSameDeciders(other, there))
+    return isFree ? there : undefined
+  }
+  const gates = mine.gates.map((gate, index) => ({ ...gate, kept: (counterpart(gate, index) ?? gate).kept }))
+  return { ...mine, gates, kept: theirs.kept }
+}
+
+function hasSameDeciders(one: EditedGate, other: EditedGate): boolean {
+  const ids = ({ approvers }: EditedGate): string =>
+    approvers
+      .map(({ id }) => id)
+      .sort()
+      .join()
+  return one.type === other.type && ids(one) === ids(other)
+}
+
 /** Whether each gate has what its type requires. The API checks the rest. */
 export function isPolicyComplete({ isApprovalRequired, gates }: EditedPolicy): boolean {
   const areComplete = gates.every(({ type, approvers }) => type === 'Manager' || approvers.length > 0)

@@ -4,7 +4,7 @@ import type { CollectionVersion } from '../../../shared/domain/insight/collectio
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { Api } from '../api.ts'
 import { ActionButton } from '../components/actions.tsx'
-import { ConflictNotice, differencesOf } from '../components/conflict.tsx'
+import { ConflictNotice, differencesOf, hiddenText } from '../components/conflict.tsx'
 import { isStale } from '../components/loaded.tsx'
 import { t } from '../language/texts.ts'
 import { useResource } from '../resource.ts'
@@ -20,7 +20,14 @@ import {
   saveWithUndo,
   useUnsaved,
 } from './collection-form.tsx'
-import { type EditedPolicy, editedPolicy, isPolicyComplete, NEW_POLICY, policyDto } from './edited-policy.ts'
+import {
+  type EditedPolicy,
+  editedPolicy,
+  isPolicyComplete,
+  NEW_POLICY,
+  policyDto,
+  withTheirHiddenParts,
+} from './edited-policy.ts'
 import { readPolicyNames } from './policy.tsx'
 import { PolicyFields } from './policy-fields.tsx'
 
@@ -90,7 +97,14 @@ function Editor({ stored, earlier, collections }: Start) {
       {theirs !== undefined && (
         <ConflictNotice
           differences={differences(head, policy, theirs)}
+          hidden={hiddenText(
+            [policyDto(policy), (earlier?.former ?? base.collection)?.metadata],
+            [policyDto(withTheirHiddenParts(policy, theirs.policy)), theirs.collection?.metadata],
+            earlier !== undefined,
+          )}
           onKeepMine={() => {
+            // A version that is restored has all of its parts.
+            if (earlier === undefined) setPolicy(withTheirHiddenParts(policy, theirs.policy))
             setBase(theirs)
             setTheirs(undefined)
           }}
@@ -126,11 +140,11 @@ function eligibilityText({ joinableBy }: EditedPolicy): string {
 }
 
 function gatesText({ isApprovalRequired, gates, isReasonNeeded }: EditedPolicy): string {
-  if (!isApprovalRequired) return t('noApproval')
   const texts = gates.map(({ type, approvers }) => {
     return [t(`gate${type}`), ...approvers.map(({ name }) => name)].join(': ')
   })
-  return [...texts, ...(isReasonNeeded ? [t('rejectionNeedsReason')] : [])].join('; ')
+  const limits = isReasonNeeded ? [t('rejectionNeedsReason')] : []
+  return [...(isApprovalRequired ? [] : [t('noApproval')]), ...texts, ...limits].join('; ')
 }
 
 /** What the editor does not show is kept. @returns The id of the collection. */
