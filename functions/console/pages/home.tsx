@@ -1,7 +1,8 @@
+import type { AttentionDto } from '../../../shared/domain/insight/attention.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
-import { attention, dataFaultCount } from '../attention.ts'
+import { attention, attentionState, dataFaultCount, loadAttention } from '../attention.ts'
 import { Badge } from '../components/fields.tsx'
-import { Empty, Loaded, Skeleton } from '../components/loaded.tsx'
+import { Empty, Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import type { MessageKey } from '../language/english.ts'
 import { numberOf, t } from '../language/texts.ts'
@@ -27,37 +28,37 @@ export function HomeView() {
 type Item = { readonly text: MessageKey; readonly count: number | null; readonly path: string }
 
 function AttentionSection() {
-  const read = attention.value
-  const items: readonly Item[] =
-    read === undefined
-      ? []
-      : [
-          { text: 'attentionFailedLinks', count: read.failedLinks, path: '/links?show=urgent' },
-          { text: 'attentionHeldRemovals', count: read.heldRemovals, path: '/links?show=urgent' },
-          { text: 'attentionPausedLinks', count: read.pausedLinks, path: '/links?show=urgent' },
-          { text: 'attentionLateConnectors', count: read.lateConnectors, path: '/connectors' },
-          { text: 'attentionDataFaults', count: dataFaultCount(read), path: '/quality' },
-        ]
-  const urgent = items.filter(({ count }) => (count ?? 0) > 0)
+  const { api } = useConsole()
   return (
     <Section title={t('needsAttention')}>
-      {read === undefined ? (
-        <Skeleton />
-      ) : urgent.length === 0 ? (
-        <Empty>{t('needsNoAttention')}</Empty>
-      ) : (
-        <ul class="tiles">
-          {urgent.map(({ text, count, path }) => (
-            <li key={text}>
-              <a href={hrefOf(path)}>
-                <span class="big">{numberOf(count ?? 0)}</span>
-                <span>{t(text, { count: count ?? 0 })}</span>
-              </a>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Loaded resource={{ ...attentionState.value, reload: () => void loadAttention(api) }}>
+        {(read) => <UrgentItems read={read} />}
+      </Loaded>
     </Section>
+  )
+}
+
+function UrgentItems({ read }: { readonly read: AttentionDto }) {
+  const items: readonly Item[] = [
+    { text: 'attentionFailedLinks', count: read.failedLinks, path: '/links?show=urgent' },
+    { text: 'attentionHeldRemovals', count: read.heldRemovals, path: '/links?show=urgent' },
+    { text: 'attentionPausedLinks', count: read.pausedLinks, path: '/links?show=urgent' },
+    { text: 'attentionLateConnectors', count: read.lateConnectors, path: '/connectors' },
+    { text: 'attentionDataFaults', count: dataFaultCount(read), path: '/quality' },
+  ]
+  const urgent = items.filter(({ count }) => (count ?? 0) > 0)
+  if (urgent.length === 0) return <Empty>{t('needsNoAttention')}</Empty>
+  return (
+    <ul class="tiles">
+      {urgent.map(({ text, count, path }) => (
+        <li key={text}>
+          <a href={hrefOf(path)}>
+            <span class="big">{numberOf(count ?? 0)}</span>
+            <span>{t(text, { count: count ?? 0 })}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
   )
 }
 
