@@ -12,7 +12,7 @@ import { hasSameClock, ownTimeZone, shownTimeZone } from './language/shown-time-
 import { chooseLanguage, languageCode, numberOf, t } from './language/texts.ts'
 import { hrefOf, matched, navigate, outcome, viewPath } from './router.ts'
 import { ConsoleContext } from './session.ts'
-import { signInWithPage, signOut } from './sign-in.ts'
+import { messageOf, signInWithPage, signOut } from './sign-in.ts'
 import { MENU_PARTS, VIEWS, type View } from './views.ts'
 
 const Palette = lazy(async () => (await import('./components/palette.tsx')).Palette)
@@ -163,11 +163,13 @@ function LanguageButton() {
 
 /** What a person sees who is not signed in. */
 export function SignInView({ reason }: { readonly reason: string | undefined }) {
+  const [failure, setFailure] = useState(reason)
+  const start = () => void signInWithPage().catch((error: unknown) => setFailure(messageOf(error)))
   return (
     <main class="sign-in">
       <h1>{t('product')}</h1>
-      <p>{reason === undefined ? t('signInExplained') : t('signInFailed', { reason })}</p>
-      <button type="button" class="primary" onClick={() => void signInWithPage()}>
+      <p>{failure === undefined ? t('signInExplained') : t('signInFailed', { reason: failure })}</p>
+      <button type="button" class="primary" onClick={start}>
         {t('signIn')}
       </button>
     </main>

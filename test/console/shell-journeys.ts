@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Route } from 'playwright-core'
-import { accessibilityFaults, type ConsoleFixture } from '../support/console/console-browser.ts'
+import { accessibilityFaults, type ConsoleFixture, choosePerson } from '../support/console/console-browser.ts'
 import {
   assertSound,
   createCollection,
@@ -27,6 +27,9 @@ const VIEWS = [
 ]
 const OWN_VIEWS = ['/home', '/inbox', '/me', '/join', '/notifications', '/connectors', '/quality', '/people']
 
+/** Of the authority. */
+const CONFIGURATION = '**/.well-known/openid-configuration'
+
 /** What holds on all views: language, colours, width, network, names, sign-in. */
 export function shellJourneys(fixture: () => ConsoleFixture): void {
   journey(
@@ -52,10 +55,18 @@ export function shellJourneys(fixture: () => ConsoleFixture): void {
 
   journey(
     fixture,
-    'stays signed in over a reload of a deep link, and asks again after the sign-out',
+    'stays signed in over a reload of a deep link, signs in after a failure, and asks again after the sign-out',
     async (fixture) => {
       const page = await fixture().openAs('newcomer', '/links')
       await page.reload()
+      await page.getByRole('banner').waitFor()
+      assert.equal(new URL(page.url()).pathname, '/console/links')
+      await page.route(CONFIGURATION, (route) => route.abort())
+      await page.reload()
+      await page.getByText('The sign-in failed: ').waitFor()
+      await page.unroute(CONFIGURATION)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await choosePerson(page, fixture().environment, 'newcomer')
       await page.getByRole('banner').waitFor()
       assert.equal(new URL(page.url()).pathname, '/console/links')
       await page.getByRole('button', { name: 'Sign out' }).click()
