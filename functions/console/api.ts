@@ -48,6 +48,11 @@ export type PageOf<Item> = { readonly items: readonly Item[]; readonly nextCurso
 export type Api = {
   /** @throws ApiRefusal, ApiUnreachable, SignInEnded */
   send<Data>(method: Method, path: string, request?: ApiRequest): Promise<ApiAnswer<Data>>
+  /**
+   * Creates a record. The same request again after an answer was lost creates no second one: it has the same
+   * `Idempotency-Key`.
+   */
+  create<Data>(path: string, body: object): Promise<Data>
   /** A record, without its version. */
   read<Data>(path: string, signal?: AbortSignal): Promise<Data>
   /** One page of a list. */
@@ -83,6 +88,23 @@ export function apiOf(session: Session): Api {
     }
   }
 
+  /** The keys of creations without an answer, each by its path and body. */
+  const openKeys = new Map<string, string>()
+
+  async function create<Data>(path: string, body: object): Promise<Data> {
+    const request = `${path} ${JSON.stringify(body)}`
+    const key = openKeys.get(request) ?? crypto.randomUUID()
+    openKeys.set(request, key)
+    try {
+      const { data } = await send<Data>('POST', path, { body, headers: { 'idempotency-key': key } })
+      openKeys.delete(request)
+      return data
+    } catch (error) {
+      if (hasCreatedNothing(error)) openKeys.delete(request)
+      throw error
+    }
+  }
+
   async function* each<Item>(path: string, signal?: AbortSignal) {
     let cursor: string | undefined
     do {
@@ -94,6 +116,7 @@ export function apiOf(session: Session): Api {
 
   return {
     send,
+    create,
     each,
     async read<Data>(path: string, signal?: AbortSignal) {
       return (await send<Data>('GET', path, { signal })).data
@@ -108,6 +131,11 @@ export function apiOf(session: Session): Api {
       return items
     },
   }
+}
+
+/** After a failure of the service or the network, the record may exist, or be created later. */
+function hasCreatedNothing(error: unknown): boolean {
+  return error instanceof ApiRefusal && error.status < 500 && !error.has('IdempotencyKeyInUse')
 }
 
 /** The path of the page that a cursor names; the first page without one. */

@@ -22,7 +22,6 @@ const NOT_FOR_PEOPLE = [
   'UnsupportedMediaType',
   'IdempotencyKeyInvalid',
   'IdempotencyKeyReused',
-  'IdempotencyKeyInUse',
   'IdentityIsLive',
   'ConnectorInUse',
   'ConnectorDisabled',

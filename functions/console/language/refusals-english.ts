@@ -45,6 +45,7 @@ export const englishRefusals = {
   GroupNotOwned: 'The service is not an owner of the group. Add it as an owner in the directory.',
   GroupNotVerified: 'The directory could not check the group just now. Try again.',
   HistoryNotKept: 'The members at that time are not kept.',
+  IdempotencyKeyInUse: 'The first attempt is still under way. Try again in a moment.',
   IdentityNotFound: 'This person does not exist any more.',
   IdentityUnknown: 'A person who is named here does not exist any more.',
   InvalidCursor: 'The list has changed. Load it again.',

@@ -45,6 +45,7 @@ export const norwegianRefusals = {
   GroupNotOwned: 'Tjenesten er ikke eier av gruppen. Legg den til som eier i katalogen.',
   GroupNotVerified: 'Katalogen kunne ikke kontrollere gruppen akkurat nå. Prøv igjen.',
   HistoryNotKept: 'Medlemmene på det tidspunktet er ikke bevart.',
+  IdempotencyKeyInUse: 'Det første forsøket pågår fortsatt. Prøv igjen om litt.',
   IdentityNotFound: 'Denne personen finnes ikke lenger.',
   IdentityUnknown: 'En person som er nevnt her, finnes ikke lenger.',
   InvalidCursor: 'Listen er endret. Last den på nytt.',

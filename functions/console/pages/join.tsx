@@ -93,8 +93,8 @@ function JoinAction({ collection: { id, name, objectType, joinPolicy }, position
           relationshipId: position || undefined,
           endsAt: endsAt || undefined,
         }
-        const { data } = await api.send<MembershipRequestDto>('POST', `${REQUESTS}/${id}/submit`, { body })
-        navigate('/me', t(data.status === 'Joined' ? 'joinedNamed' : 'requestedNamed', { name }))
+        const { status } = await api.create<MembershipRequestDto>(`${REQUESTS}/${id}/submit`, body)
+        navigate('/me', t(status === 'Joined' ? 'joinedNamed' : 'requestedNamed', { name }))
       }}
     >
       <PolicySummary policy={joinPolicy} />

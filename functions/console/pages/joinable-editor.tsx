@@ -149,7 +149,7 @@ function gatesText({ isApprovalRequired, gates, isReasonNeeded }: EditedPolicy):
 
 /** What the editor does not show is kept. @returns The id of the collection. */
 async function saved({ collection, etag }: Stored, changed: object, api: Api): Promise<string> {
-  if (collection === undefined) return (await api.send<string>('POST', JOINABLE, { body: changed })).data
+  if (collection === undefined) return api.create<string>(JOINABLE, changed)
   const body = { metadata: collection.metadata, ...changed }
   await api.send('PUT', `${JOINABLE}/${collection.id}`, { body, ifMatch: etag })
   return collection.id

@@ -23,7 +23,7 @@ export function NewConnectorView() {
       authority,
       expectedIntervalHours: hours === '' ? undefined : Number(hours),
     }
-    const { data: id } = await api.send<string>('POST', CONNECTORS, { body })
+    const id = await api.create<string>(CONNECTORS, body)
     navigate(`/connectors/${id}`, t('sourceAdded', { name: body.name }))
   }
   return (

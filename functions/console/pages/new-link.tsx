@@ -130,8 +130,8 @@ function PreviewSection({ collectionId, group }: { readonly collectionId: string
   })
   const create = async () => {
     const body = { collectionId, directoryGroupId: group.id }
-    const { data } = await api.send<string>('POST', '/group-link/beta/group-links', { body })
-    navigate(`/links/${data}`, t('linked'))
+    const id = await api.create<string>('/group-link/beta/group-links', body)
+    navigate(`/links/${id}`, t('linked'))
   }
   return (
     <Section title={t('linkPreview', { name: group.displayName })}>

@@ -25,7 +25,7 @@ export async function saveCriteria(
   planId: string,
   api: Api,
 ): Promise<string> {
-  if (collection === undefined) return (await api.send<string>('POST', CRITERIA, { body })).data
+  if (collection === undefined) return api.create<string>(CRITERIA, body)
   const headers = { 'if-plan': planId }
   await api.send('PUT', `${CRITERIA}/${collection.id}`, { body, ifMatch: etag, headers })
   return collection.id

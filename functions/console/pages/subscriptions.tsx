@@ -81,7 +81,7 @@ export function NewSubscriptionView() {
       types: types.map((type) => `${type}*`),
       description: description.trim() || undefined,
     }
-    setCreated((await api.send<SubscriptionWithSecret>('POST', SUBSCRIPTIONS, { body })).data)
+    setCreated(await api.create<SubscriptionWithSecret>(SUBSCRIPTIONS, body))
   }
   return (
     <Page title={t('newSubscription')} back={{ path: '/subscriptions', text: t('subscriptions') }}>

@@ -99,8 +99,8 @@ function OnBehalfDialog({ report: { relationshipId, identityId, name }, onClose,
   const submit = async () => {
     const body = { relationshipId, notes: notes.trim() || undefined }
     const path = `${REQUESTS}/${collectionId}/submit-on-behalf`
-    const { data } = await api.send<MembershipRequestDto>('POST', path, { body })
-    onDone(t(data.status === 'Joined' ? 'joinedOnBehalf' : 'requestedOnBehalf', { name }))
+    const { status } = await api.create<MembershipRequestDto>(path, body)
+    onDone(t(status === 'Joined' ? 'joinedOnBehalf' : 'requestedOnBehalf', { name }))
   }
   return (
     <Dialog title={t('askOnBehalfOf', { name })} hasClose onClose={onClose}>
