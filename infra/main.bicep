@@ -109,8 +109,9 @@ param consoleClientId string = ''
 @minLength(3)
 param tenants string
 
-@description('Address ranges that may reach the app, in CIDR notation. Empty: all addresses.')
-param allowedAddressRanges array = []
+@description('Address ranges that may reach the app, in CIDR notation, comma-separated. Empty: all addresses.')
+@maxLength(4000)
+param allowedAddressRanges string = ''
 
 @description('Maximum requests of one caller to one instance per minute. 0 for no limit.')
 @minValue(0)
@@ -329,7 +330,7 @@ module functionApp 'modules/function-app.bicep' = {
   scope: group
   params: {
     name: names.app
-    allowedAddressRanges: allowedAddressRanges
+    allowedAddressRanges: empty(allowedAddressRanges) ? [] : split(replace(allowedAddressRanges, ' ', ''), ',')
     planName: names.plan
     location: location
     tags: tags
