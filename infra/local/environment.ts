@@ -10,6 +10,7 @@ import { type CosmosProcess, startCosmosProcess } from './cosmos/process.ts'
 import { demoEnvironment } from './demo/demo-environment.ts'
 import { loadDemo } from './demo/load-demo.ts'
 import type { Municipality } from './demo/municipality.ts'
+import { openSentObjects } from './demo/sent-objects.ts'
 import { type LocalDirectory, startDirectory } from './directory/directory-server.ts'
 import { demoAnswer } from './directory/seed.ts'
 import { startHost } from './host/host.ts'
@@ -109,12 +110,14 @@ export async function startEnvironment(options: LocalOptions, say: Say): Promise
     apiUrl = host.url
     say(`functions  ${apiUrl} (${host.functions.map(({ name }) => name).join(', ')})`)
 
+    const sentObjects = openSentObjects(join(dataFolder, 'demo.sqlite'))
     const loaded = await loadDemo({
       apiUrl,
       directoryUrl: directory.url,
       demo: demoAnswer(demo.directory, apiUrl),
       municipalities: demo.municipalities.filter(isAllowed(process.env.TENANTS)),
-    })
+      sentObjects,
+    }).finally(() => sentObjects.close())
     const sentCount = loaded.tenants.reduce((sum, tenant) => sum + tenant.sentCount, 0)
     say(`demo data  ${sentCount === 0 ? 'already loaded' : `${sentCount} objects loaded through the connector API`}`)
     return {

@@ -88,7 +88,7 @@ describe('npm start', () => {
     })
   }
 
-  for (const file of ['secrets.json', 'cosmos.sqlite', 'service-bus.sqlite', 'directory.sqlite']) {
+  for (const file of ['secrets.json', 'cosmos.sqlite', 'service-bus.sqlite', 'directory.sqlite', 'demo.sqlite']) {
     it(`reports ${file} if it is damaged`, async () => {
       const folder = newDataFolder()
       writeFileSync(join(folder, file), 'this is not what it should be'.repeat(100))

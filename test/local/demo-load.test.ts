@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
 import { demoEnvironment } from '../../infra/local/demo/demo-environment.ts'
 import { loadDemo } from '../../infra/local/demo/load-demo.ts'
+import { openSentObjects, type SentObjects } from '../../infra/local/demo/sent-objects.ts'
 import type { LocalDirectory } from '../../infra/local/directory/directory-server.ts'
 import { demoAnswer } from '../../infra/local/directory/seed.ts'
 import { openDirectory } from '../support/local/directory-fixture.ts'
@@ -14,6 +15,8 @@ const demo = demoAnswer(environment.directory, API)
 
 type Item = { op: string; objectType: string; externalId: string; data: Record<string, unknown> }
 type Connector = { id: string; name: string; clientId: string; objects: Map<string, Item> }
+
+let connectorCount = 0
 
 /** A subset of the connector routes for the loader: per tenant, paged, with an envelope. */
 function fakeApi() {
@@ -33,7 +36,8 @@ function fakeApi() {
     const isOperator = roles.includes('iam-core.connector-configuration.readwrite.all')
     if (url.pathname === CONNECTORS && isOperator) {
       if (method === 'GET') return ok(connectors)
-      const id = `connector-${tid}`
+      connectorCount += 1
+      const id = `connector-${connectorCount}`
       connectors.push({ ...(body as { name: string; clientId: string }), id, objects: new Map() })
       return ok(id)
     }
@@ -89,13 +93,16 @@ function fakeApi() {
 describe('Loading the demo', () => {
   let directory: LocalDirectory
   let api: ReturnType<typeof fakeApi>
+  let sentObjects: SentObjects
   before(async () => {
     directory = await openDirectory({ seed: environment.directory, apiUrl: API })
   })
   after(() => directory.close())
   beforeEach(() => {
     api = fakeApi()
+    sentObjects = openSentObjects(':memory:')
   })
+  afterEach(() => sentObjects.close())
 
   const load = () =>
     loadDemo({
@@ -103,6 +110,7 @@ describe('Loading the demo', () => {
       directoryUrl: directory.url,
       demo,
       municipalities: environment.municipalities,
+      sentObjects,
       fetch: api.fetch,
     })
 
@@ -148,6 +156,42 @@ describe('Loading the demo', () => {
     )
   })
 
+  it('sends nothing again that was deleted or renamed since the last start', async () => {
+    await load()
+    const [connector] = api.tenants.get(demo.tenants[0]?.tenantId ?? '') ?? []
+    assert.ok(connector)
+    const renamed = connector.objects.get('identity person-000002')
+    assert.ok(connector.objects.delete('identity person-000001') && renamed)
+    connector.objects.delete('identity person-000002')
+    connector.objects.set('identity hr-2', { ...renamed, externalId: 'hr-2' })
+    const summary = await load()
+    assert.deepEqual(
+      summary.tenants.map(({ sentCount }) => sentCount),
+      [0, 0],
+    )
+    assert.equal(connector.objects.has('identity person-000001'), false)
+    assert.equal(connector.objects.has('identity person-000002'), false)
+  })
+
+  it('sends people whom no earlier start has had, and nothing else', async () => {
+    const fewer = demoEnvironment({ identityCount: 2490, seed: 'loading' })
+    const options = { apiUrl: API, directoryUrl: directory.url, demo, sentObjects, fetch: api.fetch }
+    await loadDemo({ ...options, municipalities: fewer.municipalities })
+    const [connector] = api.tenants.get(demo.tenants[0]?.tenantId ?? '') ?? []
+    assert.ok(connector)
+    connector.objects.delete('identity person-000001')
+    await load()
+    assert.ok(connector.objects.has('identity person-002500'))
+    assert.equal(connector.objects.has('identity person-000001'), false)
+  })
+
+  it('sends everything to a new database', async () => {
+    const counts = async () => (await load()).tenants.map(({ sentCount }) => sentCount)
+    const first = await counts()
+    api = fakeApi()
+    assert.deepEqual(await counts(), first)
+  })
+
   it('completes an interrupted load without changing existing objects', async () => {
     api.refuseItems(({ externalId }) => externalId === 'person-000700')
     await assert.rejects(load(), /1 of 1000 demo objects were refused: person-000700: 400 .*InvalidValue/)
@@ -170,6 +214,7 @@ describe('Loading the demo', () => {
       apiUrl: API,
       directoryUrl: directory.url,
       municipalities: environment.municipalities,
+      sentObjects,
       fetch: api.fetch,
     }
     await assert.rejects(

@@ -4,17 +4,19 @@ import { forEachConcurrent } from '../../../shared/kernel/concurrency.ts'
 import type { DemoAnswer } from '../directory/seed.ts'
 import { type ApiAccess, apiCaller, type Call } from './api-caller.ts'
 import type { ConnectorObject, Municipality } from './municipality.ts'
+import type { SentObjects } from './sent-objects.ts'
 
 type LoadOptions = ApiAccess & {
   readonly demo: DemoAnswer
   readonly municipalities: readonly Municipality[]
+  readonly sentObjects: SentObjects
 }
 
 export type LoadSummary = {
   readonly tenants: readonly {
     readonly tenantId: string
     readonly connectorId: string
-    /** Objects that the connector did not have. */
+    /** Objects that no earlier start has sent and the connector did not have. */
     readonly sentCount: number
     readonly presentCount: number
   }[]
@@ -35,7 +37,8 @@ const ORDER = ['orgUnit', 'identity', 'relationship'] as const satisfies readonl
 
 /**
  * Loads the municipalities through the connector API, like an HR system. Finds or creates a connector in each tenant
- * and sends the objects that it does not have. Existing objects are not changed, so that a restart keeps later changes.
+ * and sends the objects that no earlier start has sent, so that a restart keeps later changes, renames and deletions.
+ * After an interrupted start, objects that the connector has already are not changed.
  * @throws Error that names the refused call, or the first invalid items
  */
 export async function loadDemo(options: LoadOptions): Promise<LoadSummary> {
@@ -63,9 +66,11 @@ async function loadTenant(municipality: Municipality, options: LoadOptions): Pro
   }
   const counts = { sentCount: 0, presentCount: 0 }
   for (const objectType of ORDER) {
-    const present = await externalIds(objectType, connectorId, asConnector)
-    const missing = objects[objectType].filter(({ externalId }) => !present.has(externalId))
+    const unsent = options.sentObjects.notYetSent(connectorId, objects[objectType])
+    const present = unsent.length === 0 ? new Set() : await externalIds(objectType, connectorId, asConnector)
+    const missing = unsent.filter(({ externalId }) => !present.has(externalId))
     await send(missing, connectorId, asConnector)
+    options.sentObjects.record(connectorId, unsent)
     counts.sentCount += missing.length
     counts.presentCount += objects[objectType].length - missing.length
   }
