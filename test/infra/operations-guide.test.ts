@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { basename } from 'node:path'
 import { describe, it } from 'node:test'
 import { CONTAINERS } from '../../shared/cosmos/containers.ts'
+import { instanceWriteBudget } from '../../shared/domain/sync/write-budget.ts'
 import { QUEUES } from '../../shared/messaging/queues.ts'
 import { projectFiles, projectFolder, readProjectText } from '../support/infra/project-facts.ts'
 
@@ -35,6 +36,32 @@ describe('the operations guide', () => {
     assert.deepEqual(namedInTable('### Containers', 1), CONTAINERS.map(({ id }) => id).sort()))
 })
 
+/** The writes that one instance reserves of these limits: at once, and in the time window of a tenant after that. */
+function reservedBy(limits: { writesPerTenant: number; writesTotal: number }): number[] {
+  let elapsedMs = 0
+  const budget = instanceWriteBudget({ ...limits, elapsedMs: () => elapsedMs })
+  return [0, 150_000].map((atMs) => {
+    elapsedMs = atMs
+    let writeCount = 0
+    while (budget.reserve('tenant', 1, 'change') === 0) writeCount += 1
+    return writeCount
+  })
+}
+
+describe('the operations guide on writes to the directory', () => {
+  it('states the shares of an instance', () => {
+    assert.deepEqual(reservedBy({ writesPerTenant: 2400, writesTotal: 56_000 }), [1200, 1200])
+    assert.deepEqual(reservedBy({ writesPerTenant: 56_000, writesTotal: 56_000 }), [14_000, 7000])
+    const text = operations.replaceAll(/\s+/g, ' ')
+    assert.match(
+      text,
+      /An instance uses half of this limit for a tenant and a quarter of the limit for all directories/,
+    )
+    assert.match(text, /three instances that write for the same tenant at once exceed its limit/)
+    assert.doesNotMatch(text, /exceeded by \d+ %/)
+  })
+})
+
 describe('the commands', () => {
   it('run every benchmark by its name', () => {
     const listed = execFileSync(process.execPath, ['test/tools/run-named.ts', 'bench'], {
@@ -52,6 +79,16 @@ describe('the guides', () => {
     assert.ok(alerts.length >= 5, alerts.join())
     const table = operations.slice(operations.indexOf('## Alerts'))
     assert.deepEqual(named(table, /^\| `([a-z-]+)` +\| \S.{10,}\| \S.{10,}\|$/gm), alerts)
+  })
+
+  it('name existing settings of the platform only', () => {
+    const settings = readProjectText('infra/modules/app-settings.bicep')
+    const names = named(GUIDES.map(readProjectText).join('\n'), /`([A-Za-z]+(?:__\w+)+)/g)
+    assert.ok(names.length >= 3, names.join())
+    assert.deepEqual(
+      names.filter((name) => !settings.includes(`${name}:`)),
+      [],
+    )
   })
 
   it('name existing queues only', () => {
