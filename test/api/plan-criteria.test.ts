@@ -145,6 +145,25 @@ describe('the plan of an update', () => {
     assert.equal(linkOf(alone, accepting)?.toRemove, 1)
   })
 
+  it('counts no vacancy as a member without an account, but a position of a person who is not known yet', async () => {
+    const fixture = await joinableFixture()
+    const [kari, ola] = [await fixture.person(), await fixture.person()]
+    await fixture.position(kari, { title: 'Nurse' })
+    await fixture.position(ola, { title: 'Chief' })
+    await fixture.put('relationship', { title: 'Chief' })
+    const id = await fixture.criteria('Relationship', all(leaf('relationshipTitle', 'In', ['Nurse', 'Chief'])))
+    await addLink(fixture, id)
+    const body = { objectType: 'Relationship', condition: equals('relationshipTitle', 'Chief') }
+    const { data: open } = await planned(fixture, id, body)
+    const [{ toRemove, pausedRemovals, pausedBy } = {} as ChangePlan['links'][number]] = open.links
+    assert.deepEqual({ toRemove, pausedRemovals, pausedBy }, { toRemove: 1, pausedRemovals: 0, pausedBy: null })
+    await fixture.put('relationship', { title: 'Chief', identity: { objectId: randomUUID() } })
+    const { data: unknown } = await planned(fixture, id, body)
+    const members = [{ identityId: null, displayName: null, directoryObjectId: null }]
+    assert.deepEqual(unknown.links[0]?.pausedBy, { reason: 'MembersWithoutAccount', count: 1, members })
+    assert.deepEqual([unknown.links[0]?.toRemove, unknown.links[0]?.pausedRemovals], [0, 1])
+  })
+
   it('counts an account that the last job could not add as missing, for as long as its holder stays', async () => {
     const fixture = await joinableFixture()
     const { persons, id } = await people(fixture, 'Kari', 'Ola')

@@ -14,8 +14,8 @@ const NAMED_COUNT = 20
 const SLOTS_PER_STEP_COUNT = 10_000
 
 /**
- * The identities of the members without an account after a planned change, one for each member; 0 for a position that no
- * identity holds. The same for all links of the collection.
+ * The identities of the members without an account after a planned change, one for each member. A vacancy is nobody who
+ * could have one. The same for all links of the collection.
  */
 export function* slotsWithoutAccount(objectType: RowObjectType, members: Bitmap, rows: RowSnapshot): Task<number[]> {
   const account = rows.tables.identity.column('directoryObjectId')
@@ -26,7 +26,7 @@ export function* slotsWithoutAccount(objectType: RowObjectType, members: Bitmap,
     if (count % SLOTS_PER_STEP_COUNT === 0) yield
     count += 1
     const identity = objectType === 'Identity' ? slot : holder.codeAt(slot)
-    if (account.codeAt(identity) === 0) without.push(identity)
+    if (identity !== 0 && account.codeAt(identity) === 0) without.push(identity)
   }
   return without
 }
@@ -42,8 +42,9 @@ export function plannedPause(
   accounts: Bitmap,
   { rows, dictionary }: { readonly rows: RowSnapshot; readonly dictionary: TextDictionary },
 ): PausedByDto | null {
-  const { ids } = rows.tables.identity
-  const account = rows.tables.identity.column('directoryObjectId')
+  const { identity } = rows.tables
+  const { ids } = identity
+  const account = identity.column('directoryObjectId')
   const accepted = new Set(acceptedWithoutAccount.map((id) => ids.codeOf(id)).filter((slot) => slot !== 0))
   const acceptedAccounts = new Set([...accepted].map((slot) => account.codeAt(slot)))
   const counted = without.filter((slot) => !accepted.has(slot))
@@ -55,7 +56,8 @@ export function plannedPause(
   if (count === 0) return null
   const members = [
     ...counted.slice(0, NAMED_COUNT).map((slot) => {
-      const identityId = slot === 0 ? null : ids.idOf(slot)
+      // A position can refer to a person who does not exist yet.
+      const identityId = identity.isLive(slot) ? ids.idOf(slot) : null
       const displayName = identityId === null ? null : (rows.textOf('identity', 'displayName', identityId) ?? null)
       return { identityId, displayName, directoryObjectId: null }
     }),
