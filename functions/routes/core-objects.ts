@@ -215,7 +215,9 @@ const routesOf = (objectType: ObjectType, deps: CoreObjectRouteDependencies): Ro
     roles: CORE_OBJECT_READERS,
     query: Type.Object({
       text: Type.String({
-        description: '1 to 200 characters. Matches parts of names and titles, and complete ids and numbers.',
+        description:
+          '1 to 200 characters. Matches parts of names and titles, and complete ids and numbers. Callers with the ' +
+          'role `User` find only themselves by `nin`.',
       }),
     }),
     reply: { status: 200, schema: Type.Array(CORE_OBJECT_SCHEMAS[objectType]) },

@@ -99,6 +99,24 @@ for (const areRowsInMemory of [false, true]) {
       assert.deepEqual([found.get('boss')?.nin, found.get('boss')?.privateMobile], ['02', '+47 1'])
     })
 
+    it('finds nobody else by a national identity number, whatever else matches', async () => {
+      const boss = randomUUID()
+      const { hr, send, tenant } = await shopOf(boss, areRowsInMemory)
+      await hr.batch(
+        upsert('identity', 'boss', { directoryObjectId: boss, displayName: 'Berg', nin: '02' }),
+        upsert('identity', 'worker', { displayName: 'Dahl', nin: '01019012345' }),
+        upsert('identity', 'named', { displayName: 'Nurse 01019012345', nin: '4711' }),
+        upsert('relationship', 'named', { identity: to('named'), manager: to('boss') }),
+      )
+      const readable = await names(send, 'identities')
+      assert.ok(['boss', 'worker', 'named'].every((name) => readable.includes(name)))
+      assert.deepEqual(await names(send, 'identities/search?text=01019012345'), ['named'])
+      assert.deepEqual(await names(send, 'identities/search?text=4711'), [])
+      assert.deepEqual(await names(send, 'identities/search?text=02'), ['boss'])
+      const all = await names(tenant.admin, 'identities/search?text=01019012345')
+      assert.deepEqual(all.sort(), ['named', 'worker'])
+    })
+
     it('includes the people whose active positions name the manager, with these positions', async () => {
       const { hr, send } = await shopOf(randomUUID(), areRowsInMemory)
       const led = (name: string, more: object) => [

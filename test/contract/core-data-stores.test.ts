@@ -154,12 +154,30 @@ describe('a search in a large scope', () => {
     )
     await coreObjects.write(tenantId, all.map(asNew), 1)
     const ids = [all[0]?.id ?? '', all[2000]?.id ?? '']
-    const among = { count: 2001, has: (id: string) => ids.includes(id), ids: () => ids }
+    const among = { count: 2001, has: (id: string) => ids.includes(id), isFoundByNin: () => false, ids: () => ids }
     const found = await coreObjects.search(tenantId, 'identity', 'person', among, 2)
     assert.deepEqual(
       found.map(({ id }) => id),
       ids,
     )
+  })
+
+  it('finds by national identity numbers only those whom the scope allows, beside others', async () => {
+    const tenantId = randomUUID()
+    const own = core({ attributes: { displayName: 'b', nin: '4712' } })
+    const other = core({ attributes: { displayName: 'a', nin: '4712' } })
+    const named = core({ attributes: { displayName: 'c 4712' } })
+    await coreObjects.write(tenantId, [own, other, named].map(asNew), 1)
+    const ids = [own.id, other.id, named.id].sort()
+    for (const count of [3, 2001]) {
+      const isFoundByNin = ({ id }: { readonly id: string }) => id === own.id
+      const among = { count, has: (id: string) => ids.includes(id), isFoundByNin, ids: () => ids }
+      const found = await coreObjects.search(tenantId, 'identity', '4712', among, 9)
+      assert.deepEqual(
+        found.map(({ id }) => id),
+        [own.id, named.id],
+      )
+    }
   })
 
   it('finds at most as many as asked for, whichever conditions they fulfil', async () => {

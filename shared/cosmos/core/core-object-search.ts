@@ -9,6 +9,8 @@ import { type CoreObjectDocument, coreObject } from './core-object-document.ts'
 type Searchable = {
   /** Properties compared exactly. */
   readonly exact: readonly string[]
+  /** Properties compared exactly, for callers who may read them. */
+  readonly personal: readonly string[]
   /** Properties compared in lower case, the only form in which they are stored. */
   readonly ids: readonly string[]
   /** Attributes searched for a substring, without case. */
@@ -20,13 +22,20 @@ type Searchable = {
 /** The attributes that a search compares with its text: exactly, or parts of them. */
 const SEARCHABLE: Record<ObjectType, Searchable> = {
   identity: {
-    exact: ['attributes.nin', 'attributes.directoryOnPremisesSamAccountName'],
+    exact: ['attributes.directoryOnPremisesSamAccountName'],
+    personal: ['attributes.nin'],
     ids: ['attributes.directoryObjectId'],
     substring: ['displayName', 'email', 'directoryUserPrincipalName'],
     name: 'displayName',
   },
-  orgUnit: { exact: ['externalId'], ids: [], substring: ['displayName', 'email'], name: 'displayName' },
-  relationship: { exact: ['attributes.employeeId'], ids: [], substring: ['title'], name: 'title' },
+  orgUnit: {
+    exact: ['externalId'],
+    personal: [],
+    ids: [],
+    substring: ['displayName', 'email'],
+    name: 'displayName',
+  },
+  relationship: { exact: ['attributes.employeeId'], personal: [], ids: [], substring: ['title'], name: 'title' },
 }
 
 /**
@@ -79,16 +88,23 @@ export async function matchingCoreObjects(
 ): Promise<CoreObject[]> {
   const { objectType, text, among, limit } = search
   if (among?.count === 0) return []
-  const { exact, ids, name } = SEARCHABLE[objectType]
-  const wanted = [
+  const { exact, personal, ids, name } = SEARCHABLE[objectType]
+  const wanted: { condition: string; text: string; isPersonal?: true }[] = [
     { condition: `CONTAINS(${searchProperty(objectType)}.text, @text)`, text: folded(text) },
     ...exact.map((property) => ({ condition: `c.${property} = @text`, text })),
+    ...personal.map((property) => ({ condition: `c.${property} = @text`, text, isPersonal: true as const })),
     ...(isGuid(text) ? ids.map((property) => ({ condition: `c.${property} = @text`, text: text.toLowerCase() })) : []),
   ]
   const matches = among !== undefined && among.count > IDS_PER_QUERY_COUNT ? matchesInLargeScope : firstMatches
   // One query per condition: each uses its own index, and conditions combined with OR would use none.
-  const found = await Promise.all(wanted.map((variant) => matches(container, tenantId, { ...search, ...variant })))
-  const byId = new Map(found.flat().map((document) => [document.id, coreObject(document)]))
+  const found = await Promise.all(
+    wanted.map(async ({ isPersonal, ...variant }) => {
+      const documents = await matches(container, tenantId, { ...search, ...variant })
+      const objects = documents.map(coreObject)
+      return isPersonal && among !== undefined ? objects.filter((object) => among.isFoundByNin(object)) : objects
+    }),
+  )
+  const byId = new Map(found.flat().map((object) => [object.id, object]))
   return [...byId.values()].sort(byNameThenId(name)).slice(0, limit)
 }
 

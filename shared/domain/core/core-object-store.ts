@@ -5,6 +5,8 @@ import type { CoreObject, ObjectType } from './core-object.ts'
 export type SearchScope = {
   readonly count: number
   has(id: string): boolean
+  /** Whether an object in it may be found by its national identity number: a match tells the number. */
+  isFoundByNin(object: CoreObject): boolean
   /** All ids in ascending order. */
   ids(): readonly string[]
 }

@@ -146,7 +146,7 @@ export async function searchCoreObjects(
     throw new Refusal('InvalidLength', `text must have 1 to ${SEARCH_TEXT_LIMIT_COUNT} characters`, 'text')
   }
   const { access, dtoOf } = await readerOf(caller, readers)
-  const among = access === 'all' ? undefined : scopeOf(access, objectType)
+  const among = access === 'all' ? undefined : scopeOf(access, objectType, caller)
   const found = await coreObjects.search(caller.tenantId, objectType, trimmed, among, SEARCH_RESULTS_COUNT)
   return found.map(dtoOf)
 }
@@ -163,11 +163,12 @@ async function visiblePage(
   return { ...page, items: await coreObjects.ofIds(tenantId, objectType, page.items) }
 }
 
-function scopeOf(visible: VisibleObjects, objectType: ObjectType): SearchScope {
+function scopeOf(visible: VisibleObjects, objectType: ObjectType, caller: Caller): SearchScope {
   const count = visible.count(objectType)
   return {
     count,
     has: (id) => visible.has({ objectType, id }),
+    isFoundByNin: (object) => isOwn(object, caller),
     ids: () => visible.idsAfter(objectType, undefined, count),
   }
 }
