@@ -112,6 +112,22 @@ describe('the memberships of a person', () => {
     assert.deepEqual(await status(fixture.writer, randomUUID()), [404, 'IdentityNotFound'])
   })
 
+  it('include those that a colleague brings about who has joined, through conditions of units', async () => {
+    const fixture = await joinableFixture()
+    const ward = await fixture.put('orgUnit', { displayName: 'Ward' })
+    const [ola, kari] = [await fixture.person(), await fixture.person()]
+    for (const who of [ola, kari]) await fixture.position(who, { orgUnit: { objectId: ward } })
+    const choir = await fixture.joinable(OPEN)
+    await fixture.submit(ola, choir)
+    const singers = await fixture.criteria('Identity', equals('memberOfCollection', choir))
+    const units = await fixture.criteria('OrgUnit', equals('memberOfCollection', singers))
+    const colleagues = await fixture.criteria('Identity', equals('memberOfCollection', units))
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    assert.deepEqual(await found(fixture, kari.identityId), [[colleagues, null]])
+    const ofOla = (await found(fixture, ola.identityId)).map(([collectionId]) => collectionId)
+    assert.deepEqual(ofOla.sort(), [choir, singers, colleagues].sort())
+  })
+
   it('include those of a collection with an invalid stored condition, which keeps its members', async () => {
     const fixture = await joinableFixture()
     const { identityId } = await fixture.person(['User'], { displayName: 'Kari' })

@@ -88,8 +88,7 @@ export class CandidateCollections {
     const criteria = [...collections.values()].filter(({ kind }) => kind === 'criteria')
     const conditions = await scheduler.run(this.#compiled(criteria, rows))
     // Of the other people of an org unit, the memberships are needed as well.
-    const ofUnits = criteria.filter(({ objectType }) => objectType === 'OrgUnit').flatMap(({ refersTo }) => refersTo)
-    const nested = [...new Set(ofUnits)].filter((id) => collections.get(id)?.kind === 'joinable')
+    const nested = joinablesBehindUnits(collections)
     const others = nested.length === 0 ? new Map() : await joined.of(tenantId, nested)
     const { context, running } = lazyContextOver(
       collections,
@@ -134,6 +133,19 @@ export class CandidateCollections {
     for (const id of invalid) conditions.delete(id)
     return conditions
   }
+}
+
+/** The joinable collections to which the conditions of org units refer, directly or through other conditions. */
+function joinablesBehindUnits(collections: ReadonlyMap<string, Collection>): string[] {
+  const isOfUnits = ({ kind, objectType }: Collection) => kind === 'criteria' && objectType === 'OrgUnit'
+  const open = [...collections.values()].filter(isOfUnits)
+  const behind = new Set<Collection>()
+  for (let collection = open.pop(); collection !== undefined; collection = open.pop()) {
+    if (behind.has(collection)) continue
+    behind.add(collection)
+    if (collection.kind === 'criteria') open.push(...collection.refersTo.flatMap((id) => collections.get(id) ?? []))
+  }
+  return [...behind].filter(({ kind }) => kind === 'joinable').map(({ id }) => id)
 }
 
 /** The collections that have one of the rows of the person as a member. */
