@@ -1,18 +1,22 @@
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
-import { type AccountDependencies, accountsLost } from '../evaluation/member-accounts.ts'
-import { ALL_TIME, type MemberChangeCause, type MemberEvent } from '../history/member-history.ts'
+import { type AccountDependencies, accountsLost, accountsOf } from '../evaluation/member-accounts.ts'
+import { ALL_TIME, type MemberEvent } from '../history/member-history.ts'
 import type { RemovalCauses } from './collection-accounts.ts'
+import { ACTS, referencedActors } from './referenced-acts.ts'
 
-/** Causes that are the act of a person or an application, who may be kept from approving what follows from it. */
-const ACTS: ReadonlySet<MemberChangeCause> = new Set(['DefinitionChanged', 'ReferencedCollection', 'Direct'])
-
-/** Removals that are examined, those counted once that were made together. The causes of older ones stay unknown. */
-const MAX_REMOVALS_COUNT = 50
+/**
+ * Removals for which deleted members and changed accounts are queried, those counted once that were made together. Of
+ * older ones, only the accounts that their members have now are found.
+ */
+const MAX_QUERIED_COUNT = 50
 
 export type CauseDependencies = Pick<CollectionDependencies, 'collections' | 'history' | 'snapshots'> &
   AccountDependencies
 
-/** The causes of removals, in the history of a collection's members. */
+/**
+ * The causes of removals, in the history of a collection's members. It is read until each account is explained: others
+ * can have left since in any number of changes.
+ */
 export async function removalCausesOf(
   { tenantId, collectionId }: { readonly tenantId: string; readonly collectionId: string },
   accounts: readonly string[],
@@ -24,25 +28,31 @@ export async function removalCausesOf(
   const rows = await deps.snapshots.fresh(tenantId)
   const unexplained = new Set(accounts)
   const actorIds = new Set<string>()
+  const referenced: MemberEvent[] = []
   let newest: RemovalCauses['newest'] = null
   let removalCount = 0
   for await (const page of deps.history[collection.kind].newestFirst(tenantId, collectionId, ALL_TIME)) {
     for (const events of removalsOf(page)) {
-      if (unexplained.size === 0 || removalCount === MAX_REMOVALS_COUNT) break
+      if (unexplained.size === 0) break
       removalCount += 1
       const [{ cause: kind, actorId, atMs }] = events
       const removed = events.map(({ objectId }) => objectId)
+      const lost =
+        removalCount <= MAX_QUERIED_COUNT
+          ? await accountsLost(removed, { collection, rows }, deps)
+          : (await accountsOf({ collection, ids: removed, rows }, deps)).accounts
       // When the accounts of former members cannot be determined, they can be any.
-      const lost = (await accountsLost(removed, { collection, rows }, deps)) ?? unexplained
-      const explained = unexplained.intersection(lost)
+      const explained = lost === undefined ? new Set(unexplained) : unexplained.intersection(lost)
       if (explained.size === 0) continue
       newest ??= { kind, actorId, atMs }
       if (ACTS.has(kind)) actorIds.add(actorId)
-      if (lost !== unexplained) for (const account of explained) unexplained.delete(account)
+      if (kind === 'ReferencedCollection') referenced.push(...events)
+      if (lost !== undefined) for (const account of explained) unexplained.delete(account)
     }
-    if (unexplained.size === 0 || removalCount === MAX_REMOVALS_COUNT) break
+    if (unexplained.size === 0) break
   }
-  return { newest, actorIds: [...actorIds] }
+  const others = await referencedActors({ collection, events: referenced }, rows, deps)
+  return { newest, actorIds: [...actorIds.union(others)] }
 }
 
 type Events = [MemberEvent, ...MemberEvent[]]
