@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
+import { readLinkDto, requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { previewLink } from '../../shared/domain/sync/preview-sync.ts'
 import { TENANT, user, users } from '../support/jobs/link-directory.ts'
 import { linkFixtureOfTests, notifyOfMembershipChange, syncedLink } from '../support/jobs/link-fixture.ts'
@@ -185,6 +185,21 @@ describe('Source data that name something other than a user as an account', () =
     await notifyOfMembershipChange(fixture, collectionId)
     await fixture.drain()
     assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 4)))
+  })
+
+  it('keep nobody in the group once they have left, also while another member has no account', async () => {
+    const unknown = user(900_001)
+    const { collectionId, groupId, linkId } = await syncedLink(fixture, [...users(0, 5), unknown])
+    fixture.collections.change(collectionId, users(0, 5), 1)
+    await notifyOfMembershipChange(fixture, collectionId)
+    await fixture.drain()
+    const { pausedBy } = await readLinkDto(await fixture.link(linkId), fixture.deps)
+    assert.deepEqual(pausedBy, { reason: 'MembersWithoutAccount', count: 1, members: [] })
+    fixture.collections.change(collectionId, users(0, 4))
+    await notifyOfMembershipChange(fixture, collectionId)
+    await fixture.drain()
+    assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 4)))
+    assert.equal((await readLinkDto(await fixture.link(linkId), fixture.deps)).syncState, 'InSync')
   })
 
   it('are counted in a preview when the last job has found them', async () => {

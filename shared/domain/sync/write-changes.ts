@@ -60,17 +60,20 @@ export async function writeChanges(
   return !isDone && released.state === 'Enabled'
 }
 
-/** What the link records of members without an account. @param read The link that the changes were read for. */
+/** What the link records of members without an account, or with an unknown one. @param read The link that the changes were read for. */
 function changesOfMembers(current: GroupLink, read: GroupLink, changes: AccountChanges): Partial<GroupLink> {
   const { withoutAccountCount: count, withoutAccountIds, accepted = NO_ACCEPTED } = changes
   const identityIds = withoutAccountIds ?? (count === 0 ? [] : undefined)
+  const left = new Set(changes.removed)
+  const unresolved = current.unresolved.filter((account) => !left.has(account))
   return {
+    unresolved,
     skippedCount: skippedCountAfter(current, changes),
     withoutAccount: identityIds === undefined ? null : { count, identityIds },
     acceptedWithoutAccount: stillAccepted(current.acceptedWithoutAccount, {
       considered: read.acceptedWithoutAccount,
       accepted,
-      unresolved: current.unresolved,
+      unresolved,
     }),
   }
 }
