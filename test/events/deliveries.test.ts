@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import {
   type Attempt,
   afterAttempt,
+  failingSinceEnabled,
   hasFailedTooLong,
   isGone,
   isSuccess,
@@ -105,6 +106,12 @@ describe('A receiver', () => {
     const days5Ms = 432_000_000
     assert.equal(hasFailedTooLong(AT_MS, AT_MS + days5Ms), true)
     assert.equal(hasFailedTooLong(AT_MS, AT_MS + days5Ms - 1), false)
+  })
+
+  it('has not failed before it was enabled', () => {
+    assert.equal(failingSinceEnabled(AT_MS, AT_MS + 1), undefined)
+    assert.equal(failingSinceEnabled(AT_MS, AT_MS), AT_MS)
+    assert.equal(failingSinceEnabled(undefined, AT_MS), undefined)
   })
 
   it('has not failed after a success', () => assert.equal(hasFailedTooLong(undefined, AT_MS), false))

@@ -5,6 +5,7 @@ import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import {
   type Attempt,
   afterAttempt,
+  failingSinceEnabled,
   hasFailedTooLong,
   isGone,
   isSuccess,
@@ -85,7 +86,10 @@ class Run {
   readonly #startMs: number
   readonly #retriesMs = new Set<number>()
   #failingSinceMs: number | undefined
+  /** When the subscription was last enabled, as read for the attempts. */
+  #enabledAtMs: number | undefined
   #silentCount = 0
+  #hasFailed = false
   #isGone = false
 
   constructor(name: Name, lane: HeldLane, deps: EventDependencies) {
@@ -105,7 +109,7 @@ class Run {
       await this.#release()
     }
     if (this.#isGone) return this.#disable('Gone')
-    if (hasFailedTooLong(this.#failingSinceMs, this.#deps.nowMs())) return this.#disable('Failing')
+    if (this.#hasFailed && hasFailedTooLong(this.#failingSinceMs, this.#deps.nowMs())) return this.#disable('Failing')
     // Messages of events that were stored since the last look have found the subscription held.
     if (outcome === 'more' || (outcome === 'none' && (await this.#due()).length > 0)) this.#retriesMs.add(0)
     for (const dueMs of this.#retriesMs) {
@@ -123,6 +127,8 @@ class Run {
       return 'stopped'
     }
     if (!isEnabled(subscription)) return 'stopped'
+    this.#enabledAtMs = subscription.sinceMs
+    this.#failingSinceMs = failingSinceEnabled(this.#failingSinceMs, subscription.sinceMs)
     const due = await this.#due()
     for (const { value, version } of due) {
       if (this.#isLate()) return 'more'
@@ -171,6 +177,7 @@ class Run {
     this.#isGone ||= isGone(attempt)
     if (isSuccess(attempt)) this.#failingSinceMs = undefined
     else this.#failingSinceMs ??= Date.parse(attempt.at)
+    this.#hasFailed ||= !isSuccess(attempt)
     metrics.record('events.deliveries', 1, { outcome: isSuccess(attempt) ? 'Delivered' : 'Failed' })
     if (isSuccess(attempt)) metrics.record('events.latency', nowMs() - Date.parse(event.time), {})
     return attempt
@@ -186,21 +193,26 @@ class Run {
     )
   }
 
-  /** Other subscriptions and the operators get an event, stored in the transaction of the change. */
+  /**
+   * Other subscriptions and the operators get an event, stored in the transaction of the change. A subscription that was
+   * enabled again since the attempts stays enabled.
+   */
   async #disable(reason: 'Gone' | 'Failing'): Promise<void> {
     const { tenantId, subscriptionId } = this.#name
     const { subscriptions, log, metrics, nowMs } = this.#deps
-    await retryOnConflict(async () => {
+    const isDisabled = await retryOnConflict(async () => {
       const { value, version } = await subscriptions.read(tenantId)
       const disabled = value.map((subscription) =>
-        subscription.id === subscriptionId && isEnabled(subscription)
+        subscription.id === subscriptionId && isEnabled(subscription) && subscription.sinceMs === this.#enabledAtMs
           ? { ...subscription, state: 'Disabled' as const, disabledReason: reason, revision: subscription.revision + 1 }
           : subscription,
       )
-      if (disabled.every((subscription, index) => subscription === value[index])) return
+      if (disabled.every((subscription, index) => subscription === value[index])) return false
       const disabling = { subscriptionId, reason, at: toTimestamp(nowMs()) }
       await subscriptions.replace(tenantId, disabled, version, disabling)
+      return true
     })
+    if (!isDisabled) return
     metrics.record('subscriptions.disabled', 1, { reason })
     log.warn('events.subscription-disabled', { tenantId, subscriptionId, reason })
   }

@@ -87,6 +87,14 @@ export function nextDueMs(deliveries: readonly StoredDelivery[]): number | undef
   return due.length === 0 ? undefined : Math.min(...due)
 }
 
+/**
+ * The first failure of a subscription since its last success, as far as it was enabled by then: one that is enabled again
+ * has five days anew.
+ */
+export function failingSinceEnabled(failingSinceMs: number | undefined, enabledAtMs: number): number | undefined {
+  return failingSinceMs !== undefined && failingSinceMs >= enabledAtMs ? failingSinceMs : undefined
+}
+
 /** Whether a subscription has failed for so long that it is disabled. @param failingSinceMs its first failure. */
 export function hasFailedTooLong(failingSinceMs: number | undefined, nowMs: number): boolean {
   return failingSinceMs !== undefined && nowMs - failingSinceMs >= DISABLED_AFTER_MS

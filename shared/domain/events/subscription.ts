@@ -29,7 +29,10 @@ const RECORD = {
   url: Url,
   types: Types,
   description: Nullable(Text),
-  state: Described(State, 'A disabled subscription gets no events. `PUT` with `state` enables it again.'),
+  state: Described(
+    State,
+    'A disabled subscription gets no events. `PUT` with `state` enables it again: its five days begin anew.',
+  ),
   disabledReason: Described(
     Nullable(OneOf(['Gone', 'Failing'])),
     '`Gone`: the receiver answered 410. `Failing`: nothing was received for five days. Null when the service did not ' +
