@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import type { CollectionDto } from '../../../shared/domain/collections/collection.ts'
 import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { MembershipDto } from '../../../shared/domain/insight/list-memberships.ts'
-import type { Api } from '../api.ts'
 import { CardList } from '../components/card-list.tsx'
 import { ExplanationDialog } from '../components/explanation.tsx'
 import { Badge } from '../components/fields.tsx'
@@ -11,30 +10,20 @@ import { ListSection } from '../components/list-section.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { CauseText, EndText, GroupStates } from '../components/membership-cells.tsx'
 import { Page, Section } from '../components/page.tsx'
-import { coreNameOf, IDENTITIES, listPositions, type Position, textOf } from '../core-objects.ts'
+import { type Position, textOf } from '../core-objects.ts'
 import { t } from '../language/texts.ts'
-import { actorName, actorNames, collectionsNamed, namesOf, type PickedItem } from '../object-names.ts'
+import { actorName, actorNames, collectionsNamed, type PickedItem } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { isCollectionsAdministrator, isCoreAdministrator, isLeader, useConsole } from '../session.ts'
 import { PositionsSection, SourcesSection } from './person-data.tsx'
+import { MEMBERSHIPS, readPerson } from './person-record.ts'
 import { TimelineSection } from './person-timeline.tsx'
-
-const MEMBERSHIPS = '/collections/beta/memberships'
-
-type Person = {
-  readonly name: string
-  /** Undefined for those who may not read core objects. */
-  readonly core: CoreObjectDto | undefined
-  readonly positions: readonly Position[]
-  readonly positionIds: readonly string[]
-}
 
 /** One person: memberships and why, what has happened, positions, attributes with their sources. */
 export function PersonView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
   const { api, me } = useConsole()
-  const readsCore = isCoreAdministrator(me) || isLeader(me)
   const managesCollections = isCollectionsAdministrator(me)
-  const person = useResource(id, (signal) => readPerson(id, readsCore, api, signal))
+  const person = useResource(id, (signal) => readPerson(id, me, api, signal))
   return (
     <Loaded resource={person}>
       {({ name, core, positions, positionIds }) => (
@@ -48,28 +37,12 @@ export function PersonView({ parameters: { id = '' } }: { readonly parameters: {
           {(managesCollections || isLeader(me)) && <MembershipsSection id={id} name={name} />}
           {managesCollections && <WhyNotSection id={id} name={name} />}
           {(managesCollections || isCoreAdministrator(me)) && <TimelineSection id={id} positionIds={positionIds} />}
-          {readsCore && <PositionsSection positions={positions} />}
+          {core !== undefined && <PositionsSection positions={positions} />}
           {isCoreAdministrator(me) && core !== undefined && <SourcesSection core={core} positions={positions} />}
         </Page>
       )}
     </Loaded>
   )
-}
-
-async function readPerson(id: string, readsCore: boolean, api: Api, signal: AbortSignal): Promise<Person> {
-  if (!readsCore) {
-    const [names, memberships] = await Promise.all([
-      namesOf(api, 'Identity', [id], signal),
-      api.all<MembershipDto>(`${MEMBERSHIPS}?identityId=${id}`),
-    ])
-    const positionIds = [...new Set(memberships.flatMap(({ relationshipId }) => relationshipId ?? []))]
-    return { name: names.get(id) ?? id, core: undefined, positions: [], positionIds }
-  }
-  const [{ data: core }, positions] = await Promise.all([
-    api.send<CoreObjectDto>('GET', `${IDENTITIES}/${id}`, { signal }),
-    listPositions(id, api),
-  ])
-  return { name: coreNameOf(core), core, positions, positionIds: positions.map((position) => position.id) }
 }
 
 type PersonFactsProps = { readonly core: CoreObjectDto; readonly positions: readonly Position[] }
