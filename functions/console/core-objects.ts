@@ -1,5 +1,6 @@
 import type { CoreObjectDto } from '../../shared/domain/core/core-object-dto.ts'
 import type { Api } from './api.ts'
+import { dayAt } from './language/shown-time-zone.ts'
 
 export const CORE_OBJECTS = '/iamcore/beta/sync/coreobjects'
 export const IDENTITIES = `${CORE_OBJECTS}/identities`
@@ -12,6 +13,16 @@ export type Position = {
   readonly unit: string | undefined
   readonly from: string | undefined
   readonly until: string | undefined
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/
+
+/** Whether the last day of a position is today or later, in a time zone. A position without an end is active. */
+export function isActive(endDate: string | undefined, nowMs: number, zone: string | undefined): boolean {
+  if (endDate === undefined) return true
+  const endMs = Date.parse(endDate)
+  const lastDay = DAY.test(endDate) || Number.isNaN(endMs) ? endDate : dayAt(endMs, zone)
+  return lastDay >= dayAt(nowMs, zone)
 }
 
 /** The positions of a person with the names of their units. */

@@ -25,6 +25,11 @@ export function instantAt(localTime: string, zone: string | undefined): Date | u
   return new Date(asUtcMs - offsetMs(nearMs, name))
 }
 
+/** The day on which clocks of a zone show an instant, such as `2030-03-01`. @param zone undefined for the browser's. */
+export function dayAt(instantMs: number, zone: string | undefined): string {
+  return new Date(instantMs + offsetMs(instantMs, zone ?? ownTimeZone())).toISOString().slice(0, 10)
+}
+
 /** Milliseconds by which clocks of a zone are ahead of UTC. */
 function offsetMs(instantMs: number, zone: string): number {
   const format = new Intl.DateTimeFormat('en-GB', {

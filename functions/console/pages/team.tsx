@@ -11,7 +11,9 @@ import { Page, Section } from '../components/page.tsx'
 import { RecordList } from '../components/record-list.tsx'
 import { RequestTable } from '../components/request-table.tsx'
 import { CORE_OBJECTS, IDENTITIES, referenceId, textOf } from '../core-objects.ts'
+import { shownTimeZone } from '../language/shown-time-zone.ts'
 import { compareByLocale, t } from '../language/texts.ts'
+import { ledPositions } from '../led-positions.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
 import { RequestAction } from './request-action.tsx'
@@ -128,17 +130,18 @@ function OnBehalfDialog({ report: { relationshipId, identityId, name }, onClose,
   )
 }
 
-/** The positions of others that the person can see, with names. */
+/** The positions of others that the person leads, with names. */
 async function listReports(ownId: string, api: Api): Promise<Report[]> {
-  const [relationships, identities] = await Promise.all([
+  const [relationships, identities, units] = await Promise.all([
     api.all<CoreObjectDto>(`${CORE_OBJECTS}/relationships`),
     api.all<CoreObjectDto>(IDENTITIES),
+    api.all<CoreObjectDto>(`${CORE_OBJECTS}/orgunits`),
   ])
   const names = new Map(identities.map(({ id, displayName }) => [id, textOf(displayName)]))
-  const reports = relationships.flatMap(({ id: relationshipId, identity, title }): Report[] => {
-    const identityId = referenceId(identity)
-    if (identityId === undefined || identityId === ownId) return []
-    return [{ relationshipId, identityId, name: names.get(identityId) ?? identityId, title: textOf(title) }]
+  const led = ledPositions(ownId, { relationships, identities, units }, Date.now(), shownTimeZone.value)
+  const reports = led.map(({ id: relationshipId, identity, title }): Report => {
+    const identityId = referenceId(identity) ?? ''
+    return { relationshipId, identityId, name: names.get(identityId) ?? identityId, title: textOf(title) }
   })
   return reports.sort((left, right) => compareByLocale(left.name, right.name))
 }
