@@ -58,6 +58,9 @@ param vnetEnabled bool = false
 @maxLength(18)
 param vnetAddressPrefix string = '10.40.0.0/24'
 
+@description('Address ranges of operators that may reach the private endpoints, in CIDR notation. Empty: only the app.')
+param operatorAddressRanges array = []
+
 @description('Major version of Node.js. Run az functionapp list-flexconsumption-runtimes for the supported versions.')
 @allowed(['22', '24'])
 param nodeVersion string = '24'
@@ -317,6 +320,7 @@ module network 'modules/network.bicep' = {
     location: location
     tags: tags
     addressPrefix: vnetAddressPrefix
+    operatorAddressRanges: operatorAddressRanges
     cosmosId: cosmos.outputs.id
     // A private endpoint cannot change its resource: another account has an endpoint of its own.
     cosmosEndpointName: names.cosmos == usualCosmosName ? 'cosmos' : 'cosmos-${uniqueString(names.cosmos)}'

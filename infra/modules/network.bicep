@@ -17,6 +17,9 @@ param tags object
 @maxLength(18)
 param addressPrefix string
 
+@description('Address ranges of operators that may reach the private endpoints, in CIDR notation. Empty: only the app.')
+param operatorAddressRanges array
+
 @description('Resource ID of the Cosmos DB account.')
 @minLength(1)
 param cosmosId string
@@ -67,13 +70,30 @@ resource appSecurity 'Microsoft.Network/networkSecurityGroups@2024-07-01' = if (
   }
 }
 
-// Only the app reaches the private endpoints, by HTTPS and AMQP.
+// Operators replay dead letters and change documents from a network that is connected with this one.
+var operatorRules = empty(operatorAddressRanges) ? [] : [
+  {
+    name: 'allow-operators'
+    properties: {
+      direction: 'Inbound'
+      access: 'Allow'
+      priority: 110
+      protocol: 'Tcp'
+      sourceAddressPrefixes: operatorAddressRanges
+      sourcePortRange: '*'
+      destinationAddressPrefix: cidrSubnet(addressPrefix, 25, 1)
+      destinationPortRanges: ['443', '5671']
+    }
+  }
+]
+
+// Only the app and operators reach the private endpoints, by HTTPS and AMQP.
 resource endpointSecurity 'Microsoft.Network/networkSecurityGroups@2024-07-01' = if (enabled) {
   name: '${name}-private-endpoints'
   location: location
   tags: tags
   properties: {
-    securityRules: [
+    securityRules: concat(operatorRules, [
       {
         name: 'allow-app'
         properties: {
@@ -100,7 +120,7 @@ resource endpointSecurity 'Microsoft.Network/networkSecurityGroups@2024-07-01' =
           destinationPortRange: '*'
         }
       }
-    ]
+    ])
   }
 }
 

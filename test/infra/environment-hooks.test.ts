@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { readProjectText } from '../support/infra/project-facts.ts'
 
 const HOOKS = new URL('../../infra/hooks/', import.meta.url).pathname
 
@@ -33,6 +34,14 @@ describe('before provisioning', { skip: process.platform === 'win32' }, () => {
     }
     assert.deepEqual(callsIn({ ...set, TENANTS: '11111111-0000-4000-8000-000000000001' }), [])
     assert.deepEqual(callsIn({ ...set, PRODUCTION: 'false' }), [])
+  })
+
+  it('accepts the first deployment for production as the guide describes it', () => {
+    const [, block = ''] = /\n## Deploy\n\n```\n([\s\S]*?)```/.exec(readProjectText('infra/README.md')) ?? []
+    const set = [...block.matchAll(/^azd env set (\w+) (.+)$/gm)].map(([, name = '', value = '']) => [name, value])
+    const environment: Record<string, string> = Object.fromEntries(set)
+    assert.equal(environment.PRODUCTION, 'true')
+    assert.equal(callsIn(environment).length, 1)
   })
 
   it('keeps existing values', () => {

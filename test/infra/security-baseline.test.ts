@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { valueAt } from '../support/infra/bicep/value.ts'
+import { type ObjectValue, plain, textOfValue, type Value, valueAt } from '../support/infra/bicep/value.ts'
 import { deployed } from '../support/infra/deployed.ts'
 import { readProjectText } from '../support/infra/project-facts.ts'
 
@@ -48,6 +48,23 @@ describe('The templates', () => {
     assert.equal((network.match(/networkSecurityGroup: \{ id: /g) ?? []).length, subnets.length)
     assert.equal((network.match(/name: 'deny-inbound'/g) ?? []).length, subnets.length)
     assert.match(network, /privateEndpointNetworkPolicies: 'NetworkSecurityGroupEnabled'/)
+  })
+
+  it('let operators reach the private endpoints from their address ranges only', () => {
+    const rulesWith = (parameters: ObjectValue) => {
+      const { resources } = deployed({ environmentName: 'prod', vnetEnabled: true, ...parameters })
+      const group = resources.find(({ name }) => textOfValue(name).endsWith('-private-endpoints'))
+      return valueAt(group?.body, 'properties', 'securityRules') as readonly Value[]
+    }
+    const usual = rulesWith({})
+    const others = rulesWith({ operatorAddressRanges: ['10.50.1.0/27'] }).filter(
+      (rule) => !usual.some((known) => textOfValue(known) === textOfValue(rule)),
+    )
+    assert.equal(usual.length, 2)
+    assert.deepEqual(
+      others.map((rule) => plain(valueAt(rule, 'properties', 'sourceAddressPrefixes') ?? null)),
+      [['10.50.1.0/27']],
+    )
   })
 
   it('log what the app does and who reads its storage, for a year in production', () => {
