@@ -58,8 +58,9 @@ param vnetEnabled bool = false
 @maxLength(18)
 param vnetAddressPrefix string = '10.40.0.0/24'
 
-@description('Address ranges of operators that may reach the private endpoints, in CIDR notation. Empty: only the app.')
-param operatorAddressRanges array = []
+@description('Address ranges of operators that may reach the private endpoints, in CIDR notation, comma-separated. Empty: only the app.')
+@maxLength(4000)
+param operatorAddressRanges string = ''
 
 @description('Major version of Node.js. Run az functionapp list-flexconsumption-runtimes for the supported versions.')
 @allowed(['22', '24'])
@@ -320,7 +321,7 @@ module network 'modules/network.bicep' = {
     location: location
     tags: tags
     addressPrefix: vnetAddressPrefix
-    operatorAddressRanges: operatorAddressRanges
+    operatorAddressRanges: empty(operatorAddressRanges) ? [] : split(replace(operatorAddressRanges, ' ', ''), ',')
     cosmosId: cosmos.outputs.id
     // A private endpoint cannot change its resource: another account has an endpoint of its own.
     cosmosEndpointName: names.cosmos == usualCosmosName ? 'cosmos' : 'cosmos-${uniqueString(names.cosmos)}'

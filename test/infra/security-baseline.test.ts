@@ -57,7 +57,7 @@ describe('The templates', () => {
       return valueAt(group?.body, 'properties', 'securityRules') as readonly Value[]
     }
     const usual = rulesWith({})
-    const others = rulesWith({ operatorAddressRanges: ['10.50.1.0/27'] }).filter(
+    const others = rulesWith({ operatorAddressRanges: '10.50.1.0/27' }).filter(
       (rule) => !usual.some((known) => textOfValue(known) === textOfValue(rule)),
     )
     assert.equal(usual.length, 2)
