@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { approveRemovals } from '../../shared/domain/group-links/approve-removals.ts'
 import { createLink } from '../../shared/domain/group-links/create-link.ts'
-import { deleteLink, requestSync } from '../../shared/domain/group-links/manage-links.ts'
+import { DirectoryFault, type WriteOutcome } from '../../shared/domain/group-links/directory.ts'
+import { changeLink } from '../../shared/domain/group-links/link-lease.ts'
+import { deleteLink, requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { TENANT, user, users } from '../support/jobs/link-directory.ts'
@@ -228,6 +230,50 @@ describe('The removal guard', () => {
     assert.equal((await fixture.link(linked.linkId)).heldRemovals, null)
     assert.deepEqual((await fixture.link(linked.linkId)).removalWindow, { entries: [], open: null })
   })
+
+  for (const [claim, stop] of [
+    ['stopped because the link was disabled', disable],
+    ['yielded to another change', yieldToChange],
+    ['failed', fail],
+  ] as const) {
+    it(`does not count removals that a job never sent which has ${claim}`, async () => {
+      await setLinkSettings(fixture.deps, { removalGuard: { percent: 60 } })
+      const linked = await syncedLink(fixture, users(100, 200))
+      fixture.collections.change(linked.collectionId, users(100, 100))
+      const { jobId } = await requestSync(TENANT, linked.collectionId, fixture.deps)
+      const { directory } = fixture.deps
+      const removeMembers: typeof directory.removeMembers = async (...args) => {
+        const outcome = await directory.removeMembers(...args)
+        return { ...outcome, ...(await stop(linked)) }
+      }
+      await runSyncJob({ tenantId: TENANT, jobId }, { ...fixture.deps, directory: { ...directory, removeMembers } })
+      const { entries, open } = (await fixture.link(linked.linkId)).removalWindow
+      assert.deepEqual([entries.map(({ count }) => count), open], [[20], null])
+      await setState(linked, 'Enabled')
+      await changed(linked, users(100, 200))
+      assert.equal(await membersOf(linked), 200)
+      await changed(linked, users(100, 99))
+      await assertHeld(linked, { reason: 'TooMany', count: 101, limit: 120, removedInWindow: 20, groupSize: 200 })
+    })
+  }
+
+  const setState = ({ linkId }: Linked, state: 'Enabled' | 'Disabled') =>
+    updateLink({ tenantId: TENANT, linkId, ifMatch: undefined }, { state }, fixture.deps)
+
+  async function disable(linked: Linked): Promise<Partial<WriteOutcome>> {
+    await setState(linked, 'Disabled')
+    return {}
+  }
+
+  async function fail(): Promise<Partial<WriteOutcome>> {
+    return { fault: new DirectoryFault('unavailable', 'No response.') }
+  }
+
+  async function yieldToChange({ linkId }: Linked): Promise<Partial<WriteOutcome>> {
+    await fixture.clock.sleep(15_000)
+    await changeLink(TENANT, linkId, (link) => ({ ...link, changesPending: true }), fixture.deps)
+    return {}
+  }
 
   it('counts removals that a crashed worker may have sent', async () => {
     const linked = await syncedLink(fixture, users(0, 10))

@@ -6,7 +6,7 @@ import type { AcceptedMembers } from '../group-links/collection-accounts.ts'
 import type { WriteOutcome } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
-import { openAccounts, withOpenRemovals } from '../group-links/removal-window.ts'
+import { withOpenRemovals } from '../group-links/removal-window.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
 import { countUnaccepted, NO_ACCEPTED } from './accepted-members.ts'
 import { changesByRun } from './completed-run.ts'
@@ -22,9 +22,6 @@ import { reserveForJob, writeStep } from './write-budget.ts'
 
 /** More unknown accounts than this have another cause than single wrong ids: the run ends. */
 const MAX_UNRESOLVED_COUNT = 1000
-
-/** Accounts that are counted in one write of the link, so that its document stays small. */
-const COUNTED_AT_ONCE_COUNT = 500
 
 /** An incremental sync waits for a running job at most this long, plus the delay of its message. */
 const UNDISTURBED_MS = 15_000
@@ -50,8 +47,6 @@ export class SyncSession {
   readonly #job: SessionJob
   /** Members that the link accepts without an account. */
   #accepted: AcceptedMembers = NO_ACCEPTED
-  /** Removals that the plan allows, in the order of the steps. */
-  #removals: readonly string[] = []
 
   private constructor(link: SessionLink, job: SessionJob, startMs: number, deps: SyncDependencies) {
     this.#deps = deps
@@ -97,7 +92,6 @@ export class SyncSession {
     const { value: link, settings } = this.#link
     const state: BatchState = { job: this.#job.value, link, guard: settings.removalGuard, approved }
     const plan = planBatch(desired, members, state, { limits: directory.limits, nowMs: nowMs() })
-    this.#removals = plan.removals
     this.#accepted = plan.accepted
     this.#group.record.plan(plan)
     this.#job.plan(plan)
@@ -143,14 +137,10 @@ export class SyncSession {
     return this.#write(step, next)
   }
 
-  /**
-   * Counts the removals of the step and of those that follow, so that no crash leaves a removal that is not counted.
-   */
-  async #countRemovals({ accounts }: SyncStep): Promise<void> {
-    const open = openAccounts(this.#link.value.removalWindow)
-    if (accounts.every((account) => open.has(account))) return
-    const start = this.#removals.indexOf(accounts[0] ?? '')
-    const counted = this.#removals.slice(start, start + COUNTED_AT_ONCE_COUNT)
+  /** No crash leaves a removal that is not counted. */
+  async #countRemovals(step: SyncStep): Promise<void> {
+    const counted = this.#group.record.removalsToCount(step, this.#link.value.removalWindow)
+    if (counted.length === 0) return
     const size = this.#job.value.userCountAtStart ?? 0
     await this.#changeLink(({ removalWindow }) => ({ removalWindow: withOpenRemovals(removalWindow, counted, size) }))
   }
@@ -158,6 +148,7 @@ export class SyncSession {
   async #write(step: SyncStep, next: SyncStep | undefined): Promise<Yield | undefined> {
     const { tenantId, directoryGroupId: groupId } = this.#link.value
     const write = { tenantId, groupId, step, deadlineMs: this.#link.lease.expiresAtMs } as const
+    this.#group.record.send(step)
     const outcome = await writeStep(write, this.#deps)
     const job = this.#afterStep(step, outcome)
     const isTimeUp = this.#deps.nowMs() >= this.#startMs + this.#deps.batchMs
@@ -188,6 +179,7 @@ export class SyncSession {
     const nowMs = this.#deps.nowMs()
     const lease = releasesLease ? null : { ...this.#link.lease, expiresAtMs: nowMs + this.#deps.leaseMs }
     await this.#job.save(yielded(this.#job.value, nowMs + delayMs))
+    this.#group.record.end()
     await this.#changeLink(() => ({ lease, changesPending: false }))
     return this.#job.value
   }
@@ -231,6 +223,7 @@ export class SyncSession {
    * the link. A worker that crashes in between leaves a job that runs once more and finds nothing to do.
    */
   async #end(job: SyncJob, change: (link: GroupLink) => Partial<GroupLink>): Promise<SyncJob> {
+    this.#group.record.end()
     await this.#changeLink((link) => ({ ...change(link), lease: null })).catch((error: unknown) => {
       if (!(error instanceof Refusal) || error.code !== 'LinkNotFound') throw error
     })
