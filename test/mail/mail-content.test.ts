@@ -96,7 +96,10 @@ describe('A mail', () => {
         const rejected = of({ kind: 'RequestRejected', collectionName: 'Choir', path: '/me', isExtension })
         assert.ok(rejected.text.includes('Choir') && rejected.subject.includes('Choir'))
       }
-      assert.ok(of({ kind: 'RequestCancelled', collectionName: 'Choir', path: '/me' }).text.includes('Choir'))
+      const texts = (['NotDecided', 'Deleted', 'HandedOver'] as const).map(
+        (reason) => of({ kind: 'RequestCancelled', collectionName: 'Choir', path: '/me', reason }).text,
+      )
+      assert.ok(texts.every((text) => text.includes('Choir')) && new Set(texts).size === texts.length)
       for (const kind of ['LinkFailed', 'LinkPaused', 'RemovalsHeld'] as const) {
         const { subject, text } = of({ kind, collectionName: 'Choir', groupName: 'Group', path: '/links/1' })
         assert.ok(subject.includes('Group') && text.includes('Group') && text.includes('Choir'), kind)

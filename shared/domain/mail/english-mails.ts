@@ -1,4 +1,11 @@
+import type { CancellationReason } from './mail-item.ts'
 import type { MailTexts } from './mail-texts.ts'
+
+const REASONS: Readonly<Record<CancellationReason, string>> = {
+  NotDecided: 'it was not decided in time, or the collection is no longer open to you',
+  Deleted: 'your position, or your own record, was deleted at its source',
+  HandedOver: 'the position that it was for was handed over to another person',
+}
 
 export const englishMails: MailTexts = {
   languageTag: 'en',
@@ -49,9 +56,8 @@ export const englishMails: MailTexts = {
     },
     RequestCancelled: {
       subject: ({ collectionName }) => `Your request for ${collectionName} has ended without a decision`,
-      paragraphs: ({ collectionName }) => [
-        `Your request to become a member of ${collectionName} was cancelled by the service: it was not decided in time, or ` +
-          'the collection is no longer open to you.',
+      paragraphs: ({ collectionName, reason }) => [
+        `Your request to become a member of ${collectionName} was cancelled by the service: ${REASONS[reason]}.`,
       ],
       action: 'See your requests',
     },

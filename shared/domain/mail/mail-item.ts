@@ -6,6 +6,12 @@ type ToApprover = OfRequest & {
   readonly onBehalfOf: string | null
 }
 
+/**
+ * Why the service has cancelled a request. `NotDecided`: not in time, or because the requester is no longer eligible.
+ * `Deleted`: the position or the person was.
+ */
+export type CancellationReason = 'NotDecided' | 'Deleted' | 'HandedOver'
+
 type OfLink = { readonly collectionName: string; readonly groupName: string }
 
 /** What each kind of mail says. Names are those of the time of the mail. */
@@ -15,7 +21,7 @@ type Facts = {
   /** `endsAtMs`: when the membership ends; null without an end. */
   readonly RequestGranted: OfRequest & { readonly endsAtMs: number | null }
   readonly RequestRejected: OfRequest
-  readonly RequestCancelled: { readonly collectionName: string }
+  readonly RequestCancelled: { readonly collectionName: string; readonly reason: CancellationReason }
   readonly MembershipEnding: { readonly collectionName: string; readonly endsAtMs: number }
   readonly LinkFailed: OfLink
   readonly LinkPaused: OfLink

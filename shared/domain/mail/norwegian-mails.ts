@@ -1,4 +1,11 @@
+import type { CancellationReason } from './mail-item.ts'
 import type { MailTexts } from './mail-texts.ts'
+
+const REASONS: Readonly<Record<CancellationReason, string>> = {
+  NotDecided: 'Den ble ikke avgjort i tide, eller samlingen er ikke lenger åpen for deg',
+  Deleted: 'Stillingen din, eller oppføringen om deg, er slettet i kilden',
+  HandedOver: 'Stillingen som den gjaldt, er overført til en annen person',
+}
 
 export const norwegianMails: MailTexts = {
   languageTag: 'nb',
@@ -49,9 +56,8 @@ export const norwegianMails: MailTexts = {
     },
     RequestCancelled: {
       subject: ({ collectionName }) => `Forespørselen din om ${collectionName} er avsluttet uten avgjørelse`,
-      paragraphs: ({ collectionName }) => [
-        `Tjenesten har avsluttet forespørselen din om å bli medlem av ${collectionName}: Den ble ikke avgjort i tide, eller ` +
-          'samlingen er ikke lenger åpen for deg.',
+      paragraphs: ({ collectionName, reason }) => [
+        `Tjenesten har avsluttet forespørselen din om å bli medlem av ${collectionName}: ${REASONS[reason]}.`,
       ],
       action: 'Se forespørslene dine',
     },

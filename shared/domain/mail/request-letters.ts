@@ -5,11 +5,12 @@ import { type ApproverSources, approversAt } from '../membership-requests/approv
 import { gateOf } from '../membership-requests/decide-request.ts'
 import { waitingPart, waitingSinceMs } from '../membership-requests/extension.ts'
 import { policyOf } from '../membership-requests/join-policy.ts'
-import type { MembershipRequest, RequestStatus } from '../membership-requests/membership-request.ts'
+import type { LifecycleEntry, MembershipRequest, RequestStatus } from '../membership-requests/membership-request.ts'
 import { approverSources } from '../membership-requests/request-dependencies.ts'
+import { SYSTEM_NOTES } from '../membership-requests/system-notes.ts'
 import type { Letter, LetterContext } from './letter.ts'
 import type { MailDependencies } from './mail-dependencies.ts'
-import type { MailItem } from './mail-item.ts'
+import type { CancellationReason, MailItem } from './mail-item.ts'
 
 type Dependencies = Pick<MailDependencies, 'requests' | 'collections' | 'membershipResolver' | 'deputies' | 'nowMs'>
 
@@ -100,6 +101,11 @@ const STATUSES: Readonly<Record<string, RequestStatus>> = {
 /** The statuses that a decision follows. A membership that comes back follows its end. */
 const UNDECIDED: readonly (RequestStatus | undefined)[] = ['Requested', 'PendingApproval', 'Approved']
 
+const REASONS: Readonly<Record<string, CancellationReason>> = {
+  [SYSTEM_NOTES.orphaned]: 'Deleted',
+  [SYSTEM_NOTES.handedOver]: 'HandedOver',
+}
+
 /** Told to the requester, unless it was their own act. */
 function decisionLetters({ event, request, collection, sources }: Case): Letter[] {
   const { lifecycle, requesterId } = request
@@ -118,9 +124,14 @@ function decisionLetters({ event, request, collection, sources }: Case): Letter[
       return toRequester(request, { kind: 'RequestRejected', ...about, isExtension }, sources)
     default:
       // A submitter or an administrator who cancels it says why themselves.
-      if (entry.actorId !== SYSTEM_ACTOR) return []
-      return toRequester(request, { kind: 'RequestCancelled', ...about }, sources)
+      // Of two requests that are of one person since a merge, the other one goes on.
+      if (entry.actorId !== SYSTEM_ACTOR || entry.notes === SYSTEM_NOTES.merged) return []
+      return toRequester(request, { kind: 'RequestCancelled', ...about, reason: reasonOf(entry) }, sources)
   }
+}
+
+function reasonOf({ notes = '' }: LifecycleEntry): CancellationReason {
+  return REASONS[notes] ?? 'NotDecided'
 }
 
 function toRequester({ requesterId }: MembershipRequest, item: MailItem, { orgChart }: ApproverSources): Letter[] {

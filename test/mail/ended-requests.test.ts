@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { approvedBy } from '../support/api/joinable-fixture.ts'
+import { type MailFixture, type MailPerson, mailFixture, mailServer } from '../support/mail/mail-fixture.ts'
+
+const server = mailServer()
+const by = ({ identityId }: MailPerson) => approvedBy({ type: 'Identity', approvers: [identityId] })
+
+/** The fixture, an approver and a requester. */
+async function people(attributes: Readonly<Record<string, string>> = {}) {
+  const fixture = await mailFixture(server)
+  return { fixture, anna: await fixture.reader('Anna'), ola: await fixture.reader('Ola', attributes) }
+}
+
+async function evaluate(fixture: MailFixture): Promise<void> {
+  await fixture.evaluator.evaluate(fixture.tenantId)
+  await fixture.drain()
+}
+
+const textsTo = (fixture: MailFixture, person: MailPerson) => fixture.to(person).map(({ text }) => text?.split('\n')[0])
+
+describe('Of the requests of two identities that become one', () => {
+  it('the one that ends is no news to a person whose other request waits', async () => {
+    const { fixture, anna, ola } = await people()
+    const twin = await fixture.reader('Twin')
+    const collectionId = await fixture.joinable(by(anna))
+    const { data: older } = await fixture.submit(ola, collectionId)
+    fixture.pass(60)
+    await fixture.submit(twin, collectionId)
+    await fixture.drain()
+    fixture.pass(60)
+    await fixture.remove('identity', twin.identityId, { mergedInto: ola.identityId })
+    await evaluate(fixture)
+    assert.equal((await fixture.read(ola.token, older)).data.status, 'PendingApproval')
+    assert.deepEqual(fixture.to(ola), [])
+  })
+
+  it('the one that ends is no news to a member', async () => {
+    const { fixture, anna, ola } = await people()
+    const twin = await fixture.reader('Twin')
+    const collectionId = await fixture.joinable(by(anna))
+    const path = `/collections-joinable/beta/${collectionId}/results/members`
+    await fixture.call(fixture.admin, 'POST', path, { coreIdentityIds: [ola.identityId] })
+    await fixture.submit(twin, collectionId)
+    await fixture.drain()
+    fixture.pass(60)
+    await fixture.remove('identity', twin.identityId, { mergedInto: ola.identityId })
+    await evaluate(fixture)
+    assert.equal((await fixture.results(collectionId)).length, 1)
+    assert.deepEqual(fixture.to(ola), [])
+  })
+})
+
+describe('A request for a position', () => {
+  for (const [language, handedOver, deleted] of [
+    [
+      'en',
+      'Your request to become a member of Choir was cancelled by the service: the position that it was for was handed over to another person.',
+      'Your request to become a member of Choir was cancelled by the service: your position, or your own record, was deleted at its source.',
+    ],
+    [
+      'nb',
+      'Tjenesten har avsluttet forespørselen din om å bli medlem av Choir: Stillingen som den gjaldt, er overført til en annen person.',
+      'Tjenesten har avsluttet forespørselen din om å bli medlem av Choir: Stillingen din, eller oppføringen om deg, er slettet i kilden.',
+    ],
+  ] as const) {
+    it(`ends with the position, and the mail says so (${language})`, async () => {
+      const { fixture, anna, ola } = await people({ preferredLanguage: language })
+      const [first, second] = [await fixture.position(ola), await fixture.position(ola)]
+      const collectionId = await fixture.joinable(by(anna), { objectType: 'Relationship' })
+      for (const relationshipId of [first, second]) await fixture.submit(ola, collectionId, { relationshipId })
+      await evaluate(fixture)
+      await fixture.put('relationship', { identity: { objectId: anna.identityId } }, first)
+      await evaluate(fixture)
+      assert.deepEqual(textsTo(fixture, ola), [handedOver])
+      await fixture.remove('relationship', second)
+      await evaluate(fixture)
+      assert.deepEqual(textsTo(fixture, ola), [handedOver, deleted])
+    })
+  }
+})
