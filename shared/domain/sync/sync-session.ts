@@ -13,7 +13,8 @@ import { changesByRun } from './completed-run.ts'
 import { reportHeldRemovals, saveHeldRemovals } from './held-removals.ts'
 import { type BatchPlan, type BatchState, planBatch, progressOfStep, type SyncStep, stepsOf } from './plan-sync.ts'
 import { failureOf, finalCounts, unresolvedFault } from './run-failure.ts'
-import { approvedAccounts, desiredAccounts, verifyOwnership } from './run-requirements.ts'
+import { approvedAccounts, verifyOwnership } from './run-requirements.ts'
+import { SessionAccounts } from './session-accounts.ts'
 import { SessionGroup } from './session-group.ts'
 import { SessionJob } from './session-job.ts'
 import { SessionLink } from './session-link.ts'
@@ -42,6 +43,7 @@ export class SyncSession {
   /** Before the accounts were read. */
   readonly #startMs: number
   readonly #accountsChangedAtMs: number | null
+  readonly #accounts: SessionAccounts
   readonly #group: SessionGroup
   readonly #link: SessionLink
   readonly #job: SessionJob
@@ -54,6 +56,7 @@ export class SyncSession {
     this.#accountsChangedAtMs = link.value.accountsChangedAtMs
     this.#link = link
     this.#job = job
+    this.#accounts = new SessionAccounts(deps)
     this.#group = new SessionGroup(link, deps)
   }
 
@@ -86,7 +89,7 @@ export class SyncSession {
     await this.#link.assertLease()
     await this.#group.verify()
     await verifyOwnership(this.#link.value, this.#link.settings, this.#deps)
-    const desired = await desiredAccounts(this.#link.value, this.#deps)
+    const desired = await this.#accounts.read(this.#link.value)
     const approved = await approvedAccounts(this.#job.value, this.#deps)
     const members = await this.#group.readMembers()
     const { value: link, settings } = this.#link
@@ -118,7 +121,7 @@ export class SyncSession {
   }
 
   /**
-   * Writes one step and saves its outcome. Removals are left out while an account is unresolved.
+   * Writes one step and saves its outcome, without removals that are deferred, or not due any more.
    * @param next the step that follows. It is journaled in the same write.
    * @returns Undefined to continue with the next step; otherwise the session has to yield.
    * @throws RunFault, LeaseLost, DirectoryFault, Refusal `LinkNotFound`.
@@ -132,9 +135,12 @@ export class SyncSession {
     }
     const waitMs = await reserveForJob(tenantId, step.writeCount, this.#deps, () => this.#link.assertLease())
     if (waitMs > 0) return { delayMs: waitMs, releasesLease: true }
-    if (step.kind === 'remove' && step.undoesAdditions !== true) await this.#countRemovals(step)
-    await this.#job.journal(step)
-    return this.#write(step, next)
+    const due = isRemoval(step) ? await this.#accounts.stillDue(step, this.#link.value) : step
+    if (due === undefined) return { delayMs: 0, releasesLease: false }
+    if (due.accounts.length === 0) return undefined
+    if (isRemoval(due)) await this.#countRemovals(due)
+    await this.#job.journal(due)
+    return this.#write(due, next)
   }
 
   /** No crash leaves a removal that is not counted. */
@@ -234,16 +240,20 @@ export class SyncSession {
   /** Changes the link and records what this session has read and written. */
   async #changeLink(change: (link: GroupLink) => Partial<GroupLink>): Promise<void> {
     const nowMs = this.#deps.nowMs()
-    const withRecords = (before: GroupLink): GroupLink => {
+    await this.#link.change((before) => {
       const link = this.#group.record.recordedWith(before, nowMs)
       return { ...link, ...change(link) }
-    }
-    await this.#link.change(withRecords)
+    })
     this.#group.record.saved()
   }
 }
 
+/** Whether a step removes members of the group that are not in the collection. */
+function isRemoval({ kind, undoesAdditions }: SyncStep): boolean {
+  return kind === 'remove' && undoesAdditions !== true
+}
+
 /** No member is removed while an account that belongs in the group cannot be added. */
-function isDeferred({ skipped }: SyncJob, { kind, undoesAdditions }: SyncStep): boolean {
-  return kind === 'remove' && undoesAdditions !== true && skipped > 0
+function isDeferred({ skipped }: SyncJob, step: SyncStep): boolean {
+  return isRemoval(step) && skipped > 0
 }

@@ -1,7 +1,7 @@
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AccountChanges } from '../group-links/collection-accounts.ts'
 import type { GroupLink, Lease } from '../group-links/group-link.ts'
-import { changeLeasedLink, type LeasedLink, renewLease } from '../group-links/link-lease.ts'
+import { changeLeasedLink, renewLease } from '../group-links/link-lease.ts'
 import { recordMemberWrites } from '../group-links/queue-job.ts'
 import { openAccounts, type RemovalOutcomes } from '../group-links/removal-window.ts'
 import { NO_ACCEPTED, stillAccepted } from './accepted-members.ts'
@@ -31,10 +31,9 @@ export async function writeChanges(
   { lease, leasedLink, decision, changes, changedAtMs }: DueChanges,
   deps: SyncDependencies,
 ): Promise<boolean> {
-  const { tenantId, id: linkId, directoryGroupId } = link
+  const { tenantId, id: linkId } = link
   const leased = { tenantId, linkId, lease }
-  const earlier = openAccounts(link.removalWindow)
-  const written = await writeSteps(leased, directoryGroupId, decision, earlier, deps)
+  const written = await writeSteps(link, { lease, decision, changes }, deps)
   const { isComplete } = written
   const counts = { added: written.added.length, removed: written.removed.length }
   recordChange(counts, changedAtMs, deps)
@@ -109,25 +108,36 @@ function recordedWrites(
   }
 }
 
+/** Whether the collection has not changed since the changes were read. */
+async function areNewest(
+  { membershipVersion }: AccountChanges,
+  { tenantId, collectionId }: GroupLink,
+  { collections }: Pick<SyncDependencies, 'collections'>,
+): Promise<boolean> {
+  return (await collections.versions(tenantId, [collectionId])).get(collectionId) === membershipVersion
+}
+
 async function writeSteps(
-  { tenantId, linkId, lease: acquired }: LeasedLink,
-  groupId: string,
-  decision: { readonly add: readonly string[]; readonly remove: readonly string[] },
-  earlier: ReadonlySet<string>,
+  link: GroupLink,
+  { lease: acquired, decision, changes }: Pick<DueChanges, 'lease' | 'decision' | 'changes'>,
   deps: SyncDependencies,
 ): Promise<WrittenChanges> {
+  const { tenantId, id: linkId, directoryGroupId: groupId } = link
+  const earlier = openAccounts(link.removalWindow)
   const added: string[] = []
   const removed: string[] = []
   const outcomes = { removed: [] as string[], notRemoved: [] as string[] }
   let lease = acquired
   const steps = stepsOf(decision, deps.directory.limits)
   for (const [index, step] of steps.entries()) {
+    const { kind } = step
     if (index > 0) {
       const renewed = await renewLease({ tenantId, linkId, lease }, deps)
       if (renewed.link.state === 'Disabled') return incomplete(steps.slice(index))
       lease = renewed.lease
+      // Somebody can be a member again since the first step. A job removes those who are not.
+      if (kind === 'remove' && !(await areNewest(changes, link, deps))) return incomplete(steps.slice(index))
     }
-    const { kind } = step
     const write = { tenantId, groupId, step, deadlineMs: lease.expiresAtMs } as const
     const outcome = await writeStep(write, deps)
     const written = kind === 'add' ? added : removed
