@@ -60,6 +60,21 @@ describe('A person', () => {
     assert.equal(fixture.to(anna).length, 1)
   })
 
+  it('with daily mails is not told of a membership that has ended until then', async () => {
+    const fixture = await mailFixture(server)
+    const [anna, ola] = [await fixture.reader('Anna'), await fixture.reader('Ola')]
+    await prefer(fixture, ola, 'Daily')
+    const collectionId = await fixture.joinable(approvedBy({ type: 'Identity', approvers: [anna.identityId] }))
+    const { data: request } = await fixture.submit(ola, collectionId)
+    await fixture.act(anna.token, request, 'approve')
+    await fixture.drain()
+    fixture.pass(60)
+    const path = `/collections-joinable/beta/${collectionId}/results/members`
+    await fixture.call(fixture.admin, 'DELETE', path, { coreIdentityIds: [ola.identityId] })
+    await fixture.passWithMessages(24 * 3600)
+    assert.deepEqual(fixture.to(ola), [])
+  })
+
   it('gets 50 mails a day, and the rest in one digest', async () => {
     const fixture = await mailFixture(server)
     const anna = await fixture.reader('Anna')

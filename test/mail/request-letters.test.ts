@@ -253,6 +253,12 @@ describe('A decision is told', () => {
     assert.deepEqual(await toldOf('request.joined', decided('Joined', 'system', [left]), 'system'), [])
   })
 
+  it('not when the membership has ended since', async () => {
+    const left: LifecycleEntry = { status: 'Left', actorId: 'system', at: LATER }
+    const { lifecycle, ...joined } = decided('Joined', 'anna')
+    assert.deepEqual(await toldOf('request.joined', { ...joined, status: 'Left', lifecycle: [...lifecycle, left] }), [])
+  })
+
   it('not when the lifecycle has no such entry of that time', async () => {
     const request = decided('Rejected', 'anna')
     assert.deepEqual(await toldOf('request.joined', request), [])

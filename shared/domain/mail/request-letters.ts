@@ -117,6 +117,7 @@ function decisionLetters({ event, request, collection, sources }: Case): Letter[
   const about = { collectionName: collection.name, path: OWN_PATH }
   switch (entry.status) {
     case 'Joined': {
+      if (request.status !== 'Joined') return []
       const endsAtMs = request.endsAt === undefined ? null : Date.parse(request.endsAt)
       return toRequester(request, { kind: 'RequestGranted', ...about, isExtension, endsAtMs }, sources)
     }
