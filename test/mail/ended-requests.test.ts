@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { approvedBy } from '../support/api/joinable-fixture.ts'
+import { approvedBy, equals } from '../support/api/joinable-fixture.ts'
 import { type MailFixture, type MailPerson, mailFixture, mailServer } from '../support/mail/mail-fixture.ts'
 
 const server = mailServer()
@@ -76,6 +76,39 @@ describe('A request for a position', () => {
       await fixture.remove('relationship', second)
       await evaluate(fixture)
       assert.deepEqual(textsTo(fixture, ola), [handedOver, deleted])
+    })
+  }
+})
+
+describe('A request for a later end', () => {
+  for (const [language, subject, text] of [
+    [
+      'en',
+      'Your request to stay longer in Choir has ended without a decision',
+      'Your request to stay longer in Choir was cancelled by the service: it was not decided in time, or the collection is no longer open to you. The end of the membership stays as it was.',
+    ],
+    [
+      'nb',
+      'Forespørselen din om å bli lenger i Choir er avsluttet uten avgjørelse',
+      'Tjenesten har avsluttet forespørselen din om å bli lenger i Choir: Den ble ikke avgjort i tide, eller samlingen er ikke lenger åpen for deg. Medlemskapet slutter når det skulle.',
+    ],
+  ] as const) {
+    it(`is cancelled while the membership stays, and the mail says so (${language})`, async () => {
+      const { fixture, anna, ola } = await people({ preferredLanguage: language })
+      const staff = await fixture.criteria('Identity', equals('identityDisplayName', 'Ola'))
+      const collectionId = await fixture.joinable({ ...by(anna), joinableBy: { collectionIds: [staff] } })
+      const { data: request } = await fixture.submit(ola, collectionId, { endsAt: '2030-12-01' })
+      await fixture.act(anna.token, request, 'approve')
+      await fixture.act(ola.token, request, 'extend', { endsAt: '2031-12-01' })
+      await fixture.drain()
+      fixture.pass(60)
+      const attributes = { email: ola.email, preferredLanguage: language, directoryObjectId: ola.account }
+      await fixture.put('identity', { displayName: 'Ola Nordmann', ...attributes }, ola.identityId)
+      const { data } = await fixture.act(anna.token, request, 'approve')
+      await fixture.drain()
+      assert.deepEqual([data.status, data.lifecycle.at(-1)?.status], ['Joined', 'Cancelled'])
+      const mail = fixture.to(ola).at(-1)
+      assert.deepEqual([mail?.subject, mail?.text?.split('\n')[0]], [subject, text])
     })
   }
 })

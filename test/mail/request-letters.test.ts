@@ -237,7 +237,7 @@ describe('A decision is told', () => {
   })
 
   it('when the service cancels it, and not when a person does', async () => {
-    const cancelled = { kind: 'RequestCancelled', ...about, reason: 'NotDecided' }
+    const cancelled = { kind: 'RequestCancelled', ...about, isExtension: false, reason: 'NotDecided' }
     assert.deepEqual(await toldOf('request.cancelled', decided('Cancelled', 'system'), 'system'), [cancelled])
     assert.deepEqual(await toldOf('request.cancelled', decided('Cancelled', 'anna')), [])
   })

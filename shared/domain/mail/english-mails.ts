@@ -55,9 +55,15 @@ export const englishMails: MailTexts = {
       action: 'See your requests',
     },
     RequestCancelled: {
-      subject: ({ collectionName }) => `Your request for ${collectionName} has ended without a decision`,
-      paragraphs: ({ collectionName, reason }) => [
-        `Your request to become a member of ${collectionName} was cancelled by the service: ${REASONS[reason]}.`,
+      subject: ({ collectionName, isExtension }) =>
+        isExtension
+          ? `Your request to stay longer in ${collectionName} has ended without a decision`
+          : `Your request for ${collectionName} has ended without a decision`,
+      paragraphs: ({ collectionName, isExtension, reason }) => [
+        isExtension
+          ? `Your request to stay longer in ${collectionName} was cancelled by the service: ${REASONS[reason]}. The end of the ` +
+            'membership stays as it was.'
+          : `Your request to become a member of ${collectionName} was cancelled by the service: ${REASONS[reason]}.`,
       ],
       action: 'See your requests',
     },

@@ -21,7 +21,7 @@ type Facts = {
   /** `endsAtMs`: when the membership ends; null without an end. */
   readonly RequestGranted: OfRequest & { readonly endsAtMs: number | null }
   readonly RequestRejected: OfRequest
-  readonly RequestCancelled: { readonly collectionName: string; readonly reason: CancellationReason }
+  readonly RequestCancelled: OfRequest & { readonly reason: CancellationReason }
   readonly MembershipEnding: { readonly collectionName: string; readonly endsAtMs: number }
   readonly LinkFailed: OfLink
   readonly LinkPaused: OfLink

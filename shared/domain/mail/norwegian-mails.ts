@@ -55,9 +55,15 @@ export const norwegianMails: MailTexts = {
       action: 'Se forespørslene dine',
     },
     RequestCancelled: {
-      subject: ({ collectionName }) => `Forespørselen din om ${collectionName} er avsluttet uten avgjørelse`,
-      paragraphs: ({ collectionName, reason }) => [
-        `Tjenesten har avsluttet forespørselen din om å bli medlem av ${collectionName}: ${REASONS[reason]}.`,
+      subject: ({ collectionName, isExtension }) =>
+        isExtension
+          ? `Forespørselen din om å bli lenger i ${collectionName} er avsluttet uten avgjørelse`
+          : `Forespørselen din om ${collectionName} er avsluttet uten avgjørelse`,
+      paragraphs: ({ collectionName, isExtension, reason }) => [
+        isExtension
+          ? `Tjenesten har avsluttet forespørselen din om å bli lenger i ${collectionName}: ${REASONS[reason]}. Medlemskapet ` +
+            'slutter når det skulle.'
+          : `Tjenesten har avsluttet forespørselen din om å bli medlem av ${collectionName}: ${REASONS[reason]}.`,
       ],
       action: 'Se forespørslene dine',
     },

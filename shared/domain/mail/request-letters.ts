@@ -127,7 +127,7 @@ function decisionLetters({ event, request, collection, sources }: Case): Letter[
       // A submitter or an administrator who cancels it says why themselves.
       // Of two requests that are of one person since a merge, the other one goes on.
       if (entry.actorId !== SYSTEM_ACTOR || entry.notes === SYSTEM_NOTES.merged) return []
-      return toRequester(request, { kind: 'RequestCancelled', ...about, reason: reasonOf(entry) }, sources)
+      return toRequester(request, { kind: 'RequestCancelled', ...about, isExtension, reason: reasonOf(entry) }, sources)
   }
 }
 
