@@ -9,6 +9,7 @@ import {
   listObjectHistory,
   ObjectHistoryEntry,
 } from '../../shared/domain/insight/list-history.ts'
+import type { TimeZoneSource } from '../../shared/domain/tenant-index/row-settings.ts'
 import { type OpenCursors, PageQuery, pagedResult } from '../../shared/http/paging.ts'
 import { ok, type Route, route } from '../../shared/http/route.ts'
 import { Described, Guid } from '../../shared/kernel/schema.ts'
@@ -17,12 +18,17 @@ import { COLLECTION_READERS } from './collection-contract.ts'
 export type HistoryRouteDependencies = CollectionDependencies & {
   readonly cursors: OpenCursors
   readonly auditTrail: AuditTrail
+  readonly timeZones: TimeZoneSource
 }
+
+/** The description of a query parameter for a time. */
+export const DAY_OR_TIME =
+  'A date and time (UTC unless it has an offset), or a date, which is its beginning in the time zone of the tenant.'
 
 const HistoryPageQuery = Type.Object({
   objectId: Type.Optional(Described(Guid, 'Only changes of this object; in a joinable collection of this identity.')),
-  from: Type.Optional(Type.String({ description: 'A date and time. Only changes at this time or later.' })),
-  to: Type.Optional(Type.String({ description: 'A date and time. Only changes before this time.' })),
+  from: Type.Optional(Type.String({ description: `${DAY_OR_TIME} Only changes at this time or later.` })),
+  to: Type.Optional(Type.String({ description: `${DAY_OR_TIME} Only changes before this time.` })),
   ...PageQuery.properties,
 })
 

@@ -38,7 +38,7 @@ import {
   MemberIds,
   SearchQuery,
 } from './collection-contract.ts'
-import { type HistoryRouteDependencies, historyRoutes } from './collection-history.ts'
+import { DAY_OR_TIME, type HistoryRouteDependencies, historyRoutes } from './collection-history.ts'
 import { type PeopleRouteDependencies, peopleRoutes } from './people.ts'
 import { PREFIXES } from './prefixes.ts'
 
@@ -67,7 +67,7 @@ const ResultsQuery = Type.Object({
   asOf: Type.Optional(
     Type.String({
       description:
-        'A date and time in the past, from the creation of the collection, for as long as changes are kept: ' +
+        `${DAY_OR_TIME} In the past, from the creation of the collection, for as long as changes are kept: ` +
         '`HISTORY_DAYS`, 400 days by default.',
     }),
   ),

@@ -126,6 +126,36 @@ describe('The time zone of a tenant', () => {
     await assert.rejects(setZone(tenantId, 'Europe/Olso'), { code: 'InvalidValue' })
     await assert.rejects(setZone(tenantId, '+01:00'), { code: 'InvalidValue' })
   })
+
+  it('decides when the days of histories and of earlier members begin', async () => {
+    const tenant = criteriaTenant(service)
+    await setZone(tenant.tenantId, 'Europe/Oslo')
+    at('2030-06-01T21:59:00Z')
+    const id = await tenant.create(all(leaf('identityDisplayName', 'StartsWith', 'Ann')))
+    const first = await tenant.person('Ann')
+    await process.evaluator.evaluate(tenant.tenantId)
+    at('2030-06-01T22:00:00Z')
+    const second = await tenant.person('Anne')
+    await process.evaluator.evaluate(tenant.tenantId)
+    at('2030-06-02T12:00:00Z')
+    const changed = async (query: string, path = `${id}/history`) => {
+      const { body } = await tenant.send('GET', `${COLLECTIONS}/${path}?${query}`)
+      return body.data.map(({ objectId }: { objectId: string }) => objectId)
+    }
+    assert.deepEqual(await changed('from=2030-06-02'), [second])
+    assert.deepEqual(await changed('to=2030-06-02'), [first])
+    assert.deepEqual(await changed('from=2030-06-02T00:00:00Z'), [])
+    assert.deepEqual(await changed(`objectId=${second}&from=2030-06-02&to=2030-06-03`, 'history'), [second])
+    assert.deepEqual(await changed(`objectId=${first}&from=2030-06-02`, 'history'), [])
+    const results = async (asOf: string) => (await tenant.send('GET', `${COLLECTIONS}/${id}/results?asOf=${asOf}`)).body
+    assert.deepEqual((await results('2030-06-02')).data.memberIds.sort(), [first, second].sort())
+    assert.equal((await results('2030-06-02')).data.evaluatedAt, '2030-06-01T22:00:00.000+00:00')
+    assert.deepEqual((await results('2030-06-01T21:59:30Z')).data.memberIds, [first])
+    const [{ code, message }] = (await results('2030-06-03')).errors
+    assert.deepEqual([code, message], ['InvalidValue', 'asOf is in the future'])
+    const [fault] = (await results('2030-02-30')).errors
+    assert.deepEqual([fault.code, fault.message], ['InvalidValue', 'asOf must be a date, or a date and time'])
+  })
 })
 
 describe('The settings by which an instance reads rows', () => {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Guid, Nullable } from '../../kernel/schema.ts'
+import { UTC } from '../../kernel/time-zone.ts'
 import { Timestamp } from '../../kernel/timestamp.ts'
 import type { Page, PageRange } from '../../kernel/versioned.ts'
 import { instantMsOf } from '../insight/list-history.ts'
@@ -74,7 +75,9 @@ export async function redeliver(
   if (!eventIds && !to) throw new Refusal('MissingMember', 'to is required beside from', '/to')
   await requireEnabled(tenantId, subscriptionId, deps)
   const wanted = eventIds ? new Set<string>(eventIds) : undefined
-  const [fromMs, toMs] = [from ? instantMsOf(from, '/from') : 0, to ? instantMsOf(to, '/to') : Infinity]
+  // Timestamps only, which have no day of a zone.
+  const fromMs = from ? instantMsOf(from, '/from', UTC) : 0
+  const toMs = to ? instantMsOf(to, '/to', UTC) : Infinity
   const found = new Map<string, StoredEvent>()
   for await (const page of deps.deliveries.newestFirst(tenantId, subscriptionId)) {
     for (const { event } of page.flatMap(({ deliveries }) => deliveries)) {

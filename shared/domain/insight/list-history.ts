@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable, OneOf } from '../../kernel/schema.ts'
-import { parseInstantMs, Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
+import { instantIn, type TimeZone } from '../../kernel/time-zone.ts'
+import { Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import { type Page, type PageRange, pageFrom } from '../../kernel/versioned.ts'
 import type { CollectionDependencies, CollectionSummary } from '../collections/collection-dependencies.ts'
 import { readCollection } from '../collections/read-collections.ts'
@@ -12,6 +13,7 @@ import {
   pageOfEvents,
   positionOf,
 } from '../history/member-history.ts'
+import type { TimeZoneSource } from '../tenant-index/row-settings.ts'
 
 /** One member that was added or removed. */
 export const HistoryEntry = Closed({
@@ -53,12 +55,14 @@ export type HistoryEntry = Static<typeof HistoryEntry>
 export const ObjectHistoryEntry = Closed({ collectionId: Guid, ...HistoryEntry.properties })
 export type ObjectHistoryEntry = Static<typeof ObjectHistoryEntry>
 
-type HistoryDependencies = Pick<CollectionDependencies, 'collections' | 'memberships' | 'joined' | 'history' | 'nowMs'>
+type HistoryDependencies = Pick<CollectionDependencies, 'collections' | 'history'> & {
+  readonly timeZones: TimeZoneSource
+}
 
 export type HistoryQuery = TimeQuery & { readonly objectId: string | undefined }
 
 type TimeQuery = {
-  /** Timestamps. */
+  /** Dates or timestamps. */
   readonly from: string | undefined
   readonly to: string | undefined
 }
@@ -72,9 +76,9 @@ export async function listHistory(
   collectionId: string,
   { objectId, from, to }: HistoryQuery,
   { after, size }: PageRange,
-  deps: Pick<HistoryDependencies, 'collections' | 'history'>,
+  deps: HistoryDependencies,
 ): Promise<Page<HistoryEntry>> {
-  const range = rangeOf(from, to)
+  const range = rangeOf(from, to, await deps.timeZones.zoneOf(tenantId))
   const { value: collection } = await readCollection(tenantId, collectionId, undefined, deps)
   const history = deps.history[collection.kind]
   const position = after === undefined ? undefined : positionOf(after)
@@ -112,9 +116,9 @@ export async function listObjectHistory(
   objectId: string,
   { from, to }: TimeQuery,
   { after, size }: PageRange,
-  deps: Pick<HistoryDependencies, 'collections' | 'history'>,
+  deps: HistoryDependencies,
 ): Promise<Page<ObjectHistoryEntry>> {
-  const range = rangeOf(from, to)
+  const range = rangeOf(from, to, await deps.timeZones.zoneOf(tenantId))
   const all = await deps.collections.summaries(tenantId)
   const found = await Promise.all(
     (['criteria', 'joinable'] as const).map((kind) => {
@@ -156,19 +160,21 @@ function comparePlaces(left: Place, right: Place): number {
   return 0
 }
 
-function rangeOf(from: string | undefined, to: string | undefined): HistoryRange {
+function rangeOf(from: string | undefined, to: string | undefined, zone: TimeZone): HistoryRange {
   return {
-    fromMs: from === undefined ? 0 : instantMsOf(from, 'from'),
-    toMs: to === undefined ? Number.MAX_SAFE_INTEGER : instantMsOf(to, 'to'),
+    fromMs: from === undefined ? 0 : instantMsOf(from, 'from', zone),
+    toMs: to === undefined ? Number.MAX_SAFE_INTEGER : instantMsOf(to, 'to', zone),
   }
 }
 
 /**
- * The instant of a query parameter. In a URL, `+` that is not encoded arrives as a space.
+ * The instant of a query parameter, for a date the beginning of its day. In a URL, `+` that is not encoded arrives as a
+ * space.
  * @throws Refusal `InvalidValue`.
  */
-export function instantMsOf(text: string, parameter: string): number {
-  const instantMs = parseInstantMs(text.replace(' ', '+'))
-  if (instantMs === undefined) throw new Refusal('InvalidValue', `${parameter} must be a date and time`, parameter)
+export function instantMsOf(text: string, parameter: string, zone: TimeZone): number {
+  const instantMs = instantIn(zone, text.replace(' ', '+'))
+  if (instantMs === undefined)
+    throw new Refusal('InvalidValue', `${parameter} must be a date, or a date and time`, parameter)
   return instantMs
 }

@@ -7,12 +7,13 @@ import { joinedMembersOf } from '../collections/membership-store.ts'
 import { readCollection } from '../collections/read-collections.ts'
 import type { JoinedMembership } from '../criteria/collection-members.ts'
 import { type MemberEvent, OldestEvents } from '../history/member-history.ts'
+import type { TimeZoneSource } from '../tenant-index/row-settings.ts'
 import { instantMsOf } from './list-history.ts'
 
 type AsOfDependencies = Pick<
   CollectionDependencies,
   'collections' | 'memberships' | 'joined' | 'history' | 'historyDays' | 'scheduler' | 'nowMs'
->
+> & { readonly timeZones: TimeZoneSource }
 
 /**
  * The members of a collection at an earlier time: the stored members without what happened since. Name and description
@@ -26,7 +27,8 @@ export async function readResultsAsOf(
   asOf: string,
   deps: AsOfDependencies,
 ): Promise<CollectionResults> {
-  const [asOfMs, nowMs] = [instantMsOf(asOf, 'asOf'), deps.nowMs()]
+  const asOfMs = instantMsOf(asOf, 'asOf', await deps.timeZones.zoneOf(tenantId))
+  const nowMs = deps.nowMs()
   if (asOfMs > nowMs) throw new Refusal('InvalidValue', 'asOf is in the future', 'asOf')
   const { value: collection } = await readCollection(tenantId, collectionId, undefined, deps)
   if (asOfMs < collection.createdAtMs)

@@ -4,6 +4,7 @@ import type { JoinedMembership } from '../../../shared/domain/criteria/collectio
 import { eventsOf } from '../../../shared/domain/history/member-history.ts'
 import { readResultsAsOf } from '../../../shared/domain/insight/members-as-of.ts'
 import { CooperativeScheduler } from '../../../shared/kernel/cooperative-scheduler.ts'
+import { UTC } from '../../../shared/kernel/time-zone.ts'
 
 type AsOfDependencies = Parameters<typeof readResultsAsOf>[3]
 
@@ -42,6 +43,7 @@ describe('The members of a joinable collection at an earlier time', () => {
         },
       },
       historyDays: 400,
+      timeZones: { zoneOf: async () => UTC },
       scheduler: new CooperativeScheduler(() => 0),
       nowMs: () => NOON_MS,
     } as unknown as AsOfDependencies

@@ -163,7 +163,7 @@ async function collectionWithHistory(): Promise<string> {
 }
 
 const id = await collectionWithHistory()
-const { collections: deps } = builtService(container)
+const { requests: deps } = builtService(container)
 const asOf = new Date(Date.now() - YEAR_MS + 60_000).toISOString()
 const stall = monitorEventLoopDelay({ resolution: 1 })
 const timesMs: number[] = []
