@@ -61,7 +61,8 @@ const readingRoutes = (deps: ConnectorDependencies): Route[] => [
     operationId: 'readConnector',
     summary: 'Get a connector',
     roles: CONNECTOR_READERS,
-    reply: { status: 200, schema: ConnectorRecord, versioned: true },
+    // What it has delivered, and its health, change without a new version.
+    reply: { status: 200, schema: ConnectorRecord, versioned: 'for-writes' },
     refusals: ['ConnectorNotFound'],
     run: async ({ caller, path: { id } }) => connectorResult(await readConnector(caller.tenantId, id, deps)),
   }),

@@ -108,6 +108,15 @@ describe('The health of a connector', () => {
     await source.batch(upsert('identity', 'a', {}))
     assert.equal((await record()).health, 'Healthy')
   })
+
+  it('is read anew by a conditional GET, for it changes without a new version', async () => {
+    const { tenant, source, path } = await newSource()
+    const { headers, body: first } = await tenant.admin('GET', path)
+    await source.batch(upsert('relationship', 'r', { identity: to('a') }))
+    const again = await tenant.admin('GET', path, undefined, { 'if-none-match': headers.etag ?? '' })
+    assert.deepEqual([again.status, first.data.health, again.body.data.health], [200, 'Healthy', 'Unresolved'])
+    assert.equal(again.headers.etag, headers.etag)
+  })
 })
 
 describe('References that lead nowhere', () => {

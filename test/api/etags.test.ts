@@ -91,7 +91,13 @@ const RECORDS: Readonly<Record<string, () => Promise<Versioned>>> = {
 }
 
 /** Records with members that are determined when they are read. Their ETag is for writes only. */
-const FOR_WRITES: readonly string[] = ['getGroupLink', 'getGroupLinkOfCollection', 'getRequest']
+const FOR_WRITES: readonly string[] = [
+  'getGroupLink',
+  'getGroupLinkOfCollection',
+  'getRequest',
+  'readConnector',
+  'readConnectorUnversioned',
+]
 
 it('the routes that return an ETag are covered here, and these writes check If-Match', () => {
   const routes = routeTables().flatMap((group) => group.routes)
