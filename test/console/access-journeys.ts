@@ -78,6 +78,7 @@ export function accessJourneys(fixture: () => ConsoleFixture): void {
       await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
       await page.getByText('You have left Parking.').waitFor()
       await row.waitFor({ state: 'detached' })
+      await page.getByRole('row', { name: /Parking .*Left/ }).waitFor()
       await assertSound(page)
     },
   )

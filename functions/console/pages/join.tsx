@@ -1,22 +1,18 @@
 import { useState } from 'preact/hooks'
-import type { CoreObjectDto } from '../../../shared/domain/core/core-object-dto.ts'
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
-import type { Api } from '../api.ts'
 import { ConfirmedAction } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
 import { Choice, OptionalText, SearchField, TextField, useAddress } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
-import { IDENTITIES, textOf } from '../core-objects.ts'
 import { t } from '../language/texts.ts'
 import { isTextIn } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
+import { type OwnPosition, readOwnPositions } from './own-positions.ts'
 import { REQUESTS } from './requests.tsx'
-
-type Position = { readonly id: string; readonly title: string }
 
 /** The collections that the person can ask to join. */
 export function JoinView() {
@@ -25,7 +21,7 @@ export function JoinView() {
   const loaded = useResource('eligible', async () => {
     const [collections, positions] = await Promise.all([
       api.all<JoinableCollectionDto>(`${REQUESTS}/eligible`),
-      ownPositions(me.identityId ?? '', api),
+      readOwnPositions(me.identityId ?? '', Date.now(), api),
     ])
     return { collections, positions }
   })
@@ -73,7 +69,7 @@ function PolicySummary({ policy }: { readonly policy: JoinableCollectionDto['joi
   )
 }
 
-type JoinActionProps = { readonly collection: JoinableCollectionDto; readonly positions: readonly Position[] }
+type JoinActionProps = { readonly collection: JoinableCollectionDto; readonly positions: readonly OwnPosition[] }
 
 /** Asks to join: for one of several positions where the collection holds positions. */
 function JoinAction({ collection: { id, name, objectType, joinPolicy }, positions }: JoinActionProps) {
@@ -102,18 +98,12 @@ function JoinAction({ collection: { id, name, objectType, joinPolicy }, position
         <Choice
           label={t('position')}
           value={position}
-          options={positions.map((held) => ({ value: held.id, text: held.title }))}
+          options={positions.map((held) => ({ value: held.id, text: held.name }))}
           onChange={setPosition}
         />
       )}
-      <TextField label={t('endOptional')} type="date" value={endsAt} onInput={setEndsAt} />
+      <TextField label={t('endOptional')} type="date" value={endsAt} onInput={setEndsAt} hint={t('untilDayHint')} />
       <TextField label={t('notes')} value={notes} onInput={setNotes} multiline maxLength={2048} />
     </ConfirmedAction>
   )
-}
-
-/** The active positions of the person. None for those who cannot read core objects. */
-async function ownPositions(identityId: string, api: Api): Promise<readonly Position[]> {
-  const all = await api.all<CoreObjectDto>(`${IDENTITIES}/${identityId}/relationships`).catch(() => [])
-  return all.map(({ id, title, externalId }) => ({ id, title: textOf(title) ?? externalId }))
 }

@@ -19,7 +19,7 @@ export function MeView() {
   return (
     <Page title={t('me')}>
       <Section title={t('myMemberships')}>
-        <OwnMemberships />
+        <OwnMemberships onChanged={requests.reload} />
       </Section>
       <Section
         title={t('myRequests')}

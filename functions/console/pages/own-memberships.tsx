@@ -10,25 +10,32 @@ import { TextField } from '../components/fields.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { CauseText, EndText, GroupStates } from '../components/membership-cells.tsx'
 import { dayText, t } from '../language/texts.ts'
+import { membershipsIn, type OwnMembership, withRequests } from '../own-membership.ts'
 import { useResource } from '../resource.ts'
 import { isCollectionsAdministrator, useConsole } from '../session.ts'
 import { RequestAction } from './request-action.tsx'
 import { REQUESTS } from './requests.tsx'
 
-type OwnMembership = MembershipDto & {
-  /** The request that led to the membership; undefined where a condition did. */
-  readonly request: MembershipRequestDto | undefined
+type OwnMembershipsProps = {
+  /** Loads what else shows a membership. */
+  readonly onChanged?: () => void
 }
 
 /** What the person has, those that end soonest first: until when, in which groups, to extend and to leave. */
-export function OwnMemberships() {
-  const console = useConsole()
-  const { api } = console
-  const memberships = useResource('own', () => readOwn(console.me.identityId ?? '', mayList(console.me), api))
+export function OwnMemberships({ onChanged }: OwnMembershipsProps) {
+  const { api, me } = useConsole()
+  const hasDetails = me.roles.includes('User') || isCollectionsAdministrator(me)
+  const memberships = useResource('own', () => readOwn(me.identityId ?? '', hasDetails, api))
   const [notice, onChange] = useDone(() => {
     memberships.reload()
+    onChanged?.()
     void loadAttention(api)
   })
+  const reason = { head: t('reason'), cell: (membership: OwnMembership) => <CauseText membership={membership} /> }
+  const groups = {
+    head: t('groups'),
+    cell: ({ links }: OwnMembership) => <GroupStates links={links} isLinked={false} />,
+  }
   return (
     <>
       {notice}
@@ -41,9 +48,9 @@ export function OwnMemberships() {
             empty={t('myMembershipsEmpty')}
             columns={[
               { head: t('name'), text: ({ collectionName }) => collectionName },
-              { head: t('reason'), cell: (membership) => <CauseText membership={membership} /> },
+              ...(hasDetails ? [reason] : []),
               { head: t('until'), sortBy: ({ endsAt }) => endsAt, cell: (membership) => <EndText {...membership} /> },
-              { head: t('groups'), cell: ({ links }) => <GroupStates links={links} isLinked={false} /> },
+              ...(hasDetails ? [groups] : []),
               {
                 head: t('actions'),
                 cell: ({ request }) =>
@@ -62,45 +69,13 @@ export function OwnMemberships() {
   )
 }
 
-type Me = Parameters<typeof isCollectionsAdministrator>[0]
-
-const mayList = (me: Me): boolean => me.roles.includes('User') || isCollectionsAdministrator(me)
-
-async function readOwn(identityId: string, isListed: boolean, api: Api): Promise<readonly OwnMembership[]> {
-  const [memberships, requests] = await Promise.all([
-    isListed
-      ? api.all<MembershipDto>(`/collections/beta/memberships?identityId=${identityId}`)
-      : api.all<CollectionDto>('/collections/beta/member-of').then((all) => all.map(withoutDetails)),
-    api.all<MembershipRequestDto>(`${REQUESTS}/mine?status=Joined`),
-  ])
-  return memberships
-    .map((membership) => ({
-      ...membership,
-      request: requests.find(
-        ({ collectionId, relationshipId }) =>
-          collectionId === membership.collectionId &&
-          (membership.relationshipId === null || relationshipId === membership.relationshipId),
-      ),
-    }))
-    .sort((left, right) => (left.endsAt ?? LAST).localeCompare(right.endsAt ?? LAST))
-}
-
-/** After all timestamps. */
-const LAST = '~'
-
-/** For those whose roles do not include the details of memberships. */
-function withoutDetails({ id, name, objectType }: CollectionDto): MembershipDto {
-  return {
-    collectionId: id,
-    collectionName: name,
-    objectType,
-    relationshipId: null,
-    since: null,
-    cause: null,
-    actorId: null,
-    endsAt: null,
-    links: [],
+async function readOwn(identityId: string, hasDetails: boolean, api: Api): Promise<readonly OwnMembership[]> {
+  const joined = api.all<MembershipRequestDto>(`${REQUESTS}/mine?status=Joined`)
+  if (hasDetails) {
+    const memberships = api.all<MembershipDto>(`/collections/beta/memberships?identityId=${identityId}`)
+    return withRequests(...(await Promise.all([memberships, joined])))
   }
+  return membershipsIn(...(await Promise.all([api.all<CollectionDto>('/collections/beta/member-of'), joined])))
 }
 
 type ExtendActionProps = {
@@ -133,7 +108,7 @@ function ExtendAction({ request, onChange }: ExtendActionProps) {
         )
       }}
     >
-      <TextField label={t('newEnd')} type="date" value={day} onInput={setDay} required />
+      <TextField label={t('newEnd')} type="date" value={day} onInput={setDay} required hint={t('untilDayHint')} />
       <TextField label={t('notes')} value={notes} onInput={setNotes} multiline maxLength={2048} />
     </ConfirmedAction>
   )
