@@ -42,7 +42,14 @@ export function personJourneys(fixture: () => ConsoleFixture): void {
     await waiting(/Kolbjørn Dåvik .*Choir/)
       .getByRole('link')
       .click()
+    // As the service responds when the person is not allowed to join any more.
+    await inbox.route('**/approve', async (route) => {
+      const response = await route.fetch()
+      const { data, ...rest } = (await response.json()) as { data: object }
+      await route.fulfill({ response, json: { ...rest, data: { ...data, status: 'Cancelled' } } })
+    })
     await inbox.getByRole('button', { name: 'Approve' }).click()
+    await inbox.getByText('The request of Kolbjørn Dåvik was cancelled: ').waitFor()
     await waiting(/Choir/).waitFor({ state: 'detached' })
     await assertSound(inbox)
     await employee.reload()
@@ -94,7 +101,7 @@ export function personJourneys(fixture: () => ConsoleFixture): void {
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Join' }).click()
     await dialog.getByText('Choose the position that the membership is for.').waitFor()
-    await dialog.getByLabel('Position').selectOption('Archivist')
+    await dialog.getByLabel('Position').selectOption('Archivist, Archive')
     // A day without its month and year would be read as none.
     await dialog.getByLabel('Until (optional)').focus()
     await page.keyboard.type('12')

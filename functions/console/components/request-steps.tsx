@@ -1,5 +1,6 @@
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import { t, timeOf } from '../language/texts.ts'
+import { noteText } from '../lifecycle-note.ts'
 import { Badge } from './fields.tsx'
 
 export function RequestStatus({ status }: Pick<MembershipRequestDto, 'status'>) {
@@ -23,7 +24,7 @@ export function RequestSteps({ request }: { readonly request: MembershipRequestD
           <div class="hint">
             {timeOf(at)} {actorText(actorId, onBehalfOf, request)}
           </div>
-          {notes !== undefined && notes !== request.notes && <div>{notes}</div>}
+          {notes !== undefined && notes !== request.notes && <div>{noteText({ actorId, status, notes })}</div>}
         </li>
       ))}
       {gate !== undefined && (

@@ -74,10 +74,11 @@ function Decision({ path, etag, request, isReasonDue }: DecisionProps) {
   const [isRejecting, setRejecting] = useState(false)
   const decide = async (action: 'approve' | 'reject', reason: string): Promise<void> => {
     const body = { notes: reason.trim() || undefined }
-    await api.send('POST', `${path}/${action}`, { body, ifMatch: etag })
+    const { data } = await api.send<MembershipRequestDto>('POST', `${path}/${action}`, { body, ifMatch: etag })
     void loadAttention(api)
     const name = request.requesterName ?? ''
-    navigate('/inbox', t(action === 'approve' ? 'approvedNamed' : 'rejectedNamed', { name }))
+    const approved = data.status === 'Cancelled' ? 'notEligibleNamed' : 'approvedNamed'
+    navigate('/inbox', t(action === 'approve' ? approved : 'rejectedNamed', { name }))
   }
   return (
     <>

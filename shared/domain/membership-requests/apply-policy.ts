@@ -15,6 +15,7 @@ import {
   type RequestDependencies,
   type RequestOutline,
 } from './request-dependencies.ts'
+import { SYSTEM_NOTES } from './system-notes.ts'
 
 export const SYSTEM: Actor = { id: SYSTEM_ACTOR, identityId: undefined }
 
@@ -77,7 +78,7 @@ async function applyPolicyOnce(
   ])
   const factsOf = (request: MembershipRequest) =>
     factsWithoutApprover(counter, request, isEligibleNow(request.requesterId))
-  const action: RequestAction = { kind: 'move', actor: SYSTEM, notes: 'The join policy has changed' }
+  const action: RequestAction = { kind: 'move', actor: SYSTEM, notes: SYSTEM_NOTES.policyChanged }
   const changed = await applyTransitions(
     waiting,
     (request) => decideRequest(request, policy, factsOf(request), action, deps.nowMs()),

@@ -213,9 +213,6 @@ function applyPolicy(request: MembershipRequest, action: RequestAction, step: St
   return next(withDeadline(reminded, policy))
 }
 
-/** Lifecycle note of a request that ends because its subject is no longer allowed to join. */
-const NOT_ELIGIBLE_NOTE = 'NotEligible'
-
 /** Eligibility is checked again at every gate and at the grant. */
 function atGateIfEligible(
   gate: ApprovalGate | undefined,
@@ -225,7 +222,7 @@ function atGateIfEligible(
 ): MembershipRequest {
   if (step.facts.isEligible) return atGate(gate, request, step, notes)
   const system = { ...step, actorId: SYSTEM_ACTOR, onBehalfOf: undefined }
-  return withFinalStatus('Cancelled', request, system, { notes: NOT_ELIGIBLE_NOTE })
+  return withFinalStatus('Cancelled', request, system, { notes: SYSTEM_NOTES.notEligible })
 }
 
 /** Returns the request waiting at the gate, or joined when there is no gate. */

@@ -5,4 +5,7 @@ export const SYSTEM_NOTES = {
   restored: 'The person or the position was restored',
   merged: 'Merged',
   expired: 'Expired',
+  /** The subject is not allowed to join any more. */
+  notEligible: 'NotEligible',
+  policyChanged: 'The join policy has changed',
 } as const
