@@ -61,7 +61,7 @@ export function App({ api, me, username }: AppProps) {
           </div>
         </header>
         {start !== undefined && <Menu views={allowed} path={path} />}
-        <main id="content">
+        <main id="content" tabIndex={-1}>
           <DoneText>{outcome.value}</DoneText>
           <UndoNotice />
           <CurrentView path={path} views={allowed} />

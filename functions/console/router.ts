@@ -63,7 +63,7 @@ export const hrefOf = (path: string): string => BASE + path
 
 /** Shows the view of a link within the console without loading the page. Other links are left to the browser. */
 export function followLinks(): void {
-  addEventListener('popstate', () => show(''))
+  addEventListener('popstate', returnTo)
   addEventListener('beforeunload', (event) => {
     if (unsavedQuestion !== undefined) event.preventDefault()
   })
@@ -72,8 +72,25 @@ export function followLinks(): void {
     const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
     if (link === null || !isPlain || link.origin !== location.origin || !link.pathname.startsWith(BASE)) return
     event.preventDefault()
-    leaveFor(viewPathOf(link.pathname) + link.search)
+    if (isWithinView(link)) document.getElementById(link.hash.slice(1))?.focus()
+    else leaveFor(viewPathOf(link.pathname) + link.search)
   })
+}
+
+/** Whether a link leads to a part of the current view. */
+function isWithinView({ hash, pathname, search }: HTMLAnchorElement): boolean {
+  return hash !== '' && pathname === location.pathname && search === location.search
+}
+
+/** Shows the view to which the browser has gone back or forward, unless the person stays with what is not saved. */
+function returnTo(): void {
+  if (unsavedQuestion !== undefined && !confirm(unsavedQuestion)) {
+    // The address is already that of the other view.
+    history.pushState(null, '', BASE + viewPath.value + viewQuery.value)
+    return
+  }
+  unsavedQuestion = undefined
+  show('')
 }
 
 function viewPathOf(pathname: string): string {

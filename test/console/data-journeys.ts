@@ -7,6 +7,7 @@ import type { ConsoleFixture } from '../support/console/console-browser.ts'
 import {
   assertSound,
   criteriaCollection,
+  focused,
   heading,
   journey,
   leaf,
@@ -131,14 +132,28 @@ export function dataJourneys(fixture: () => ConsoleFixture): void {
     assert.equal(new URL(page.url()).pathname, `/console/collections/${id}`)
   })
 
-  journey(fixture, 'asks before something that was found takes the place of what is not saved', async (fixture) => {
-    const page = await fixture().openAs('collectionsAdmin', '/collections/new')
+  journey(fixture, 'asks before another view takes the place of what is not saved', async (fixture) => {
+    const page = await fixture().openAs('collectionsAdmin', '/collections')
     const questions: string[] = []
     page.on('dialog', (question) => {
       questions.push(question.message())
-      return questions.length === 1 ? question.dismiss() : question.accept()
+      return questions.length % 2 === 1 ? question.dismiss() : question.accept()
     })
-    await page.getByLabel('Name', { exact: true }).fill('Not saved')
+    const newCollection = page.getByRole('link', { name: 'New collection by condition' })
+    const name = page.getByLabel('Name', { exact: true })
+    await newCollection.click()
+    await name.fill('Not saved')
+    await page.locator('a.skip').focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    assert.deepEqual([await focused(page), questions], ['Collections', []])
+    await page.goBack()
+    assert.equal(await name.inputValue(), 'Not saved')
+    assert.equal(new URL(page.url()).pathname, '/console/collections/new')
+    await page.goBack()
+    await heading(page, 'Collections').waitFor()
+    await newCollection.click()
+    await name.fill('Not saved')
     const open = async () => {
       await page.keyboard.press('Control+k')
       await page.getByRole('combobox', { name: 'People, collections' }).fill('linked gr')
@@ -146,10 +161,10 @@ export function dataJourneys(fixture: () => ConsoleFixture): void {
       await page.keyboard.press('Enter')
     }
     await open()
-    assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Not saved')
+    assert.equal(await name.inputValue(), 'Not saved')
     await open()
     await heading(page, 'Linked groups').waitFor()
-    assert.deepEqual(questions, Array(2).fill('Leave the page? Your changes are not saved.'))
+    assert.deepEqual(questions, Array(4).fill('Leave the page? Your changes are not saved.'))
   })
 
   journey(
