@@ -13,6 +13,10 @@ import { schemaReference } from './schemas.ts'
 
 const GUID: JsonObject = { type: 'string', format: 'uuid', pattern: GUID_PATTERN }
 const EXTERNAL_ID = JSON.parse(JSON.stringify(ExternalId)) as JsonObject
+const PREVIOUS_EXTERNAL_ID: JsonObject = {
+  description: 'Only for `upsert`: the name that the object has had so far. The object is renamed.',
+  anyOf: [EXTERNAL_ID, { type: 'null' }],
+}
 const REFERENCE: JsonObject = {
   type: 'object',
   description: 'Another object of the same connector. It can be created later.',
@@ -61,6 +65,7 @@ export function connectorDataComponents(): Record<string, JsonObject> {
           op: { type: 'string', enum: BATCH_OPERATIONS },
           objectType: { type: 'string', const: objectType },
           externalId: EXTERNAL_ID,
+          previousExternalId: PREVIOUS_EXTERNAL_ID,
           data: schemaReference(COMPONENTS[objectType]),
         },
       })),

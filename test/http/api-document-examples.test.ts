@@ -20,7 +20,10 @@ type Operation = {
 }
 type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly examples: Readonly<Record<string, { readonly value: unknown }>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>
+  }
 }
 
 const document = serviceDocument() as Document
@@ -86,6 +89,25 @@ describe('the examples of the description', () => {
           ),
         )
       }
+    }
+  })
+
+  it('have schemas of batch items with every member that an item can have', () => {
+    const { anyOf } = document.components.schemas.BatchItem as { anyOf: { properties: object }[] }
+    const members = ['op', 'objectType', 'externalId', 'previousExternalId', 'data']
+    assert.deepEqual(
+      anyOf.map(({ properties }) => Object.keys(properties)),
+      [members, members, members],
+    )
+    const isItem = ajv.compile({ $ref: offsetOf('components', 'schemas', 'BatchItem') })
+    const item = { op: 'upsert', objectType: 'identity', externalId: 'b', data: {} }
+    for (const [previousExternalId, expected] of [
+      ['a', true],
+      [null, true],
+      ['', false],
+      [7, false],
+    ]) {
+      assert.equal(isItem({ ...item, previousExternalId }), expected, String(previousExternalId))
     }
   })
 
