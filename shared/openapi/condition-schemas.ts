@@ -91,7 +91,7 @@ const HIDDEN_LEAF: JsonObject = {
   type: 'object',
   description:
     'A stored leaf whose value or list of values the caller may not read. Sent back in an update where it was read, it ' +
-    'keeps what is stored if the rest of the condition is as stored, too, whoever sends it. Elsewhere it is no value.',
+    'keeps what is stored if the rest of the condition is as stored, too, for every caller. Elsewhere it is no value.',
   required: ['id', 'field', 'operator', 'value'],
   properties: {
     id: words([...SENSITIVE_NAMES]),

@@ -14,8 +14,8 @@ const NAMED_COUNT = 20
 const SLOTS_PER_STEP_COUNT = 10_000
 
 /**
- * The identities of the members without an account after a planned change, one for each member. A vacancy is nobody who
- * could have one. The same for all links of the collection.
+ * The identities of the members without an account after a planned change, one for each member. A vacancy has no person
+ * and needs no account. The same for all links of the collection.
  */
 export function* slotsWithoutAccount(objectType: RowObjectType, members: Bitmap, rows: RowSnapshot): Task<number[]> {
   const account = rows.tables.identity.column('directoryObjectId')
