@@ -102,7 +102,9 @@ const recordRoutes = (deps: EventRouteDependencies): Route[] => [
   route('POST', '/event-subscriptions/{id}/rotate-secret', {
     operationId: 'rotateEventSubscriptionSecret',
     summary: 'Replace the secret of an event subscription',
-    description: 'For 24 hours, deliveries have a signature with each of the two secrets.',
+    description:
+      'For 24 hours, deliveries have a signature with the former secret as well. When it is replaced several times in ' +
+      'this time, each of the last nine former secrets signs for 24 hours after it was replaced.',
     roles: MANAGERS,
     reply: { status: 200, schema: EventSubscriptionWithSecret },
     refusals: ['SubscriptionNotFound', 'StaleVersion'],

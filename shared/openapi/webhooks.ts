@@ -16,7 +16,7 @@ const HEADERS: readonly (readonly [name: string, description: string])[] = [
   [
     'webhook-signature',
     '`v1,` and the HMAC-SHA256 in base64 of `webhook-id`, `webhook-timestamp` and the body, joined by dots, with the ' +
-      'key of the subscription. During a rotation two, separated by a space: one of them must match.',
+      'key of the subscription. After a rotation one for each secret, separated by spaces: one of them must match.',
   ],
 ]
 

@@ -206,6 +206,19 @@ describe('A subscription', () => {
     assert.equal(second.event.id, test.eventId)
   })
 
+  it('signs with the first secret also after it was replaced twice in a day', async () => {
+    const fixture = await eventFixture()
+    const hook = await receiver()
+    const { id, secret } = await fixture.subscribe(hook.url)
+    for (let count = 0; count < 2; count += 1) {
+      await fixture.call(fixture.admin, 'POST', `${SUBSCRIPTIONS}/${id}/rotate-secret`)
+    }
+    await fixture.joinable(OPEN)
+    await fixture.drain()
+    const [first] = hook.delivered
+    assert.ok(first && String(first.headers['webhook-signature']).split(' ')[2] === signatureOf(secret, first))
+  })
+
   it('gets events again, by id and by time, with the same ids', async () => {
     const fixture = await eventFixture()
     const hook = await receiver()

@@ -38,6 +38,33 @@ describe('A subscription', () => {
     assert.deepEqual(secretsOf(replaced, NOW_MS + DAY_MS - 1), ['whsec_second', 'whsec_first'])
     assert.deepEqual(secretsOf(replaced, NOW_MS + DAY_MS), ['whsec_second'])
   })
+
+  it('signs with each former secret for a day after that was replaced', () => {
+    const second = rotated(SUBSCRIPTION, 'whsec_second', NOW_MS)
+    const third = rotated(second, 'whsec_third', NOW_MS + 1)
+    assert.deepEqual(secretsOf(third, NOW_MS + DAY_MS - 1), ['whsec_third', 'whsec_second', 'whsec_first'])
+    assert.deepEqual(secretsOf(third, NOW_MS + DAY_MS), ['whsec_third', 'whsec_second'])
+    assert.deepEqual(secretsOf(third, NOW_MS + DAY_MS + 1), ['whsec_third'])
+    const fourth = rotated(third, 'whsec_fourth', NOW_MS + DAY_MS)
+    assert.deepEqual(secretsOf(fourth, NOW_MS + DAY_MS), ['whsec_fourth', 'whsec_third', 'whsec_second'])
+  })
+
+  it('keeps nine former secrets: of more in a day, the oldest is invalid', () => {
+    let subscription = SUBSCRIPTION
+    for (let count = 1; count <= 11; count += 1) subscription = rotated(subscription, `whsec_${count}`, NOW_MS)
+    const numbers = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]
+    assert.deepEqual(
+      secretsOf(subscription, NOW_MS),
+      numbers.map((number) => `whsec_${number}`),
+    )
+  })
+
+  it('signs with the former secret of a record of the previous release, which reads the last one of this', () => {
+    const formerSecret = { secret: 'whsec_zeroth', untilMs: NOW_MS + 2 }
+    const replaced = rotated({ ...SUBSCRIPTION, formerSecret }, 'whsec_second', NOW_MS + 1)
+    assert.deepEqual(secretsOf(replaced, NOW_MS + 1), ['whsec_second', 'whsec_first', 'whsec_zeroth'])
+    assert.deepEqual(replaced.formerSecret, { secret: 'whsec_first', untilMs: NOW_MS + 1 + DAY_MS })
+  })
 })
 
 describe('A new subscription', () => {

@@ -9,6 +9,9 @@ export const SUBSCRIPTIONS_LIMIT_COUNT = 20
 /** After a rotation, deliveries are signed with the former secret too for this time. */
 const FORMER_SECRET_VALID_MS = 24 * 60 * 60 * 1000
 
+/** Each former secret adds a signature to each delivery. When more are replaced within a day, the oldest is dropped. */
+const MAX_FORMER_SECRETS = 9
+
 const Url = Type.String({
   minLength: 1,
   maxLength: 2048,
@@ -70,11 +73,16 @@ export const EventSubscriptionUpdate = Type.Object({
 })
 export type EventSubscriptionUpdate = Static<typeof EventSubscriptionUpdate>
 
+const FormerSecret = Type.Object({ secret: Type.String(), untilMs: Type.Number() })
+type FormerSecret = Readonly<Static<typeof FormerSecret>>
+
 /** A subscription as stored. */
 export const Subscription = Type.Object({
   ...RECORD,
   secret: Type.String(),
-  formerSecret: Type.Optional(Type.Object({ secret: Type.String(), untilMs: Type.Number() })),
+  formerSecret: Type.Optional(FormerSecret),
+  /** Those before the former one, the newest first. The previous release reads only that one, and keeps these. */
+  earlierSecrets: Type.Optional(Type.Array(FormerSecret)),
   /** It gets events from this time on: when it was created or last enabled. */
   sinceMs: Type.Number(),
   /** Rises with every change by a caller or the service. */
@@ -112,15 +120,20 @@ export function toEventSubscription(subscription: Subscription): Static<typeof E
   return { id, url, types, description, state, disabledReason, createdAt, createdBy }
 }
 
-/** The secrets with which a delivery is signed. */
-export function secretsOf({ secret, formerSecret }: Subscription, nowMs: number): string[] {
-  return formerSecret !== undefined && nowMs < formerSecret.untilMs ? [secret, formerSecret.secret] : [secret]
+/** The secrets with which a delivery is signed, the newest first. */
+export function secretsOf(subscription: Subscription, nowMs: number): string[] {
+  return [subscription.secret, ...validFormerSecrets(subscription, nowMs).map(({ secret }) => secret)]
 }
 
-/** The subscription with a new secret. The former one stays valid for a day. */
+/** The subscription with a new secret. The former ones stay valid, each for a day after it was replaced. */
 export function rotated(subscription: Subscription, secret: string, nowMs: number): Subscription {
   const formerSecret = { secret: subscription.secret, untilMs: nowMs + FORMER_SECRET_VALID_MS }
-  return { ...subscription, secret, formerSecret, revision: subscription.revision + 1 }
+  const earlierSecrets = validFormerSecrets(subscription, nowMs).slice(0, MAX_FORMER_SECRETS - 1)
+  return { ...subscription, secret, formerSecret, earlierSecrets, revision: subscription.revision + 1 }
+}
+
+function validFormerSecrets({ formerSecret, earlierSecrets = [] }: Subscription, nowMs: number): FormerSecret[] {
+  return [formerSecret ?? [], earlierSecrets].flat().filter(({ untilMs }) => nowMs < untilMs)
 }
 
 export function isEnabled({ state }: Subscription): boolean {
