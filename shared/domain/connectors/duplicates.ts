@@ -12,15 +12,18 @@ export const Duplicate = Closed({
 })
 export type Duplicate = Static<typeof Duplicate>
 
-/** A separator that no join key contains: custom names have spaces. */
-const keyAndValue = (text: string, keys: readonly string[]): readonly [key: string, value: string] => {
-  const key =
-    keys.filter((candidate) => text.startsWith(`${candidate} `)).sort((left, right) => right.length - left.length)[0] ??
-    ''
-  return [key, text.slice(key.length + 1)]
+/**
+ * The listed join key that a stored text `<key> <value>` begins with, and its value. Undefined for a key that no connector
+ * lists any more, whose value can be one that is to be hidden. Of several keys the longest: custom names have spaces.
+ */
+function keyAndValue(text: string, keys: readonly string[]): readonly [key: string, value: string] | undefined {
+  const [key] = keys
+    .filter((candidate) => text.startsWith(`${candidate} `))
+    .sort((left, right) => right.length - left.length)
+  return key === undefined ? undefined : [key, text.slice(key.length + 1)]
 }
 
-/** Lists the identities that join keys leave apart, by key and value. Identities that exist only. */
+/** Lists the identities that join keys leave apart, by key and value. Identities that exist only, and keys that are listed. */
 export async function listDuplicates(
   tenantId: string,
   deps: {
@@ -41,8 +44,9 @@ export async function listDuplicates(
   return [...idsOf]
     .filter(([, ids]) => ids.size > 1)
     .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([text, ids]) => {
-      const [key, value] = keyAndValue(text, rules.joinKeys)
-      return { key, value: key === 'nin' ? 'hidden' : value, identityIds: [...ids].sort() }
+    .flatMap(([text, ids]) => {
+      const [key, value] = keyAndValue(text, rules.joinKeys) ?? []
+      if (key === undefined || value === undefined) return []
+      return [{ key, value: key === 'nin' ? 'hidden' : value, identityIds: [...ids].sort() }]
     })
 }

@@ -8,8 +8,8 @@ import { writeScope, writeWithRetries } from './write-attempts.ts'
 import type { WriteDependencies } from './write-dependencies.ts'
 
 /**
- * Assigns the live identities of these core objects that have a join key, or belong to others, to core objects again, with those connected to
- * them: the connectors' authority, and by what they join, may have changed since they were written. People who were one
+ * Assigns the live identities of these core objects that have a join key or share one that was listed, or belong to
+ * others, to core objects again, with those connected to them: the connectors' authority, and by what they join, may have changed since they were written. People who were one
  * only by what does not count any more become several, and the other way round. Safe to repeat: the daily audit merges what an
  * interrupted call has written.
  * @returns The number of identities that have moved.
@@ -29,9 +29,10 @@ export async function placeAgain(
   const live = found.map(({ value }) => value).filter(isLiveIdentity)
   const together = Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
   const joinable = live.filter(
-    ({ data, coreObjectId, foldedKeys }) =>
+    ({ data, coreObjectId, foldedKeys, conflictKeys }) =>
       joinKeyValues(data, rules).length > 0 ||
       foldedKeys !== undefined ||
+      conflictKeys !== undefined ||
       (together.get(coreObjectId)?.length ?? 0) > 1,
   )
   const byConnector = Map.groupBy(joinable, ({ connectorId }) => connectorId)
