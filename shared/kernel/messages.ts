@@ -15,12 +15,13 @@ export const MESSAGE_SCHEMAS = {
   deadlines: Type.Object({ tenantId: Guid, dueAtMs: Type.Number() }),
   /**
    * `after`: the core object after which an audit continues that began at `beganAtMs`. `stage`: first, only the join keys
-   * are stored by which identities find each other.
+   * are stored by which identities find each other. `hasOtherKeys`: they were stored before this audit.
    */
   audits: Type.Object({
     tenantId: Guid,
     after: Type.Optional(Guid),
     stage: Type.Optional(Type.Literal('keys')),
+    hasOtherKeys: Type.Optional(Type.Boolean()),
     beganAtMs: Type.Optional(Type.Number()),
   }),
   /** The records whose events are to be published, and the collections whose members have changed. Without both, all. */

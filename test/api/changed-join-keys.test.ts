@@ -43,4 +43,31 @@ describe('Duplicates by a key that is listed no more', () => {
       assert.deepEqual(await duplicates(), [])
     })
   }
+
+  it('are not shown by a listed key with which its name begins', async () => {
+    const { hr, set, duplicates } = await newTenantOf({ joinOn: ['custom/badge no', 'nin'] })
+    await hr.batch(...['a', 'b'].map((name) => upsert('identity', name, { nin: NIN, 'custom/badge no': '7' })))
+    assert.equal((await duplicates()).length, 2)
+    await set(['custom/badge'])
+    await service.audit()
+    assert.deepEqual(await duplicates(), [])
+  })
+})
+
+describe('Duplicates by a key that is listed anew', () => {
+  for (const [from, to] of [
+    ['nin', 'employeeNumber'],
+    ['employeeNumber', 'nin'],
+    ['email', 'custom/badge'],
+  ] as const) {
+    it(`are shown for a single connector: ${to} instead of ${from}`, async () => {
+      const { tenant, hr, set, duplicates } = await newTenantOf({ joinOn: [from] })
+      await hr.batch(...['a', 'b'].map((name) => upsert('identity', name, { [to]: '7', displayName: name })))
+      assert.deepEqual(await duplicates(), [])
+      await set([to])
+      await service.audit()
+      const ids = (await tenant.all('identities')).map(({ id }) => id).sort()
+      assert.deepEqual(await duplicates(), [{ key: to, value: to === 'nin' ? 'hidden' : '7', identityIds: ids }])
+    })
+  }
 })

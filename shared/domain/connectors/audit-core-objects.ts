@@ -23,6 +23,8 @@ export type AuditPosition = {
   readonly after?: string | undefined
   /** First, only the join keys of all identities are stored. The audit itself follows. */
   readonly stage?: 'keys' | undefined
+  /** Whether the join keys were stored before this audit, because others may count. */
+  readonly hasOtherKeys?: boolean | undefined
   readonly beganAtMs?: number | undefined
 }
 
@@ -64,7 +66,8 @@ async function storeAllKeys(
   deps: AuditDependencies,
 ): Promise<void> {
   const position = await eachPage(tenantId, after, deps, (ids) => storeJoinKeys(tenantId, ids, connectors, deps))
-  const next = position === undefined ? { after: FIRST_ID } : { after: position, stage: 'keys' as const }
+  const next =
+    position === undefined ? { after: FIRST_ID, hasOtherKeys: true } : { after: position, stage: 'keys' as const }
   await enqueueAudit({ tenantId, ...next, beganAtMs }, deps.newId(), deps)
 }
 
@@ -90,19 +93,19 @@ async function eachPage(
 
 /** One batch of a complete audit. */
 async function auditAll(
-  { tenantId, after, beganAtMs }: AuditPosition,
+  { tenantId, after, hasOtherKeys, beganAtMs }: AuditPosition,
   connectors: readonly Connector[],
   deps: AuditDependencies,
 ): Promise<void> {
   let checkedCount = 0
   let repairedCount = 0
   const position = await eachPage(tenantId, after, deps, async (ids) => {
-    repairedCount += await repair(tenantId, ids, connectors, deps)
+    repairedCount += await repair(tenantId, ids, connectors, deps, hasOtherKeys)
     checkedCount += ids.length
   })
   await report(tenantId, { checkedCount, repairedCount, isComplete: true, isLast: position === undefined }, deps)
   if (position !== undefined) {
-    await enqueueAudit({ tenantId, after: position, beganAtMs }, deps.newId(), deps)
+    await enqueueAudit({ tenantId, after: position, hasOtherKeys, beganAtMs }, deps.newId(), deps)
     return
   }
   for (const { id } of connectors) await recount(tenantId, id, deps)
@@ -117,8 +120,9 @@ async function repair(
   ids: readonly string[],
   connectors: readonly Connector[],
   deps: AuditDependencies,
+  hasOtherKeys?: boolean,
 ): Promise<number> {
-  const movedCount = await placeAgain(tenantId, ids, connectors, deps)
+  const movedCount = await placeAgain(tenantId, ids, connectors, deps, hasOtherKeys)
   return movedCount + (await compare(tenantId, ids, connectors, deps))
 }
 

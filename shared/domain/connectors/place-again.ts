@@ -12,6 +12,7 @@ import type { WriteDependencies } from './write-dependencies.ts'
  * others, to core objects again, with those connected to them: the connectors' authority, and by what they join, may have changed since they were written. People who were one
  * only by what does not count any more become several, and the other way round. Safe to repeat: the daily audit merges what an
  * interrupted call has written.
+ * @param hasOtherKeys Whether other join keys may count than before: identities of a single connector can be duplicates then.
  * @returns The number of identities that have moved.
  */
 export async function placeAgain(
@@ -19,11 +20,12 @@ export async function placeAgain(
   coreObjectIds: readonly string[],
   connectors: readonly Connector[],
   deps: WriteDependencies,
+  hasOtherKeys = false,
 ): Promise<number> {
   const { joinKeys } = rulesOf(connectors)
   // The identities of a single connector do not join, but those with other keys are found by these.
   const isAlone = connectors.length < 2 && joinKeys.every((key) => KEYS_AS_SENT.includes(key))
-  if (isAlone || coreObjectIds.length === 0) return 0
+  if ((isAlone && !hasOtherKeys) || coreObjectIds.length === 0) return 0
   const found = await deps.objects.ofCoreObjects(tenantId, coreObjectIds)
   const rules = rulesOf(connectors)
   const live = found.map(({ value }) => value).filter(isLiveIdentity)

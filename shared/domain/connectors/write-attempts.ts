@@ -209,9 +209,10 @@ function formerIdOf(write: ObjectWrite, connectorId: string, derive: DeriveId): 
   return externalId === undefined ? undefined : connectorObjectId({ ...write, externalId, connectorId }, derive)
 }
 
-/** Whether an identity appears, goes, or has other join keys than before. */
+/** Whether an identity appears, goes, has other join keys than before, or is placed again because other keys count. */
 function changesKeys(write: ObjectWrite, stored: ConnectorObject | undefined, rules: ConnectorRules): boolean {
   if (write.objectType !== 'identity') return false
+  if (write.operation === 'rejoin') return true
   const isLive = stored !== undefined && stored.deletedAtMs === undefined
   if (write.operation === 'delete' || !isLive) return isLive === (write.operation === 'delete')
   const [before, after] = [stored.data, write.data].map((data) => JSON.stringify(joinKeyValues(data, rules)))
