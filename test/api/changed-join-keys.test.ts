@@ -6,6 +6,8 @@ import {
   CORE,
   coreDataServiceOfTests,
   newTenant,
+  remove,
+  startCoreDataService,
   upsert,
 } from '../support/api/core-data-service.ts'
 
@@ -13,8 +15,8 @@ const NIN = '02029012345'
 
 const service = await coreDataServiceOfTests()
 
-async function newTenantOf(settings: object = {}) {
-  const tenant = await newTenant(service)
+async function newTenantOf(settings: object = {}, on = service) {
+  const tenant = await newTenant(on)
   const hr = await tenant.addConnector('HR', settings)
   const set = async (joinOn: readonly string[], connector = hr) =>
     assert.equal((await tenant.admin('PUT', `${CONNECTORS}/${connector.id}`, { joinOn })).status, 200)
@@ -70,4 +72,29 @@ describe('Duplicates by a key that is listed anew', () => {
       assert.deepEqual(await duplicates(), [{ key: to, value: to === 'nin' ? 'hidden' : '7', identityIds: ids }])
     })
   }
+})
+
+describe('A person who was deleted before a key was listed', () => {
+  it('continues under another external id with this key, for as long as the deletion is kept', async () => {
+    const dayMs = 24 * 60 * 60 * 1000
+    let nowMs = Date.parse('2030-01-15T01:00:00Z')
+    const service = await startCoreDataService(() => nowMs)
+    try {
+      const { tenant, hr, set } = await newTenantOf({ softDeletionDays: 20 }, service)
+      const [early, late] = [{ email: 'early@example.org' }, { email: 'late@example.org' }]
+      await hr.batch(upsert('identity', 'a', early), upsert('identity', 'b', late))
+      const ids = await Promise.all(['a', 'b'].map(async (name) => (await tenant.byExternalId('identities', name)).id))
+      await hr.batch(remove('identity', 'a'), remove('identity', 'b'))
+      nowMs += 15 * dayMs
+      await set(['email'])
+      await service.audit()
+      await hr.batch(upsert('identity', 'c', early))
+      assert.equal((await tenant.byExternalId('identities', 'c')).id, ids[0])
+      nowMs += 6 * dayMs
+      await hr.batch(upsert('identity', 'd', late))
+      assert.notEqual((await tenant.byExternalId('identities', 'd')).id, ids[1])
+    } finally {
+      await service.close()
+    }
+  })
 })

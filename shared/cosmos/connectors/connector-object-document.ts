@@ -67,7 +67,7 @@ export function referenceTarget({ deletedAtMs, parent: parentId, ...row }: Refer
 /** The write of a document, and of what the object leaves under its former name. */
 export function documentWrite(
   tenantId: string,
-  { object, version, formerName }: ConnectorObjectWrite,
+  { object, version, formerName, keptS }: ConnectorObjectWrite,
   softDeletionDays: number,
 ): VersionedWrite {
   // What is left under a former name stays for as long as the core object that is derived from it can exist.
@@ -77,7 +77,7 @@ export function documentWrite(
   const document: ConnectorObjectDocument = {
     ...parse(object),
     ...marks,
-    ...(expires && { ttl: softDeletionDays * DAY_S }),
+    ...(expires && { ttl: keptS ?? softDeletionDays * DAY_S }),
   }
   return {
     document: document as unknown as VersionedWrite['document'],
@@ -93,7 +93,8 @@ export function versionedObject(document: Stored<ConnectorObjectDocument>): Vers
 
 /** @throws Error when the document is no connector object. */
 export function storedObject(document: Stored<ConnectorObjectDocument>): StoredConnectorObject {
-  return { ...parse(document), lastUpdatedS: document._ts }
+  const { _ts: lastUpdatedS, ttl } = document
+  return { ...parse(document), lastUpdatedS, ...(ttl !== undefined && { expiresAtS: lastUpdatedS + ttl }) }
 }
 
 const SENT_KEYS: Readonly<Record<string, readonly string[]>> = {

@@ -83,6 +83,8 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
     },
     coreObjectIds: (tenantId, after, size) =>
       readValues(container, tenantId, { property: 'c.coreObjectId', where: LIVE, after, size }),
+    coreObjectIdsOfIdentities: (tenantId, after, size) =>
+      readValues(container, tenantId, { property: 'c.coreObjectId', where: "c.objectType = 'identity'", after, size }),
     async coreObjectsReferringTo(tenantId, objectType, ids) {
       const names = new Map(
         REFERENCES.filter(({ to }) => to === objectType).map((reference) => [reference.name, reference.isList]),

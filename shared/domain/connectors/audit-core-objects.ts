@@ -65,26 +65,30 @@ async function storeAllKeys(
   connectors: readonly Connector[],
   deps: AuditDependencies,
 ): Promise<void> {
-  const position = await eachPage(tenantId, after, deps, (ids) => storeJoinKeys(tenantId, ids, connectors, deps))
-  const next =
+  const next = (from: string | undefined) => nextIdentities(tenantId, from, deps)
+  const position = await eachPage(after, next, deps, (ids) => storeJoinKeys(tenantId, ids, connectors, deps))
+  const rest =
     position === undefined ? { after: FIRST_ID, hasOtherKeys: true } : { after: position, stage: 'keys' as const }
-  await enqueueAudit({ tenantId, ...next, beganAtMs }, deps.newId(), deps)
+  await enqueueAudit({ tenantId, ...rest, beganAtMs }, deps.newId(), deps)
 }
 
+/** Ids of core objects in order. `continueAfter` is absent on the last page. */
+type IdPage = { readonly ids: readonly string[]; readonly continueAfter?: string | undefined }
+
 /**
- * Does the work for the ids of all core objects, page by page, until a batch has taken its time.
+ * Does the work for ids of core objects, page by page, until a batch has taken its time.
  * @returns The id after which the next batch continues; undefined at the end.
  */
 async function eachPage(
-  tenantId: string,
   after: string | undefined,
+  next: (after: string | undefined) => Promise<IdPage>,
   deps: AuditDependencies,
   work: (ids: readonly string[]) => Promise<void>,
 ): Promise<string | undefined> {
   const startMs = deps.nowMs()
   let position = after
   do {
-    const { ids, continueAfter } = await nextIds(tenantId, position, deps)
+    const { ids, continueAfter } = await next(position)
     await work(ids)
     position = continueAfter
   } while (position !== undefined && deps.nowMs() < startMs + BATCH_MS)
@@ -99,7 +103,8 @@ async function auditAll(
 ): Promise<void> {
   let checkedCount = 0
   let repairedCount = 0
-  const position = await eachPage(tenantId, after, deps, async (ids) => {
+  const next = (from: string | undefined) => nextIds(tenantId, from, deps)
+  const position = await eachPage(after, next, deps, async (ids) => {
     repairedCount += await repair(tenantId, ids, connectors, deps, hasOtherKeys)
     checkedCount += ids.length
   })
@@ -162,12 +167,22 @@ async function report(tenantId: string, batch: AuditedBatch, deps: AuditDependen
   deps.log.info('audit.batch-ended', { tenantId, ...batch })
 }
 
-/** The next core objects that exist or that live contributions name. `continueAfter` is absent on the last page. */
+/** The core objects of the next identities, soft-deleted ones included. */
+async function nextIdentities(
+  tenantId: string,
+  after: string | undefined,
+  { objects }: Pick<WriteDependencies, 'objects'>,
+): Promise<IdPage> {
+  const ids = await objects.coreObjectIdsOfIdentities(tenantId, after, PAGE_COUNT)
+  return { ids: [...new Set(ids)], continueAfter: ids.length < PAGE_COUNT ? undefined : ids.at(-1) }
+}
+
+/** The next core objects that exist or that live contributions name. */
 async function nextIds(
   tenantId: string,
   after: string | undefined,
   { objects, coreObjects }: Pick<WriteDependencies, 'objects' | 'coreObjects'>,
-): Promise<{ readonly ids: readonly string[]; readonly continueAfter?: string | undefined }> {
+): Promise<IdPage> {
   const pages = await Promise.all([
     objects.coreObjectIds(tenantId, after, PAGE_COUNT),
     coreObjects.liveIds(tenantId, after, PAGE_COUNT),

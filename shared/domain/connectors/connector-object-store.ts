@@ -25,13 +25,15 @@ export type JoiningIdentity = Pick<ConnectorObject, 'id' | 'connectorId' | 'core
 /**
  * A write of a connector object, with the version it replaces. Without a version, the object must be new. What it leaves
  * under its former name is written in the same transaction, and the difference that both make to the number of live
- * objects of the connector, 0 by default.
+ * objects of the connector, 0 by default. A soft-deleted object is kept for `keptS` from now, by default for
+ * `softDeletionDays`.
  */
 export type ConnectorObjectWrite = {
   readonly object: ConnectorObject
   readonly version: string | undefined
   readonly formerName?: { readonly object: ConnectorObject; readonly version: string }
   readonly liveDifference?: number
+  readonly keptS?: number
 }
 
 /** The connector space to write to. */
@@ -69,6 +71,8 @@ export interface ConnectorObjectLookup {
 export interface ConnectorObjectLists {
   /** Returns the core object ids of the next `size` live objects, in ascending order. An id can occur several times. */
   coreObjectIds(tenantId: string, after: string | undefined, size: number): Promise<string[]>
+  /** Returns those of the next `size` identities, soft-deleted ones included, in the same way. */
+  coreObjectIdsOfIdentities(tenantId: string, after: string | undefined, size: number): Promise<string[]>
   /** Returns the live identities with `conflictKeys`. */
   conflicting(tenantId: string): Promise<ConflictingIdentity[]>
   /** Returns all live identities with their join keys. */

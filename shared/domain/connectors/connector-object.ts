@@ -71,8 +71,11 @@ export type ConnectorObject = {
 
 export type ReferenceIds = Readonly<Record<string, string | readonly string[]>>
 
-/** A connector object as read, with the store's time of the last write in seconds since 1970. */
-export type StoredConnectorObject = ConnectorObject & { readonly lastUpdatedS: number }
+/**
+ * A connector object as read, with the store's time of the last write in seconds since 1970, and that of the end of one
+ * that is soft-deleted.
+ */
+export type StoredConnectorObject = ConnectorObject & { readonly lastUpdatedS: number; readonly expiresAtS?: number }
 
 export const ConnectorObjectDto = Closed({
   id: Guid,
