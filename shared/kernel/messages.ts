@@ -15,12 +15,14 @@ export const MESSAGE_SCHEMAS = {
   deadlines: Type.Object({ tenantId: Guid, dueAtMs: Type.Number() }),
   /**
    * `after`: the core object after which an audit continues that began at `beganAtMs`. `stage`: first, only the join keys
-   * are stored by which identities find each other. `hasOtherKeys`: they were stored before this audit.
+   * are stored by which identities find each other. `pendingSinceMs`: the times since
+   * when the keys that are stored have been pending. `hasOtherKeys`: keys were stored before this audit.
    */
   audits: Type.Object({
     tenantId: Guid,
     after: Type.Optional(Guid),
     stage: Type.Optional(Type.Literal('keys')),
+    pendingSinceMs: Type.Optional(Type.Array(Type.Number())),
     hasOtherKeys: Type.Optional(Type.Boolean()),
     beganAtMs: Type.Optional(Type.Number()),
   }),

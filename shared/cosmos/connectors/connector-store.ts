@@ -1,5 +1,5 @@
 import type { Container } from '@azure/cosmos'
-import { Type } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import { byCreation, CONNECTOR_DEFAULTS, Connector, type ConnectorStore } from '../../domain/connectors/connector.ts'
 import type { AuditRecord } from '../../domain/history/audit.ts'
 import { type AuditDocument, auditDocument, recordOf } from '../audit-trail.ts'
@@ -8,11 +8,20 @@ import { cachedLists } from '../cached-lists.ts'
 import { documentParser } from '../document-parser.ts'
 import { ifVersion, queryAll, refuse, type Stored } from '../documents.ts'
 
-const parse = documentParser('connector', Type.Object(Connector.properties))
+const parse = documentParser<TObject, Connector>(
+  'connector',
+  Type.Object({
+    ...Connector.properties,
+    keysPendingSinceMs: Type.Optional(Type.Record(Type.String(), Type.Number())),
+  }),
+)
 
 const connector = (document: Stored<Connector>): Connector => parse({ ...CONNECTOR_DEFAULTS, ...document })
 
-type ConnectorDocument = Connector & { readonly lastChange?: AuditDocument }
+type ConnectorDocument = Connector & {
+  readonly lastChange?: AuditDocument
+  readonly earlierVersions?: readonly string[]
+}
 
 const documentOf = (tenantId: string, connector: Connector, change: AuditRecord | undefined) => ({
   ...connector,
@@ -28,6 +37,14 @@ const CACHED_BYTES = 10_000 * CONNECTOR_BYTES
 /** Container `connectors`, partition key `/tenantId`. */
 export function cosmosConnectorStore(container: Container): ConnectorStore {
   const read = batchedDocumentReads<ConnectorDocument>(container)
+  const replaceDocument = async (tenantId: string, document: ConnectorDocument, version: string) => {
+    const { resource } = await container
+      .item(document.id, tenantId)
+      .replace(document, ifVersion(version))
+      .catch(refuse({ 404: 'ConnectorNotFound', 412: 'StaleVersion' }))
+    if (resource === undefined) throw new Error(`The database returned no document for connector ${document.id}`)
+    return resource._etag
+  }
   return {
     list: cachedLists(container, {
       maxBytes: CACHED_BYTES,
@@ -42,18 +59,19 @@ export function cosmosConnectorStore(container: Container): ConnectorStore {
       const document = await read(tenantId, id)
       if (document === undefined) return undefined
       const lastChange = document.lastChange && recordOf(document.lastChange)
-      return { value: connector(document), version: document._etag, lastChange }
+      const { _etag: version, earlierVersions } = document
+      return { value: connector(document), version, lastChange, earlierVersions }
     },
     async add(tenantId, connector, change) {
       await container.items.create(documentOf(tenantId, connector, change))
     },
     async replace(tenantId, connector, version, change) {
-      const { resource } = await container
-        .item(connector.id, tenantId)
-        .replace(documentOf(tenantId, connector, change), ifVersion(version))
-        .catch(refuse({ 404: 'ConnectorNotFound', 412: 'StaleVersion' }))
-      if (resource === undefined) throw new Error(`The database returned no document for connector ${connector.id}`)
-      return { value: connector, version: resource._etag }
+      const replaced = await replaceDocument(tenantId, documentOf(tenantId, connector, change), version)
+      return { value: connector, version: replaced }
+    },
+    async replacePendingKeys(tenantId, { value, version, lastChange, earlierVersions = [] }) {
+      const document = documentOf(tenantId, value, lastChange)
+      await replaceDocument(tenantId, { ...document, earlierVersions: [...earlierVersions, version] }, version)
     },
     async remove(tenantId, id, version) {
       await container

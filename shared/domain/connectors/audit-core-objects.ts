@@ -4,6 +4,7 @@ import { type CoreObjectAudits, coreObjectsToAudit } from './audit-scope.ts'
 import { type Connector, SOFT_DELETION_DEFAULT_DAYS } from './connector.ts'
 import { rulesOf } from './connector-rules.ts'
 import { mergeCoreObjects } from './merge-core-objects.ts'
+import { settleJoinKeys, storableSinceMs } from './pending-join-keys.ts'
 import { placeAgain } from './place-again.ts'
 import { recount, recountUnresolved } from './space-counts.ts'
 import { storeJoinKeys } from './store-join-keys.ts'
@@ -23,6 +24,8 @@ export type AuditPosition = {
   readonly after?: string | undefined
   /** First, only the join keys of all identities are stored. The audit itself follows. */
   readonly stage?: 'keys' | undefined
+  /** The keys that are stored in this stage have been pending since these times. */
+  readonly pendingSinceMs?: readonly number[] | undefined
   /** Whether the join keys were stored before this audit, because others may count. */
   readonly hasOtherKeys?: boolean | undefined
   readonly beganAtMs?: number | undefined
@@ -44,6 +47,10 @@ export async function auditCoreObjects(position: AuditPosition, deps: AuditDepen
   const startMs = deps.nowMs()
   const connectors = await deps.connectors.list(tenantId)
   if (stage === 'keys') return storeAllKeys(position, connectors, deps)
+  // Storing them has not ended, or an earlier release has done it, which does not settle them.
+  if (after === undefined && connectors.some(({ keysPendingSinceMs }) => keysPendingSinceMs !== undefined)) {
+    return storeAllKeys({ tenantId, after: FIRST_ID, stage: 'keys', beganAtMs: startMs }, connectors, deps)
+  }
   const audited = after === undefined ? await deps.audits.find(tenantId) : undefined
   const basis = { audited, connectors, nowMs: startMs }
   const ids = after === undefined ? await coreObjectsToAudit(tenantId, basis, deps) : undefined
@@ -59,16 +66,26 @@ export async function auditCoreObjects(position: AuditPosition, deps: AuditDepen
 /** Before all others. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
-/** One batch of storing join keys. The last one enqueues the complete audit. */
+/**
+ * One batch of storing join keys. The last one settles those that were pending when the first one began, and enqueues
+ * the complete audit.
+ */
 async function storeAllKeys(
-  { tenantId, after, beganAtMs }: AuditPosition,
+  { tenantId, after, beganAtMs = 0, pendingSinceMs = [] }: AuditPosition,
   connectors: readonly Connector[],
   deps: AuditDependencies,
 ): Promise<void> {
   const next = (from: string | undefined) => nextIdentities(tenantId, from, deps)
-  const position = await eachPage(after, next, deps, (ids) => storeJoinKeys(tenantId, ids, connectors, deps))
+  const settledSinceMs = after === FIRST_ID ? storableSinceMs(connectors, beganAtMs) : pendingSinceMs
+  const position = await eachPage(after, next, deps, async (ids) => {
+    // Read for each page: keys that were listed meanwhile are not to be removed from identities again.
+    await storeJoinKeys(tenantId, ids, await deps.connectors.list(tenantId), deps)
+  })
+  if (position === undefined) await settleJoinKeys(tenantId, settledSinceMs, deps)
   const rest =
-    position === undefined ? { after: FIRST_ID, hasOtherKeys: true } : { after: position, stage: 'keys' as const }
+    position === undefined
+      ? { after: FIRST_ID, hasOtherKeys: true }
+      : { after: position, stage: 'keys' as const, pendingSinceMs: settledSinceMs }
   await enqueueAudit({ tenantId, ...rest, beganAtMs }, deps.newId(), deps)
 }
 

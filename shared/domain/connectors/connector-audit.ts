@@ -51,7 +51,8 @@ export function auditOfConnector(
 function settingsOf(connector: Connector | undefined): Record<string, unknown> {
   if (connector === undefined) return {}
   const { id: _id, createdAt: _createdAt, createdBy: _createdBy, updatedAt: _updatedAt, ...settings } = connector
-  return settings
+  const { keysPendingSinceMs: _pending, ...shown } = settings
+  return shown
 }
 
 /**

@@ -33,8 +33,9 @@ type Deliveries = { readonly lastS: number | undefined; readonly counts: SpaceCo
 
 export function connectorRecord(connector: Connector, { lastS, counts }: Deliveries, nowMs: number): ConnectorRecord {
   const { unresolved, ...objectCounts } = counts
+  const { keysPendingSinceMs: _pending, ...settings } = connector
   return {
-    ...connector,
+    ...settings,
     lastDeliveredAt: lastS === undefined ? null : toSecondsTimestamp(lastS),
     objectCounts,
     health: isLate(connector, lastS, nowMs) ? 'Late' : unresolved > 0 ? 'Unresolved' : 'Healthy',

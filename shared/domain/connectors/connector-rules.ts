@@ -13,6 +13,8 @@ export type ConnectorRules = {
   supplements(connectorId: string): boolean
   /** Whether the connector lists this join key. */
   joinsOn(connectorId: string, key: string): boolean
+  /** Whether identities are found by this join key, so that it can join them: all have it stored. */
+  findsBy(key: string): boolean
   /** The join keys of all connectors, in the order in which they decide. */
   readonly joinKeys: readonly string[]
 }
@@ -26,11 +28,13 @@ export function rulesOf(connectors: readonly Connector[]): ConnectorRules {
   const supplementing = new Set(connectors.filter(isSupplement).map(({ id }) => id))
   const unbound = new Set(connectors.flatMap(({ id, bindsAccounts }) => (bindsAccounts ? [] : [id])))
   const listed = new Map(connectors.map(({ id, joinOn }) => [id, new Set<string>(joinOn)]))
+  const pending = new Set(connectors.flatMap(({ keysPendingSinceMs = {} }) => Object.keys(keysPendingSinceMs)))
   return {
     rankOf: (connectorId) => ranks.get(connectorId) ?? Number.MAX_SAFE_INTEGER,
     bindsAccounts: (connectorId) => !unbound.has(connectorId) && !supplementing.has(connectorId),
     supplements: (connectorId) => supplementing.has(connectorId),
     joinsOn: (connectorId, key) => listed.get(connectorId)?.has(key) === true,
+    findsBy: (key) => !pending.has(key),
     joinKeys: [...new Set(ordered.flatMap(({ joinOn }) => joinOn))],
   }
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, membersNamedIn, Nullable, OneOf } from '../../kernel/schema.ts'
 import { Timestamp } from '../../kernel/timestamp.ts'
-import type { Versioned } from '../../kernel/versioned.ts'
+import { isMatch, requireIfMatch, type Versioned } from '../../kernel/versioned.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import { AttributeTypes } from './attribute-types.ts'
 
@@ -43,7 +43,9 @@ const JoinOn = Described(
     'lists it. The first key with a value on both sides decides, if it finds exactly one; otherwise none join, and ' +
     '`/coreobjects/duplicates` lists them. Two different `nin` are never one person. Who has joined stays while a key ' +
     'agrees. By the same keys, a deleted identity continues in another one of its connector. A change takes effect within a ' +
-    'minute, as one of `bindsAccounts` does; `POST /connectors/{id}/plan` tells before whom it would concern.',
+    'minute, as one of `bindsAccounts` does; `POST /connectors/{id}/plan` tells before whom it would concern. A key that no ' +
+    'connector has listed before, that of a new connector too, joins nobody until the service finds all identities by it, ' +
+    'within the same time.',
 )
 const ExpectedIntervalHours = Type.Integer({ minimum: 1, maximum: 720 })
 const SoftDeletionDays = Type.Integer({ minimum: 1, maximum: SOFT_DELETION_LIMIT_DAYS })
@@ -71,7 +73,13 @@ export const Connector = Closed({
   createdBy: Guid,
   updatedAt: Timestamp,
 })
-export type Connector = Static<typeof Connector>
+export type Connector = Static<typeof Connector> & {
+  /**
+   * The join keys of the tenant by which identities cannot be found yet, because some may have been stored without them,
+   * with the time since when. Until all are stored, such a key joins nobody, but keeps together who has joined.
+   */
+  readonly keysPendingSinceMs?: Readonly<Record<string, number>>
+}
 
 export const NewConnector = Type.Object({
   name: Name,
@@ -116,7 +124,11 @@ export function byCreation(left: Connector, right: Connector): number {
 }
 
 /** A connector as read, with the record of the change that wrote it, if there is one. */
-export type StoredConnector = Versioned<Connector> & { readonly lastChange?: AuditRecord | undefined }
+export type StoredConnector = Versioned<Connector> & {
+  readonly lastChange?: AuditRecord | undefined
+  /** Versions with the same settings, which clients may have read. */
+  readonly earlierVersions?: readonly string[] | undefined
+}
 
 /** Stores the connectors of each tenant. */
 export interface ConnectorStore {
@@ -131,8 +143,18 @@ export interface ConnectorStore {
    * @throws Refusal `StaleVersion` when `version` is no longer current, `ConnectorNotFound`.
    */
   replace(tenantId: string, connector: Connector, version: string, change?: AuditRecord): Promise<Versioned<Connector>>
+  /**
+   * Replaces the pending join keys of a connector, and no setting.
+   * @throws Refusal `StaleVersion` when its version is no longer current, `ConnectorNotFound`.
+   */
+  replacePendingKeys(tenantId: string, connector: StoredConnector): Promise<void>
   /** @throws Refusal `StaleVersion` when `version` is no longer current, `ConnectorNotFound`. */
   remove(tenantId: string, id: string, version: string): Promise<void>
+}
+
+/** @throws Refusal `PreconditionFailed` when `If-Match` contains no version with the present settings. */
+export function requireSettings({ version, earlierVersions = [] }: StoredConnector, ifMatch: string | undefined): void {
+  if (!earlierVersions.some((earlier) => isMatch(earlier, ifMatch))) requireIfMatch(version, ifMatch)
 }
 
 /** @throws Refusal `ConnectorNotFound`. */

@@ -23,7 +23,8 @@ export type People<T> = {
  *   person.
  * - Identities that belong to one core object stay together while a key agrees.
  * - Others join by the first key with a value on both sides. A value that two identities of one connector have, or that
- *   identities with different `nin` have beside one without, joins none, and ends the search of all that have it.
+ *   identities with different `nin` have beside one without, joins none, and ends the search of all that have it. A
+ *   key by which not all identities are found yet joins nobody: others with its value may be missing here.
  * - Identities of supplementing connectors come last and change nothing in this: each belongs to the one person that its
  *   first key finds.
  *
@@ -64,6 +65,7 @@ function groupOnce<T extends Joinable>(
   }
   const decided = new Set<T>()
   for (const { key, groups } of sharing) {
+    if (!rules.findsBy(key)) continue
     for (const [value, group] of groups) {
       if (joinGroup(group, grouping, decided)) conflicts.push({ key, value, identities: group })
     }
@@ -216,7 +218,7 @@ function personOfSupplement<T extends Joinable>(
     (person) => held !== undefined && carriersOf(person).some((carrier) => heldBy(carrier) === held),
   )
   if (former !== undefined && keys.some((key) => agrees(former, key))) return former
-  for (const held of keys) {
+  for (const held of keys.filter(({ key }) => rules.findsBy(key))) {
     const found = people.filter((person) => agrees(person, held))
     if (found.length === 0) continue
     const likeIt = supplementing.filter((other) => other.connectorId === identity.connectorId && has(other, held))

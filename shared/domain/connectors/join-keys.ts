@@ -37,13 +37,15 @@ export const joinKeysInOrder = ({ data }: WithKeys, rules: ConnectorRules): stri
   joinKeyValues(data, rules).map(textOf)
 
 /**
- * Returns the join keys by which an identity of the same connector is the same person: those that the connector lists,
- * accounts only of one that binds them. None for a supplementing connector, which carries no identity.
+ * Returns the join keys by which an identity of the same connector is the same person: those that the connector lists and
+ * by which identities are found, accounts only of one that binds them. None for a supplementing connector, which carries
+ * no identity.
  */
 export function rekeyingKeysOf({ connectorId, data }: WithKeys, rules: ConnectorRules): string[] {
   if (rules.supplements(connectorId)) return []
   return joinKeyValues(data, rules)
-    .filter(({ key }) => rules.joinsOn(connectorId, key) && (key !== ACCOUNT || rules.bindsAccounts(connectorId)))
+    .filter(({ key }) => rules.joinsOn(connectorId, key) && rules.findsBy(key))
+    .filter(({ key }) => key !== ACCOUNT || rules.bindsAccounts(connectorId))
     .map(textOf)
 }
 

@@ -1,13 +1,11 @@
 import type { KnownCaller } from '../../kernel/caller.ts'
-import { enqueueAudit } from '../../kernel/enqueue-messages.ts'
 import type { MessageQueue } from '../../kernel/messages.ts'
 import { Refusal } from '../../kernel/refusals.ts'
 import type { TenantQuota } from '../../kernel/tenant-quota.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
-import { requireIfMatch, retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
+import { retryOnConflict, type Versioned } from '../../kernel/versioned.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
-import { FIRST_ID } from './audit-core-objects.ts'
 import {
   type Connector,
   type ConnectorStore,
@@ -15,19 +13,26 @@ import {
   type NewConnector,
   newConnector,
   requireConnector,
+  requireSettings,
+  type StoredConnector,
 } from './connector.ts'
 import { auditOfConnector, type ConnectorAuditTrail } from './connector-audit.ts'
 import { type ConnectorRecord, connectorRecord } from './connector-health.ts'
 import type { DeriveId } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import type { SpaceCounts, TenantDeliveries } from './connector-spaces.ts'
+import { mergingAgain } from './merging-again.ts'
+import { newJoinKeys, withPendingKeys } from './pending-join-keys.ts'
 import { type CountDependencies, NO_COUNTS, recount } from './space-counts.ts'
 import { isTypeChange, type TypeChecks, writeTypes } from './type-changes.ts'
 
 export type ConnectorDependencies = CountDependencies & {
   readonly connectors: ConnectorStore
   readonly connectorQuota: TenantQuota
-  readonly objects: Pick<ConnectorObjectStore, 'hasLive' | 'open' | 'version' | 'close' | 'deliveries'>
+  readonly objects: Pick<
+    ConnectorObjectStore,
+    'hasLive' | 'coreObjectIdsOfIdentities' | 'open' | 'version' | 'close' | 'deliveries'
+  >
   readonly connectorAudit: ConnectorAuditTrail
   readonly messageQueue: MessageQueue
   readonly typeChecks: TypeChecks
@@ -131,27 +136,13 @@ async function addConnector(
   const hasNewTypes = await isTypeChange(tenantId, existing, [...existing, connector], connector, deps)
   // Otherwise the first write would open the space and need a second attempt.
   await deps.objects.open(caller.tenantId, id)
-  const change = auditOfConnector(undefined, connector, caller, { id: deps.newId(), nowMs: deps.nowMs() })
-  await writeTypes(hasNewTypes, tenantId, () => deps.connectors.add(tenantId, connector, change), deps)
+  const keys = newJoinKeys(connector.joinOn, existing)
+  const added = await withPendingKeys(tenantId, connector, keys, deps)
+  const change = auditOfConnector(undefined, added, caller, { id: deps.newId(), nowMs: deps.nowMs() })
+  const write = () => writeTypes(hasNewTypes, tenantId, () => deps.connectors.add(tenantId, added, change), deps)
+  await mergingAgain(keys.length > 0, tenantId, write, deps)
   await keep(change, deps)
-  return connector
-}
-
-/** Within a minute, together with the time that merging takes. */
-const MERGED_AGAIN_AFTER_MS = 30_000
-
-/** Merges all core objects of the tenant under its present rules, in batches: see `auditCoreObjects`. */
-async function mergeAgain(
-  tenantId: string,
-  { messageQueue, newId, nowMs }: Pick<ConnectorDependencies, 'messageQueue' | 'newId' | 'nowMs'>,
-  delayMs = 0,
-) {
-  await enqueueAudit(
-    { tenantId, after: FIRST_ID, stage: 'keys', beganAtMs: nowMs() },
-    newId(),
-    { messageQueue },
-    delayMs,
-  )
+  return added
 }
 
 /** @throws Refusal `ConnectorNotFound`, `PreconditionFailed`, `StaleVersion`, and those of its types: `isTypeChange`. */
@@ -162,18 +153,18 @@ export async function updateConnector(
   caller: KnownCaller,
   deps: ConnectorDependencies,
 ): Promise<Versioned<Connector>> {
-  const { value, version, lastChange } = await requireConnector(caller.tenantId, id, deps.connectors)
-  requireIfMatch(version, ifMatch)
-  const updated = { ...value, ...update, updatedAt: toTimestamp(deps.nowMs()) }
-  const hasNewTypes = update.attributeTypes !== undefined && (await changesTypes(updated, caller.tenantId, deps))
+  const { tenantId } = caller
+  const stored = await requireConnector(tenantId, id, deps.connectors)
+  requireSettings(stored, ifMatch)
+  const { value, lastChange } = stored
+  const settings = { ...value, ...update, updatedAt: toTimestamp(deps.nowMs()) }
+  const hasNewTypes = update.attributeTypes !== undefined && (await changesTypes(settings, tenantId, deps))
   await keep(lastChange, deps)
-  const isMergedAgain = changesMerging(value, updated)
-  // Also after a crash between the two, which a repeated request would not notice.
-  if (isMergedAgain) await mergeAgain(caller.tenantId, deps, MERGED_AGAIN_AFTER_MS)
-  const write = () => replace(value, updated, version, caller, deps)
-  const replaced = await writeTypes(hasNewTypes, caller.tenantId, write, deps)
-  if (isMergedAgain) await mergeAgain(caller.tenantId, deps)
-  return replaced
+  const listed = settings.joinOn.filter((key) => !value.joinOn.includes(key))
+  const keys = listed.length === 0 ? [] : newJoinKeys(listed, await deps.connectors.list(tenantId))
+  const updated = await withPendingKeys(tenantId, settings, keys, deps)
+  const write = () => writeTypes(hasNewTypes, tenantId, () => replace(stored, updated, caller, deps), deps)
+  return mergingAgain(changesMerging(value, updated), tenantId, write, deps)
 }
 
 async function changesTypes(updated: Connector, tenantId: string, deps: ConnectorDependencies): Promise<boolean> {
@@ -189,9 +180,8 @@ const changesMerging = (before: Connector, after: Connector): boolean =>
   JSON.stringify(before.joinOn) !== JSON.stringify(after.joinOn)
 
 async function replace(
-  before: Connector,
+  { value: before, version }: StoredConnector,
   after: Connector,
-  version: string,
   caller: KnownCaller,
   deps: ConnectorDependencies,
 ): Promise<Versioned<Connector>> {
@@ -223,8 +213,9 @@ export async function deleteConnector(
   const { tenantId } = caller
   let hasNewTypes = false
   await retryOnConflict(async () => {
-    const { value, version } = await requireConnector(tenantId, id, deps.connectors)
-    requireIfMatch(version, ifMatch)
+    const stored = await requireConnector(tenantId, id, deps.connectors)
+    requireSettings(stored, ifMatch)
+    const { value } = stored
     hasNewTypes = value.attributeTypes.length > 0 && (await losesTypes(id, tenantId, deps))
     if (await deps.objects.open(tenantId, id)) await closeEmptySpace(tenantId, id, deps)
   })

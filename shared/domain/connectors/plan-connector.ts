@@ -39,7 +39,9 @@ export async function planConnector(
 ): Promise<ConnectorPlan> {
   await requireConnector(tenantId, id, connectors)
   const all = await connectors.list(tenantId)
-  const changed = all.map((candidate): Connector => (candidate.id === id ? { ...candidate, ...update } : candidate))
+  const changed = all.map(({ keysPendingSinceMs: _pending, ...candidate }): Connector => {
+    return candidate.id === id ? { ...candidate, ...update } : candidate
+  })
   const [before, after] = [rulesOf(all), rulesOf(changed)]
   const identities: JoiningIdentity[] = []
   for await (const page of objects.joiningIdentities(tenantId, [...before.joinKeys, ...after.joinKeys])) {

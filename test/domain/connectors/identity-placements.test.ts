@@ -11,6 +11,7 @@ const RULES: ConnectorRules = {
   bindsAccounts: (id) => id !== 'supplement',
   supplements: (id) => id === 'supplement',
   joinsOn: () => true,
+  findsBy: () => true,
   joinKeys: ['nin', 'directoryObjectId'],
 }
 const DELETED_AT_MS = Date.parse('2030-01-01T00:00:00Z')

@@ -13,6 +13,7 @@ const RULES = {
   bindsAccounts: (id: string) => id !== 'unbound' && id !== 'supplement',
   supplements: (id: string) => id === 'supplement',
   joinsOn: () => true,
+  findsBy: () => true,
   joinKeys: ['nin', 'directoryObjectId'],
 }
 

@@ -24,6 +24,7 @@ const RULES: ConnectorRules = {
   bindsAccounts: (id) => id !== 'unbound' && !id.startsWith('supplement'),
   supplements: (id) => id.startsWith('supplement'),
   joinsOn: (id, key) => LISTED[id]?.includes(key) === true,
+  findsBy: () => true,
   joinKeys: ['nin', 'directoryObjectId', 'email'],
 }
 type Data = Readonly<Record<string, string>>
