@@ -15,6 +15,8 @@ import {
   press,
 } from '../support/console/console-steps.ts'
 
+const UNRESOLVED = { objectType: 'relationship', externalId: 'r1', attribute: 'orgUnit', reference: 'u1' }
+
 /** Sources, the quality of their data, events, and what is found at once. */
 export function dataJourneys(fixture: () => ConsoleFixture): void {
   journey(
@@ -27,6 +29,11 @@ export function dataJourneys(fixture: () => ConsoleFixture): void {
       await page.getByText('No two people share a key.').waitFor()
       await page.getByText('Each account belongs to one person.').waitFor()
       await page.getByText('All references lead to an object.').waitFor()
+      await page.route('**/unresolved?*', (route) =>
+        route.fulfill({ json: { data: [UNRESOLVED], nextCursor: 'v1_more', errors: [] } }),
+      )
+      await page.reload()
+      await page.getByText('The first 200 of each source are shown.').waitFor()
       await page.getByText('npm run dead-letters -- list').waitFor()
       await assertSound(page)
       await menu(page, 'Sources').click()

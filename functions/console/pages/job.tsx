@@ -114,11 +114,14 @@ function JobReason({ job: { type, cause } }: { readonly job: SyncJobDto }) {
 /** In one word. */
 const reasonText = ({ type, cause }: SyncJobDto): string => (cause === null ? t(type) : t(`cause${cause.kind}`))
 
-export function JobTable({ jobs }: { readonly jobs: readonly SyncJobDto[] }) {
+type JobTableProps = { readonly jobs: readonly SyncJobDto[]; readonly loadMore: (() => void) | undefined }
+
+export function JobTable({ jobs, loadMore }: JobTableProps) {
   return (
     <RecordList
       label={t('jobs')}
       items={jobs}
+      loadMore={loadMore}
       keyOf={({ id }) => id}
       empty={t('jobsEmpty')}
       columns={[

@@ -8,7 +8,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Page, Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
 import { groupNameOf } from '../object-names.ts'
-import { useResource } from '../resource.ts'
+import { usePages, useResource } from '../resource.ts'
 import { hrefOf, navigate } from '../router.ts'
 import { useConsole } from '../session.ts'
 import { ApprovedRemovals, HeldRemovalsSection } from './held-removals.tsx'
@@ -23,17 +23,14 @@ const LOOKED_AGAIN_AFTER_MS = 5_000
 /** Otherwise: a change of the members may come. */
 const LOOKED_SELDOM_AFTER_MS = 15_000
 
-const JOBS_SHOWN = 50
+const JOBS_PER_PAGE = 50
 
 /** One link: its state, its syncs over time, and what can be done. */
 export function LinkView({ parameters: { id = '' } }: { readonly parameters: { readonly id?: string } }) {
   const { api } = useConsole()
   const [approvedJobId, setApprovedJobId] = useState<string | undefined>(undefined)
   const link = useResource(id, () => api.send<GroupLinkDto>('GET', `/group-link/beta/group-links/${id}`))
-  const jobs = useResource(`jobs of ${id}`, async () => {
-    const path = `/group-link/beta/sync-jobs?linkId=${id}&limit=${JOBS_SHOWN}`
-    return api.read<SyncJobDto[]>(path)
-  })
+  const jobs = usePages(`/group-link/beta/sync-jobs?linkId=${id}&limit=${JOBS_PER_PAGE}`, api.page<SyncJobDto>)
   const reload = () => {
     jobs.reload()
     link.reload()
@@ -79,8 +76,8 @@ export function LinkView({ parameters: { id = '' } }: { readonly parameters: { r
             <Loaded resource={jobs}>
               {(all) => (
                 <>
-                  {all.length > 0 && <JobsChart jobs={all} />}
-                  <JobTable jobs={all} />
+                  {all.length > 0 && <JobsChart jobs={all.slice(0, JOBS_PER_PAGE)} />}
+                  <JobTable jobs={all} loadMore={jobs.loadMore} />
                 </>
               )}
             </Loaded>

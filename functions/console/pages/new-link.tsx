@@ -74,7 +74,16 @@ function GroupStep({ collectionId }: { readonly collectionId: string }) {
           <Section title={t('chooseGroup')}>
             <SearchField label={t('groupFilter')} value={text} onInput={setText} />
             {isSearched ? (
-              <Loaded resource={groups}>{(found) => <GroupList groups={found} onChoose={setGroup} />}</Loaded>
+              <Loaded resource={groups}>
+                {(found) => (
+                  <>
+                    <GroupList groups={found} onChoose={setGroup} />
+                    {found.length === FOUND_LIMIT_COUNT && (
+                      <p class="hint">{t('maybeMore', { count: found.length })}</p>
+                    )}
+                  </>
+                )}
+              </Loaded>
             ) : (
               <Empty>{t('groupStart')}</Empty>
             )}
@@ -85,6 +94,9 @@ function GroupStep({ collectionId }: { readonly collectionId: string }) {
     </Loaded>
   )
 }
+
+/** The API returns no more groups. */
+const FOUND_LIMIT_COUNT = 50
 
 type GroupListProps = { readonly groups: readonly FoundGroup[]; readonly onChoose: (group: FoundGroup) => void }
 

@@ -1,12 +1,13 @@
 import type { ConnectorRecord } from '../../../shared/domain/connectors/connector-health.ts'
 import type { IdentityChange } from '../../../shared/domain/connectors/identity-change.ts'
 import type { ObjectHistoryEntry } from '../../../shared/domain/insight/list-history.ts'
-import type { Api } from '../api.ts'
+import type { Api, PageOf } from '../api.ts'
 import { CardList } from '../components/card-list.tsx'
 import { Badge } from '../components/fields.tsx'
 import { ListSection } from '../components/list-section.tsx'
 import { IDENTITIES } from '../core-objects.ts'
 import { t, timeOf } from '../language/texts.ts'
+import { newestEntries } from '../newest-entries.ts'
 import { actorName, actorNames, collectionNames } from '../object-names.ts'
 import { useResource } from '../resource.ts'
 import { isCollectionsAdministrator, isCoreAdministrator, useConsole } from '../session.ts'
@@ -33,15 +34,15 @@ export function TimelineSection({ id, positionIds }: TimelineProps) {
   const timeline = useResource(`${id} ${positionIds.join()}`, async (signal) => {
     const [memberships, data] = await Promise.all([
       isCollectionsAdministrator(me) ? membershipChanges([id, ...positionIds], api, signal) : [],
-      isCoreAdministrator(me) ? dataChanges(id, api, signal) : [],
+      isCoreAdministrator(me) ? [await dataChanges(id, api, signal)] : [],
     ])
-    return [...memberships, ...data].sort((left, right) => Date.parse(right.at) - Date.parse(left.at))
+    return newestEntries([...memberships, ...data])
   })
   return (
     <ListSection
       list={CardList}
       title={t('timeline')}
-      resource={timeline}
+      resource={{ ...timeline, value: timeline.value?.entries }}
       keyOf={({ at, change, name, cause }) => `${at} ${change} ${name} ${cause}`}
       empty={t('timelineEmpty')}
       columns={[
@@ -50,7 +51,9 @@ export function TimelineSection({ id, positionIds }: TimelineProps) {
         { head: t('collectionOrSource'), text: ({ name }) => name, path: ({ path }) => path },
         { head: t('cause'), text: ({ cause }) => cause },
       ]}
-    />
+    >
+      {timeline.value?.areAll === false && <p class="hint">{t('olderHidden')}</p>}
+    </ListSection>
   )
 }
 
@@ -58,7 +61,7 @@ async function membershipChanges(
   objectIds: readonly string[],
   api: Api,
   signal: AbortSignal,
-): Promise<readonly Happening[]> {
+): Promise<readonly PageOf<Happening>[]> {
   const [names, ...pages] = await Promise.all([
     collectionNames(api),
     ...objectIds.map((objectId) => {
@@ -66,10 +69,9 @@ async function membershipChanges(
       return api.page<ObjectHistoryEntry>(path, signal)
     }),
   ])
-  const entries = pages.flatMap(({ items }) => items)
-  const actorIds = entries.map(({ actorId }) => actorId)
+  const actorIds = pages.flatMap(({ items }) => items.map(({ actorId }) => actorId))
   const actors = await actorNames(api, actorIds, signal)
-  return entries.map(({ at, change, collectionId, cause, actorId }) => ({
+  const happening = ({ at, change, collectionId, cause, actorId }: ObjectHistoryEntry): Happening => ({
     at,
     change: t(`change${change}`),
     kind: change === 'Added' ? 'good' : 'bad',
@@ -79,21 +81,23 @@ async function membershipChanges(
       actorId === 'system'
         ? t(`cause${cause}`)
         : `${t(`cause${cause}`)} ${t('byName', { name: actorName(actorId, actors) })}`,
-  }))
+  })
+  return pages.map(({ items, nextCursor }) => ({ items: items.map(happening), nextCursor }))
 }
 
-async function dataChanges(id: string, api: Api, signal: AbortSignal): Promise<readonly Happening[]> {
+async function dataChanges(id: string, api: Api, signal: AbortSignal): Promise<PageOf<Happening>> {
   const [changes, connectors] = await Promise.all([
     api.page<IdentityChange>(`${IDENTITIES}/${id}/audit?pageSize=${SHOWN_COUNT}`, signal),
     api.all<ConnectorRecord>('/iamcore/beta/sync/connectors'),
   ])
   const names = new Map(connectors.map((connector) => [connector.id, connector.name]))
-  return changes.items.map(({ at, action, connectorId }) => ({
+  const items = changes.items.map(({ at, action, connectorId }) => ({
     at,
     change: t(`identity${action}`),
-    kind: 'plain',
+    kind: 'plain' as const,
     path: connectorId === null ? undefined : `/connectors/${connectorId}`,
     name: connectorId === null ? t('unknown') : (names.get(connectorId) ?? connectorId),
     cause: t('dataOfSource'),
   }))
+  return { items, nextCursor: changes.nextCursor }
 }

@@ -70,6 +70,8 @@ type Unresolved = {
 }
 type UnresolvedOf = Unresolved & { readonly connectorId: string; readonly connectorName: string }
 
+type FoundReferences = { readonly rows: readonly UnresolvedOf[]; readonly areAll: boolean }
+
 /** References of each source that are shown at most. */
 const SHOWN_OF_SOURCE_COUNT = 200
 
@@ -80,7 +82,7 @@ function UnresolvedSection() {
     <ListSection
       list={RecordList}
       title={t('unresolvedReferences')}
-      resource={references}
+      resource={{ ...references, value: references.value?.rows }}
       keyOf={(row) => `${row.connectorId} ${row.objectType} ${row.externalId} ${row.attribute} ${row.reference}`}
       empty={t('unresolvedReferencesEmpty')}
       columns={[
@@ -96,7 +98,11 @@ function UnresolvedSection() {
         },
         { head: t('namesMissing'), text: ({ reference }) => reference },
       ]}
-    />
+    >
+      {references.value?.areAll === false && (
+        <p class="hint">{t('firstOfEachSource', { count: SHOWN_OF_SOURCE_COUNT })}</p>
+      )}
+    </ListSection>
   )
 }
 
@@ -115,14 +121,15 @@ function DeadLettersSection() {
   )
 }
 
-async function readUnresolved(api: Api, signal: AbortSignal): Promise<readonly UnresolvedOf[]> {
+async function readUnresolved(api: Api, signal: AbortSignal): Promise<FoundReferences> {
   const connectors = await api.all<ConnectorRecord>(CONNECTORS)
   const pages = await Promise.all(
     connectors.map(async ({ id: connectorId, name: connectorName }) => {
       const path = `${CONNECTORS}/${connectorId}/unresolved?pageSize=${SHOWN_OF_SOURCE_COUNT}`
-      const { items } = await api.page<Unresolved>(path, signal)
-      return items.map((item) => ({ ...item, connectorId, connectorName }))
+      const { items, nextCursor } = await api.page<Unresolved>(path, signal)
+      return { rows: items.map((item) => ({ ...item, connectorId, connectorName })), nextCursor }
     }),
   )
-  return pages.flat()
+  const areAll = pages.every(({ nextCursor }) => nextCursor === undefined)
+  return { rows: pages.flatMap(({ rows }) => rows), areAll }
 }
