@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { changeLink } from '../../shared/domain/group-links/link-lease.ts'
 import { requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
+import { syncStateOf } from '../../shared/domain/group-links/sync-state.ts'
 import { syncIncrementally } from '../../shared/domain/sync/incremental-sync.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
+import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { Refusal } from '../../shared/kernel/refusals.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
 import { linkFixtureOfTests, notifyOfMembershipChange, syncedLink } from '../support/jobs/link-fixture.ts'
@@ -163,5 +166,59 @@ describe('An incremental sync with concurrent workers', () => {
     await fixture.drain()
     assert.equal((await fixture.membersOf(groupId)).size, 6)
     assert.equal((await fixture.link(linkId)).appliedMembershipVersion, 2)
+  })
+
+  describe('that has waited for a job', () => {
+    const pending = async (linkId: string) => {
+      const link = await fixture.link(linkId)
+      return [link.changesPending, syncStateOf(link)]
+    }
+
+    /** Runs a job that has read the change whose message is delivered while the job adds members. */
+    async function waitingForJob() {
+      const linked = await syncedLink(fixture, users(0, 5))
+      fixture.collections.change(linked.collectionId, users(0, 7))
+      const { jobId } = await requestSync(TENANT, linked.collectionId, fixture.deps)
+      fixture.sentMessages.length = 0
+      const { directory } = fixture.deps
+      const addMembers: typeof directory.addMembers = async (...args) => {
+        await syncIncrementally({ tenantId: TENANT, collectionId: linked.collectionId }, fixture.deps)
+        return directory.addMembers(...args)
+      }
+      await runSyncJob({ tenantId: TENANT, jobId }, { ...fixture.deps, directory: { ...directory, addMembers } })
+      assert.deepEqual(await pending(linked.linkId), [true, 'Pending'])
+      return linked
+    }
+
+    it('finds nothing to do when the job has written the change: nothing is pending any more', async () => {
+      const { linkId } = await waitingForJob()
+      await fixture.drain()
+      assert.deepEqual(await pending(linkId), [false, 'InSync'])
+    })
+
+    it('looks again when another worker changes the link in the meantime', async () => {
+      const { linkId } = await waitingForJob()
+      const { links } = fixture.deps
+      let readCount = 0
+      const conflicting: typeof links = {
+        ...links,
+        async ofCollection(...args) {
+          const found = await links.ofCollection(...args)
+          readCount += 1
+          if (readCount === 1) await changeLink(TENANT, linkId, (link) => ({ ...link, isBehind: false }), { links })
+          return found
+        },
+      }
+      await fixture.drain({ ...fixture.deps, links: conflicting })
+      assert.deepEqual([readCount, await pending(linkId)], [2, [false, 'InSync']])
+    })
+
+    it('is not pending after the next job when its message was lost: a sweep queues one', async () => {
+      const { linkId } = await waitingForJob()
+      fixture.sentMessages.length = 0
+      await sweepTenant(TENANT, fixture.deps)
+      await fixture.drain()
+      assert.deepEqual(await pending(linkId), [false, 'InSync'])
+    })
   })
 })

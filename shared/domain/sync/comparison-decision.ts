@@ -42,6 +42,7 @@ export function isSettled(link: GroupLink, groupChangedAtMs: number | undefined)
     link.skippedCount !== null &&
     link.accountsChangedAtMs === null &&
     link.lease === null &&
+    !link.changesPending &&
     link.heldRemovals === null &&
     !link.removalsDeferred &&
     !link.isBehind &&

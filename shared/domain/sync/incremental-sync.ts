@@ -49,7 +49,7 @@ async function syncLink(
   if (appliedMembershipVersion === null) return 0
   const changes = await deps.collections.changesSince(link.value, appliedMembershipVersion)
   const unguarded = changesDecision(link.value, changes)
-  if (unguarded.outcome === 'nothing') return 0
+  if (unguarded.outcome === 'nothing') return clearChangesPending(link, deps)
   const decision = await allowedChanges(link.value, { decision: unguarded, changes, settings }, deps)
   if (decision.outcome === 'nothing') return 0
   if (decision.outcome === 'compare' || changes === undefined) {
@@ -149,6 +149,21 @@ async function markChangesPending(
     // Deleted, or repeated conflicts. The changes are retried anyway.
     if (!(error instanceof Refusal)) throw error
   })
+}
+
+/** The link has applied all changes. @returns As `syncLink`: after a conflict, other changes can be pending. */
+async function clearChangesPending(
+  { value, version }: Versioned<GroupLink>,
+  { links }: Pick<SyncDependencies, 'links'>,
+): Promise<number> {
+  if (!value.changesPending) return 0
+  try {
+    await links.replace({ ...value, changesPending: false }, version)
+    return 0
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return LEASE_RETRY_MS
+  }
 }
 
 /** Queues a job unless one is queued already: one comparison covers any number of changes. */

@@ -25,7 +25,9 @@ export class SessionLink {
 
   /** Acquires the lease. @throws Refusal `LinkNotFound`, `StaleVersion` after a conflict. */
   static async acquire(link: Versioned<GroupLink>, lease: Lease, deps: LinkDependencies): Promise<SessionLink> {
-    const leased = await deps.links.replace({ ...link.value, lease, lastToken: lease.token }, link.version)
+    // This worker reads what other workers wait to write.
+    const acquired = { ...link.value, lease, lastToken: lease.token, changesPending: false }
+    const leased = await deps.links.replace(acquired, link.version)
     return new SessionLink(leased.value, lease, deps)
   }
 
