@@ -57,7 +57,9 @@ const recordRoutes = (deps: EventRouteDependencies): Route[] => [
       'redirects are failures; 410 disables the subscription. Other answers are retried after 5 s, 5 and 30 min, 2, 5, ' +
       '10, 14, 20 and 24 h. After five days without a success the subscription is disabled.\n\n' +
       'Each event is delivered at least once, always with the same `id`. Events with the same `subject` are sent in ' +
-      'order, unless one is being retried. More than 1,000 members that change at once are one `members.changed`.\n\n' +
+      'order, unless one is being retried. More than 1,000 members that change at once are one `members.changed`. ' +
+      '`collection.deleted` stands for the end of all memberships of the collection: what was not sent of its members by ' +
+      'then is not sent any more, and an event of a member that comes after it has no effect.\n\n' +
       'A tenant has at most 20 subscriptions.',
     roles: MANAGERS,
     body: NewEventSubscription,

@@ -26,7 +26,10 @@ export const EVENTS = {
   },
   'collection.created': { data: OfCollection, meaning: 'A collection was created' },
   'collection.updated': { data: OfCollection, meaning: 'A collection was changed' },
-  'collection.deleted': { data: OfCollection, meaning: 'A collection was deleted' },
+  'collection.deleted': {
+    data: OfCollection,
+    meaning: 'A collection was deleted with all members; no `member.removed` tells of them',
+  },
   'request.submitted': { data: OfRequest, meaning: 'A membership was requested' },
   'request.waiting': { data: OfRequest, meaning: 'A membership request waits at a gate' },
   'request.approved': { data: OfRequest, meaning: 'A gate approved a membership request' },
