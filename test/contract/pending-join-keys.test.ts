@@ -26,7 +26,7 @@ const { connectors: deps } = builtService(container, parts)
 /** A service that ends before its call of the database of this number. */
 const mortal = (callsLeft: number) => builtService(mortalDatabase(cosmos, callsLeft), parts).connectors
 
-/** A tenant with a person, one of whose connectors lists a new key. The audits of the change are still to be done. */
+/** A tenant with a person and a connector that lists a new key. The audits of the change are still to be done. */
 async function newTenant() {
   const { tenantId, connectors } = await newSourceTenant([randomUUID(), randomUUID()], deps)
   const [hr = assert.fail(), other = assert.fail()] = connectors

@@ -67,7 +67,7 @@ async function settle(fixture: AccountFixture, service: Service): Promise<void> 
 
 /**
  * A tenant whose groups follow a place and a choir, in two states: its people change in between, each collection once.
- * @param visitCount How often somebody comes and leaves besides: each visit adds two versions of the members.
+ * @param visitCount How often another member comes and leaves: each visit adds two versions of the members.
  */
 async function tenantInTwoStates(t: TestContext, visitCount = 0) {
   const fixture = await openAccountFixture({ databaseSharesClock: true, sharesClock: true })

@@ -44,7 +44,7 @@ const JoinOn = Described(
     '`/coreobjects/duplicates` lists them. Two different `nin` are never one person. Who has joined stays while a key ' +
     'agrees. By the same keys, a deleted identity continues in another one of its connector. A change takes effect within a ' +
     'minute, as one of `bindsAccounts` does; `POST /connectors/{id}/plan` tells before whom it would concern. A key that no ' +
-    'connector has listed before, that of a new connector too, joins nobody until the service finds all identities by it, ' +
+    'connector has listed before, that of a new connector too, joins no one until the service finds all identities by it, ' +
     'within the same time.',
 )
 const ExpectedIntervalHours = Type.Integer({ minimum: 1, maximum: 720 })
@@ -76,7 +76,7 @@ export const Connector = Closed({
 export type Connector = Static<typeof Connector> & {
   /**
    * The join keys of the tenant by which identities cannot be found yet, because some may have been stored without them,
-   * with the time since when. Until all are stored, such a key joins nobody, but keeps together who has joined.
+   * with the time since when. Until all are stored, such a key joins no one, but keeps together who has joined.
    */
   readonly keysPendingSinceMs?: Readonly<Record<string, number>>
 }

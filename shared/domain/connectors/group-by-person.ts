@@ -24,7 +24,7 @@ export type People<T> = {
  * - Identities that belong to one core object stay together while a key agrees.
  * - Others join by the first key with a value on both sides. A value that two identities of one connector have, or that
  *   identities with different `nin` have beside one without, joins none, and ends the search of all that have it. A
- *   key by which not all identities are found yet joins nobody: others with its value may be missing here.
+ *   key by which not all identities are found yet joins no one: others with its value may be missing here.
  * - Identities of supplementing connectors come last and change nothing in this: each belongs to the one person that its
  *   first key finds.
  *

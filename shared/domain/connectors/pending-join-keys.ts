@@ -6,7 +6,7 @@ import { KEYS_AS_SENT } from './join-keys.ts'
 
 /**
  * A write that read the connectors before a change has ended after this time: identities have the new keys, or get them
- * from whoever stores keys after that.
+ * from a run that stores keys after that.
  */
 export const WRITES_ENDED_AFTER_MS = 30_000
 

@@ -12,7 +12,7 @@ type ReadAccounts = {
 }
 
 /**
- * The accounts of a session's collection. A plan can take minutes to write. Somebody who is a member again meanwhile
+ * The accounts of a session's collection. A plan can take minutes to write. A person who is a member again meanwhile
  * must not be removed by it, so the accounts are read again when the collection has changed before a removal.
  */
 export class SessionAccounts {
@@ -33,7 +33,7 @@ export class SessionAccounts {
 
   /**
    * A step of removals with the accounts that the collection still does not have.
-   * @returns Undefined when a member has no account by now: nobody may be removed.
+   * @returns Undefined when a member has no account by now: no one may be removed.
    * @throws as `desiredAccounts`.
    */
   async stillDue(step: SyncStep, link: GroupLink): Promise<SyncStep | undefined> {

@@ -135,7 +135,7 @@ async function writeSteps(
       const renewed = await renewLease({ tenantId, linkId, lease }, deps)
       if (renewed.link.state === 'Disabled') return incomplete(steps.slice(index))
       lease = renewed.lease
-      // Somebody can be a member again since the first step. A job removes those who are not.
+      // A person can be a member again since the first step. A job removes those who are not.
       if (kind === 'remove' && !(await areNewest(changes, link, deps))) return incomplete(steps.slice(index))
     }
     const write = { tenantId, groupId, step, deadlineMs: lease.expiresAtMs } as const
