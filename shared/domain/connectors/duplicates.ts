@@ -23,7 +23,10 @@ function keyAndValue(text: string, keys: readonly string[]): readonly [key: stri
   return key === undefined ? undefined : [key, text.slice(key.length + 1)]
 }
 
-/** Lists the identities that join keys leave apart, by key and value. Identities that exist only, and keys that are listed. */
+/**
+ * Lists the identities that join keys leave apart, by key and value. Identities that exist only, and keys that are
+ * listed.
+ */
 export async function listDuplicates(
   tenantId: string,
   deps: {

@@ -9,10 +9,11 @@ import type { WriteDependencies } from './write-dependencies.ts'
 
 /**
  * Assigns the live identities of these core objects that have a join key or share one that was listed, or belong to
- * others, to core objects again, with those connected to them: the connectors' authority, and by what they join, may have changed since they were written. People who were one
- * only by what does not count any more become several, and the other way round. Safe to repeat: the daily audit merges what an
- * interrupted call has written.
- * @param hasOtherKeys Whether other join keys may count than before: identities of a single connector can be duplicates then.
+ * others, to core objects again, with those connected to them: the connectors' authority, and by what they join, may
+ * have changed since they were written. People who were one only by what does not count any more become several, and
+ * the other way round. Safe to repeat: the daily audit merges what an interrupted call has written.
+ * @param hasOtherKeys Whether other join keys may count than before: identities of a single connector can be duplicates
+ * then.
  * @returns The number of identities that have moved.
  */
 export async function placeAgain(

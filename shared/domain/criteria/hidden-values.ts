@@ -28,8 +28,8 @@ export function withHiddenValues(group: WireGroup): WireGroup {
 }
 
 /**
- * A condition as such a reader reads it, which is sent back, with the stored values in place of the hidden ones. Only a condition that
- * is otherwise as stored keeps them.
+ * A condition as such a reader reads it, which is sent back, with the stored values in place of the hidden ones. Only a
+ * condition that is otherwise as stored keeps them.
  * @returns Undefined when the condition has another shape, or a value of its own in place of a hidden one.
  */
 export function withStoredValues(input: unknown, stored: WireGroup | WireLeaf): unknown {

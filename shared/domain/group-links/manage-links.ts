@@ -117,7 +117,8 @@ type LinkChange = Partial<Pick<GroupLink, 'state' | 'acceptedWithoutAccount'>> &
 
 /**
  * Enables or disables a link, and sets which identities it accepts without an account. Disabling ends its queued jobs;
- * enabling does not queue a job: the next change of a member or the next sweep compares the group in full. Other accepted identities queue one: the removals that they allow are due then.
+ * enabling does not queue a job: the next change of a member or the next sweep compares the group in full. Other
+ * accepted identities queue one: the removals that they allow are due then.
  * @throws Refusal `LinkNotFound`, `PreconditionFailed`.
  */
 export async function updateLink(

@@ -59,7 +59,10 @@ export async function writeChanges(
   return !isDone && released.state === 'Enabled'
 }
 
-/** What the link records of members without an account, or with an unknown one. @param read The link that the changes were read for. */
+/**
+ * What the link records of members without an account, or with an unknown one. @param read The link that the changes
+ * were read for.
+ */
 function changesOfMembers(current: GroupLink, read: GroupLink, changes: AccountChanges): Partial<GroupLink> {
   const { withoutAccountCount: count, withoutAccountIds, accepted = NO_ACCEPTED } = changes
   const identityIds = withoutAccountIds ?? (count === 0 ? [] : undefined)
