@@ -13,6 +13,9 @@ export function toSecondsTimestamp(instantS: number): string {
   return `${new Date(instantS * 1000).toISOString().slice(0, 19)}+00:00`
 }
 
+/** The first instant that has no timestamp of the API: years have four digits. */
+export const TIMESTAMPS_END_MS = Date.UTC(10_000, 0)
+
 /** Milliseconds in a day of 24 hours. */
 export const DAY_MS = 86_400_000
 

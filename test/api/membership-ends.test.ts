@@ -134,6 +134,7 @@ describe('a membership with an end', () => {
     ['a past time', '2020-01-01T00:00:00Z'],
     ['a date that the calendar does not have', '2031-02-30'],
     ['another text', 'next week'],
+    ['a time in the year 10000', '9999-12-31T23:59:59-23:59'],
   ] as const) {
     it(`is refused with ${claim}`, async () => {
       const { status, codes, targets } = await submit(await person(), await joinable(OPEN), { endsAt })

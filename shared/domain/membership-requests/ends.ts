@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { instantIn, type TimeZone } from '../../kernel/time-zone.ts'
-import { DAY_MS, toTimestamp } from '../../kernel/timestamp.ts'
+import { DAY_MS, TIMESTAMPS_END_MS, toTimestamp } from '../../kernel/timestamp.ts'
 import type { JoinPolicy } from './join-policy.ts'
 import type { MembershipRequest } from './membership-request.ts'
 
@@ -10,14 +10,14 @@ export const DateInput = Type.String({
   maxLength: 40,
   description:
     'A date, which means the midnight with which it begins in the time zone of the tenant, or a timestamp in ISO 8601 ' +
-    'format.',
+    'format, before the year 10000.',
 })
 
-/** Milliseconds of an end as sent. @throws Refusal `InvalidEnd` for what is not a time in the future. */
+/** Milliseconds of an end as sent. @throws Refusal `InvalidEnd` for what is not a time in the future that has a timestamp. */
 export function futureEndMs(text: string, zone: TimeZone, nowMs: number, target = '/endsAt'): number {
   const endMs = instantIn(zone, text)
-  if (endMs === undefined || endMs <= nowMs) {
-    throw new Refusal('InvalidEnd', `${text} is not a date or timestamp in the future`, target)
+  if (endMs === undefined || endMs <= nowMs || endMs >= TIMESTAMPS_END_MS) {
+    throw new Refusal('InvalidEnd', `${text} is not a date or timestamp in the future, before the year 10000`, target)
   }
   return endMs
 }

@@ -33,6 +33,14 @@ describe('An end as sent', () => {
     assert.throws(() => futureEndMs('x', OSLO, NOW_MS, '/until'), refused('InvalidEnd', '/until'))
   })
 
+  it('is before the year 10000, beyond which the API has no timestamps', () => {
+    const last = '9999-12-31T22:59:59.999-01:00'
+    assert.equal(allowedEnd(futureEndMs(last, OSLO, NOW_MS), policyOf(), NOW_MS), '9999-12-31T23:59:59.999+00:00')
+    for (const text of ['9999-12-31T23:00:00-01:00', '9999-12-31T23:59:59-23:59']) {
+      assert.throws(() => futureEndMs(text, OSLO, NOW_MS), refused('InvalidEnd', '/endsAt'), text)
+    }
+  })
+
   it('is refused when it is later than the policy allows', () => {
     const dayMs = 86_400_000
     assert.equal(allowedEnd(NOW_MS + 10 * dayMs, withDays(10), NOW_MS), at('01-12'))
