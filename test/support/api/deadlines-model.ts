@@ -170,7 +170,7 @@ export class DeadlinesModel {
     const waiting = this.waiting
     if (waiting === undefined) return
     const next = this.#remaining(waiting)[0]
-    const isSame = next?.order === waiting.gate.order && next.type === waiting.gate.type
+    const isSame = next !== undefined && this.#isSameGate(waiting.gate, next)
     if (next === undefined) this.#grant()
     else Object.assign(waiting, { gate: next, sinceMs: isSame ? waiting.sinceMs : this.nowMs })
   }
@@ -190,7 +190,9 @@ export class DeadlinesModel {
     this.board = new Set(rename([...this.board]))
     if (this.manager === from) this.manager = to
     for (const waiting of [this.request?.waiting, this.request?.extension]) {
-      if (waiting !== undefined) waiting.approved = waiting.approved.map(([type, names]) => [type, rename(names)])
+      if (waiting === undefined) continue
+      waiting.approved = waiting.approved.map(([type, names]) => [type, rename(names)])
+      waiting.gate = renamed(waiting.gate)
     }
     this.#mergeDeputies(from, to)
     this.edit({ ...this.policy, gates: this.policy.gates.map(renamed) })
@@ -239,10 +241,18 @@ export class DeadlinesModel {
     }
   }
 
+  /** A gate in the place of another is the same one while a person can decide there who could before. */
+  #isSameGate(former: ModelGate, gate: ModelGate): boolean {
+    if (gate.order !== former.order || gate.type !== former.type) return false
+    if (gateKey(gate) === gateKey(former)) return true
+    const isElsewhere = this.policy.gates.some((other) => gateKey(other) === gateKey(former))
+    return !isElsewhere && gate.approvers.some((name) => former.approvers.includes(name))
+  }
+
   #remaining({ approved }: Waiting): ModelGate[] {
-    const unused = approved.map(([type, names]) => `${type} ${[...names].sort()}`)
-    return this.policy.gates.filter(({ type, approvers }) => {
-      const index = unused.indexOf(`${type} ${[...approvers].sort()}`)
+    const unused = approved.map(([type, approvers]) => gateKey({ type, approvers }))
+    return this.policy.gates.filter((gate) => {
+      const index = unused.indexOf(gateKey(gate))
       if (index >= 0) unused.splice(index, 1)
       return index < 0
     })
@@ -274,3 +284,6 @@ export class DeadlinesModel {
     })
   }
 }
+
+const gateKey = ({ type, approvers }: Pick<ModelGate, 'type' | 'approvers'>): string =>
+  `${type} ${[...approvers].sort()}`
