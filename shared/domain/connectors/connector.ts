@@ -39,9 +39,10 @@ const JoinOn = Described(
   ),
   'The attributes by which identities join those of other connectors, in the order in which they decide: `nin`, ' +
     '`directoryObjectId`, `directoryUserPrincipalName`, `email`, `employeeNumber` and `custom/<name>` (default `nin`, ' +
-    '`directoryObjectId`). Texts compare as in searches. A key counts between two identities when the connector of either ' +
-    'lists it. The first key with a value on both sides decides, if it finds exactly one; otherwise none join, and ' +
-    '`/coreobjects/duplicates` lists them. Two different `nin` are never one person. Who has joined stays while a key ' +
+    '`directoryObjectId`). Texts compare as in searches, custom attributes by their type, and a list of one text as that ' +
+    'text; a longer list is no key. A key counts between two identities when the connector of either lists it. The first ' +
+    'key with a value on both sides decides, if it finds exactly one; otherwise none join, and `/coreobjects/duplicates` ' +
+    'lists them. Two different `nin` are never one person. Who has joined stays while a key ' +
     'agrees. By the same keys, a deleted identity continues in another one of its connector. A change takes effect within a ' +
     'minute, as one of `bindsAccounts` does; `POST /connectors/{id}/plan` tells before whom it would concern. A key that no ' +
     'connector has listed before, that of a new connector too, joins no one until the service finds all identities by it, ' +
@@ -75,8 +76,9 @@ export const Connector = Closed({
 })
 export type Connector = Static<typeof Connector> & {
   /**
-   * The join keys of the tenant by which identities cannot be found yet, because some may have been stored without them,
-   * with the time since when. Until all are stored, such a key joins no one, but keeps together who has joined.
+   * The join keys of the tenant by which identities cannot be found yet, because some may have been stored without them
+   * or by another type, with the time since when. Until all are stored, such a key joins no one, but keeps together who
+   * has joined.
    */
   readonly keysPendingSinceMs?: Readonly<Record<string, number>>
 }

@@ -89,7 +89,7 @@ const byAge =
 function groupsWith<T extends Joinable>(key: string, identities: readonly T[], rules: ConnectorRules): [string, T[]][] {
   const byValue = new Map<string, T[]>()
   for (const identity of identities) {
-    const value = hasJoiningValue(identity, key, rules) ? foldedKey(identity.data, key) : undefined
+    const value = hasJoiningValue(identity, key, rules) ? foldedKey(identity.data, key, rules) : undefined
     if (value === undefined) continue
     const group = byValue.get(value)
     if (group === undefined) byValue.set(value, [identity])
@@ -204,7 +204,7 @@ function personOfSupplement<T extends Joinable>(
 ): T[] | undefined {
   const keys = joinKeyValues(identity.data, rules)
   const has = (other: T, { key, value }: JoinKeyValue): boolean =>
-    hasJoiningValue(other, key, rules) && foldedKey(other.data, key) === value
+    hasJoiningValue(other, key, rules) && foldedKey(other.data, key, rules) === value
   const carriersOf = (person: T[]): T[] => person.filter(({ connectorId }) => !rules.supplements(connectorId))
   const agrees = (person: T[], held: JoinKeyValue): boolean =>
     !carriersOf(person).some((other) => areOtherPeople(identity, other)) &&

@@ -1,3 +1,4 @@
+import { readAs } from '../core/custom-types.ts'
 import { foldedText } from '../core/search-text.ts'
 import type { ConnectorObject, ObjectData } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
@@ -6,11 +7,25 @@ const ACCOUNT = 'directoryObjectId'
 
 type WithKeys = Pick<ConnectorObject, 'connectorId' | 'data'>
 
-/** Returns the value of a join key, folded as in searches; undefined when the data have none. */
-export function foldedKey(data: ObjectData, key: string): string | undefined {
+/**
+ * Returns the value of a join key by its type, folded as in searches; undefined when the data have none, or a list of
+ * several texts. A type changes no stored value: the same value can be stored in several forms. One that does not read as
+ * the type stays what it was.
+ */
+export function foldedKey(
+  data: ObjectData,
+  key: string,
+  { typeOf }: Pick<ConnectorRules, 'typeOf'>,
+): string | undefined {
   const value = data[key]
-  return typeof value === 'string' ? foldedText(value) : undefined
+  if (typeof value !== 'string' && !Array.isArray(value)) return undefined
+  const type = typeOf(key)
+  if (type === 'String' && typeof value === 'string') return foldedText(value)
+  const [text, ...more] = [readAs(type, value) ?? value].flat()
+  return text === undefined || more.length > 0 ? undefined : foldedText(String(text))
 }
+
+const foldedNin = ({ nin }: ObjectData): string | undefined => (typeof nin === 'string' ? foldedText(nin) : undefined)
 
 /** A join key that an identity has, with its value. */
 export type JoinKeyValue = { readonly key: string; readonly value: string }
@@ -18,7 +33,7 @@ export type JoinKeyValue = { readonly key: string; readonly value: string }
 /** Returns the join keys that the identity has, in the order in which they decide, whether or not they count. */
 export function joinKeyValues(data: ObjectData, rules: ConnectorRules): JoinKeyValue[] {
   return rules.joinKeys.flatMap((key) => {
-    const value = foldedKey(data, key)
+    const value = foldedKey(data, key, rules)
     return value === undefined ? [] : [{ key, value }]
   })
 }
@@ -62,7 +77,7 @@ export function storedFoldedKeys(
   data: ObjectData,
   rules: ConnectorRules,
 ): Readonly<Record<string, string>> | undefined {
-  const nin = foldedKey(data, 'nin')
+  const nin = foldedNin(data)
   const found = joinKeyValues(data, rules).filter(({ key }) => !KEYS_AS_SENT.includes(key))
   if (nin !== undefined && nin !== data.nin) found.push({ key: 'nin', value: nin })
   return found.length === 0 ? undefined : Object.fromEntries(found.map(({ key, value }) => [key, value]))
@@ -70,7 +85,7 @@ export function storedFoldedKeys(
 
 /** Two different `nin` are two people, whichever other key they share. */
 export function areOtherPeople(left: WithKeys, right: WithKeys): boolean {
-  const [first, second] = [foldedKey(left.data, 'nin'), foldedKey(right.data, 'nin')]
+  const [first, second] = [foldedNin(left.data), foldedNin(right.data)]
   return first !== undefined && second !== undefined && first !== second
 }
 
@@ -82,7 +97,7 @@ export function hasJoiningValue({ connectorId }: WithKeys, key: string, rules: C
 /** Whether this key says that two identities of different connectors are one person. */
 export function joins(left: WithKeys, right: WithKeys, key: string, rules: ConnectorRules): boolean {
   const [first, second] = [left, right].map((identity) =>
-    hasJoiningValue(identity, key, rules) ? foldedKey(identity.data, key) : undefined,
+    hasJoiningValue(identity, key, rules) ? foldedKey(identity.data, key, rules) : undefined,
   )
   if (first === undefined || first !== second || left.connectorId === right.connectorId) return false
   if (rules.supplements(left.connectorId) && rules.supplements(right.connectorId)) return false

@@ -133,10 +133,11 @@ async function addConnector(
     createdAt: toTimestamp(nextCreationMs(existing, deps.nowMs())),
   })
   const { tenantId } = caller
-  const hasNewTypes = await isTypeChange(tenantId, existing, [...existing, connector], connector, deps)
+  const all = [...existing, connector]
+  const hasNewTypes = await isTypeChange(tenantId, existing, all, connector, deps)
   // Otherwise the first write would open the space and need a second attempt.
   await deps.objects.open(caller.tenantId, id)
-  const keys = newJoinKeys(connector.joinOn, existing)
+  const keys = newJoinKeys(connector.joinOn, existing, all)
   const added = await withPendingKeys(tenantId, connector, keys, deps)
   const change = auditOfConnector(undefined, added, caller, { id: deps.newId(), nowMs: deps.nowMs() })
   const write = () => writeTypes(hasNewTypes, tenantId, () => deps.connectors.add(tenantId, added, change), deps)
@@ -158,19 +159,16 @@ export async function updateConnector(
   requireSettings(stored, ifMatch)
   const { value, lastChange } = stored
   const settings = { ...value, ...update, updatedAt: toTimestamp(deps.nowMs()) }
-  const hasNewTypes = update.attributeTypes !== undefined && (await changesTypes(settings, tenantId, deps))
+  const before = await deps.connectors.list(tenantId)
+  const after = before.map((each) => (each.id === id ? settings : each))
+  const hasNewTypes =
+    update.attributeTypes !== undefined && (await isTypeChange(tenantId, before, after, settings, deps))
   await keep(lastChange, deps)
   const listed = settings.joinOn.filter((key) => !value.joinOn.includes(key))
-  const keys = listed.length === 0 ? [] : newJoinKeys(listed, await deps.connectors.list(tenantId))
+  const keys = newJoinKeys(listed, before, after)
   const updated = await withPendingKeys(tenantId, settings, keys, deps)
   const write = () => writeTypes(hasNewTypes, tenantId, () => replace(stored, updated, caller, deps), deps)
-  return mergingAgain(changesMerging(value, updated), tenantId, write, deps)
-}
-
-async function changesTypes(updated: Connector, tenantId: string, deps: ConnectorDependencies): Promise<boolean> {
-  const before = await deps.connectors.list(tenantId)
-  const after = before.map((each) => (each.id === updated.id ? updated : each))
-  return isTypeChange(tenantId, before, after, updated, deps)
+  return mergingAgain(keys.length > 0 || changesMerging(value, updated), tenantId, write, deps)
 }
 
 /** Whether the change of settings can join, split or change core objects. */
@@ -226,7 +224,9 @@ export async function deleteConnector(
     // Of several attempts to delete it, the first one is the change.
     const change = { id: deps.deriveId('connector deletion', tenantId, id), nowMs: deps.nowMs() }
     await keep(auditOfConnector(value, undefined, caller, change), deps)
-    await writeTypes(hasNewTypes, tenantId, () => deps.connectors.remove(tenantId, id, version), deps)
+    const remove = () => deps.connectors.remove(tenantId, id, version)
+    // A join key can compare as text again.
+    await mergingAgain(hasNewTypes, tenantId, () => writeTypes(hasNewTypes, tenantId, remove, deps), deps)
   })
 }
 

@@ -1,7 +1,7 @@
 import { retryOnConflict } from '../../kernel/versioned.ts'
 import type { Connector, ConnectorStore } from './connector.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
-import { rulesOf } from './connector-rules.ts'
+import { type ConnectorRules, rulesOf } from './connector-rules.ts'
 import { KEYS_AS_SENT } from './join-keys.ts'
 
 /**
@@ -10,11 +10,25 @@ import { KEYS_AS_SENT } from './join-keys.ts'
  */
 export const WRITES_ENDED_AFTER_MS = 30_000
 
-/** Returns those of the listed join keys by which identities cannot be found: no connector of the tenant has them in use. */
-export function newJoinKeys(listed: readonly string[], connectors: readonly Connector[]): string[] {
-  const { joinKeys, findsBy } = rulesOf(connectors)
-  return listed.filter((key) => !KEYS_AS_SENT.includes(key) && !(joinKeys.includes(key) && findsBy(key)))
+/**
+ * Returns the join keys by which identities cannot be found after a change of connectors: those that it lists and that no
+ * connector has had in use, and those whose values compare by another type.
+ */
+export function newJoinKeys(
+  listed: readonly string[],
+  before: readonly Connector[],
+  after: readonly Connector[],
+): readonly string[] {
+  const [former, present] = [rulesOf(before), rulesOf(after)]
+  const isInUse = (key: string) => former.joinKeys.includes(key) && former.findsBy(key)
+  return present.joinKeys.filter((key) => {
+    const isNew = listed.includes(key) && !isInUse(key)
+    return !KEYS_AS_SENT.includes(key) && (isNew || hasOtherType(key, former, present))
+  })
 }
+
+const hasOtherType = (key: string, former: ConnectorRules, present: ConnectorRules): boolean =>
+  former.joinKeys.includes(key) && former.typeOf(key) !== present.typeOf(key)
 
 /** Returns the connector with these keys pending. Where no identity was ever stored, none is without them. */
 export async function withPendingKeys(

@@ -12,6 +12,7 @@ const RULES: ConnectorRules = {
   supplements: (id) => id === 'supplement',
   joinsOn: () => true,
   findsBy: () => true,
+  typeOf: () => 'String',
   joinKeys: ['nin', 'directoryObjectId'],
 }
 const DELETED_AT_MS = Date.parse('2030-01-01T00:00:00Z')

@@ -14,6 +14,7 @@ const RULES = {
   supplements: (id: string) => id === 'supplement',
   joinsOn: () => true,
   findsBy: () => true,
+  typeOf: () => 'String' as const,
   joinKeys: ['nin', 'directoryObjectId'],
 }
 

@@ -11,6 +11,7 @@ import {
   soughtKeyValues,
   storedFoldedKeys,
 } from '../../../shared/domain/connectors/join-keys.ts'
+import type { CustomType } from '../../../shared/domain/core/custom-types.ts'
 
 const LISTED: Readonly<Record<string, readonly string[]>> = {
   hr: ['nin', 'directoryObjectId', 'email'],
@@ -25,6 +26,7 @@ const RULES: ConnectorRules = {
   supplements: (id) => id.startsWith('supplement'),
   joinsOn: (id, key) => LISTED[id]?.includes(key) === true,
   findsBy: () => true,
+  typeOf: () => 'String',
   joinKeys: ['nin', 'directoryObjectId', 'email'],
 }
 type Data = Readonly<Record<string, string>>
@@ -34,14 +36,24 @@ describe('The join keys of an identity', () => {
   const data = { email: 'Ann@A.example', nin: '01 AB', directoryObjectId: 'x' }
 
   it('are folded, in the order in which they decide', () => {
-    assert.equal(foldedKey(data, 'email'), 'ann@a.example')
-    assert.equal(foldedKey({}, 'email'), undefined)
+    assert.equal(foldedKey(data, 'email', RULES), 'ann@a.example')
+    assert.equal(foldedKey({}, 'email', RULES), undefined)
     assert.deepEqual(joinKeysInOrder(of('hr', data), RULES), [
       'nin 01 ab',
       'directoryObjectId x',
       'email ann@a.example',
     ])
     assert.deepEqual(joinKeysInOrder(of('hr', {}), RULES), [])
+  })
+
+  it('are folded by their type, also as they were stored before they had it', () => {
+    const keyOf = (type: CustomType, value: string | readonly string[]) =>
+      foldedKey({ 'custom/badge': value }, 'custom/badge', { typeOf: () => type })
+    assert.deepEqual([keyOf('Integer', '007'), keyOf('Integer', '7'), keyOf('Integer', 'B7')], ['7', '7', 'b7'])
+    assert.deepEqual([keyOf('Boolean', 'TRUE'), keyOf('DateTime', '2030-01-15T10:00Z')], ['true', '2030-01-15t10:00z'])
+    assert.deepEqual([keyOf('StringList', 'B7'), keyOf('StringList', ['B7'])], ['b7', 'b7'])
+    assert.deepEqual([keyOf('String', '007'), keyOf('String', ['B7'])], ['007', 'b7'])
+    assert.deepEqual([keyOf('StringList', ['B7', 'B8']), keyOf('String', ['B7', 'B8'])], [undefined, undefined])
   })
 
   it('are looked for with the nin also as it was sent', () => {
