@@ -91,7 +91,8 @@ async function newRun(fixture: MailFixture, first: Policy) {
         return
       }
       case 'deputy': {
-        const until = new Date(fixture.nowMs() + 2 * HALF_DAY_S * 1000).toISOString()
+        // Mails are looked at after each half day: a deputy's time ends right after a look, not between a mail and its look.
+        const until = new Date(fixture.nowMs() + 2 * HALF_DAY_S * 1000 + 1).toISOString()
         const body = { deputyId: find(given.deputy).identityId, until }
         await fixture.call(find(given.who).token, 'PUT', `${fixture.requests}/deputy`, body)
         return
