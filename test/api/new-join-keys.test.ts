@@ -38,7 +38,7 @@ describe('A join key that no connector has listed before', () => {
   for (const isNew of [true, false]) {
     const how = isNew ? 'a new connector' : 'a changed connector'
 
-    it(`joins nobody by a value that two have, of whom one was written since ${how} lists it`, async () => {
+    it(`joins no one by a value that two have, of whom one was written since ${how} lists it`, async () => {
       const { tenant, hr, addByEmail, person } = await newTenantOf()
       await hr.batch(upsert('identity', 'a', ADDRESS), upsert('identity', 'b', ADDRESS))
       const more = await addByEmail(isNew)
@@ -87,7 +87,7 @@ describe('A join key that no connector has listed before', () => {
     assert.equal((await person('a')).mobile, '1')
   })
 
-  it('lets a deleted person continue in nobody before all have it', async () => {
+  it('lets a deleted person continue in no other before all have it', async () => {
     const { hr, set, person } = await newTenantOf()
     await hr.batch(...['a', 'b', 'c'].map((name) => upsert('identity', name, ADDRESS)))
     const ids = async () => Promise.all(['b', 'c'].map(async (name) => (await person(name)).id))

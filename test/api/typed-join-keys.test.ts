@@ -54,7 +54,7 @@ describe('A join key that gets a type', () => {
     }
   }
 
-  it('joins by values in another form once all people have it stored, and nobody before', async () => {
+  it('joins by values in another form once all people have it stored, and none before', async () => {
     const { tenant, hr, directory, setType, person } = await joinedByBadge()
     await hr.batch(
       upsert('identity', 'one', { 'custom/badge': '1' }),

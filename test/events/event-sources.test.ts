@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { deliverEvents } from '../../shared/domain/events/deliver-events.ts'
 import { sweepEvents } from '../../shared/domain/events/sweep-events.ts'
 import { OPEN } from '../support/api/joinable-fixture.ts'
@@ -43,7 +44,7 @@ describe('Events after a restore of the database', () => {
 
 describe('A receiver that does not answer', () => {
   it('delays no other, and ends the invocation after a second', async () => {
-    const fixture = await eventFixture()
+    const fixture = await eventFixture({ overrides: { sleep: setTimeout } })
     const silent = await receiver(() => new Promise(() => undefined))
     const fast = await receiver()
     for (let count = 0; count < 5; count += 1) await fixture.subscribe(silent.url, ['collection.*'])
@@ -139,7 +140,7 @@ describe('Events that are stored while a worker delivers others', () => {
   })
 
   it('leave no messages behind that wait for a receiver that does not answer', async () => {
-    const fixture = await eventFixture()
+    const fixture = await eventFixture({ overrides: { sleep: setTimeout } })
     const silent = await receiver(() => new Promise(() => undefined))
     await fixture.subscribe(silent.url, ['collection.*'])
     for (const name of ['One', 'Two', 'Three']) {

@@ -48,7 +48,10 @@ export async function joinableFixture(
   dispatcherOf: typeof dispatcher = conformingDispatcher,
   tenantId: string = randomUUID(),
   accountOf: typeof localAccount = localAccount,
-  more: { readonly overrides?: Pick<Overrides, 'mailer' | 'directory'>; readonly settings?: Partial<Settings> } = {},
+  more: {
+    readonly overrides?: Pick<Overrides, 'mailer' | 'directory' | 'sleep'>
+    readonly settings?: Partial<Settings>
+  } = {},
 ) {
   let elapsedMs = 0
   const nowMs = () => START_MS + elapsedMs

@@ -50,10 +50,18 @@ export type SubscriptionRecord = {
   readonly disabledReason: string | null
 }
 
-/** Collections, requests and subscriptions over a local database, with messages that are delivered on demand. */
-/** @param more As of `joinableFixture`. */
+/** An invocation that delivers events then lasts until they are delivered, however busy the machine is. */
+const endless = () => new Promise<never>(() => undefined)
+
+/**
+ * Collections, requests and subscriptions over a local database, with messages that are delivered on demand.
+ * @param more As of `joinableFixture`.
+ */
 export async function eventFixture(more: Parameters<typeof joinableFixture>[3] = {}) {
-  const fixture = await joinableFixture(undefined, undefined, undefined, more)
+  const fixture = await joinableFixture(undefined, undefined, undefined, {
+    ...more,
+    overrides: { sleep: endless, ...more.overrides },
+  })
   const { call, admin, sent, service } = fixture
 
   /** Delivers the messages that are due until none is. */
