@@ -14,7 +14,7 @@ export function discovered(authority: URL): Promise<oauth.AuthorizationServer> {
   return server
 }
 
-/** The authority's configuration for all tenants. Its issuer has a placeholder for the tenant. */
+/** The authority's configuration for all tenants. Its issuer has `{tenantid}` where the id of a tenant belongs. */
 async function readConfiguration(authority: URL): Promise<oauth.AuthorizationServer> {
   const url = new URL(`${authority.href.replace(/\/$/, '')}/organizations/v2.0/.well-known/openid-configuration`)
   const response = await fetch(url)

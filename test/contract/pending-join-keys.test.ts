@@ -26,17 +26,14 @@ const { connectors: deps } = builtService(container, parts)
 /** A service that ends before its call of the database of this number. */
 const mortal = (callsLeft: number) => builtService(mortalDatabase(cosmos, callsLeft), parts).connectors
 
+const callerOf = (tenantId: string) =>
+  ({ kind: 'application', tenantId, objectId: randomUUID(), clientId: undefined, roles: new Set<never>() }) as const
+
 /** A tenant with a person and a connector that lists a new key. The audits of the change are still to be done. */
 async function newTenant() {
   const { tenantId, connectors } = await newSourceTenant([randomUUID(), randomUUID()], deps)
   const [hr = assert.fail(), other = assert.fail()] = connectors
-  const caller = {
-    kind: 'application',
-    tenantId,
-    objectId: randomUUID(),
-    clientId: undefined,
-    roles: new Set<never>(),
-  } as const
+  const caller = callerOf(tenantId)
   const person = { operation: 'upsert', objectType: 'identity', externalId: 'ada', data: { email: 'x' } } as const
   await writeObjects(tenantId, hr, [person], deps)
   const list = (joinOn: readonly string[], { id } = hr) => {
@@ -132,14 +129,7 @@ describe('A pending join key', () => {
   it('is none where no identity is stored', async () => {
     const { tenantId, connectors } = await newSourceTenant([randomUUID()], deps)
     const [hr = assert.fail()] = connectors
-    const caller = {
-      kind: 'application',
-      tenantId,
-      objectId: randomUUID(),
-      clientId: undefined,
-      roles: new Set<never>(),
-    } as const
-    const { value } = await updateConnector(hr.id, BY_EMAIL, undefined, caller, deps)
+    const { value } = await updateConnector(hr.id, BY_EMAIL, undefined, callerOf(tenantId), deps)
     assert.equal(value.keysPendingSinceMs, undefined)
     audits.length = 0
   })
