@@ -46,7 +46,8 @@ const JoinOn = Described(
     'agrees. By the same keys, a deleted identity continues in another one of its connector. A change takes effect within a ' +
     'minute, as one of `bindsAccounts` does; `POST /connectors/{id}/plan` tells before whom it would concern. A key that no ' +
     'connector has listed before, that of a new connector too, joins no one until the service finds all identities by it, ' +
-    'within the same time.',
+    'within the same time. Identities that arrive meanwhile are people of their own until then, in collections too: a new ' +
+    'connector delivers a minute after it is created.',
 )
 const ExpectedIntervalHours = Type.Integer({ minimum: 1, maximum: 720 })
 const SoftDeletionDays = Type.Integer({ minimum: 1, maximum: SOFT_DELETION_LIMIT_DAYS })

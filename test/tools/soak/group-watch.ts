@@ -1,5 +1,6 @@
 import type { MembershipChange } from '../../../infra/local/directory/membership-changes.ts'
-import type { OrganisationModel } from './organisation-model.ts'
+import { isMembership, type MembersWithAccounts, type OrganisationModel } from './organisation-model.ts'
+import { SOURCE_NAMES } from './people-model.ts'
 import { mayBeJoined } from './request-model.ts'
 
 type Watched = {
@@ -13,6 +14,8 @@ type Watched = {
 export class GroupWatch {
   readonly #model: OrganisationModel
   readonly #serviceClientId: string
+  /** Of each source since the last quiet point. */
+  readonly #joinKeys = new Set<string>()
   #groups = new Map<string, Watched>()
   /**
    * By collection: members at some moment since the last quiet point. Members are evaluated some time after a change of
@@ -31,11 +34,11 @@ export class GroupWatch {
   observe(): void {
     const now = this.#model.membersWithAccounts()
     const possible = this.#model.membersWithAccounts(mayBeJoined)
-    for (const { membersOf } of [now, possible]) {
+    for (const { membersOf, accountOf } of [now, possible, ...this.#withCardsAlone()]) {
       for (const [collectionId, members] of membersOf) addTo(this.#membersOf, collectionId, members)
-    }
-    for (const [member, account] of now.accountOf) {
-      if (account !== undefined) addTo(this.#accountsOf, member, [account])
+      for (const [member, account] of accountOf) {
+        if (account !== undefined) addTo(this.#accountsOf, member, [account])
+      }
     }
     const groups = this.#model.accountsOfGroups(now)
     for (const { groupId, collectionId } of this.#model.links.values()) {
@@ -48,8 +51,17 @@ export class GroupWatch {
     }
   }
 
+  /** A new join key is pending for a time: a card that is delivered meanwhile is a person of its own until it is in use. */
+  #withCardsAlone(): MembersWithAccounts[] {
+    const { people } = this.#model
+    for (const source of SOURCE_NAMES) this.#joinKeys.add(`${source} ${people.rulesOf(source).joinOn}`)
+    if (this.#joinKeys.size === SOURCE_NAMES.length) return []
+    return [this.#model.membersWithAccounts(isMembership, people.rows(people.identities(false)))]
+  }
+
   /** Begins again, from a quiet point. */
   restart(): void {
+    this.#joinKeys.clear()
     this.#groups = new Map()
     this.#membersOf = new Map()
     this.#accountsOf = new Map()

@@ -83,8 +83,7 @@ export class OrganisationModel {
   }
 
   /** The members of each collection, and the accounts of all members. */
-  membersWithAccounts(isJoined = isMembership): MembersWithAccounts {
-    const rows = this.people.rows()
+  membersWithAccounts(isJoined = isMembership, rows = this.people.rows()): MembersWithAccounts {
     const accountOf = new Map<string, string | undefined>()
     for (const { identity, relationship } of rows) {
       if (identity !== undefined) accountOf.set(`Identity ${identity.nin}`, identity.account)
@@ -114,7 +113,7 @@ export class OrganisationModel {
   }
 }
 
-const isMembership = ({ status }: ModelRequest): boolean => status === 'Joined'
+export const isMembership = ({ status }: ModelRequest): boolean => status === 'Joined'
 
 /** A membership for a position counts for the row of that position. */
 function isJoinedIn(

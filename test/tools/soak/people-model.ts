@@ -98,10 +98,11 @@ export class PeopleModel {
   /**
    * By national identity number, or external id of one without. The source that was created first wins. One that
    * supplements others makes no identity and binds no account.
+   * @param areCardsJoined whether a card is one person with its holder
    */
-  identities(): Map<string, ModelIdentity> {
+  identities(areCardsJoined = true): Map<string, ModelIdentity> {
     const merged = new Map<string, ModelIdentity>()
-    const holderOf = this.#holdersOfCards()
+    const holderOf = areCardsJoined ? this.#holdersOfCards() : () => undefined
     for (const source of SOURCE_NAMES) {
       const { authority, bindsAccounts } = this.rulesOf(source)
       for (const [externalId, sent] of this.objects(source, 'identity')) {
@@ -131,8 +132,7 @@ export class PeopleModel {
     }
   }
 
-  rows(): ModelRow[] {
-    const identities = this.identities()
+  rows(identities = this.identities()): ModelRow[] {
     const orgUnits = this.objects('hr', 'orgUnit')
     const withPosition = { identities: new Set<string>(), orgUnits: new Set<string>() }
     const rows: ModelRow[] = []
