@@ -4,10 +4,12 @@ import type { ConsoleFixture, ConsolePage } from '../support/console/console-bro
 import {
   assertNarrow,
   assertSound,
+  createGroup,
   criteriaCollection,
   journey,
   leaf,
   linkToNew,
+  openView,
   showView,
 } from '../support/console/console-steps.ts'
 import { eventually } from '../support/journeys/demo-clients.ts'
@@ -100,7 +102,49 @@ export function listJourneys(fixture: () => ConsoleFixture): void {
     await page.locator('.long').evaluate(scrollByPage)
     assert.equal(await last.getByRole('button', { name: 'Why?' }).evaluate(isFocused), true)
   })
+
+  journey(fixture, 'lists all syncs of a link, also those of further pages', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'Synced twice', [leaf('relationshipTitle', 'Equals', 'Adviser')])
+    const linkId = await linkToNew(fixture(), id, 'Synced twice')
+    const jobsPath = `/group-link/beta/sync-jobs?linkId=${linkId}&status=Succeeded`
+    const succeeded = async (count: number) =>
+      eventually(`the link is synced ${count} times`, async () => {
+        const jobs = await fixture().call<unknown[]>('admin', 'GET', jobsPath)
+        return jobs.length >= count || undefined
+      })
+    await succeeded(1)
+    await fixture().call('admin', 'POST', `/group-link/beta/group-links/${id}/sync`)
+    await succeeded(2)
+    const page = await fixture().openAs('admin')
+    await page.route(/\/sync-jobs\?/, (route) =>
+      route.continue({
+        url: route
+          .request()
+          .url()
+          .replace(/limit=\d+/, 'limit=1'),
+      }),
+    )
+    await openView(page, `/links/${linkId}`)
+    await page.getByRole('row', { name: /Started by hand Succeeded/ }).waitFor()
+    await page.getByRole('row', { name: /Link created Succeeded/ }).waitFor()
+  })
+
+  journey(fixture, 'says where more groups may be found than are shown', async (fixture) => {
+    const id = await criteriaCollection(fixture(), 'For one of many', [leaf('relationshipTitle', 'Equals', 'Adviser')])
+    for (let number = 1; number <= FOUND_GROUPS_COUNT; number++) {
+      await createGroup(fixture().environment, `Choir ${number}`, [])
+    }
+    const page = await fixture().openAs('admin', `/links/new/${id}`)
+    await page.getByRole('searchbox').fill('Choir')
+    await page.getByText(`The first ${FOUND_GROUPS_COUNT} are shown. There may be more:`, { exact: false }).waitFor()
+    await page.getByRole('searchbox').fill(`Choir ${FOUND_GROUPS_COUNT}`)
+    await page.getByText(/There may be more/).waitFor({ state: 'detached' })
+    await page.getByText(`Choir ${FOUND_GROUPS_COUNT}`).waitFor()
+  })
 }
+
+/** A search returns at most so many. */
+const FOUND_GROUPS_COUNT = 50
 
 /** As narrow as a phone. */
 const PHONE_WIDTH = 360
