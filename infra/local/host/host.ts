@@ -30,6 +30,8 @@ export type LocalHost = {
   readonly functions: readonly { readonly name: string; readonly trigger: 'http' | 'serviceBus' | 'timer' }[]
   /** Runs a timer function once. Rejects with its error, or if the function does not exist. */
   invoke(name: string): Promise<void>
+  /** Whether no function runs. */
+  isIdle(): boolean
   /** Waits up to 4 s for running functions, then releases all resources. Can be called repeatedly. */
   close(): Promise<void>
 }
@@ -65,6 +67,7 @@ export async function startHost(options: HostOptions): Promise<LocalHost> {
         if (timer === undefined) throw new Error(`There is no timer function "${name}"`)
         await timer.runByHand()
       },
+      isIdle: () => invoker.isIdle(),
       close() {
         closed ??= stop(running, log, invoker, app.terminateHooks)
         return closed

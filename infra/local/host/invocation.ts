@@ -15,6 +15,7 @@ export type Invoker = {
   readonly invoke: Invoke
   /** Resolves when no invocation runs, including those of disconnected clients. */
   idle(): Promise<void>
+  isIdle(): boolean
 }
 
 /** Runs invocations through the model of the library, like the Node.js worker, so that all conversions equal Azure. */
@@ -55,6 +56,7 @@ export function createInvoker(model: ProgrammingModel, log: HostLog): Invoker {
       becameIdle ??= Promise.withResolvers<void>()
       await becameIdle.promise
     },
+    isIdle: () => runningCount === 0,
   }
 }
 

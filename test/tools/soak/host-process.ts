@@ -57,6 +57,7 @@ serveCommands({
     })
     return host.url
   },
+  isIdle: () => host?.isIdle() ?? true,
   use,
 })
 

@@ -108,6 +108,11 @@ export class Host {
     return this.#process.command('use')
   }
 
+  /** Whether it runs no function. */
+  async isIdle(): Promise<boolean> {
+    return !this.isRunning || this.#process === undefined || this.#process.command<boolean>('isIdle')
+  }
+
   async close(): Promise<void> {
     await this.kill('SIGKILL')
     for (const server of SERVER_NAMES) this.proxies[server].close()

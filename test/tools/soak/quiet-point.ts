@@ -23,6 +23,8 @@ const ENQUEUED_WITHIN_MS = 90_000
 /** Time without any progress after which the clocks are advanced: what is left waits for a lease, a lock or a delay. */
 const IDLE_MS = 300
 const LOCKED_IDLE_MS = 1500
+/** A function that runs can wait for a time that comes only when the clocks are advanced. */
+const RUNNING_IDLE_MS = 15_000
 /**
  * The first advance outlasts leases and most delays, the third one the lock of a killed instance. Memberships end up to a
  * day later.
@@ -99,7 +101,7 @@ async function sweepOfToday(deps: QuietPointDependencies): Promise<void> {
 }
 
 /** @throws Error when messages are left after three minutes */
-async function drain({ servers, clocks }: QuietPointDependencies): Promise<void> {
+async function drain({ servers, hosts, clocks }: QuietPointDependencies): Promise<void> {
   const command = servers.command('queue')
   const endMs = performance.now() + DRAINED_WITHIN_MS
   let progressMs = performance.now()
@@ -113,7 +115,9 @@ async function drain({ servers, clocks }: QuietPointDependencies): Promise<void>
     if (nowMs > endMs) throw new Error(`Messages are left: ${JSON.stringify(await command('countsByQueue'))}`)
     if (JSON.stringify(counts) !== last) progressMs = nowMs
     last = JSON.stringify(counts)
-    if (nowMs - progressMs > (active + locked > 0 ? LOCKED_IDLE_MS : IDLE_MS)) {
+    const isRunning = (await Promise.all(hosts.map((host) => host.isIdle()))).includes(false)
+    const idleMs = isRunning ? RUNNING_IDLE_MS : active + locked > 0 ? LOCKED_IDLE_MS : IDLE_MS
+    if (nowMs - progressMs > idleMs) {
       clocks.advance(advanceMs)
       advanceMs = Math.min(ADVANCE_FACTOR * advanceMs, LONGEST_ADVANCE_MS)
       await command('processDue')
