@@ -9,8 +9,8 @@ import { serveCommands } from './commands.ts'
 const APP_FOLDER = process.env.SOAK_APP_FOLDER ?? join(import.meta.dirname, '../../..')
 
 /**
- * What an instance uses, after a garbage collection and without compiled code: functions are compiled and optimized for
- * hours, each when it has run often enough.
+ * What an instance uses, after a garbage collection that compacts, and without compiled code: functions are compiled and
+ * optimized for hours, each when it has run often enough.
  */
 export type InstanceUse = {
   readonly heapBytes: number
@@ -31,7 +31,8 @@ const sumOf = (spaces: readonly HeapSpaceInfo[] = [], bytesOf: (space: HeapSpace
 function use(): InstanceUse {
   // The platform keeps the times of 250 requests.
   performance.clearResourceTimings()
-  globalThis.gc?.()
+  // An ordinary collection leaves V8 pages with little in them: resident memory grows until it compacts them.
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
   const spaces = Object.groupBy(getHeapSpaceStatistics(), ({ space_name: name }) =>
     /code|trusted/.test(name) ? 'code' : 'data',
   )
