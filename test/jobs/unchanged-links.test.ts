@@ -258,6 +258,20 @@ describe('The hourly sweep of an unchanged link', () => {
     assert.deepEqual([await isSwept(linkId), await fixture.membersOf(groupId)], [false, new Set(users(0, 3))])
   })
 
+  it('finds an account that was added by hand after somebody else had removed the addition of the service', async () => {
+    const { collectionId, groupId, linkId } = await unchangedLink()
+    fixture.collections.change(collectionId, users(0, 4))
+    await syncIncrementally({ tenantId: TENANT, collectionId }, fixture.deps)
+    await sweepHourly(2)
+    await changeByHand(groupId, { remove: user(3) })
+    fixture.collections.change(collectionId, users(0, 3))
+    await syncIncrementally({ tenantId: TENANT, collectionId }, fixture.deps)
+    await sweepHourly(2)
+    await changeByHand(groupId, { add: [user(3)] })
+    await sweepHourly(2)
+    assert.deepEqual([await isSwept(linkId), await fixture.membersOf(groupId)], [false, new Set(users(0, 3))])
+  })
+
   it('finds a change by hand among those of the service', async () => {
     const { collectionId, groupId, linkId } = await unchangedLink()
     fixture.collections.change(collectionId, users(0, 4))

@@ -93,6 +93,8 @@ function recordChange(
 type WrittenChanges = {
   readonly added: string[]
   readonly removed: string[]
+  /** Accounts to remove that the group did not have. */
+  readonly absent: string[]
   /** What is known about open removals. */
   readonly outcomes: RemovalOutcomes
   readonly isComplete: boolean
@@ -100,14 +102,14 @@ type WrittenChanges = {
 
 function recordedWrites(
   { userCount, unseenAdditions }: GroupLink,
-  { added, removed, outcomes }: WrittenChanges,
+  { added, removed, absent, outcomes }: WrittenChanges,
 ): RecordedWrites {
   return {
     added,
     removed,
     removalOutcomes: outcomes,
     userCount: userCount === null ? null : userCount + added.length - removed.length,
-    unseenAdditions: withUnseen(unseenAdditions, added, removed),
+    unseenAdditions: withUnseen(unseenAdditions, added, [...removed, ...absent]),
   }
 }
 
@@ -129,6 +131,7 @@ async function writeSteps(
   const earlier = openAccounts(link.removalWindow)
   const added: string[] = []
   const removed: string[] = []
+  const absent: string[] = []
   const outcomes = { removed: [] as string[], notRemoved: [] as string[] }
   let lease = acquired
   const steps = stepsOf(decision, deps.directory.limits)
@@ -145,6 +148,7 @@ async function writeSteps(
     const outcome = await writeStep(write, deps)
     const written = kind === 'add' ? added : removed
     written.push(...outcome.written)
+    if (kind === 'remove') absent.push(...outcome.unchanged)
     const known = outcomesOfStep(kind, outcome, earlier)
     outcomes.removed.push(...known.removed)
     outcomes.notRemoved.push(...known.notRemoved)
@@ -153,12 +157,12 @@ async function writeSteps(
     deps.log.warn('link.change-not-written', { tenantId, linkId, kind, reason })
     return incomplete(steps.slice(index + 1))
   }
-  return { added, removed, outcomes, isComplete: true }
+  return { added, removed, absent, outcomes, isComplete: true }
 
   /** The removals of steps that were not sent no longer count. */
   function incomplete(unsent: readonly SyncStep[]): WrittenChanges {
     const accounts = unsent.filter(({ kind }) => kind === 'remove').flatMap((step) => step.accounts)
     outcomes.notRemoved.push(...accounts.filter((account) => !earlier.has(account)))
-    return { added, removed, outcomes, isComplete: false }
+    return { added, removed, absent, outcomes, isComplete: false }
   }
 }
