@@ -76,10 +76,16 @@ export function memberChangesIn(reply: GraphReply, graphUrl: string): MemberChan
   return { changes: value.map(groupChangeOf), continueAfter: pathOf(link, graphUrl), isLast: nextLink === undefined }
 }
 
-/** https://learn.microsoft.com/graph/delta-query-overview#synchronization-reset */
+/**
+ * What the directory answers to a position that it has forgotten: as documented at
+ * https://learn.microsoft.com/graph/delta-query-overview#synchronization-reset, to one older than 30 days ("DeltaLink older
+ * than 30 days is not supported"), and to a link of a page that is too old.
+ */
+const EXPIRED_CODES = ['syncstatenotfound', 'request_unsupportedquery', 'directory_expiredpagetoken']
+
 function isExpired({ status, body }: GraphReply): boolean {
   const { error } = (body ?? {}) as { error?: { code?: unknown } }
-  return status === 410 || (status === 400 && String(error?.code).toLowerCase() === 'syncstatenotfound')
+  return status === 410 || (status === 400 && EXPIRED_CODES.includes(String(error?.code).toLowerCase()))
 }
 
 type ChangedObject = { readonly id?: unknown; readonly '@odata.type'?: unknown; readonly '@removed'?: unknown }

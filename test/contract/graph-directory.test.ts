@@ -226,9 +226,10 @@ describe('The directory through Graph', () => {
       random: () => 0,
     })
 
-  it('begins anew when a position is not kept any more, with the code in either spelling', async () => {
+  it('begins anew when a position is not kept any more or is too old, with the code in either spelling', async () => {
     const from = { groupIds: [NO_GROUP] }
-    for (const code of ['syncStateNotFound', 'SyncStateNotFound', 'syncstatenotfound']) {
+    const tooOld = ['Request_UnsupportedQuery', 'Directory_ExpiredPageToken']
+    for (const code of ['syncStateNotFound', 'SyncStateNotFound', 'syncstatenotfound', ...tooOld]) {
       const reset = answering(400, { error: { code } }, true)
       assert.equal(await reset.readMemberChanges(TENANT, from), undefined)
     }
