@@ -79,7 +79,10 @@ export async function queryAll<T>(
   return all
 }
 
-/** The number of documents of one partition; with a condition as in a query, of those that satisfy it. */
+/**
+ * The number of documents of one partition; with a condition as in a query, of those that satisfy it. The database may
+ * count in several pages, each with the count of a part: https://github.com/Azure/azure-cosmosdb-node/issues/224
+ */
 export async function countDocuments(
   container: Container,
   partition: string,
@@ -87,8 +90,8 @@ export async function countDocuments(
   parameters: QueryParameters = {},
 ): Promise<number> {
   const query = `SELECT VALUE COUNT(1) FROM c${condition === undefined ? '' : ` WHERE ${condition}`}`
-  const [count = 0] = await queryAll<number>(container, partition, { query, parameters: sqlParameters(parameters) })
-  return count
+  const counts = await queryAll<number>(container, partition, { query, parameters: sqlParameters(parameters) })
+  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 /** Creates a document unless one with its id exists. @returns What was created; undefined otherwise. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
+import type { Container } from '@azure/cosmos'
 import { batchedDocumentReads, readDocuments } from '../../shared/cosmos/batched-reads.ts'
 import { openDatabase } from '../../shared/cosmos/database.ts'
-import { queryAll } from '../../shared/cosmos/documents.ts'
+import { countDocuments, queryAll } from '../../shared/cosmos/documents.ts'
 import { inProcess, localAccount, operationsDuring } from '../support/contract/local-database.ts'
 
 type Note = { readonly id: string; readonly tenantId: string; readonly text: string }
@@ -115,6 +116,15 @@ describe('queries', () => {
 
   it('in one partition fail as ever when the database refuses them', async () => {
     await assert.rejects(queryAll(links, randomUUID(), { query: 'SELECT * FROM c GROUP BY c.id' }), { code: 400 })
+  })
+
+  it('that count add up the counts of all pages', async () => {
+    const pages = [[0], [70_000], [50_000]]
+    const query = () => ({
+      hasMoreResults: () => pages.length > 0,
+      fetchNext: async () => ({ resources: pages.shift() }),
+    })
+    assert.equal(await countDocuments({ items: { query } } as unknown as Container, randomUUID()), 120_000)
   })
 
   it('across partitions have a query plan, for the case that one request does not suffice', async () => {
