@@ -114,3 +114,18 @@ it('Members who come back while an incremental sync removes others are not remov
   await fixture.drain()
   assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 100)))
 })
+
+it('A member who comes back while the directory checks the accounts of an incremental sync is not removed', async () => {
+  const { collectionId, groupId } = await syncedLink(fixture, users(0, 10))
+  fixture.collections.change(collectionId, users(0, 9))
+  await notifyOfMembershipChange(fixture, collectionId)
+  const { deps, steps } = recordingRemovals(() => undefined)
+  const checkChange: typeof deps.directory.checkChange = async (...args) => {
+    fixture.collections.change(collectionId, users(0, 10))
+    return deps.directory.checkChange(...args)
+  }
+  await fixture.deliverNext({ ...deps, directory: { ...deps.directory, checkChange } })
+  assert.deepEqual(steps, [])
+  await fixture.drain()
+  assert.deepEqual(await fixture.membersOf(groupId), new Set(users(0, 10)))
+})

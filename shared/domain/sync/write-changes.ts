@@ -141,9 +141,9 @@ async function writeSteps(
       const renewed = await renewLease({ tenantId, linkId, lease }, deps)
       if (renewed.link.state === 'Disabled') return incomplete(steps.slice(index))
       lease = renewed.lease
-      // A person can be a member again since the first step. A job removes those who are not.
-      if (kind === 'remove' && !(await areNewest(changes, link, deps))) return incomplete(steps.slice(index))
     }
+    // The directory may have been slow: a person can be a member again since then. A job removes those who are not.
+    if (kind === 'remove' && !(await areNewest(changes, link, deps))) return incomplete(steps.slice(index))
     const write = { tenantId, groupId, step, deadlineMs: lease.expiresAtMs } as const
     const outcome = await writeStep(write, deps)
     const written = kind === 'add' ? added : removed
