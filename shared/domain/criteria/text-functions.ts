@@ -111,19 +111,26 @@ function applied(text: string, call: FieldFunction): string {
       return SURROGATE.test(text) ? [...text].slice(call.start, end).join('') : text.slice(call.start, end)
     }
     case 'ToUpper':
-      return text.toUpperCase()
+      return upperCaseOf(text)
     case 'ToLower':
-      return text.toLowerCase()
+      return lowerCaseOf(text)
     default:
       return text
   }
 }
 
+/** Composed, as the values are that it is compared with: the upper case of ΐ is a sequence of a letter and marks. */
+const upperCaseOf = (text: string): string => text.toUpperCase().normalize('NFC')
+const lowerCaseOf = (text: string): string => text.toLowerCase().normalize('NFC')
+
 /**
  * The converted case of each UTF-16 unit that converts on its own. `DEPENDS` marks the others: letters that become
- * several (ß), letters that depend on their neighbours (Σ) and surrogates.
+ * several (ß), letters that depend on their neighbours (Σ), marks, which compose with the letter before them, and
+ * surrogates.
  */
 type LetterCase = Uint16Array
+
+const MARK = /\p{M}/u
 
 /** Not a valid result of a conversion. */
 const DEPENDS = 0xffff
@@ -133,13 +140,13 @@ let lower: LetterCase | undefined
 
 /** Computed at the first call, which takes some milliseconds. */
 function upperCase(): LetterCase {
-  upper ??= tableOf((text) => text.toUpperCase())
+  upper ??= tableOf(upperCaseOf)
   return upper
 }
 
 /** Computed at the first call, which takes some milliseconds. */
 function lowerCase(): LetterCase {
-  lower ??= tableOf((text) => text.toLowerCase())
+  lower ??= tableOf(lowerCaseOf)
   lower[FINAL_SIGMA_CAPITAL] = DEPENDS
   return lower
 }
@@ -150,7 +157,9 @@ const FINAL_SIGMA_CAPITAL = 0x3a3
 function tableOf(inCase: (text: string) => string): LetterCase {
   return Uint16Array.from({ length: 0x10000 }, (_, unit) => {
     if (unit >= 0xd800 && unit <= 0xdfff) return DEPENDS
-    const changed = inCase(String.fromCharCode(unit))
+    const letter = String.fromCharCode(unit)
+    if (MARK.test(letter)) return DEPENDS
+    const changed = inCase(letter)
     return changed.length === 1 ? changed.charCodeAt(0) : DEPENDS
   })
 }
