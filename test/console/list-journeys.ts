@@ -143,7 +143,7 @@ export function listJourneys(fixture: () => ConsoleFixture): void {
   })
 }
 
-/** A search returns at most so many. */
+/** A search returns at most this number. */
 const FOUND_GROUPS_COUNT = 50
 
 /** As narrow as a phone. */
