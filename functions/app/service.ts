@@ -214,7 +214,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
   const mail = mailWiring(settings, wiring, stores, {
     ...{ requests: requestStore, collections: collections.collections, links: linkStore, subscriptions },
     ...{ settings: linkSettings, snapshots: collections.snapshots, membershipResolver, deputies },
-    connectors: connectors.connectors,
+    ...{ connectors: connectors.connectors, lateConnectors },
   })
   return {
     ...runtime,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { newConnector } from '../../shared/domain/connectors/connector.ts'
-import { newLink } from '../../shared/domain/group-links/group-link.ts'
+import { type GroupLink, newLink } from '../../shared/domain/group-links/group-link.ts'
 import { updateLinkSettings } from '../../shared/domain/group-links/link-settings.ts'
 import { OPEN } from '../support/api/joinable-fixture.ts'
 import { receiver } from '../support/events/event-fixture.ts'
@@ -21,6 +21,28 @@ async function operatedFixture(language: 'en' | 'no' = 'en') {
   const caller = { tenantId: fixture.tenantId, callerId: randomUUID(), ifMatch: undefined }
   await updateLinkSettings({ ...caller, change: { operators, language } }, fixture.service.links)
   return fixture
+}
+
+/** Records the outcome of a sync with its events, as a sync does. */
+async function record(fixture: MailFixture, { id }: GroupLink, lastSyncOutcome: 'Failed' | 'Succeeded') {
+  const { linkStore } = fixture.deps
+  const { value, version } = (await linkStore.find(fixture.tenantId, id)) ?? assert.fail('no link')
+  const lastSyncedAt = new Date(fixture.nowMs()).toISOString()
+  await linkStore.replace({ ...value, lastSyncedAt, lastSyncOutcome }, version, undefined, value)
+  await fixture.drain()
+}
+
+/** A link of a new collection, with what a sync has recorded. */
+async function linkWith(
+  fixture: MailFixture,
+  directoryGroupDisplayName: string,
+  changes: Partial<GroupLink> = {},
+): Promise<GroupLink> {
+  const collectionId = await fixture.joinable(OPEN)
+  const names = { id: randomUUID(), tenantId: fixture.tenantId, collectionId, directoryGroupId: randomUUID() }
+  const link = newLink({ ...names, directoryGroupDisplayName }, fixture.nowMs())
+  await fixture.deps.linkStore.add({ ...link, ...changes })
+  return link
 }
 
 const told = (fixture: MailFixture) => fixture.mails().map(({ to, subject }) => `${to[0]?.split('@')[0]}: ${subject}`)
@@ -72,17 +94,14 @@ describe('The operators of a tenant', () => {
 
   it('are told of links in the language of the settings, with the names of group and collection', async () => {
     const fixture = await operatedFixture('no')
-    const collectionId = await fixture.joinable(OPEN)
-    const link = newLink(
-      {
-        ...{ id: randomUUID(), tenantId: fixture.tenantId, collectionId, directoryGroupId: randomUUID() },
-        directoryGroupDisplayName: 'Korgruppen',
-      },
-      fixture.nowMs(),
-    )
-    await fixture.deps.linkStore.add(link)
+    const planId = randomUUID()
+    const figures = { count: 9, limit: 5, removedInWindow: 0, groupSize: 40 }
+    const at = { createdAt: '2030-06-01T08:00:00.000Z', storedAtMs: Date.parse('2030-06-01T08:00:00Z') }
+    const heldRemovals = { planId, reason: 'TooMany', ...figures, ...at } as const
+    const recorded = { lastSyncOutcome: 'Failed', skippedCount: 1, isPauseTold: true, heldRemovals } as const
+    const link = await linkWith(fixture, 'Korgruppen', recorded)
     for (const type of ['link.failed', 'link.paused', 'removals.held', 'link.recovered']) {
-      await tell(fixture, type, { linkId: link.id })
+      await tell(fixture, type, { linkId: link.id, planId })
     }
     assert.deepEqual(
       told(fixture).filter((line) => line.startsWith('two')),
@@ -93,6 +112,25 @@ describe('The operators of a tenant', () => {
       ],
     )
     assert.ok(fixture.mails()[0]?.text?.includes(`https://collections.example/console/links/${link.id}`))
+  })
+
+  it('are told in a digest of the links that still fail when it is sent, not of those that have recovered', async () => {
+    const fixture = await operatedFixture()
+    const [first, recovered, failing] = await Promise.all(
+      ['First', 'Recovered', 'Failing'].map((name) => linkWith(fixture, name)),
+    )
+    if (first === undefined || recovered === undefined || failing === undefined) assert.fail('no links')
+    await record(fixture, first, 'Failed')
+    for (let count = 1; count < 50; count += 1) await tell(fixture, 'link.failed', { linkId: first.id })
+    await record(fixture, recovered, 'Failed')
+    await record(fixture, failing, 'Failed')
+    await record(fixture, recovered, 'Succeeded')
+    const ofTwo = () => told(fixture).filter((line) => line.startsWith('two'))
+    assert.equal(ofTwo().length, 50)
+    await fixture.passWithMessages(24 * HOUR_S)
+    assert.deepEqual(ofTwo().slice(50), ['two: The group Failing could not be synchronized'])
+    await record(fixture, recovered, 'Failed')
+    assert.equal(ofTwo().at(-1), 'two: The group Recovered could not be synchronized')
   })
 
   it('are told of a disabled subscription by the host of its address alone', async () => {

@@ -3,6 +3,7 @@ import type { MessageQueue } from '../../kernel/messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection, CollectionKind } from '../collections/collection.ts'
+import type { LateConnectorStore } from '../events/connector-events.ts'
 import type { StoredEvent } from '../events/event-types.ts'
 import type { Subscription } from '../events/subscription.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
@@ -68,7 +69,10 @@ export type MailDependencies = {
   }
   readonly links: { find(tenantId: string, linkId: string): Promise<Versioned<GroupLink> | undefined> }
   readonly connectors: { find(tenantId: string, id: string): Promise<Versioned<{ readonly name: string }> | undefined> }
-  readonly subscriptions: { read(tenantId: string): Promise<Versioned<readonly Pick<Subscription, 'id' | 'url'>[]>> }
+  readonly lateConnectors: Pick<LateConnectorStore, 'of'>
+  readonly subscriptions: {
+    read(tenantId: string): Promise<Versioned<readonly Pick<Subscription, 'id' | 'url' | 'disabledReason'>[]>>
+  }
   readonly snapshots: TenantSnapshots
   readonly membershipResolver: MembershipResolver
   readonly deputies: Pick<DeputyStore, 'all'>
