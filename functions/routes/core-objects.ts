@@ -173,6 +173,7 @@ const erasureRoute = (deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'p
       'objects that they were merged from: name, contact, national identity number and custom attributes. ' +
       'Erases all notes of people on its membership requests, and its own notes on those of others; and its number, ' +
       'addresses and telephone numbers from the audit. ' +
+      'Refused while the identity, or the one that it became one with, is not deleted. ' +
       'Ids stay, and so do conditions of collections that are in force. An identity that is created again gets its id ' +
       'back, and none of these data. Repeat the request to complete an interrupted one. Backups of the database contain ' +
       'the data until they expire.',

@@ -48,7 +48,7 @@ export function cosmosPersonalDataStore(
     async idsOfPerson(tenantId, identityId) {
       const ids = new Set<string>()
       const query =
-        'SELECT c.id, c.mergedInto FROM c WHERE c.deleted AND (ARRAY_CONTAINS(@next, c.id) OR ARRAY_CONTAINS(@ids, c.mergedInto))'
+        'SELECT c.id, c.mergedInto FROM c WHERE ARRAY_CONTAINS(@next, c.id) OR ARRAY_CONTAINS(@ids, c.mergedInto)'
       let next = [identityId]
       for (let countBefore = -1; ids.size > countBefore; ) {
         countBefore = ids.size

@@ -143,6 +143,39 @@ describe('Erasing the personal data of a deleted identity', () => {
     assert.deepEqual(after.match(/Erasable \w+|02029012345/g), null)
   })
 
+  it('is refused for ids that became one with a live person, one after the other, until that person is deleted', async () => {
+    const { tenantId, connectors } = await newSourceTenant([randomUUID(), randomUUID(), randomUUID()], deps)
+    const [hr = assert.fail(), payroll = assert.fail(), school = assert.fail()] = connectors
+    const write = (connector: Connector, input: ObjectData | undefined) => {
+      const names = { objectType: 'identity', externalId: connector.id } as const
+      const change =
+        input === undefined ? { operation: 'delete' as const } : { operation: 'upsert' as const, data: input }
+      return writeObjects(tenantId, connector, [{ ...names, ...change }], deps)
+    }
+    const live = async () =>
+      (await deps.coreObjects.page(tenantId, 'identity', undefined, 10)).items.map(({ id }) => id)
+    await write(school, { displayName: 'Erasable Third' })
+    await write(payroll, { displayName: 'Erasable Second' })
+    await write(hr, { displayName: 'Erasable First' })
+    const ids = await live()
+    for (const connector of [school, payroll, hr]) {
+      await write(connector, { displayName: 'Erasable Name', nin: '02029012345' })
+    }
+    const [survivorId = assert.fail(), ...others] = await live()
+    assert.deepEqual(others, [])
+    const merged = await requests.deletedObjects.ofIds(tenantId, ids)
+    const { id: firstMergedId } = merged.find(({ mergedInto }) => mergedInto !== survivorId) ?? assert.fail('no chain')
+    const before = await everything(tenantId)
+    for (const id of ids) {
+      const refusal = { code: 'IdentityIsLive', message: `Identity ${survivorId} is not deleted` }
+      await assert.rejects(erasePersonalData(tenantId, id, deps), refusal)
+    }
+    assert.equal(await everything(tenantId), before)
+    for (const connector of connectors) await write(connector, undefined)
+    await erasePersonalData(tenantId, firstMergedId, deps)
+    assert.deepEqual((await everything(tenantId)).match(/Erasable \w+|02029012345/g), null)
+  })
+
   it('brings back the id with a new object of the same name, and not the data', async () => {
     const { tenantId, id, write, person } = await tenantWithDeleted()
     await erasePersonalData(tenantId, id, deps)

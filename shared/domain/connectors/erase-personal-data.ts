@@ -5,7 +5,7 @@ import type { MergedCoreObject } from './merged-core-object.ts'
 
 /** What the stores keep of a person besides ids. Each call finds what is left, and can be repeated. */
 export interface PersonalDataStore {
-  /** A deleted identity, and all deleted ones that became one with it by merges, directly or not. */
+  /** An identity, and all that became one with it by merges, directly or not, with the one that went on. */
   idsOfPerson(tenantId: string, identityId: string): Promise<readonly string[]>
   /** Erases the notes on the requests of an identity, and its own notes on those of others. */
   eraseNotes(tenantId: string, identityId: string): Promise<void>
@@ -40,8 +40,8 @@ const IDENTIFYING = [
 
 /**
  * Erases name, contact, national identity number and notes of a deleted identity, and of those that became one with it,
- * and leaves ids. Repeating an interrupted call completes it: the texts of the core objects, by which others are found, go
- * last.
+ * and leaves ids. It is refused while the person lives on under another id, as most of the texts are theirs. Repeating an
+ * interrupted call completes it: the texts of the core objects, by which others are found, go last.
  * @throws Refusal `CoreObjectNotFound`, `IdentityIsLive`.
  */
 export async function erasePersonalData(
@@ -49,14 +49,14 @@ export async function erasePersonalData(
   identityId: string,
   { coreObjects, personalData }: ErasureDependencies,
 ): Promise<void> {
-  const [found] = await coreObjects.mergedOfIds(tenantId, [identityId])
+  const ids = await personalData.idsOfPerson(tenantId, identityId)
+  const person = await coreObjects.mergedOfIds(tenantId, ids)
+  const found = person.find(({ value }) => value.id === identityId)
   if (found?.value.objectType !== 'identity') {
     throw new Refusal('CoreObjectNotFound', `There is no identity ${identityId}`, 'id')
   }
-  if (!found.value.deleted) throw identityIsLive(identityId)
-  const ids = await personalData.idsOfPerson(tenantId, identityId)
-  if (!ids.includes(identityId)) throw identityIsLive(identityId)
-  const person = await coreObjects.mergedOfIds(tenantId, ids)
+  const survivor = person.find(({ value }) => !value.deleted)
+  if (survivor !== undefined) throw identityIsLive(survivor.value.id)
   for (const id of ids) await personalData.eraseNotes(tenantId, id)
   const texts = new Set(person.flatMap(({ value }) => identifyingTexts(value)))
   await personalData.eraseAudit(tenantId, ids, [...texts])
