@@ -3,7 +3,7 @@ import { NO_POLICY, SYSTEM } from './apply-policy.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { NO_FACTS } from './approvers.ts'
 import { decideRequest, type RequestAction } from './decide-request.ts'
-import { notifyMembershipChanges, type ReconciliationDependencies } from './request-dependencies.ts'
+import type { ReconciliationDependencies } from './request-dependencies.ts'
 
 /** Requests that are read together. */
 const REQUESTS_PER_BATCH_COUNT = 320
@@ -33,12 +33,7 @@ export async function applyDeadlines(
       throw new Error(`${due.length} requests that are due were neither ended nor told of`)
     }
     for (const { value } of due) seen.add(value.id)
-    const changed = await applyTransitions(
-      due,
-      (request) => decideRequest(request, NO_POLICY, NO_FACTS, EXPIRE, deps.nowMs()),
-      deps,
-    )
-    await notifyMembershipChanges(tenantId, changed, deps)
+    await applyTransitions(due, (request) => decideRequest(request, NO_POLICY, NO_FACTS, EXPIRE, deps.nowMs()), deps)
     if (deps.nowMs() - startMs > MAX_DURATION_MS)
       return enqueueDeadline({ tenantId, dueAtMs: deps.nowMs() }, `:${deps.newId()}`, deps)
   }

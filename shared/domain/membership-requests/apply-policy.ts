@@ -1,7 +1,7 @@
 import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
-import { applyTransitions, readRequests } from './apply-transitions.ts'
+import { applyTransitions, readRequests, type TransitionDependencies } from './apply-transitions.ts'
 import { approverCounter, factsWithoutApprover, NO_FACTS } from './approvers.ts'
 import { type Actor, decideRequest, type RequestAction } from './decide-request.ts'
 import { eligibleIdentities } from './eligibility.ts'
@@ -11,7 +11,6 @@ import type { MembershipRequest } from './membership-request.ts'
 import {
   approverSources,
   freshOrgChart,
-  notifyMembershipChanges,
   type RequestDependencies,
   type RequestOutline,
 } from './request-dependencies.ts'
@@ -28,13 +27,12 @@ export const NO_POLICY: AppliedPolicy = {
 
 /**
  * Ends live requests: memberships become `Left`, open requests `Cancelled`. Repeating the call has no further effect.
- * @returns Ids of the collections that lost members. The caller enqueues their messages.
  */
 export async function endRequests(
   requests: readonly Versioned<MembershipRequest>[],
   notes: string,
-  deps: Pick<RequestDependencies, 'nowMs' | 'requests'>,
-): Promise<Set<string>> {
+  deps: Pick<RequestDependencies, 'nowMs'> & TransitionDependencies,
+): Promise<void> {
   const action: RequestAction = { kind: 'end', actor: SYSTEM, notes }
   return applyTransitions(
     requests,
@@ -79,13 +77,12 @@ async function applyPolicyOnce(
   const factsOf = (request: MembershipRequest) =>
     factsWithoutApprover(counter, request, isEligibleNow(request.requesterId))
   const action: RequestAction = { kind: 'move', actor: SYSTEM, notes: SYSTEM_NOTES.policyChanged }
-  const changed = await applyTransitions(
+  await applyTransitions(
     waiting,
     (request) => decideRequest(request, policy, factsOf(request), action, deps.nowMs()),
     deps,
     { cause: 'DefinitionChanged', actorId: collection.definedBy },
   )
-  await notifyMembershipChanges(collection.tenantId, changed, deps)
 }
 
 function isWaiting({ value }: Versioned<MembershipRequest>): boolean {

@@ -4,13 +4,22 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { Attribution } from '../history/member-history.ts'
 import type { RequestOutcome } from './decide-request.ts'
 import { isLive, type MembershipRequest } from './membership-request.ts'
-import type { RequestChange, RequestDependencies } from './request-dependencies.ts'
+import {
+  type MemberNotifier,
+  notifyMembershipChanges,
+  type RequestChange,
+  type RequestDependencies,
+} from './request-dependencies.ts'
 
 type Requests = Pick<RequestDependencies, 'requests'>
+
+/** What transitions need: they notify of changed members. */
+export type TransitionDependencies = Requests & MemberNotifier
 
 /** Decides on one request as it is stored now. */
 type Decide = (request: MembershipRequest) => RequestOutcome
 type DecideChange = (before: Versioned<MembershipRequest>) => RequestChange | undefined
+type Save = (changes: readonly RequestChange[]) => Promise<unknown>
 
 /** Attempts for one request that concurrent actions change at the same time. */
 const MAX_ATTEMPTS = 5
@@ -34,26 +43,35 @@ export async function readRequests(
 
 /**
  * Decides on requests of any collections and saves those that change, as few transactions as possible. A request that a
- * concurrent action has changed is read and decided again.
+ * concurrent action has changed is read and decided again. Notifies of the collections whose members change, also when a
+ * save fails: a repetition does not find what was saved before. The sweep repairs what a process leaves that ends
+ * between a save and the notification.
+ * @param requests Requests of one tenant.
  * @param attribution Why members are added or removed, where their requests do not tell.
- * @returns Ids of the collections whose members changed.
  */
 export async function applyTransitions(
   requests: readonly Versioned<MembershipRequest>[],
   decideOn: Decide,
-  deps: Requests,
+  deps: TransitionDependencies,
   attribution?: Attribution,
-): Promise<Set<string>> {
+): Promise<void> {
+  const [first] = requests
+  if (first === undefined) return
   const changedCollections = new Set<string>()
+  const save: Save = (batch) => {
+    // Before the write: one that fails may be stored.
+    for (const { after } of batch.filter(isMembershipChange)) changedCollections.add(after.collectionId)
+    return deps.requests.save(batch)
+  }
   const decide: DecideChange = (before) => changeBy(decideOn, before, attribution)
   const changes = requests.flatMap((before) => decide(before) ?? [])
-  for (const ofOne of Map.groupBy(changes, ({ after }) => after.collectionId).values()) {
-    for (const batch of deps.requests.batches(ofOne)) {
-      const saved = await saveBatch(batch, decide, deps)
-      for (const { after } of saved.filter(isMembershipChange)) changedCollections.add(after.collectionId)
+  try {
+    for (const ofOne of Map.groupBy(changes, ({ after }) => after.collectionId).values()) {
+      for (const batch of deps.requests.batches(ofOne)) await saveBatch(batch, decide, save, deps)
     }
+  } finally {
+    await notifyMembershipChanges(first.value.tenantId, changedCollections, deps)
   }
-  return changedCollections
 }
 
 /** Whether the change joins or leaves a collection, or gives a membership to another identity. */
@@ -72,36 +90,35 @@ function changeBy(
   return { before, after: decision.request, ...(attribution === undefined ? {} : { attribution }) }
 }
 
-/** Saves the batch in one transaction; after a conflict, saves each request in its own. @returns The saved changes. */
+/** Saves the batch in one transaction; after a conflict, saves each request in its own. */
 async function saveBatch(
   batch: readonly RequestChange[],
   decide: DecideChange,
+  save: Save,
   deps: Requests,
-): Promise<readonly RequestChange[]> {
+): Promise<void> {
   try {
-    await deps.requests.save(batch)
-    return batch
+    await save(batch)
   } catch (error) {
     if (!isRequestConflict(error)) throw error
-    const saved: RequestChange[] = []
-    for (const { after } of batch) saved.push(...(await retryTransition(after, decide, deps)))
-    return saved
+    for (const { after } of batch) await retryTransition(after, decide, save, deps)
   }
 }
 
 async function retryTransition(
   { tenantId, id }: MembershipRequest,
   decide: DecideChange,
+  save: Save,
   deps: Requests,
-): Promise<RequestChange[]> {
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const before = await deps.requests.find(tenantId, id)
-    if (before === undefined || !isLive(before.value)) return []
+    if (before === undefined || !isLive(before.value)) return
     const change = decide(before)
-    if (change === undefined) return []
+    if (change === undefined) return
     try {
-      await deps.requests.save([change])
-      return [change]
+      await save([change])
+      return
     } catch (error) {
       if (!isRequestConflict(error) || attempt === MAX_ATTEMPTS) throw error
     }

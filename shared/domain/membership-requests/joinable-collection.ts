@@ -25,7 +25,6 @@ import { JoinPolicyDto, JoinPolicyInput, policyOf } from './join-policy.ts'
 import {
   freshOrgChart,
   type MemberNotifier,
-  notifyMembershipChanges,
   type OrgChartSource,
   type RequestDependencies,
 } from './request-dependencies.ts'
@@ -112,7 +111,7 @@ export async function deleteJoinableCollection(
 ): Promise<void> {
   await deleteCollection('joinable', id, ifMatch, caller, deps)
   const live = await deps.requests.liveIn(caller.tenantId, id)
-  await notifyMembershipChanges(caller.tenantId, await endRequests(live, 'The collection was deleted', deps), deps)
+  await endRequests(live, 'The collection was deleted', deps)
 }
 
 function objectTypeFaults(objectType: CollectionObjectType): RefusalEntry[] {

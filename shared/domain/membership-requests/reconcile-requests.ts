@@ -29,29 +29,53 @@ export type ReconciledDependencies = StateDependencies & MemberNotifier
  * Brings requests in line with the core objects that they name and with their collections: ends, moves and restores
  * them. Memberships move from one identity to another in one transaction per collection. Repeating the call has no
  * further effect.
- * @returns Ids of the collections whose members changed, and whether any request changed.
+ * @param notify Called with the ids of the collections whose members change, also when a save fails: a repetition does
+ * not find what was saved before.
+ * @returns Whether any request changed.
  */
 export async function reconcileRequests(
   tenantId: string,
   requests: readonly Versioned<MembershipRequest>[],
   deps: StateDependencies,
-): Promise<{ readonly changedCollections: ReadonlySet<string>; readonly hasChanged: boolean }> {
+  notify: (collectionIds: ReadonlySet<string>) => Promise<void>,
+): Promise<boolean> {
   const changedCollections = new Set<string>()
+  try {
+    return await saveReconciled(tenantId, requests, deps, changedCollections)
+  } finally {
+    await notify(changedCollections)
+  }
+}
+
+/** @param changedCollections Receives the ids of the collections whose members change. */
+async function saveReconciled(
+  tenantId: string,
+  requests: readonly Versioned<MembershipRequest>[],
+  deps: StateDependencies,
+  changedCollections: Set<string>,
+): Promise<boolean> {
   let hasChanged = false
   let pending = requests
   for (let attempt = 1; pending.length > 0; attempt += 1) {
     const conflicted: MembershipRequest[] = []
     const saved: MembershipRequest[] = []
+    const failures: unknown[] = []
     await forEachConcurrent(
       await planned(tenantId, pending, deps),
       COLLECTIONS_AT_ONCE_COUNT,
       async ([id, changes]) => {
         hasChanged = true
         if (changes.some(isMembershipChange)) changedCollections.add(id)
-        const areSaved = await savesAll(changes, deps)
-        ;(areSaved ? saved : conflicted).push(...changes.map(({ after }) => after))
+        try {
+          const areSaved = await savesAll(changes, deps)
+          ;(areSaved ? saved : conflicted).push(...changes.map(({ after }) => after))
+        } catch (error) {
+          failures.push(error)
+        }
       },
     )
+    // After all saves have ended: one that goes on would change members after the notification.
+    if (failures.length > 0) throw failures[0]
     if (attempt === MAX_ATTEMPTS && conflicted.length > 0) {
       throw new Error(`${conflicted.length} requests kept changing while they were reconciled`)
     }
@@ -59,7 +83,7 @@ export async function reconcileRequests(
     const ids = [...conflicted, ...returned].map(({ id }) => id)
     pending = await readRequests(tenantId, ids, deps)
   }
-  return { changedCollections, hasChanged }
+  return hasChanged
 }
 
 /**
@@ -89,9 +113,7 @@ export async function endOrphaned(
   const [first] = created
   if (first === undefined) return false
   const { tenantId } = first.value
-  const { changedCollections, hasChanged } = await reconcileRequests(tenantId, created, deps)
-  await notifyMembershipChanges(tenantId, changedCollections, deps)
-  return hasChanged
+  return reconcileRequests(tenantId, created, deps, (ids) => notifyMembershipChanges(tenantId, ids, deps))
 }
 
 /** The changes by collection, for those that have any. */

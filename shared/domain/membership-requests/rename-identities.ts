@@ -4,7 +4,7 @@ import { retryOnConflict } from '../../kernel/versioned.ts'
 import { auditOfCollection } from '../collections/audit-collection.ts'
 import type { Collection } from '../collections/collection.ts'
 import { schemaName } from '../core/attribute-names.ts'
-import { applyTransitions } from './apply-transitions.ts'
+import { applyTransitions, type TransitionDependencies } from './apply-transitions.ts'
 import { type ApprovalGate, policyOf } from './join-policy.ts'
 import type { Approval, MembershipRequest } from './membership-request.ts'
 import type { RequestDependencies } from './request-dependencies.ts'
@@ -53,7 +53,7 @@ function leavesNamingIdentities(node: unknown): Leaf[] {
 export async function renameInDefinitions(
   collections: readonly Collection[],
   renamed: RenamedIdentities,
-  deps: Pick<RequestDependencies, 'collections' | 'requests' | 'newId' | 'nowMs'>,
+  deps: Pick<RequestDependencies, 'collections' | 'newId' | 'nowMs'> & TransitionDependencies,
 ): Promise<boolean> {
   const affected = collections.filter((collection) => identitiesNamedBy(collection).some((id) => renamed.has(id)))
   await forEachConcurrent(affected, DEFINITIONS_AT_ONCE_COUNT, async ({ tenantId, id, kind }) => {
@@ -106,7 +106,7 @@ async function renameInApprovals(
   tenantId: string,
   collectionId: string,
   renamed: RenamedIdentities,
-  deps: Pick<RequestDependencies, 'requests'>,
+  deps: TransitionDependencies,
 ): Promise<void> {
   const waiting = await deps.requests.allWaitingIn(tenantId, collectionId)
   await applyTransitions(

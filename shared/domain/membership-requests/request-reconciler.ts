@@ -146,8 +146,7 @@ export class RequestReconciler implements ChangeReconciler {
 
   /** Enqueues messages for links only: the current pass evaluates the collections that depend on these memberships. */
   async #reconcile(tenantId: string, requests: readonly Versioned<MembershipRequest>[]): Promise<void> {
-    const { changedCollections } = await reconcileRequests(tenantId, requests, this.#deps)
-    await notifyLinkedGroups(tenantId, changedCollections, this.#deps)
+    await reconcileRequests(tenantId, requests, this.#deps, (ids) => notifyLinkedGroups(tenantId, ids, this.#deps))
   }
 }
 

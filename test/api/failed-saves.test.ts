@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { applyDeadlines } from '../../shared/domain/membership-requests/apply-deadlines.ts'
+import type { ReconciliationDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
+import { faults, joinableFixture, OPEN, type Person } from '../support/api/joinable-fixture.ts'
+
+const fixture = await joinableFixture()
+const { tenantId, person, joinable, submit, results, enqueued, linked } = fixture
+after(() => assert.deepEqual(faults, []))
+
+type Save = ReconciliationDependencies['requests']['save']
+
+/** The service whose save of this number fails. */
+function failingAt(count: number, isStored: boolean): ReconciliationDependencies {
+  let saves = 0
+  const save: Save = async (changes) => {
+    saves += 1
+    if (saves !== count) return fixture.deps.requests.save(changes)
+    if (isStored) await fixture.deps.requests.save(changes)
+    throw new Error('The database is away')
+  }
+  return { ...fixture.deps, requests: { ...fixture.deps.requests, save } }
+}
+
+/** A linked collection with a member. */
+async function linkedWith(who: Person, body: object = {}): Promise<string> {
+  const collectionId = await joinable(OPEN)
+  linked.add(collectionId)
+  assert.equal((await submit(who, collectionId, body)).status, 201)
+  return collectionId
+}
+
+function enqueuedMessages() {
+  const messages = enqueued.splice(0)
+  const changed = messages.flatMap(({ queue, message }) => (queue === 'membership-changes' ? message.collectionId : []))
+  return { changed: changed.toSorted(), isEvaluated: messages.some(({ queue }) => queue === 'evaluations') }
+}
+
+describe('Memberships that end together', () => {
+  for (const [claim, isStored] of [
+    ['fails', false],
+    ['is stored without an answer', true],
+  ] as const) {
+    it(`leave their groups when the save of the second ${claim}`, async () => {
+      const endsAtMs = fixture.nowMs() + 3_600_000
+      const body = { endsAt: new Date(endsAtMs).toISOString() }
+      const collectionIds = [await linkedWith(await person(), body), await linkedWith(await person(), body)]
+      fixture.pass(3_700)
+      enqueued.splice(0)
+      const due = { tenantId, dueAtMs: endsAtMs }
+      await assert.rejects(applyDeadlines(due, failingAt(2, isStored)), /away/)
+      await applyDeadlines(due, fixture.deps)
+      assert.deepEqual(await Promise.all(collectionIds.map(results)), [[], []])
+      const { changed, isEvaluated } = enqueuedMessages()
+      assert.deepEqual([new Set(changed), isEvaluated], [new Set(collectionIds), true])
+    })
+
+    it(`leave their groups when a person is deleted and the save of the second ${claim}`, async () => {
+      const who = await person()
+      const collectionIds = [await linkedWith(who), await linkedWith(who)]
+      await fixture.remove('identity', who.identityId)
+      enqueued.splice(0)
+      const rows = await fixture.deps.snapshots.fresh(tenantId)
+      const reconciler = new RequestReconciler(failingAt(2, isStored))
+      await assert.rejects(reconciler.reconcile(tenantId, rows, 'everything'), /away/)
+      await reconciler.reconcile(tenantId, rows, 'everything')
+      assert.deepEqual(await Promise.all(collectionIds.map(results)), [[], []])
+      assert.deepEqual(new Set(enqueuedMessages().changed), new Set(collectionIds))
+    })
+  }
+})
