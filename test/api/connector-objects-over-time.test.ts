@@ -75,6 +75,32 @@ describe('a deleted object', () => {
     assert.equal((await tenant.byExternalId('identities', 'p1')).id, id)
   })
 
+  for (const [hrDays, directoryDays] of [
+    [20, 1],
+    [2, 300],
+  ] as const) {
+    it(`is kept for ${hrDays} days of its connector when one with ${directoryDays} days moves it`, async () => {
+      nowMs = Date.parse('2030-04-01T00:00:00Z')
+      const tenant = await newTenant(service)
+      const hr = await tenant.addConnector('HR', { softDeletionDays: hrDays })
+      const directory = await tenant.addConnector('Directory', { softDeletionDays: directoryDays })
+      await hr.batch(upsert('identity', 'p1', { nin: '1' }), upsert('identity', 'p2', { nin: '2' }))
+      await directory.batch(upsert('identity', 'd1', { nin: '1' }))
+      await hr.batch(remove('identity', 'p1'))
+      nowMs += DAY_MS
+      await directory.batch(upsert('identity', 'd1', { nin: '2' }))
+      const query = "SELECT c.id FROM c WHERE c.externalId = 'p1' AND c.connectorId = @connectorId"
+      const spec = { query, parameters: [{ name: '@connectorId', value: hr.id }] }
+      const options = { partitionKey: tenant.tenantId }
+      const storedCount = async () =>
+        (await service.database('connectorObjects').items.query(spec, options).fetchAll()).resources.length
+      nowMs += (hrDays - 1) * DAY_MS - 1000
+      assert.equal(await storedCount(), 1)
+      nowMs += 2000
+      assert.equal(await storedCount(), 0)
+    })
+  }
+
   it('tells readers of changes that it was restored, also after later changes, until it is deleted again', async () => {
     nowMs = Date.parse('2030-04-01T00:00:00Z')
     const { tenant, hr } = await newTenantWithHr(service)

@@ -1,11 +1,11 @@
 import type { Versioned } from '../../kernel/versioned.ts'
-import { type ConnectorObject, type DeriveId, ownCoreObjectId } from './connector-object.ts'
+import { type DeriveId, ownCoreObjectId, type StoredConnectorObject } from './connector-object.ts'
 import type { ConnectorObjectLookup } from './connector-object-store.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { type JoinKeyValue, soughtKeyValues } from './join-keys.ts'
 import type { ObjectWrite } from './object-input.ts'
 
-type Found = Versioned<ConnectorObject>
+type Found = Versioned<StoredConnectorObject>
 
 /** Reads all identities connected to the written ones by shared join keys or core objects, directly or not. */
 export async function connectedIdentities(

@@ -77,6 +77,14 @@ export type ReferenceIds = Readonly<Record<string, string | readonly string[]>>
  */
 export type StoredConnectorObject = ConnectorObject & { readonly lastUpdatedS: number; readonly expiresAtS?: number }
 
+/**
+ * The seconds for which a soft-deleted object is still kept: they count from its deletion, not from later writes of the
+ * object. Undefined for a live one.
+ */
+export function keptForS({ expiresAtS }: StoredConnectorObject, nowMs: number): number | undefined {
+  return expiresAtS === undefined ? undefined : Math.max(1, expiresAtS - Math.floor(nowMs / 1000))
+}
+
 export const ConnectorObjectDto = Closed({
   id: Guid,
   externalId: ExternalId,

@@ -1,6 +1,6 @@
 import { refusalEntry } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import { type ConnectorObject, type MovedIdentity, ownCoreObjectId } from './connector-object.ts'
+import { type ConnectorObject, keptForS, type MovedIdentity, ownCoreObjectId } from './connector-object.ts'
 import {
   inCoreObject,
   movedIdentities,
@@ -160,10 +160,14 @@ function moverWrites(movers: readonly ConnectorObject[], context: WriteContext):
   return {
     moved: movedIdentities(moving, left),
     retargeted: moving,
-    writes: movers.map((object, index) => ({
-      object: inCoreObject(object, object.coreObjectId, before[index]?.value),
-      version: before[index]?.version,
-    })),
+    writes: movers.map((object, index) => {
+      const stored = before[index]
+      // An identity that is deleted in this batch is kept as any deleted one.
+      const wasDeleted = object.deletedAtMs !== undefined && object.deletedAtMs === stored?.value.deletedAtMs
+      const keptS = wasDeleted ? keptForS(stored.value, context.nowMs) : undefined
+      const moved = inCoreObject(object, object.coreObjectId, stored?.value)
+      return { object: moved, version: stored?.version, ...(keptS !== undefined && { keptS }) }
+    }),
     coreObjects: moving.flatMap((object, index) => [
       stubOf(object, object.coreObjectId),
       ...[left[index]?.value.coreObjectId ?? []].flat().map((former) => leftBy(object, former, context)),

@@ -1,5 +1,5 @@
 import type { Connector } from './connector.ts'
-import type { ConnectorObject } from './connector-object.ts'
+import { type ConnectorObject, keptForS } from './connector-object.ts'
 import type { ConnectorObjectWrite } from './connector-object-store.ts'
 import { type ConnectorRules, rulesOf } from './connector-rules.ts'
 import { storedFoldedKeys } from './join-keys.ts'
@@ -45,13 +45,13 @@ async function keyWrites(
   { objects, nowMs }: StoreDependencies,
 ): Promise<ConnectorObjectWrite[]> {
   const found = await objects.ofCoreObjects(tenantId, coreObjectIds)
-  return found.flatMap(({ value: { lastUpdatedS: _written, expiresAtS, ...object }, version }) => {
+  return found.flatMap(({ value, version }) => {
+    const { lastUpdatedS: _written, expiresAtS: _expires, ...object } = value
     if (object.objectType !== 'identity') return []
     const { foldedKeys: before, ...rest } = object
     const foldedKeys = storedFoldedKeys(object.data, rules)
     if (JSON.stringify(before) === JSON.stringify(foldedKeys)) return []
-    // The time for which a soft-deleted object is kept counts from its deletion, not from this write.
-    const keptS = expiresAtS === undefined ? undefined : Math.max(1, expiresAtS - Math.floor(nowMs() / 1000))
+    const keptS = keptForS(value, nowMs())
     const written: ConnectorObject = { ...rest, ...(foldedKeys && { foldedKeys }) }
     return [{ object: written, version, ...(keptS !== undefined && { keptS }) }]
   })

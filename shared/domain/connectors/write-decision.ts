@@ -1,6 +1,6 @@
 import type { RefusalEntry } from '../../kernel/refusals.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
-import type { ConnectorObject, DeriveId } from './connector-object.ts'
+import type { ConnectorObject, DeriveId, StoredConnectorObject } from './connector-object.ts'
 import type { ConnectorObjectWrite } from './connector-object-store.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import type { PossiblyStaleObject } from './former-core-objects.ts'
@@ -29,7 +29,7 @@ export type WriteContext = {
   /** Resolves the identities connected to those of the items; undefined when the tenant has no other connector. */
   readonly identityResolver: IdentityResolver | undefined
   /** Returns the stored version of such an identity or of an item's object; undefined for a new object. */
-  before(id: string): Versioned<ConnectorObject> | undefined
+  before(id: string): Versioned<StoredConnectorObject> | undefined
   readonly parentOf: ParentOf
   readonly derive: DeriveId
   newId(): string

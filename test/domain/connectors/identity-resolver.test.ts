@@ -507,7 +507,9 @@ describe('The identities connected to written ones', () => {
         : { ...names, operation: 'upsert' as const, data: data as ConnectorObject['data'] }
     })
     const ids = written.map(({ id }) => id)
-    const found = stored.filter(({ value }) => ids.includes(value.id))
+    const found = stored.flatMap(({ value, version }) =>
+      ids.includes(value.id) ? [{ value: { ...value, lastUpdatedS: 0 }, version }] : [],
+    )
     const deriveId = (_kind: string, id = '') => `own of ${id}`
     const answer = await connectedIdentities('tenant', ids, writes, found, RULES, { objects, deriveId })
     return { ids: answer.map(({ value }) => value.id).sort(), readCount }
