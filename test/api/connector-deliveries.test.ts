@@ -51,6 +51,33 @@ describe('The time at which a connector last sent data', () => {
     }
   })
 
+  it('stays the same while the service stores new join keys and joins by them, until the next delivery', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    const other = await tenant.addConnector('Other')
+    await tenant.admin('PUT', `${CONNECTORS}/${hr.id}`, { expectedIntervalHours: 24 })
+    const ann = { email: 'ann@example.org' }
+    await hr.batch(upsert('identity', 'a', ann), upsert('identity', 'b', {}))
+    await other.batch(upsert('identity', 'a', ann))
+    const health = async () => {
+      const { body } = await tenant.admin('GET', `${CONNECTORS}/${hr.id}`)
+      return [body.data.health, body.data.lastDeliveredAt]
+    }
+    const [, deliveredAt] = await health()
+    clock.nowMs += 30 * 60 * MINUTE_MS
+    for (const joinOn of [
+      ['nin', 'email'],
+      ['nin', 'email', 'employeeNumber'],
+    ]) {
+      await tenant.admin('PUT', `${CONNECTORS}/${other.id}`, { joinOn })
+      clock.nowMs += MINUTE_MS
+      await service.audit()
+      assert.deepEqual(await health(), ['Late', deliveredAt])
+    }
+    assert.equal((await tenant.all('identities')).length, 2)
+    await hr.batch(upsert('identity', 'b', { displayName: 'Bo' }))
+    assert.deepEqual([(await health())[0], Date.parse((await health())[1])], ['Healthy', clock.nowMs])
+  })
+
   it('is in a single connector as well, whose version stays the same', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
     const path = `${CONNECTORS}/${hr.id}`

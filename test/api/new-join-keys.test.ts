@@ -129,7 +129,7 @@ describe('A join key that no connector has listed before', () => {
     const { headers, body } = await set(BY_EMAIL)
     await service.audit()
     const read = await tenant.admin('GET', `${CONNECTORS}/${hr.id}`)
-    assert.deepEqual({ ...read.body.data, lastDeliveredAt: null }, { ...body.data, lastDeliveredAt: null })
+    assert.deepEqual(read.body.data, body.data)
     await set({ name: 'People' }, hr, { 'if-match': headers.etag ?? '' })
     const stale = { 'if-match': headers.etag ?? '' }
     const { status } = await tenant.admin('PUT', `${CONNECTORS}/${hr.id}`, { name: 'X' }, stale)

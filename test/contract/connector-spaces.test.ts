@@ -10,7 +10,7 @@ const objects = cosmosConnectorObjectStore(database('connectorObjects'))
 
 function newSpace() {
   const [tenantId, connectorId] = [randomUUID(), randomUUID()]
-  const space = { tenantId, connectorId, softDeletionDays: 1 }
+  const space = { tenantId, connectorId, softDeletionDays: 1, isDelivery: true }
   const units = (count: number) =>
     Array.from({ length: count }, () => {
       const names = { connectorId, objectType: 'orgUnit', externalId: 'x' } as const

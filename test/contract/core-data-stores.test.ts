@@ -30,7 +30,7 @@ function core(more: Partial<MergedCoreObject> = {}): MergedCoreObject {
 /** Writes to an open space. */
 async function write(tenantId: string, writes: readonly ConnectorObjectWrite[]): Promise<ReadonlySet<string>> {
   await objects.open(tenantId, 'c1')
-  return objects.write({ tenantId, connectorId: 'c1', softDeletionDays: 1 }, writes)
+  return objects.write({ tenantId, connectorId: 'c1', softDeletionDays: 1, isDelivery: true }, writes)
 }
 
 const asNew = <T>(each: T) => ({ object: each, version: undefined })

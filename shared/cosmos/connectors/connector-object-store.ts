@@ -1,4 +1,4 @@
-import type { Container, SqlParameter } from '@azure/cosmos'
+import type { Container, OperationInput, SqlParameter } from '@azure/cosmos'
 import { REFERENCES, type StoredConnectorObject } from '../../domain/connectors/connector-object.ts'
 import type {
   ConflictingIdentity,
@@ -23,7 +23,7 @@ import {
   storedObject,
   versionedObject,
 } from './connector-object-document.ts'
-import { changeCounts, connectorSpaces, requireOpen, treeGuard } from './connector-spaces.ts'
+import { changeCounts, connectorSpaces, openForWrites, treeGuard } from './connector-spaces.ts'
 
 const LIVE = 'NOT IS_DEFINED(c.deletedAtMs)'
 
@@ -127,21 +127,25 @@ export function cosmosConnectorObjectStore(container: Container): ConnectorObjec
       )
       return [...new Map(found.flat().map((object) => [object.value.id, object])).values()]
     },
-    write: ({ tenantId, connectorId, softDeletionDays }, writes) =>
-      writeVersioned(
+    async write({ tenantId, connectorId, softDeletionDays, isDelivery }, writes) {
+      if (writes.length === 0) return new Set()
+      return writeVersioned(
         container,
         tenantId,
         writes.values().map((write) => countedWrite(tenantId, write, softDeletionDays)),
-        openAndCounted(tenantId, connectorId),
-      ),
-    writeTree: ({ tenantId, connectorId, softDeletionDays }, writes, version) =>
-      writeInChain(
+        counted(connectorId, await openForWrites(container, tenantId, connectorId, isDelivery)),
+      )
+    },
+    async writeTree({ tenantId, connectorId, softDeletionDays, isDelivery }, writes, version) {
+      if (writes.length === 0) return new Set()
+      return writeInChain(
         container,
         tenantId,
         writes.map((write) => countedWrite(tenantId, write, softDeletionDays)),
         { document: treeGuard(tenantId, connectorId), version },
-        openAndCounted(tenantId, connectorId),
-      ),
+        counted(connectorId, await openForWrites(container, tenantId, connectorId, isDelivery)),
+      )
+    },
     async page(tenantId, connectorId, objectType, after, size) {
       const ofType = objectType === undefined ? '' : 'AND c.objectType = @objectType'
       const page = await readPage<Stored<ConnectorObjectDocument>>(container, tenantId, {
@@ -203,7 +207,7 @@ function countedWrite(tenantId: string, write: ConnectorObjectWrite, softDeletio
  * Each transaction requires that the space is open, and changes the counts with the objects. Without that, the counts
  * are wrong after the death of a process, until everything is counted: test/contract/connector-counts.test.ts.
  */
-function openAndCounted(tenantId: string, connectorId: string): Companions<CountedWrite> {
+function counted(connectorId: string, requireOpen: OperationInput): Companions<CountedWrite> {
   return {
     maxCount: 2,
     of(writes) {
@@ -211,7 +215,7 @@ function openAndCounted(tenantId: string, connectorId: string): Companions<Count
       for (const { objectType, liveDifference } of writes) {
         differences.set(objectType, (differences.get(objectType) ?? 0) + liveDifference)
       }
-      return [requireOpen(tenantId, connectorId), ...changeCounts(connectorId, differences)]
+      return [requireOpen, ...changeCounts(connectorId, differences)]
     },
   }
 }

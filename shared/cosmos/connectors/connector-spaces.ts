@@ -23,12 +23,15 @@ type Guard = { readonly id: string; readonly tenantId: string }
 const OPEN_GUARD_PREFIX = 'open:'
 const COUNTS_PREFIX = 'counts:'
 
-type DeliveryRow = { readonly id: string; readonly _ts: number; readonly counts?: SpaceCounts }
+type DeliveryRow = Pick<DeliveredGuard, 'id' | 'deliveredAtS'> & { readonly _ts: number; readonly counts?: SpaceCounts }
 
 /**
- * Exists while the space is open. Each write replaces it without a version, so that concurrent writers do not conflict.
- * Its time is that of the last delivery, once there was one.
+ * The guard of an open space. `hasDeliveries` once there was one. A delivery replaces the guard without a version, so that
+ * concurrent writers do not conflict: the time of this write is that of the last delivery. Other writes leave it in
+ * `deliveredAtS`, and are counted in `otherWriteCount` until the next delivery, so that each changes the version.
  */
+type DeliveredGuard = Guard & { readonly hasDeliveries?: true; readonly deliveredAtS?: number }
+
 const openGuard = (tenantId: string, connectorId: string): Guard => ({ id: OPEN_GUARD_PREFIX + connectorId, tenantId })
 
 /** Exists from the moment the space is closed, without expiry: a write can arrive at any later time. */
@@ -48,9 +51,35 @@ const countsDocument = (tenantId: string, connectorId: string, counts: SpaceCoun
 const create = (resourceBody: Guard): OperationInput => ({ operationType: 'Create', resourceBody })
 
 /** The operation fails when the space is not open. It also invalidates every version of the space read before. */
-export function requireOpen(tenantId: string, connectorId: string): OperationInput {
-  const guard = openGuard(tenantId, connectorId)
-  return { operationType: 'Replace', id: guard.id, resourceBody: { ...guard, hasDeliveries: true } }
+function deliver(tenantId: string, connectorId: string): OperationInput {
+  const guard: DeliveredGuard = { ...openGuard(tenantId, connectorId), hasDeliveries: true }
+  return { operationType: 'Replace', id: guard.id, resourceBody: guard }
+}
+
+/** Does the same, and keeps the stored time of the last delivery. */
+function touch(tenantId: string, connectorId: string): OperationInput {
+  const operations = [{ op: 'incr' as const, path: '/otherWriteCount', value: 1 }]
+  return { operationType: 'Patch', id: openGuard(tenantId, connectorId).id, resourceBody: { operations } }
+}
+
+/**
+ * Returns the operation by which writes of objects require that the space is open. Before writes that are no delivery,
+ * stores the time of the last one. A delivery at the same moment replaces it: the time is that of these writes then.
+ */
+export async function openForWrites(
+  container: Container,
+  tenantId: string,
+  connectorId: string,
+  isDelivery: boolean,
+): Promise<OperationInput> {
+  if (isDelivery) return deliver(tenantId, connectorId)
+  const guard = await readDocument<DeliveredGuard>(container, openGuard(tenantId, connectorId).id, tenantId)
+  if (guard?.hasDeliveries && guard.deliveredAtS === undefined) {
+    const { id, hasDeliveries, _ts: deliveredAtS, _etag: version } = guard
+    // Without an effect after a concurrent write: that of a delivery has a later time, and others have stored this one.
+    await savedVersion(container, tenantId, { id, tenantId, hasDeliveries, deliveredAtS }, version)
+  }
+  return touch(tenantId, connectorId)
 }
 
 /**
@@ -84,19 +113,19 @@ export function connectorSpaces(container: Container): ConnectorSpaces {
     version: async (tenantId, connectorId) =>
       (await readDocument(container, openGuard(tenantId, connectorId).id, tenantId))?._etag,
     async recordDelivery(tenantId, connectorId) {
-      const failure = await writeTogether(container, tenantId, [requireOpen(tenantId, connectorId)])
+      const failure = await writeTogether(container, tenantId, [deliver(tenantId, connectorId)])
       if (failure !== undefined && failure.status !== 404) {
         throw new Error(`Recording a delivery of connector ${connectorId} failed with status ${failure.status}`)
       }
     },
     async deliveries(tenantId) {
-      const query = 'SELECT c.id, c._ts, c.counts FROM c WHERE c.hasDeliveries = true'
+      const query = 'SELECT c.id, c._ts, c.deliveredAtS, c.counts FROM c WHERE c.hasDeliveries = true'
       const found = await queryAll<DeliveryRow>(container, tenantId, { query })
       const [guards, counted] = [OPEN_GUARD_PREFIX, COUNTS_PREFIX].map((prefix) =>
         found.flatMap(({ id, ...row }) => (id.startsWith(prefix) ? [{ ...row, id: id.slice(prefix.length) }] : [])),
       )
       return {
-        lastS: new Map(guards?.map(({ id, _ts }) => [id, _ts])),
+        lastS: new Map(guards?.map(({ id, _ts, deliveredAtS }) => [id, deliveredAtS ?? _ts])),
         counts: new Map(
           counted?.flatMap(({ id, counts }) => (counts === undefined ? [] : [[id, nonNegative(counts)]])),
         ),

@@ -42,6 +42,8 @@ type Space = {
   readonly connectorId: string
   /** Days for which soft-deleted objects are kept. */
   readonly softDeletionDays: number
+  /** Whether the connector has sent what is written. Other writes leave the time of its last delivery as it is. */
+  readonly isDelivery: boolean
 }
 
 /** Finds connector objects, for decisions on writes and for merges. */

@@ -37,7 +37,7 @@ export async function followRenames(
       const writes = referring.map(({ value: { lastUpdatedS: _written, ...object }, version }) => {
         return { object: withNames(object, names, deriveId), version }
       })
-      await objects.write({ tenantId, connectorId, softDeletionDays }, writes)
+      await objects.write({ tenantId, connectorId, softDeletionDays, isDelivery: true }, writes)
     }
   }
 }

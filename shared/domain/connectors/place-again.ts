@@ -42,7 +42,7 @@ export async function placeAgain(
   let movedCount = 0
   for (const connector of connectors) {
     const own = byConnector.get(connector.id) ?? []
-    const scope = writeScope(tenantId, connector, connectors)
+    const scope = writeScope(tenantId, connector, connectors, { isDelivery: false })
     const written = await writeWithRetries(scope, own.map(rejoinOf), deps)
     const moved = written.flatMap((decision) => (decision?.writes.length ? [decision] : []))
     await mergeAffected(scope, moved, deps)

@@ -56,7 +56,8 @@ export async function rejoinMoved(
   for (const owner of [connector, ...connectors.filter(({ id }) => id !== connector.id)]) {
     const identities = byConnector.get(owner.id) ?? []
     if (identities.length === 0) continue
-    written.push(...(await writeWithRetries(writeScope(tenantId, owner, connectors), identities.map(rejoinOf), deps)))
+    const scope = writeScope(tenantId, owner, connectors, { isDelivery: owner.id === connector.id })
+    written.push(...(await writeWithRetries(scope, identities.map(rejoinOf), deps)))
   }
   return written
 }

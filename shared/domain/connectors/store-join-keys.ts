@@ -27,7 +27,7 @@ export async function storeJoinKeys(
     const byConnector = Map.groupBy(writes, ({ object }) => object.connectorId)
     let unwrittenCount = 0
     for (const { id: connectorId, softDeletionDays } of connectors) {
-      const space = { tenantId, connectorId, softDeletionDays }
+      const space = { tenantId, connectorId, softDeletionDays, isDelivery: false }
       const unwritten = await deps.objects.write(space, byConnector.get(connectorId) ?? [])
       // A closed space belongs to a connector whose deletion is certain.
       if (unwritten.size > 0 && (await deps.objects.open(tenantId, connectorId))) unwrittenCount += unwritten.size

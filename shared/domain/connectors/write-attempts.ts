@@ -28,11 +28,18 @@ export type WriteScope = {
   readonly rules: ConnectorRules
   /** Whether the tenant has another connector. */
   readonly hasOthers: boolean
+  /** Whether the connector has sent what is written. */
+  readonly isDelivery: boolean
 }
 
 /** Returns what the writes of one connector have in common. */
-export function writeScope(tenantId: string, connector: Connector, connectors: readonly Connector[]): WriteScope {
-  return { tenantId, connector, rules: rulesOf(connectors), hasOthers: connectors.length > 1 }
+export function writeScope(
+  tenantId: string,
+  connector: Connector,
+  connectors: readonly Connector[],
+  { isDelivery }: Pick<WriteScope, 'isDelivery'>,
+): WriteScope {
+  return { tenantId, connector, rules: rulesOf(connectors), hasOthers: connectors.length > 1, isDelivery }
 }
 
 /** Returns the decision that was written for each item, in order; undefined for an item that always conflicted. */
@@ -70,8 +77,8 @@ async function attemptWrites(
   writes: readonly ObjectWrite[],
   deps: WriteDependencies,
 ): Promise<{ decisions: WriteDecision[]; conflicts: ReadonlySet<string> }> {
-  const { tenantId, connector } = scope
-  const space = { tenantId, connectorId: connector.id, softDeletionDays: connector.softDeletionDays }
+  const { tenantId, connector, isDelivery } = scope
+  const space = { tenantId, connectorId: connector.id, softDeletionDays: connector.softDeletionDays, isDelivery }
   const hasUnits = writes.some(({ objectType }) => objectType === 'orgUnit')
   // Read before the tree, so that a concurrent change of the tree invalidates this version.
   const treeVersion = hasUnits ? await deps.objects.treeVersion(tenantId, connector.id) : undefined

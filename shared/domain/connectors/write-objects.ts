@@ -30,7 +30,8 @@ export async function writeObjects(
 ): Promise<ItemOutcome[]> {
   try {
     const connectors = known ?? (await deps.connectors.list(tenantId))
-    return await writeAndMerge(writeScope(tenantId, connector, connectors), writes, connectors, deps)
+    const scope = writeScope(tenantId, connector, connectors, { isDelivery: true })
+    return await writeAndMerge(scope, writes, connectors, deps)
   } catch (fault) {
     // Some objects may be written. When the caller repeats the request, they are unchanged and enqueue nothing.
     if (!(fault instanceof Refusal)) {
@@ -54,7 +55,7 @@ async function writeAndMerge(
   const again = rejoins(writes, written, before)
   const isComplete = before.hasOthers || again.length === 0
   const connectors = isComplete ? known : await deps.connectors.list(tenantId)
-  const scope = isComplete ? before : writeScope(tenantId, connector, connectors)
+  const scope = isComplete ? before : writeScope(tenantId, connector, connectors, { isDelivery: true })
   const rejoined = scope.hasOthers ? await writeWithRetries(scope, again, deps) : []
   const moved = scope.hasOthers ? await rejoinMoved(scope, [...written, ...rejoined], connectors, deps) : []
   const decisions = [...written, ...rejoined, ...moved].filter((decision) => decision !== undefined)
