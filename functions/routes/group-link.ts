@@ -187,7 +187,7 @@ const writeRoutes = (deps: LinkDependencies): readonly Route[] => [
       'Members that are left out keep their value. The group of a disabled link keeps its members and is no longer ' +
       'synced.\n\n' +
       '`acceptedWithoutAccount` replaces the list of identities that are members without a directory account, or with ' +
-      'one that the directory does not know, and that no longer keep other members from being removed. A sync job is ' +
+      'one that the directory does not know or refuses, and that no longer keep other members from being removed. A sync job is ' +
       'queued, whose removals are subject to the removal guard. The audit of the collection has the change.',
     roles: WRITERS,
     identity: 'optional',
@@ -227,8 +227,10 @@ const jobRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
       'job gets no second one: the existing job is returned.\n\n' +
       'Members without `directoryObjectId` are counted in `skipped`. So are members whose `directoryObjectId` the ' +
       'directory does not know, or that is not the id of a user: the job lists up to 20 of these ids in `unresolved`. ' +
-      'Only accounts that the directory has confirmed to be users are added. While there are other ids, jobs add members ' +
-      'and remove none. A job with more than 1,000 such ids fails.\n\n' +
+      'Only accounts that the directory has confirmed to be users are added. A user whom the directory refuses as a ' +
+      'member of the group, such as a guest of a Microsoft 365 group that takes no guests, counts as one that it does ' +
+      'not know, and each job tries again to add it. While there are such ids, jobs add members and remove none. A job ' +
+      'with more than 1,000 such ids fails.\n\n' +
       'Removals beyond the limit of the removal guard are held: the job ends `Succeeded` with their number in `held`. ' +
       "See the link's `heldRemovals`.",
     roles: WRITERS,

@@ -145,8 +145,8 @@ export function graphDirectory(options: GraphDirectoryOptions): Directory {
       const path = 'groupIds' in from ? trackingPath(from.groupIds) : from.continueAfter
       return memberChangesIn(await read(tenantId, path), graphUrl)
     },
-    addMembers: (tenantId, groupId, accounts, deadlineMs) =>
-      addMembers(writes(tenantId, groupId, deadlineMs), accounts),
+    addMembers: (tenantId, groupId, accounts, deadlineMs, refusedBefore) =>
+      addMembers(writes(tenantId, groupId, deadlineMs), accounts, refusedBefore),
     removeMembers: (tenantId, groupId, accounts, deadlineMs) =>
       removeMembers(writes(tenantId, groupId, deadlineMs), accounts),
   }

@@ -2,6 +2,7 @@ import { type Directory, DirectoryFault, type WriteOutcome } from '../domain/gro
 import { chunk } from '../kernel/chunk.ts'
 import { isGuid } from '../kernel/guid.ts'
 import { type GraphCall, type GraphReply, replyFault, replyKind, replyMessage } from './graph-calls.ts'
+import { mayConcernAccount, type RefusedAddition, settleRefusals } from './refused-accounts.ts'
 import { CALLS_PER_BATCH_COUNT, type CallResult, type RetryingCalls } from './retrying-calls.ts'
 
 /** Graph refuses more members in one PATCH. https://learn.microsoft.com/graph/api/group-post-members */
@@ -49,14 +50,25 @@ type Tally = {
   missing: string[]
   refused: string[]
   sentCount: number
+  refusal?: string
   fault?: DirectoryFault
 }
 
+type AdditionTally = Tally & { open: RefusedAddition[] }
+
 const emptyTally = (): Tally => ({ written: [], unchanged: [], missing: [], refused: [], sentCount: 0 })
 
-/** Adds accounts in PATCHes of twenty. After a refused PATCH, finds the outcome of each of its accounts. */
-export async function addMembers(writes: MemberWrites, accounts: readonly string[]): Promise<WriteOutcome> {
-  const tally = emptyTally()
+/**
+ * Adds accounts in PATCHes of twenty. After a refused PATCH, finds the outcome of each of its accounts.
+ * @param refusedBefore Accounts that an earlier call could not add.
+ */
+export async function addMembers(
+  writes: MemberWrites,
+  accounts: readonly string[],
+  refusedBefore: readonly string[] = [],
+): Promise<WriteOutcome> {
+  const tally: AdditionTally = { ...emptyTally(), open: [] }
+  const before = new Set(refusedBefore)
   let patches = chunk([...new Set(accounts)], MEMBERS_PER_PATCH_COUNT).map(
     (accounts): Patch => ({ accounts: accounts, droppedCount: 0, mayHaveSucceededBefore: false }),
   )
@@ -73,17 +85,24 @@ export async function addMembers(writes: MemberWrites, accounts: readonly string
       const result = results[index]
       if (result !== undefined) tallyPatch(writes, patch, result, tally, { again, oneByOne })
     }
-    for (const patch of oneByOne) if (tally.fault === undefined) await addOneByOne(writes, patch, tally)
+    for (const patch of oneByOne) {
+      if (tally.fault !== undefined) break
+      await addOneByOne(writes, patch, tally)
+      // A missing permission ends the write here, before each account of the other PATCHes is refused as well.
+      settleRefusals(tally, before)
+    }
+    settleRefusals(tally, before)
     patches = [...again, ...patches.slice(PATCHES_PER_BATCH_COUNT)]
   }
-  return tally
+  const { open: _settled, ...outcome } = tally
+  return outcome
 }
 
 function tallyPatch(
   { groupId }: MemberWrites,
   patch: Patch,
   { reply, mayHaveSucceededBefore }: CallResult,
-  tally: Tally,
+  tally: AdditionTally,
   next: { again: Patch[]; oneByOne: Patch[] },
 ): void {
   const before = patch.mayHaveSucceededBefore || mayHaveSucceededBefore
@@ -105,7 +124,7 @@ function tallyPatch(
   }
 }
 
-async function addOneByOne(writes: MemberWrites, patch: Patch, tally: Tally): Promise<void> {
+async function addOneByOne(writes: MemberWrites, patch: Patch, tally: AdditionTally): Promise<void> {
   const { graphUrl, groupId } = writes
   const results = await sendAll(
     writes,
@@ -126,7 +145,7 @@ function tallyOne(
   account: string,
   reply: GraphReply,
   mayHaveSucceededBefore: boolean,
-  tally: Tally,
+  tally: AdditionTally,
 ): void {
   const message = replyMessage(reply).toLowerCase()
   const isDenied = replyKind(reply) === 'denied'
@@ -139,7 +158,8 @@ function tallyOne(
   } else if (isDenied && reply.status === 400 && message.includes('do not exist')) {
     // A new group is not replicated to all of the directory's servers at once.
     tally.fault ??= new DirectoryFault('unavailable', `The directory returned HTTP 400: ${replyMessage(reply)}`)
-  } else tally.fault ??= replyFault(reply)
+  } else if (mayConcernAccount(reply)) tally.open.push({ account, reply })
+  else tally.fault ??= replyFault(reply)
 }
 
 /** Removes accounts, twenty to a call. An account that is not a member counts as done, in each wording of Graph. */

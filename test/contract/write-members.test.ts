@@ -14,6 +14,7 @@ const reply = (status: number, message = ''): GraphReply => ({
   isJson: true,
   retryAfterMs: undefined,
 })
+const messageOf = ({ body }: GraphReply) => (body as { error: { message: string } }).error.message
 const ALREADY_MEMBER = reply(400, "One or more added object references already exist for: 'members'.")
 const unknownAccount = (account: string) => reply(404, `Resource '${account}' does not exist.`)
 
@@ -78,5 +79,93 @@ describe('Adding members', () => {
     const { writes, sent } = scripted([reply(409, 'Another object with the same value'), reply(204)])
     const { written, fault } = await addMembers(writes, [user(1)])
     assert.deepEqual([written, fault, sent().length], [[user(1)], undefined, 2])
+  })
+})
+
+describe('Adding an account that the directory refuses', () => {
+  const NO_GUESTS = reply(403, 'Guests users are not allowed to join this Unified Group due to policy setting.')
+  const NO_PERMISSION = reply(403, 'Insufficient privileges to complete the operation.')
+  const OTHER = reply(403, 'The object cannot be a member.')
+
+  type Item = { readonly id: string; readonly body: unknown }
+
+  /** Adds accounts to a group that refuses each call which names one of `refused`. */
+  async function added(
+    accounts: readonly string[],
+    { refused, refusal, refusedBefore = [], members = [] }: RefusingGroup,
+  ) {
+    const names = (body: unknown, of: readonly string[]) => of.some((account) => JSON.stringify(body).includes(account))
+    const replyTo = (body: unknown) => {
+      if (names(body, refused)) return refusal
+      return names(body, members) ? ALREADY_MEMBER : reply(204)
+    }
+    const send = async (_tenantId: string, { path, body }: GraphCall): Promise<GraphReply> => {
+      if (path !== '/$batch') return replyTo(body)
+      const { requests } = body as { requests: readonly Item[] }
+      const responses = requests.map((item) => ({ id: item.id, headers: {}, ...replyTo(item.body) }))
+      return { ...reply(200), body: { responses } }
+    }
+    const { writes } = scripted([])
+    const calls = retryingCalls({ send, sleep: async () => undefined, nowMs: () => 0, random: () => 0 })
+    const { fault, ...outcome } = await addMembers({ ...writes, calls }, accounts, refusedBefore)
+    return { ...outcome, fault: fault?.message }
+  }
+
+  type RefusingGroup = {
+    readonly refused: readonly string[]
+    readonly refusal: GraphReply
+    readonly refusedBefore?: readonly string[]
+    readonly members?: readonly string[]
+  }
+
+  const UNKNOWN_CAUSE: [claim: string, refusal: GraphReply][] = [
+    ['a 403 as for a missing permission', NO_PERMISSION],
+    ['another 403', OTHER],
+    ['a 400', reply(400, 'The object cannot be a member.')],
+  ]
+  for (const [claim, refusal] of UNKNOWN_CAUSE) {
+    const message = `The directory returned HTTP ${refusal.status}: ${messageOf(refusal)}`
+
+    it(`names the account and adds the others, after ${claim} for it alone`, async () => {
+      const outcome = await added(users(1, 120), { refused: [user(30)], refusal })
+      assert.deepEqual(new Set(outcome.written), new Set(users(1, 120)).difference(new Set([user(30)])))
+      assert.deepEqual([outcome.missing, outcome.refusal, outcome.fault], [[user(30)], message, undefined])
+    })
+
+    it(`names the account after ${claim} when the others are members already`, async () => {
+      const outcome = await added(users(1, 2), { refused: [user(1)], refusal, members: [user(2)] })
+      assert.deepEqual([outcome.missing, outcome.unchanged, outcome.fault], [[user(1)], [user(2)], undefined])
+    })
+
+    it(`names no account after ${claim} for each one, and sends nothing more`, async () => {
+      const outcome = await added(users(1, 45), { refused: users(1, 45), refusal })
+      assert.deepEqual([outcome.written, outcome.missing, outcome.refusal], [[], [], undefined])
+      // Three PATCHes, and each account of the first one.
+      assert.deepEqual([outcome.fault, outcome.sentCount], [message, 23])
+    })
+  }
+
+  it('names no account when nothing else is added and the reply is that of a missing permission', async () => {
+    for (const refusedBefore of [[], [user(1)]]) {
+      const outcome = await added([user(1)], { refused: [user(1)], refusal: NO_PERMISSION, refusedBefore })
+      assert.deepEqual(
+        [outcome.missing, outcome.fault],
+        [[], `The directory returned HTTP 403: ${messageOf(NO_PERMISSION)}`],
+      )
+    }
+  })
+
+  it('names guests of a group without guests, also when nobody else is added', async () => {
+    for (const accounts of [users(1, 1), users(1, 45)]) {
+      const { missing, fault } = await added(accounts, { refused: accounts, refusal: NO_GUESTS })
+      assert.deepEqual([missing, fault], [accounts, undefined])
+    }
+  })
+
+  it('names an account again that was refused before, also when nobody else is added', async () => {
+    const group = { refused: [user(1)], refusal: OTHER }
+    assert.deepEqual((await added([user(1)], group)).missing, [])
+    const again = await added([user(1)], { ...group, refusedBefore: [user(1)] })
+    assert.deepEqual([again.missing, again.fault], [[user(1)], undefined])
   })
 })

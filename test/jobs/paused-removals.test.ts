@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { listLinks, readLinkDto, updateLink } from '../../shared/domain/group-links/manage-links.ts'
 import { sweepTenant } from '../../shared/domain/sync/sweep.ts'
 import { type AccountFixture, gone, identity, openAccountFixture } from '../support/jobs/account-fixture.ts'
+import { NO_GUESTS } from '../support/jobs/guests.ts'
 import { TENANT, user } from '../support/jobs/link-directory.ts'
 
 let fixture: AccountFixture
@@ -186,6 +187,34 @@ describe('a member that a link accepts without an account', () => {
     assert.deepEqual([syncState, pausedBy, acceptedWithoutAccount], ['InSync', null, [eve]])
     await linked.write(gone('identity', 'ada'))
     assert.deepEqual(await linked.members(), new Set())
+  })
+
+  it('may have an account that the group refuses', async () => {
+    const [ada, bob, guest] = [newAccount(), newAccount(), newAccount()]
+    fixture.server.setFaults([{ ...NO_GUESTS, body: guest }])
+    const linked = await linkedPeople(
+      { externalId: 'ada', account: ada },
+      { externalId: 'bob', account: bob },
+      { externalId: 'eve', account: guest },
+    )
+    const eve = await linked.idOf('eve')
+    assert.deepEqual((await linked.shown()).pausedBy, {
+      reason: 'AccountsUnknown',
+      count: 1,
+      members: [{ identityId: eve, displayName: 'eve', directoryObjectId: guest }],
+    })
+    await linked.write(gone('identity', 'bob'))
+    assert.deepEqual(await linked.members(), new Set([ada, bob]))
+    await linked.accept(eve)
+    assert.deepEqual(await linked.members(), new Set([ada]))
+    const { syncState, pausedBy, acceptedWithoutAccount } = await linked.shown()
+    assert.deepEqual([syncState, pausedBy, acceptedWithoutAccount], ['InSync', null, [eve]])
+    await linked.write(gone('identity', 'ada'))
+    assert.deepEqual(await linked.members(), new Set())
+    fixture.server.setFaults([])
+    await linked.accept()
+    assert.deepEqual(await linked.members(), new Set([guest]))
+    assert.deepEqual((await linked.shown()).acceptedWithoutAccount, [])
   })
 
   it('is subject to the removal guard: what it no longer keeps in the group is held beyond the limit', async () => {

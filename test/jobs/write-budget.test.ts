@@ -92,7 +92,7 @@ describe('The write budget', () => {
     const step: SyncStep = { kind: 'add', accounts: users(0, 40), writeCount: 2 }
     assert.equal(budget.reserve(TENANT, 2, 'bulk'), 0)
     const deadlineMs = Number.POSITIVE_INFINITY
-    const write = { tenantId: TENANT, groupId, step, deadlineMs } as const
+    const write = { tenantId: TENANT, groupId, step, deadlineMs, unresolved: [] } as const
     const outcome = await writeStep(write, { ...fixture.deps, budget })
     // Two PATCHes. The one that contains a member is followed by twenty calls.
     assert.deepEqual([outcome.written.length, outcome.unchanged.length, outcome.sentCount], [39, 1, 22])

@@ -102,6 +102,15 @@ describe('Batches and faults of the local directory', () => {
     assert.deepEqual(answers, [503, 503, 409, 200])
   })
 
+  it('refuses writes that name a certain account, with the message of Graph', async () => {
+    const message = 'Guests users are not allowed to join this Unified Group due to policy setting.'
+    directory.setFaults([{ path: GROUPS.plain, body: user(1), status: 403, message }])
+    const answer = await ask('PATCH', PLAIN, binding([user(1), user(2)]))
+    assert.deepEqual([answer.status, answer.body.error.message], [403, message])
+    assert.deepEqual(statuses((await batch([add(1), add(2)])) as never), { 1: 403, 2: 204 })
+    assert.deepEqual(await memberIds(service, GROUPS.plain), [user(2)])
+  })
+
   it('applies a write and reports a failure', async () => {
     directory.setFaults([{ method: 'PATCH', applyFirst: true, times: 1 }])
     assert.equal((await ask('PATCH', PLAIN, binding([user(1)]))).status, 504)

@@ -364,7 +364,7 @@ export const english = {
   newLink: 'Link a group',
   no: 'No',
   noAccess: 'You have no role in this service. Ask your identity administrator.',
-  NoAccount: 'No account',
+  NoAccount: 'No account that can be added',
   noAccount: 'No account',
   noApproval: 'Requests are granted at once, without an approval.',
   nobodyRemoved: 'Nobody will be removed: {count} stays | Nobody will be removed: {count} stay',
@@ -400,8 +400,8 @@ export const english = {
   Owned: 'Only groups that the service owns',
   part: 'Part',
   pausedAccountsUnknown:
-    'Removals paused: the directory does not know the account of {count} member. | Removals paused: the directory does not know the accounts of {count} members.',
-  pausedHint: 'People are still added. Nobody is removed until each member has an account or is left out.',
+    'Removals paused: the directory does not know or refuses the account of {count} member. | Removals paused: the directory does not know or refuses the accounts of {count} members.',
+  pausedHint: 'People are still added. Nobody is removed until each member is in the group or is left out.',
   pausedMembersWithoutAccount:
     'Removals paused: {count} member has no account. | Removals paused: {count} members have no account.',
   pausedRemovals: 'Stay in the group, because members have no account',
@@ -543,7 +543,7 @@ export const english = {
   unitsBelow: 'Units below {name}',
   unknown: 'Unknown',
   unreachable: 'The service is not reachable. Check your network and try again.',
-  unresolved: 'Accounts that the directory does not know',
+  unresolved: 'Accounts that the directory does not know or refuses',
   unresolvedHint:
     'These members count as members without an account. While there is one, nothing is removed from the group.',
   updated: 'Updated',

@@ -366,7 +366,7 @@ export const norwegian: Messages = {
   newLink: 'Koble en gruppe',
   no: 'Nei',
   noAccess: 'Du har ingen rolle i denne tjenesten. Kontakt identitetsadministratoren.',
-  NoAccount: 'Ingen konto',
+  NoAccount: 'Ingen konto som kan legges til',
   noAccount: 'Ingen konto',
   noApproval: 'Søknader innvilges straks, uten godkjenning.',
   nobodyRemoved: 'Ingen blir fjernet: {count} blir værende',
@@ -402,8 +402,8 @@ export const norwegian: Messages = {
   Owned: 'Bare grupper som tjenesten eier',
   part: 'Del',
   pausedAccountsUnknown:
-    'Fjerninger satt på pause: katalogen kjenner ikke kontoen til {count} medlem. | Fjerninger satt på pause: katalogen kjenner ikke kontoene til {count} medlemmer.',
-  pausedHint: 'Folk legges fortsatt til. Ingen fjernes før hvert medlem har en konto eller er holdt utenfor.',
+    'Fjerninger satt på pause: katalogen kjenner ikke eller avviser kontoen til {count} medlem. | Fjerninger satt på pause: katalogen kjenner ikke eller avviser kontoene til {count} medlemmer.',
+  pausedHint: 'Folk legges fortsatt til. Ingen fjernes før hvert medlem er i gruppen eller er holdt utenfor.',
   pausedMembersWithoutAccount:
     'Fjerninger satt på pause: {count} medlem har ingen konto. | Fjerninger satt på pause: {count} medlemmer har ingen konto.',
   pausedRemovals: 'Blir i gruppen fordi medlemmer mangler konto',
@@ -544,7 +544,7 @@ export const norwegian: Messages = {
   unitsBelow: 'Enheter under {name}',
   unknown: 'Ukjent',
   unreachable: 'Tjenesten svarer ikke. Kontroller nettverket og prøv igjen.',
-  unresolved: 'Kontoer som katalogen ikke kjenner',
+  unresolved: 'Kontoer som katalogen ikke kjenner eller avviser',
   unresolvedHint: 'Disse teller som medlemmer uten konto. Så lenge det finnes én, fjernes ingenting fra gruppen.',
   updated: 'Oppdatert',
   urgent: 'Trenger oppmerksomhet',

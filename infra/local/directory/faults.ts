@@ -11,9 +11,13 @@ const FaultDefinition = Type.Object(
     method: Type.Optional(Type.String({ minLength: 1 })),
     /** A regular expression for the path, including `/v1.0` and without the query. */
     path: Type.Optional(Type.String({ format: 'regex' })),
+    /** A regular expression for the text of the body: for writes that name a certain account. */
+    body: Type.Optional(Type.String({ format: 'regex' })),
     /** Number of affected requests. Default: all until the faults are removed. */
     times: Type.Optional(Type.Integer({ minimum: 1 })),
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
+    /** Of the error, in place of the usual one of the status. */
+    message: Type.Optional(Type.String({ minLength: 1 })),
     /** Sets `Retry-After`. The default status is then 429. */
     retryAfterS: Type.Optional(Duration),
     /** Delay before the request is processed. */
@@ -38,7 +42,7 @@ const FaultDefinition = Type.Object(
 export type FaultDefinition = Readonly<Static<typeof FaultDefinition>>
 
 export type Faults = {
-  take(method: string, path: string): Fault | undefined
+  take(request: { readonly method: string; readonly path: string; readonly body?: unknown }): Fault | undefined
   /** @throws ControlRefusal for an invalid fault */
   add(definition: unknown): void
   clear(): void
@@ -72,11 +76,14 @@ const ERROR_CODES: Record<number, readonly [code: string, message: string]> = {
 
 /** Injected faults. The first matching fault applies to a request. */
 export function faultList(nowMs: () => number): Faults {
-  const active: { definition: FaultDefinition; path: RegExp; left: number }[] = []
+  const active: { definition: FaultDefinition; path: RegExp; body: RegExp; left: number }[] = []
   return {
-    take(method, path) {
+    take({ method, path, body }) {
       const index = active.findIndex(
-        (fault) => (fault.definition.method ?? method).toUpperCase() === method && fault.path.test(path),
+        ({ definition, ...fault }) =>
+          (definition.method ?? method).toUpperCase() === method &&
+          fault.path.test(path) &&
+          (definition.body === undefined || fault.body.test(textOf(body))),
       )
       const fault = active[index]
       if (fault === undefined) return undefined
@@ -90,12 +97,15 @@ export function faultList(nowMs: () => number): Faults {
       active.push({
         definition,
         path: new RegExp(definition.path ?? ''),
+        body: new RegExp(definition.body ?? ''),
         left: definition.times ?? Number.POSITIVE_INFINITY,
       })
     },
     clear: () => void active.splice(0),
   }
 }
+
+const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body ?? ''))
 
 function failureOf(definition: FaultDefinition, nowMs: number): Fault['failure'] {
   if (definition.drop === true) return 'drop'
@@ -111,7 +121,7 @@ function failureOf(definition: FaultDefinition, nowMs: number): Fault['failure']
     }
   }
   const [code, message] = ERROR_CODES[status] ?? ['UnknownError', `Injected fault with status ${status}.`]
-  return { ...answered(status, errorBody(code, message, nowMs)), headers }
+  return { ...answered(status, errorBody(code, definition.message ?? message, nowMs)), headers }
 }
 
 function statusOf({ status, retryAfterS, applyFirst, html }: FaultDefinition): number | undefined {

@@ -17,8 +17,10 @@ export type WriteOutcome = {
   readonly written: readonly string[]
   /** Already a member when adding; not a member when removing. */
   readonly unchanged: readonly string[]
-  /** The directory has no such account. */
+  /** The directory has no such account, or refuses it as a member of this group. */
   readonly missing: readonly string[]
+  /** Why the first of those was refused that the directory has. */
+  readonly refusal?: string
   /** Removals that certainly had no effect: the directory refused them, or they were not sent. Set with `fault`. */
   readonly refused: readonly string[]
   /** Write requests sent, retries included: what the directory counts against its limits. */
@@ -170,8 +172,15 @@ export interface DirectoryMembers {
   /**
    * Adds accounts in the fewest calls. A fault is part of the outcome, beside what was written before it.
    * @param deadlineMs nothing is sent from then on; what is left ends with a fault.
+   * @param refusedBefore accounts that an earlier call for the group could not add.
    */
-  addMembers(tenantId: string, groupId: string, accounts: readonly string[], deadlineMs: number): Promise<WriteOutcome>
+  addMembers(
+    tenantId: string,
+    groupId: string,
+    accounts: readonly string[],
+    deadlineMs: number,
+    refusedBefore?: readonly string[],
+  ): Promise<WriteOutcome>
   /** Removes accounts, as `addMembers` adds them. */
   removeMembers(
     tenantId: string,
@@ -229,31 +238,4 @@ export async function readAllMembers(
     continueAfter = page.continueAfter
   } while (continueAfter !== undefined)
   return { users, others }
-}
-
-/** After this time, all reads of the directory include a group that existed when it was linked. */
-const NEW_LINK_MS = 10 * 60_000
-
-/** Delays before further reads of the group of a new link. */
-const REREAD_DELAYS_MS = [2_000, 5_000, 15_000]
-
-/**
- * Reads the group of a link. Reads of the directory lag: a group that is not found shortly after it was linked is read
- * again.
- * @param beforeReread Called before each further read.
- * @returns Undefined when the group does not exist. @throws DirectoryFault, and the errors of `beforeReread`.
- */
-export async function readLinkedGroup(
-  link: { readonly tenantId: string; readonly directoryGroupId: string; readonly createdAt: string },
-  beforeReread: () => Promise<void>,
-  { directory, nowMs, sleep }: { directory: Directory; nowMs(): number; sleep(delayMs: number): Promise<void> },
-): Promise<DirectoryGroup | undefined> {
-  const isNew = nowMs() - Date.parse(link.createdAt) < NEW_LINK_MS
-  for (const delayMs of isNew ? REREAD_DELAYS_MS : []) {
-    const group = await directory.readGroup(link.tenantId, link.directoryGroupId)
-    if (group !== undefined) return group
-    await sleep(delayMs)
-    await beforeReread()
-  }
-  return directory.readGroup(link.tenantId, link.directoryGroupId)
 }

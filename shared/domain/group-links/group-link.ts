@@ -14,7 +14,7 @@ export type SyncOutcome = Static<typeof SyncOutcome>
 export const AcceptedWithoutAccount = Described(
   Type.Unsafe<readonly string[]>(Type.Array(Guid, { maxItems: MAX_ACCEPTED_COUNT })),
   'Ids of identities that are accepted as members without a directory account, or with one that the directory does ' +
-    'not know: they count neither in `skipped` nor in `pausedBy`, and members are removed in spite of them. A sync ' +
+    'not know or refuses: they count neither in `skipped` nor in `pausedBy`, and members are removed in spite of them. A sync ' +
     'takes out an id when the identity has an account in the group, or is no member any more.',
 )
 

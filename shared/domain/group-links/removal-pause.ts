@@ -10,7 +10,7 @@ const PausingMember = Closed({
   displayName: Described(Nullable(Type.String()), "The identity's display name; null when unknown."),
   directoryObjectId: Described(
     Nullable(Guid),
-    'The account that the directory does not know as a user; null for a member without an account.',
+    'The account that the directory does not know as a user, or refuses; null for a member without an account.',
   ),
 })
 type PausingMember = Static<typeof PausingMember>
@@ -20,7 +20,8 @@ export const PausedByDto = Closed({
   reason: Described(
     OneOf(['MembersWithoutAccount', 'AccountsUnknown']),
     '`MembersWithoutAccount`: members of the collection have no directory account. `AccountsUnknown`: they have one ' +
-      'that the directory does not know, or that is not a user. With both, `MembersWithoutAccount`.',
+      'that the directory does not know, that is not a user, or that the directory refuses as a member of the group, ' +
+      'such as a guest of a Microsoft 365 group that takes no guests. With both, `MembersWithoutAccount`.',
   ),
   count: Described(Type.Integer({ minimum: 1 }), 'Number of these members, for both reasons together.'),
   members: Described(

@@ -36,7 +36,8 @@ const jobProperties = {
   ),
   unresolved: Described(
     Type.Array(Guid, { maxItems: UNRESOLVED_SHOWN_COUNT }),
-    `Directory object ids of members that the directory does not know or that are not users, at most ${UNRESOLVED_SHOWN_COUNT}.`,
+    'Directory object ids of members that the directory does not know, that are not users, or that the directory ' +
+      `refuses as members of the group, at most ${UNRESOLVED_SHOWN_COUNT}.`,
   ),
   createdAt: Timestamp,
   startedAt: Described(Nullable(Timestamp), 'When the first run started; null until then.'),
@@ -86,7 +87,7 @@ export const SyncJob = Type.Object({
   isYielded: Type.Boolean(),
   /** Batches of the current run that have ended. */
   batchCount: Count,
-  /** Accounts of the current run that the directory does not know as users. */
+  /** Accounts of the current run that the directory does not know as users, or refuses as members of the group. */
   unresolved: Accounts,
   journal: WriteJournal,
   approvalNotes: Nullable(Type.String()),

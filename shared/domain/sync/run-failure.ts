@@ -24,7 +24,8 @@ const MAX_NAMED_COUNT = 5
 export function unresolvedFault({ unresolved }: SyncJob): RunFault {
   const named = unresolved.slice(0, MAX_NAMED_COUNT).join(', ')
   const more = unresolved.length > MAX_NAMED_COUNT ? ` and ${unresolved.length - MAX_NAMED_COUNT} more` : ''
-  return new RunFault(`The directory has no account ${named}${more}.`, { isPermanent: false })
+  const message = `The directory does not know these accounts, or refuses them as members of the group: ${named}${more}.`
+  return new RunFault(message, { isPermanent: false })
 }
 
 /**

@@ -1,6 +1,7 @@
 import { REFUSALS } from '../../kernel/refusals.ts'
-import { type GroupMembers, groupRefusal, readAllMembers, readLinkedGroup } from '../group-links/directory.ts'
+import { type GroupMembers, groupRefusal, readAllMembers } from '../group-links/directory.ts'
 import { GroupRecord } from './group-record.ts'
+import { readLinkedGroup } from './linked-group.ts'
 import { RunFault } from './run-failure.ts'
 import type { SessionLink } from './session-link.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'

@@ -21,7 +21,7 @@ import { SessionLink } from './session-link.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 import { reserveForJob, writeStep } from './write-budget.ts'
 
-/** More unknown accounts than this have another cause than single wrong ids: the run ends. */
+/** More unknown or refused accounts than this have another cause than single wrong ids: the run ends. */
 const MAX_UNRESOLVED_COUNT = 1000
 
 /** An incremental sync waits for a running job at most this long, plus the delay of its message. */
@@ -152,8 +152,8 @@ export class SyncSession {
   }
 
   async #write(step: SyncStep, next: SyncStep | undefined): Promise<Yield | undefined> {
-    const { tenantId, directoryGroupId: groupId } = this.#link.value
-    const write = { tenantId, groupId, step, deadlineMs: this.#link.lease.expiresAtMs } as const
+    const { tenantId, directoryGroupId: groupId, unresolved } = this.#link.value
+    const write = { tenantId, groupId, step, deadlineMs: this.#link.lease.expiresAtMs, unresolved } as const
     this.#group.record.send(step)
     const outcome = await writeStep(write, this.#deps)
     const job = this.#afterStep(step, outcome)

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { upToEntries } from '../../kernel/cache-size.ts'
 import { TokenBucket } from '../../kernel/token-bucket.ts'
 import type { Directory, WriteOutcome } from '../group-links/directory.ts'
+import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import type { SyncStep } from './plan-sync.ts'
 
 /** `change`: writes of an incremental sync. `bulk`: writes of a job. */
@@ -96,21 +97,27 @@ export type StepWrite = {
   readonly step: SyncStep
   /** When the lease for the step expires. */
   readonly deadlineMs: number
+  /** Accounts that the last job could not add. */
+  readonly unresolved: readonly string[]
 }
+
+type WriteDependencies = Pick<LinkDependencies, 'log'> & { readonly directory: Directory; readonly budget: WriteBudget }
 
 /**
  * Writes a step whose writes are reserved. Retries and accounts that are written one by one exceed the reservation; the
  * excess counts as well.
  */
 export async function writeStep(
-  { tenantId, groupId, step, deadlineMs }: StepWrite,
-  { directory, budget }: { readonly directory: Directory; readonly budget: WriteBudget },
+  { tenantId, groupId, step, deadlineMs, unresolved }: StepWrite,
+  { directory, budget, log }: WriteDependencies,
 ): Promise<WriteOutcome> {
   const outcome =
     step.kind === 'add'
-      ? await directory.addMembers(tenantId, groupId, step.accounts, deadlineMs)
+      ? await directory.addMembers(tenantId, groupId, step.accounts, deadlineMs, unresolved)
       : await directory.removeMembers(tenantId, groupId, step.accounts, deadlineMs)
   const excessCount = outcome.sentCount - step.writeCount
   if (excessCount > 0) budget.recordOverspend(tenantId, excessCount)
+  const { refusal } = outcome
+  if (refusal !== undefined) log.warn('link.accounts-refused', { tenantId, groupId, reason: refusal })
   return outcome
 }

@@ -127,7 +127,7 @@ async function writeSteps(
   { lease: acquired, decision, changes }: Pick<DueChanges, 'lease' | 'decision' | 'changes'>,
   deps: SyncDependencies,
 ): Promise<WrittenChanges> {
-  const { tenantId, id: linkId, directoryGroupId: groupId } = link
+  const { tenantId, id: linkId, directoryGroupId: groupId, unresolved } = link
   const earlier = openAccounts(link.removalWindow)
   const added: string[] = []
   const removed: string[] = []
@@ -144,7 +144,7 @@ async function writeSteps(
     }
     // The directory may have been slow: a person can be a member again since then. A job removes those who are not.
     if (kind === 'remove' && !(await areNewest(changes, link, deps))) return incomplete(steps.slice(index))
-    const write = { tenantId, groupId, step, deadlineMs: lease.expiresAtMs } as const
+    const write = { tenantId, groupId, step, deadlineMs: lease.expiresAtMs, unresolved } as const
     const outcome = await writeStep(write, deps)
     const written = kind === 'add' ? added : removed
     written.push(...outcome.written)
@@ -153,7 +153,7 @@ async function writeSteps(
     outcomes.removed.push(...known.removed)
     outcomes.notRemoved.push(...known.notRemoved)
     if (outcome.fault === undefined && outcome.missing.length === 0) continue
-    const reason = outcome.fault?.message ?? 'The directory has no such account.'
+    const reason = outcome.fault?.message ?? outcome.refusal ?? 'The directory has no such account.'
     deps.log.warn('link.change-not-written', { tenantId, linkId, kind, reason })
     return incomplete(steps.slice(index + 1))
   }

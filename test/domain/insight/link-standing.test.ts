@@ -45,6 +45,12 @@ describe('a member', () => {
     ['is Written when it is in the group', 'Written', { presence: 'InGroup' }],
     ['is Pending when it is not, also if the link says that it was written', 'Pending', { presence: 'NotInGroup' }],
     ['has no account when the directory does not know it', 'NoAccount', { presence: 'AccountUnknown' }],
+    [
+      'has no account while the group refuses the one that it has',
+      'NoAccount',
+      { presence: 'NotInGroup' },
+      { unresolved: ['a'] },
+    ],
     ['has no account without one', 'NoAccount', {}, {}, { directoryObjectId: null }],
     ['of a disabled link is not written', 'LinkDisabled', { presence: 'InGroup' }, { state: 'Disabled' }],
     ['is as last written while the directory cannot be asked', 'Written', { presence: 'NotKnown' }],

@@ -74,7 +74,7 @@ export function graphApi({ objects, changes, mails, keys, faults, log, quotas, n
     }
     const items: RequestRecord[] = []
     const isBatch = incoming.path === BATCH_PATH && incoming.method === 'POST'
-    const outcome = await withFaults(incoming, async (flaw) => {
+    const outcome = await withFaults({ ...incoming, body: incoming.text }, async (flaw) => {
       try {
         const request = { ...incoming, body: bodyOf(incoming) }
         const sender = { caller, origin: incoming.origin }
@@ -87,11 +87,8 @@ export function graphApi({ objects, changes, mails, keys, faults, log, quotas, n
     return outcome
   }
 
-  async function withFaults(
-    request: Omit<GraphRequest, 'body'>,
-    respond: (flaw: Flaw) => Promise<Outcome>,
-  ): Promise<Outcome> {
-    const fault = faults.take(request.method, request.path)
+  async function withFaults(request: GraphRequest, respond: (flaw: Flaw) => Promise<Outcome>): Promise<Outcome> {
+    const fault = faults.take(request)
     if (fault === undefined) return respond(NO_FLAW)
     if (fault.delayMs > 0) await delay(fault.delayMs, undefined, { ref: false })
     if (fault.failure === 'none') return respond(fault.flaw)

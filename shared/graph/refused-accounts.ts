@@ -1,0 +1,56 @@
+import type { DirectoryFault } from '../domain/group-links/directory.ts'
+import { type GraphReply, replyFault, replyKind, replyMessage } from './graph-calls.ts'
+
+/**
+ * How Graph refuses a guest in a Microsoft 365 group that takes no guests. The sync of groups that Microsoft publishes
+ * recognizes the refusal by this text. https://github.com/MicrosoftDocs/microsoft-365-docs/issues/11991,
+ * https://github.com/microsoftgraph/group-membership-management/issues/36
+ */
+const NO_GUESTS = 'guests users are not allowed to join'
+
+/** How Graph refuses an application without the permission. https://learn.microsoft.com/graph/resolve-auth-errors */
+const NO_PERMISSION = 'insufficient privileges'
+
+/** A reply with which Graph refused to add one account alone. */
+export type RefusedAddition = { readonly account: string; readonly reply: GraphReply }
+
+/** Whether a reply to the addition of one account can concern this account, and not the group or the application. */
+export function mayConcernAccount(reply: GraphReply): boolean {
+  return replyKind(reply) === 'denied' && (reply.status === 400 || reply.status === 403)
+}
+
+/**
+ * Whether the directory refuses this account as a member, and not each addition to the group. The status is the same for
+ * both. It is the account when Graph says so, when the group accepts others in the same call, or when it was the account
+ * before and no permission is missing now. Otherwise a missing permission would look like a list of accounts.
+ */
+export function isRefusedAccount(
+  { account, reply }: RefusedAddition,
+  { acceptsOthers, refusedBefore }: { readonly acceptsOthers: boolean; readonly refusedBefore: ReadonlySet<string> },
+): boolean {
+  const message = replyMessage(reply).toLowerCase()
+  if (acceptsOthers || (reply.status === 403 && message.includes(NO_GUESTS))) return true
+  return refusedBefore.has(account) && !message.includes(NO_PERMISSION)
+}
+
+type Refusals = {
+  readonly written: readonly string[]
+  readonly unchanged: readonly string[]
+  missing: string[]
+  refusal?: string
+  fault?: DirectoryFault
+  /** Refusals that are not counted yet. */
+  open: RefusedAddition[]
+}
+
+/** Counts the open refusals of a tally: the refused accounts as missing, and any other refusal as its fault. */
+export function settleRefusals(tally: Refusals, refusedBefore: ReadonlySet<string>): void {
+  const acceptsOthers = tally.written.length + tally.unchanged.length > 0
+  for (const refused of tally.open) {
+    if (isRefusedAccount(refused, { acceptsOthers, refusedBefore })) {
+      tally.missing.push(refused.account)
+      tally.refusal ??= replyFault(refused.reply).message
+    } else tally.fault ??= replyFault(refused.reply)
+  }
+  tally.open = []
+}
