@@ -24,7 +24,7 @@ export function mayConcernAccount(reply: GraphReply): boolean {
  * both. It is the account when Graph says so, when the group accepts others in the same call, or when it was the account
  * before and no permission is missing now. Otherwise a missing permission would look like a list of accounts.
  */
-export function isRefusedAccount(
+function isRefusedAccount(
   { account, reply }: RefusedAddition,
   { acceptsOthers, refusedBefore }: { readonly acceptsOthers: boolean; readonly refusedBefore: ReadonlySet<string> },
 ): boolean {
