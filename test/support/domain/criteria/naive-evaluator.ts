@@ -142,8 +142,8 @@ function fieldValue(field: string, id: string, type: AttributeType, row: Row, co
   if (value === undefined) return undefined
   if (name === 'AddDays') return naiveAddDays(value as number, numbers[0] as number, context.zone)
   const text = String(value)
-  if (name === 'ToUpper') return text.toUpperCase()
-  if (name === 'ToLower') return text.toLowerCase()
+  if (name === 'ToUpper') return text.toUpperCase().normalize('NFC')
+  if (name === 'ToLower') return text.toLowerCase().normalize('NFC')
   const [start, length] = numbers as [number, number]
   return Array.from(text)
     .filter((_, index) => index >= start && index < start + length)
