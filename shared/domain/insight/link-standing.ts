@@ -22,7 +22,8 @@ export const LinkStanding = Closed({
       'NotInGroup',
     ]),
     'The directory is asked for the groups of the account. `NoAccount`: a member without an account, or with one that ' +
-      'the directory does not know, or that the last sync could not add. `LinkDisabled`: nothing is written. `Written`: a member, and in the group. ' +
+      'the directory does not know, or that the last sync could not add. `LinkDisabled`: nothing is written. ' +
+      '`Written`: a member, and in the group. ' +
       '`Pending`: a member, and not in the group yet; or the directory cannot be asked, or does not show what was ' +
       'written within the last ten minutes. Of an object that is no member: `Held`: the removal guard holds the removal. ' +
       '`InGroupByOthers`: in the group, and not added by this service. `InGroupRemovalPaused`: in the group for as long ' +

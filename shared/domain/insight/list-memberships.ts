@@ -17,7 +17,8 @@ const MembershipLink = Closed({
   state: Described(
     OneOf(['NoAccount', 'LinkDisabled', 'Pending', 'Written']),
     'As the last syncs have left it; the directory is not asked. `NoAccount`: without an account, or with one that the ' +
-      'directory did not know or refused. `LinkDisabled`: nothing is written. `Pending`: not written yet. `Written`: added to the group.',
+      'directory did not know or refused. `LinkDisabled`: nothing is written. `Pending`: not written yet. ' +
+      '`Written`: added to the group.',
   ),
 })
 type MembershipLink = Static<typeof MembershipLink>

@@ -14,7 +14,10 @@ export type SyncPlanOptions = {
   /** Members of the collection without an account. While it is above zero, all removals are deferred. */
   readonly withoutAccountCount: number
   readonly recentWrites?: readonly RecentWrite[]
-  /** Accounts that the directory does not know or refuses. They are not added, and defer all removals unless they are accepted. */
+  /**
+   * Accounts that the directory does not know or refuses. They are not added, and defer all removals unless they are
+   * accepted.
+   */
   readonly unresolved?: ReadonlySet<string>
   readonly accepted?: AcceptedMembers
 }
