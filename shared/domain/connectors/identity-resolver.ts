@@ -4,6 +4,8 @@ import type { ConnectorRules } from './connector-rules.ts'
 import { groupByPerson, type People } from './group-by-person.ts'
 import { type Identity, IdentityIndex, isLiveIdentity, type WrittenIdentity } from './identity-index.ts'
 import { exceedsCoreObject } from './merged-core-object.ts'
+import { type CoreObjectIds, OwnCoreObjects } from './own-core-objects.ts'
+import { createdAtMs, ReplacedIdentities } from './replaced-identities.ts'
 
 /** The core object of an identity, and the other identities that move to another core object because of it. */
 export type Placement = {
@@ -24,12 +26,7 @@ export type PlacementOptions = {
   readonly isNew?: boolean
 }
 
-type IdentityResolverDependencies = {
-  readonly rules: ConnectorRules
-  /** Returns the core object of an identity that joins no other. */
-  ownCoreObjectId(connectorObjectId: string): string
-  newId(): string
-}
+type IdentityResolverDependencies = CoreObjectIds & { readonly rules: ConnectorRules }
 
 /**
  * Assigns identities to core objects: identities of the same person share one. It holds the written identities as the
@@ -40,24 +37,17 @@ export class IdentityResolver {
   readonly #deps: IdentityResolverDependencies
   readonly #index: IdentityIndex
   readonly #carriers: Carriers
-  /** The core objects that belonged to one identity alone before the first decision, by its id. */
-  readonly #ownBefore = new Map<string, string>()
-  /** Core objects to which decisions so far have moved identities: what these bring along is on its way there. */
-  readonly #entered = new Set<string>()
-  /** Identities that decisions so far have moved from the core object that is derived from their id. */
-  readonly #left = new Set<string>()
-  /** Identities that decisions so far have deleted. */
-  readonly #deleted = new Set<string>()
+  readonly #ownCoreObjects: OwnCoreObjects
+  readonly #replaced: ReplacedIdentities
 
   constructor(identities: Iterable<ConnectorObject>, deps: IdentityResolverDependencies) {
     this.#deps = deps
     this.#index = new IdentityIndex(deps.rules)
     this.#carriers = new Carriers(this.#index, deps.rules)
+    this.#replaced = new ReplacedIdentities(this.#index, this.#carriers, deps)
     const all = [...identities]
     for (const identity of all) this.#index.put(identity)
-    for (const { id, coreObjectId } of all) {
-      if (this.#index.claiming(coreObjectId).length === 1) this.#ownBefore.set(id, coreObjectId)
-    }
+    this.#ownCoreObjects = new OwnCoreObjects(all, this.#index, deps)
   }
 
   /** Adds or replaces an identity and assigns its core object. */
@@ -66,7 +56,7 @@ export class IdentityResolver {
     const isReturning = before === undefined || !isLiveIdentity(before) || (isNew && this.#index.hasDouble(before))
     this.#index.begin()
     if (formerId !== undefined) this.#index.put(formerId)
-    const connected = before === undefined ? this.#leftByReplaced(written) : this.#index.connectedTo([before])
+    const connected = before === undefined ? this.#replaced.othersOf(written) : this.#index.connectedTo([before])
     const { coreObjectId: former, supplements, formerCoreObjectIds } = before ?? {}
     this.#index.put({
       ...{ ...written, ...(former && { coreObjectId: former }) },
@@ -93,7 +83,7 @@ export class IdentityResolver {
   remove(deleted: ConnectorObject): { readonly movers: readonly ConnectorObject[]; readonly continuedIn?: string } {
     const connected = this.#index.connectedTo([deleted])
     this.#index.put(deleted)
-    this.#deleted.add(deleted.id)
+    this.#replaced.recordDeletion(deleted.id)
     const { coreObjectId } = deleted
     const other = this.#carriers.includes(deleted) ? this.#index.onlyLiveLike(deleted) : undefined
     const isOlder = other !== undefined && createdAtMs(other) < createdAtMs(deleted)
@@ -135,7 +125,9 @@ export class IdentityResolver {
       )
       // What it was before counts less than who has its keys: a system can give a former external id to another person.
       const former =
-        own === undefined || own.id === returning ? this.#formerCoreObject(carriers, returning, taken) : undefined
+        own === undefined || own.id === returning
+          ? this.#replaced.coreObjectBefore(carriers, returning, taken)
+          : this.#replaced.coreObjectAtOnce(own, person, taken)
       const isRenamed =
         carriers.some(({ id }) => id === renamed?.id) && !this.#isHeldByOthers(renamed?.coreObjectId, person)
       const kept = isRenamed ? renamed?.coreObjectId : (former ?? own?.coreObjectId)
@@ -143,13 +135,13 @@ export class IdentityResolver {
       return { person, kept }
     })
     const changed = assignments.flatMap(({ person, kept }) =>
-      this.#move(person, kept ?? this.#newCoreObject(person[0] as Identity)),
+      this.#move(person, kept ?? this.#ownCoreObjects.of(person[0] as Identity)),
     )
     // An identity that belongs to no person stays where it is, unless others carry that core object.
     for (const identity of unmatched) {
       const { coreObjectId } = identity
       const isFree = coreObjectId !== undefined && !this.isCarried(coreObjectId)
-      changed.push(...this.#move([identity], isFree ? coreObjectId : this.#newCoreObject(identity)))
+      changed.push(...this.#move([identity], isFree ? coreObjectId : this.#ownCoreObjects.of(identity)))
     }
     const followers = [...carried].flatMap(([coreObjectId, carriers]) => this.#follow(coreObjectId, carriers))
     const marked = this.#markConflicts(identities, conflicts)
@@ -195,8 +187,7 @@ export class IdentityResolver {
   /** Assigns the person to a core object. @returns The identities that move. */
   #move(person: readonly Identity[], coreObjectId: string): ConnectorObject[] {
     const moving = person.filter((identity) => identity.coreObjectId !== coreObjectId)
-    for (const { id, coreObjectId: left } of moving) if (left === this.#deps.ownCoreObjectId(id)) this.#left.add(id)
-    if (moving.length > 0) this.#entered.add(coreObjectId)
+    this.#ownCoreObjects.record(moving, coreObjectId)
     const moved = moving.map((identity) => ({ ...identity, coreObjectId }))
     for (const identity of moved) this.#index.put(identity)
     return moved
@@ -210,51 +201,9 @@ export class IdentityResolver {
     return this.#carriers.besides(person, coreObjectId).some(({ supplements }) => supplements === undefined)
   }
 
-  /**
-   * The core object of the one identity of the same connector that had a join key of the returning identity and is
-   * deleted: HR systems give a person a new external id in that way. Undefined when there are several, or when another
-   * live identity has the join key, or the core object: unless this batch has deleted the former one beside it.
-   * @param taken Core objects that people have kept.
-   */
-  #formerCoreObject(
-    person: readonly Identity[],
-    returning: string | undefined,
-    taken: ReadonlySet<string | undefined>,
-  ): string | undefined {
-    const written = person.find(({ id }) => id === returning)
-    if (written === undefined) return undefined
-    const former = this.#index.deletedLike(written)
-    const [coreObjectId, ...others] = new Set(former.map((identity) => identity.coreObjectId))
-    if (coreObjectId === undefined || others.length > 0 || taken.has(coreObjectId)) return undefined
-    if (this.isCarried(coreObjectId) && !former.some(({ id }) => this.#deleted.has(id))) return undefined
-    const likeIt = former.every((identity) => this.#index.onlyLiveLike(identity as ConnectorObject)?.id === written.id)
-    return likeIt ? coreObjectId : undefined
-  }
-
-  /** The ids of those who were one person with an identity that this batch has deleted and that this one replaces. */
-  #leftByReplaced(written: WrittenIdentity): string[] {
-    const replaced = this.#index.deletedLike(written).filter(({ id }) => this.#deleted.has(id))
-    return replaced.flatMap(({ coreObjectId }) => this.#carriers.of(coreObjectId).map(({ id }) => id))
-  }
-
   /** Whether live identities carry the core object, by the decisions so far. */
   isCarried(coreObjectId: string): boolean {
     return this.#carriers.of(coreObjectId).length > 0
-  }
-
-  /**
-   * Returns the core object that the identity alone had before the first decision, unless others have come to it. Else
-   * returns the core object derived from the identity's id, or a new one when another identity claims that, or may have
-   * had it under this name, or when the identity has left it: others may have gone on with it, and their memberships can
-   * still be on their way to where they are now.
-   */
-  #newCoreObject({ id, formerIds, formerCoreObjectIds }: Identity): string {
-    const before = this.#ownBefore.get(id)
-    const isFree = before !== undefined && !this.#entered.has(before) && this.#index.claiming(before).length === 0
-    if (isFree) return before
-    const own = this.#deps.ownCoreObjectId(id)
-    const isLeft = this.#left.has(id) || formerCoreObjectIds?.includes(own)
-    return formerIds === undefined && !isLeft && this.#index.claiming(own).length === 0 ? own : this.#deps.newId()
   }
 }
 
@@ -264,5 +213,3 @@ function isTooLarge(person: readonly Identity[], rules: ConnectorRules): boolean
   const oldestFirst = person.toSorted((left, right) => rules.rankOf(left.connectorId) - rules.rankOf(right.connectorId))
   return exceedsCoreObject(Object.assign({}, ...oldestFirst.toReversed().map(({ data }) => data)))
 }
-
-const createdAtMs = (identity: Identity): number => identity.createdAtMs ?? 0

@@ -193,6 +193,64 @@ describe('An identity that has joined a person at the same time as another one o
   })
 })
 
+describe('An identity that was created while a double of it was deleted in another request', () => {
+  const person = stored('youngest b', { nin: '1' }, 'of b')
+  const deleted = { ...stored('oldest a', { nin: '1' }, 'of b', DELETED_AT_MS), createdAtMs: DELETED_AT_MS - 86_400_000 }
+  const created = { ...stored('oldest c', { nin: '1' }, 'own of oldest c'), createdAtMs: DELETED_AT_MS - 1_000 }
+  const coreObjectOf = (identity: ConnectorObject, ...others: readonly ConnectorObject[]) => {
+    const { coreObjectId, movers } = resolverOf(identity, ...others).place(identity, { isNew: true })
+    return [coreObjectId, ...movers.map(({ id, coreObjectId }) => `${id} in ${coreObjectId}`)]
+  }
+
+  it('joins the person, whose core object stays', () => {
+    assert.deepEqual(coreObjectOf(created, person, deleted), ['of b'])
+  })
+
+  it('leads to the same core object when another identity of the person is placed', () => {
+    const { coreObjectId, movers } = resolverOf(created, person, deleted).place(person)
+    assert.equal(coreObjectId, 'of b')
+    assert.deepEqual(
+      movers.map((mover) => [mover.id, mover.coreObjectId]),
+      [['oldest c', 'of b']],
+    )
+  })
+
+  it('continues the core object of the double also alone', () => {
+    assert.deepEqual(coreObjectOf(created, deleted), ['of b'])
+  })
+
+  it('keeps its own core object when there was no double, or when it was deleted long before', () => {
+    assert.deepEqual(coreObjectOf(created), ['own of oldest c'])
+    const before = { ...deleted, deletedAtMs: DELETED_AT_MS - 240_000 }
+    assert.deepEqual(coreObjectOf(created, before), ['own of oldest c'])
+  })
+
+  it('keeps its own core object when it is the older one', () => {
+    const older = { ...created, createdAtMs: DELETED_AT_MS - 86_400_001 }
+    assert.deepEqual(coreObjectOf(older, deleted), ['own of oldest c'])
+  })
+
+  it('keeps the core object of another person to which it has come since', () => {
+    const joined = { ...created, coreObjectId: 'of d' }
+    assert.deepEqual(coreObjectOf(joined, deleted), ['of d'])
+  })
+
+  it('leaves the core object to other people who carry it', () => {
+    const other = stored('youngest b', { nin: '2' }, 'of b')
+    assert.deepEqual(coreObjectOf(created, other, deleted), ['own of oldest c'])
+  })
+
+  it('leaves the core object to another identity with the same key', () => {
+    const second = { ...stored('oldest d', { nin: '1' }, 'own of oldest d'), createdAtMs: DELETED_AT_MS - 2_000 }
+    assert.deepEqual(coreObjectOf(created, second, deleted), ['own of oldest c', 'oldest d in own of oldest d'])
+  })
+
+  it('does not choose between two doubles of different people', () => {
+    const other = { ...deleted, id: 'oldest e', coreObjectId: 'of e' }
+    assert.deepEqual(coreObjectOf(created, deleted, other), ['own of oldest c'])
+  })
+})
+
 describe('An identity that is alone again', () => {
   const together = stored('middle b', { nin: '1' }, 'own of youngest c')
   const core = ({ id, coreObjectId }: ConnectorObject) => [id, coreObjectId]
