@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { applyDeadlines } from '../../shared/domain/membership-requests/apply-deadlines.ts'
+import { addMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
 import type { ReconciliationDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { RequestReconciler } from '../../shared/domain/membership-requests/request-reconciler.ts'
 import { faults, joinableFixture, OPEN, type Person } from '../support/api/joinable-fixture.ts'
+
+const ADMINISTRATOR = { id: 'administrator', identityId: undefined }
 
 const fixture = await joinableFixture()
 const { tenantId, person, joinable, submit, results, enqueued, linked } = fixture
@@ -67,6 +70,28 @@ describe('Memberships that end together', () => {
       await reconciler.reconcile(tenantId, rows, 'everything')
       assert.deepEqual(await Promise.all(collectionIds.map(results)), [[], []])
       assert.deepEqual(new Set(enqueuedMessages().changed), new Set(collectionIds))
+    })
+  }
+})
+
+describe('Members who are added directly', () => {
+  for (const [claim, isStored] of [
+    ['fails', false],
+    ['is stored without an answer', true],
+  ] as const) {
+    it(`enter their group when the save ${claim}`, async () => {
+      const [first, { identityId }] = [await person(), await person()]
+      const collectionId = await linkedWith(first)
+      enqueued.splice(0)
+      const add = (deps: ReconciliationDependencies) =>
+        addMembersDirectly(tenantId, collectionId, { coreIdentityIds: [identityId] }, ADMINISTRATOR, {
+          ...fixture.deps,
+          ...deps,
+        })
+      await assert.rejects(add(failingAt(1, isStored)), /away/)
+      await add(fixture.deps)
+      assert.ok((await results(collectionId)).some((member) => member.objectId === identityId))
+      assert.deepEqual(new Set(enqueuedMessages().changed), new Set([collectionId]))
     })
   }
 })

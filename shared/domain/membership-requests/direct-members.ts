@@ -110,14 +110,20 @@ async function changeMembers(
   plan: Plan,
 ): Promise<number> {
   const saved: Versioned<MembershipRequest>[] = []
+  let hasChanges = false
+  const observedPlan: Plan = (batch, live) => {
+    const changes = plan(batch, live)
+    hasChanges ||= changes.length > 0
+    return changes
+  }
   await deps.tenants.register(tenantId)
   try {
     for (const batch of chunk(identityIds, IDENTITIES_PER_BATCH_COUNT)) {
-      await changeBatch(batch, tenantId, collectionId, deps, plan, saved)
+      await changeBatch(batch, tenantId, collectionId, deps, observedPlan, saved)
     }
   } finally {
-    // Also after a failure: earlier batches are already saved.
-    if (saved.length > 0) await notifyMembershipChanges(tenantId, new Set([collectionId]), deps)
+    // Also after a failure: earlier batches are already saved, and the one that failed may be.
+    if (hasChanges) await notifyMembershipChanges(tenantId, new Set([collectionId]), deps)
     await endOrphaned(
       saved.filter(({ value }) => value.status === 'Joined'),
       deps,

@@ -195,7 +195,10 @@ describe('An identity that has joined a person at the same time as another one o
 
 describe('An identity that was created while a double of it was deleted in another request', () => {
   const person = stored('youngest b', { nin: '1' }, 'of b')
-  const deleted = { ...stored('oldest a', { nin: '1' }, 'of b', DELETED_AT_MS), createdAtMs: DELETED_AT_MS - 86_400_000 }
+  const deleted = {
+    ...stored('oldest a', { nin: '1' }, 'of b', DELETED_AT_MS),
+    createdAtMs: DELETED_AT_MS - 86_400_000,
+  }
   const created = { ...stored('oldest c', { nin: '1' }, 'own of oldest c'), createdAtMs: DELETED_AT_MS - 1_000 }
   const coreObjectOf = (identity: ConnectorObject, ...others: readonly ConnectorObject[]) => {
     const { coreObjectId, movers } = resolverOf(identity, ...others).place(identity, { isNew: true })

@@ -30,6 +30,8 @@ export const DECISION_MODULES: Readonly<Record<string, readonly string[]>> = {
     'shared/domain/connectors/identity-index.ts',
     'shared/domain/connectors/carriers.ts',
     'shared/domain/connectors/join-keys.ts',
+    'shared/domain/connectors/own-core-objects.ts',
+    'shared/domain/connectors/replaced-identities.ts',
   ],
   dispatch: ['shared/http/dispatch.ts', 'shared/http/match-route.ts'],
   tokens: ['shared/auth/token-verifier.ts', 'shared/auth/caller-admission.ts'],
