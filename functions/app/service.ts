@@ -19,6 +19,7 @@ import { auditCoreObjects } from '../../shared/domain/connectors/audit-core-obje
 import { connectorRowSettings } from '../../shared/domain/connectors/connector-row-settings.ts'
 import { listDuplicates } from '../../shared/domain/connectors/duplicates.ts'
 import { connectorFigures } from '../../shared/domain/connectors/manage-connectors.ts'
+import { toldApart } from '../../shared/domain/connectors/told-apart.ts'
 import type { TypeChecks } from '../../shared/domain/connectors/type-changes.ts'
 import { evaluationSchedule } from '../../shared/domain/evaluation/evaluation-due.ts'
 import { type EvaluatedDependencies, TenantEvaluator } from '../../shared/domain/evaluation/tenant-evaluator.ts'
@@ -152,6 +153,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
     requests: withDeadlineMessages(requestStore, collections),
     membershipResolver: liveMembershipResolver(collections),
     deletedObjects,
+    toldApart: (tenantId, identityIds) => toldApart(tenantId, identityIds, connectors.objects),
     deputies: cosmosDeputyStore(container('requests'), nowMs),
   }
   const evaluator = new TenantEvaluator({

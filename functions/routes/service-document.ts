@@ -128,7 +128,8 @@ const TAGS: ApiDescription['tags'] = {
       'Collections with members by request and approval. When two identities turn out to be one person, the memberships, ' +
       'pending requests, approver entries and conditions of the one that vanishes belong to the one that stays; of two ' +
       'memberships or requests, the older one stays. In a Relationship collection, a membership ends when its position ' +
-      'is deleted or handed over. Memberships that ended by a deletion come back when the object is restored in time.',
+      'is deleted or handed over. While a join key leaves open whether the new holder is the same person under another ' +
+      'external id, the membership stays, and up to a day longer. Memberships that ended by a deletion come back when the object is restored in time.',
   },
   'group-link/beta': {
     name: 'Group links',

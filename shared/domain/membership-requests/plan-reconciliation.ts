@@ -10,6 +10,9 @@ import { SYSTEM_NOTES } from './system-notes.ts'
 
 type CollectionType = Pick<Collection, 'id' | 'objectType'>
 
+/** What became of the objects of requests, and who is certainly another person than who holds a position now. */
+type KnownStatuses = ObjectStatuses & { areTwoPeople(left: string, right: string): boolean }
+
 /**
  * The changes that bring requests of one collection in line with the core objects. Planned again
  * after they are saved, there are none.
@@ -20,7 +23,7 @@ type CollectionType = Pick<Collection, 'id' | 'objectType'>
 export function planReconciliation(
   requests: readonly Versioned<MembershipRequest>[],
   collection: CollectionType | undefined,
-  statuses: ObjectStatuses,
+  statuses: KnownStatuses,
   nowMs: number,
 ): RequestChange[] {
   const planned = requests.map((before) => ({ before, after: reconciled(before.value, collection, statuses, nowMs) }))
@@ -87,7 +90,7 @@ function byPrecedence(left: RequestChange, right: RequestChange): number {
 function reconciled(
   request: MembershipRequest,
   collection: CollectionType | undefined,
-  statuses: ObjectStatuses,
+  statuses: KnownStatuses,
   nowMs: number,
 ): MembershipRequest {
   if (isLive(request)) return reconciledLive(request, collection, statuses, nowMs)
@@ -102,7 +105,7 @@ function reconciled(
 function reconciledLive(
   request: MembershipRequest,
   collection: CollectionType | undefined,
-  statuses: ObjectStatuses,
+  statuses: KnownStatuses,
   nowMs: number,
 ): MembershipRequest {
   if (collection === undefined) return ended(request, SYSTEM_NOTES.orphaned, nowMs)
@@ -116,15 +119,19 @@ function reconciledLive(
   return ended(owned, SYSTEM_NOTES.orphaned, nowMs, statuses.positionRestorableUntilMs(owned.relationshipId ?? ''))
 }
 
-/** A position without a holder is not handed over: its reference may be missing for a while. */
+/**
+ * A position without a holder is not handed over: its reference may be missing for a while. Nor is one whose holder may
+ * be the same person under a new external id.
+ */
 function lostPosition(
   { requesterId, relationshipId }: MembershipRequest,
-  { orgChart }: ObjectStatuses,
+  { orgChart, areTwoPeople }: KnownStatuses,
 ): 'held' | 'deleted' | 'handedOver' {
   if (relationshipId === null) return 'held'
   if (!orgChart.has('relationship', relationshipId)) return 'deleted'
   const holder = orgChart.holderOf(relationshipId)
-  return holder === undefined || holder === requesterId ? 'held' : 'handedOver'
+  if (holder === undefined || holder === requesterId) return 'held'
+  return areTwoPeople(requesterId, holder) ? 'handedOver' : 'held'
 }
 
 function inSlot(request: MembershipRequest, collection: CollectionType): MembershipRequest {

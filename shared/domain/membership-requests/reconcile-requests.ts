@@ -20,7 +20,8 @@ const COLLECTIONS_AT_ONCE_COUNT = 10
 const MAX_ATTEMPTS = 5
 
 /** What requests depend on: core objects and collections. */
-type StateDependencies = OrgChartSource & Pick<JoinDependencies, 'collections' | 'deletedObjects' | 'requests'>
+type StateDependencies = OrgChartSource &
+  Pick<JoinDependencies, 'collections' | 'deletedObjects' | 'requests' | 'toldApart'>
 
 /** What a reconciliation outside an evaluation needs: it notifies of changed members itself. */
 export type ReconciledDependencies = StateDependencies & MemberNotifier
@@ -125,14 +126,30 @@ async function planned(
   const named = requests.flatMap(({ value: { requesterId, relationshipId } }) => [requesterId, relationshipId ?? []])
   const statuses = await readObjectStatuses(tenantId, named.flat(), deps)
   const all = await withRequestsOfOwners(tenantId, requests, statuses, deps)
+  const areTwoPeople = await toldApartFrom(tenantId, all, statuses, deps)
   // After the requests: one that is missing here was deleted.
   const byCollection = Map.groupBy(all, ({ value }) => value.collectionId)
   const found = await deps.collections.existing(tenantId, [...byCollection.keys()])
   const collections = new Map(found.map((collection) => [collection.id, collection]))
   return [...byCollection].flatMap(([id, ofOne]) => {
-    const changes = planReconciliation(ofOne, collections.get(id), statuses, deps.nowMs())
+    const changes = planReconciliation(ofOne, collections.get(id), { ...statuses, areTwoPeople }, deps.nowMs())
     return changes.length === 0 ? [] : [[id, changes] satisfies [string, RequestChange[]]]
   })
+}
+
+/** Tells the people of requests from those who hold their positions now. */
+async function toldApartFrom(
+  tenantId: string,
+  requests: readonly Versioned<MembershipRequest>[],
+  { orgChart, identity }: ObjectStatuses,
+  deps: Pick<StateDependencies, 'toldApart'>,
+): Promise<(left: string, right: string) => boolean> {
+  const identityIds = requests.flatMap(({ value: { requesterId, relationshipId } }) => {
+    const { id } = identity(requesterId)
+    const holderId = relationshipId === null ? undefined : orgChart.holderOf(relationshipId)
+    return holderId === undefined || holderId === id ? [] : [id, holderId]
+  })
+  return identityIds.length === 0 ? () => true : deps.toldApart(tenantId, identityIds)
 }
 
 /**

@@ -125,18 +125,21 @@ export type RequestDependencies = MemberNotifier &
     readonly deputies: DeputyStore
   }
 
+/** What became of objects that requests name. */
+type ObjectSources = {
+  readonly deletedObjects: DeletedCoreObjects
+  /** Returns whether two of these identities are certainly two people. */
+  toldApart(tenantId: string, identityIds: readonly string[]): Promise<(left: string, right: string) => boolean>
+}
+
 /** What adds members: by a request, or directly. */
-export type JoinDependencies = RequestDependencies &
-  Pick<CollectionDependencies, 'tenants'> & { readonly deletedObjects: DeletedCoreObjects }
+export type JoinDependencies = RequestDependencies & Pick<CollectionDependencies, 'tenants'> & ObjectSources
 
 /** Dependencies of the lists of requests. */
 export type RequestListDependencies = RequestDependencies & { readonly requests: RequestLists }
 
 /** Dependencies of changes that requests take from core objects, policies and time. */
-export type ReconciliationDependencies = RequestDependencies & {
-  readonly requests: ReconciledRequests
-  readonly deletedObjects: DeletedCoreObjects
-}
+export type ReconciliationDependencies = RequestDependencies & { readonly requests: ReconciledRequests } & ObjectSources
 
 /** A caller with a core identity. */
 export type Person = { readonly tenantId: string; readonly identityId: string }

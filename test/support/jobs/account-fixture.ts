@@ -81,9 +81,13 @@ export async function openAccountFixture(options: FixtureOptions = {}) {
     return (await createCriteriaCollection(body, CALLER, coldProcess().collections)).id
   }
 
-  async function joinable(identityIds: readonly string[]): Promise<string> {
+  /** A collection that these people have joined, each at the main position. */
+  async function joinable(
+    identityIds: readonly string[],
+    objectType: 'Identity' | 'Relationship' = 'Identity',
+  ): Promise<string> {
     const { requests } = coldProcess()
-    const body = { objectType: 'Identity', name: 'Choir', joinPolicy: { approvalRequired: false } } as const
+    const body = { objectType, name: 'Choir', joinPolicy: { approvalRequired: false } } as const
     const { id } = await createJoinableCollection(body, CALLER, requests)
     await join(id, identityIds, requests)
     return id

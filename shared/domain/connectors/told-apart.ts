@@ -1,0 +1,28 @@
+import type { ConnectorObject } from './connector-object.ts'
+import type { ConnectorObjectStore } from './connector-object-store.ts'
+import { areOtherPeople } from './join-keys.ts'
+
+/**
+ * Returns whether two identities among these are certainly two people. They are not while a join key leaves open whether
+ * they are one, as between a person's former and new external ids until the former one is deleted, or while one of them
+ * has no live data and may have become part of the other a moment ago.
+ */
+export async function toldApart(
+  tenantId: string,
+  coreObjectIds: readonly string[],
+  objects: Pick<ConnectorObjectStore, 'ofCoreObjects'>,
+): Promise<(left: string, right: string) => boolean> {
+  const found = await objects.ofCoreObjects(tenantId, [...new Set(coreObjectIds)])
+  const live = found.map(({ value }) => value).filter(({ deletedAtMs }) => deletedAtMs === undefined)
+  const byCoreObject = Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
+  return (left, right) => {
+    const [first = [], second = []] = [byCoreObject.get(left), byCoreObject.get(right)]
+    if (first.length === 0 || second.length === 0) return false
+    return first.every((one) => second.every((other) => areApart(one, other)))
+  }
+}
+
+function areApart(left: ConnectorObject, right: ConnectorObject): boolean {
+  const conflicts = new Set(left.conflictKeys)
+  return areOtherPeople(left, right) || conflicts.isDisjointFrom(new Set(right.conflictKeys))
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { ConnectorObject } from '../../../shared/domain/connectors/connector-object.ts'
+import { toldApart } from '../../../shared/domain/connectors/told-apart.ts'
+
+type Contribution = Pick<ConnectorObject, 'coreObjectId' | 'data' | 'conflictKeys' | 'deletedAtMs'>
+
+const of = (coreObjectId: string, data: ConnectorObject['data'] = {}, conflictKeys?: readonly string[]) => ({
+  ...{ coreObjectId, data },
+  ...(conflictKeys && { conflictKeys }),
+})
+
+async function areApart(...contributions: readonly Contribution[]): Promise<boolean> {
+  const ofCoreObjects = async (_tenantId: string, ids: readonly string[]) =>
+    contributions
+      .filter(({ coreObjectId }) => ids.includes(coreObjectId))
+      .map((value) => ({ value: { ...(value as ConnectorObject), lastUpdatedS: 0 }, version: '1' }))
+  return (await toldApart('tenant', ['ada', 'bo', 'ada'], { ofCoreObjects }))('ada', 'bo')
+}
+
+describe('Two identities', () => {
+  it('are two people when no join key leaves it open', async () => {
+    assert.equal(await areApart(of('ada', { nin: '1' }), of('bo', { nin: '2' })), true)
+    assert.equal(await areApart(of('ada', {}, ['nin 1']), of('bo', {}, ['nin 2'])), true)
+    assert.equal(await areApart(of('ada', {}, ['nin 1']), of('bo')), true)
+  })
+
+  it('may be one while any of their data share a join key in conflict', async () => {
+    const shared = ['email x', 'nin 1']
+    assert.equal(await areApart(of('ada', { nin: '1' }, ['nin 1']), of('bo', { nin: '1' }, shared)), false)
+    assert.equal(await areApart(of('ada'), of('ada', {}, shared), of('bo'), of('bo', {}, ['nin 1'])), false)
+  })
+
+  it('are two people with different national identity numbers, whichever other key they share', async () => {
+    const shared = ['directoryObjectId x']
+    assert.equal(await areApart(of('ada', { nin: '1' }, shared), of('bo', { nin: '2' }, shared)), true)
+  })
+
+  it('may be one while the data of either are not live', async () => {
+    assert.equal(await areApart(of('ada')), false)
+    assert.equal(await areApart({ ...of('ada'), deletedAtMs: 1 }, of('bo')), false)
+  })
+})
