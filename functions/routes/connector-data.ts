@@ -125,7 +125,8 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
       'references to the former name follow, in stored data too. Without such an object, it is an ordinary upsert. When both ' +
       'names have a live object, the item is refused with `ExternalIdInUse`. The former name is free for another object. ' +
       'Of identities, changes take effect first, then deletions, then creations, so that a person with a new external id ' +
-      'is found in either order. ' +
+      'is found in either order. Send the new record, the positions that refer to it, and the deletion of the former one in ' +
+      'one batch: between two batches, the positions are those of another person, who may have no account. ' +
       'Of two changes that would together make an org unit its own ancestor, the later one is refused. ' +
       ATTRIBUTE_LIMITS,
     roles: CONNECTOR_WRITERS,

@@ -2,12 +2,19 @@ import { type AttributeTypes, customTypesOf } from '../../shared/domain/connecto
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import type { CustomTypes } from '../../shared/domain/core/custom-types.ts'
 import type { ApiCall } from './api-connection.ts'
+import { personKeysOf } from './rekeyed-people.ts'
 
 /** The key of an object within its connector. */
 export const nameOf = ({ objectType, externalId }: { objectType: string; externalId: string }): string =>
   `${objectType} ${externalId}`
 
-export type SpaceObject = { readonly objectType: ObjectType; readonly externalId: string; readonly digest: string }
+export type SpaceObject = {
+  readonly objectType: ObjectType
+  readonly externalId: string
+  readonly digest: string
+  /** What the same person can have under another external id. */
+  readonly keys: readonly string[]
+}
 
 export type SpaceItem = {
   readonly op: 'upsert' | 'delete'
@@ -34,7 +41,7 @@ export type ConnectorSpace = {
 
 const PAGE_SIZE = 5000
 
-/** The objects of a connector through the API. Keeps only a digest of each object. */
+/** The objects of a connector through the API. Keeps a digest of each object, and the keys of people. */
 export function connectorSpace(
   connectorId: string,
   call: ApiCall,
@@ -52,8 +59,13 @@ export function connectorSpace(
       let query: string | undefined = `pageSize=${PAGE_SIZE}`
       while (query !== undefined) {
         const { data, nextCursor } = await call('GET', `${path}?${query}`)
-        for (const { objectType, externalId, data: said } of data as (SpaceObject & { data: unknown })[]) {
-          objects.set(nameOf({ objectType, externalId }), { objectType, externalId, digest: digestOf(said) })
+        for (const { objectType, externalId, data: said } of data as (SpaceObject & {
+          data: Readonly<Record<string, unknown>>
+        })[]) {
+          objects.set(nameOf({ objectType, externalId }), {
+            ...{ objectType, externalId, digest: digestOf(said) },
+            keys: personKeysOf(objectType, said),
+          })
         }
         onPage(objects.size)
         query = nextCursor === undefined ? undefined : `nextCursor=${encodeURIComponent(nextCursor)}`

@@ -6,6 +6,7 @@ import { nameOf, type SpaceItem, type SpaceObject } from './connector-space.ts'
 import type { FileEntry, FileObject, InvalidLine } from './import-file.ts'
 import { isInvalid } from './import-file.ts'
 import { decideLines, formerNameOf, type Line, refersToAny, takenNamesOf } from './plan-lines.ts'
+import { withPeople } from './rekeyed-people.ts'
 
 export type PlannedItem = {
   readonly item: SpaceItem
@@ -15,6 +16,8 @@ export type PlannedItem = {
   readonly round: number
   /** Whether an earlier item has sent the same line. */
   readonly isRepeated: boolean
+  /** One batch sends all items with this text: they give a person another external id. */
+  readonly person?: string
 }
 
 export type ImportPlan = {
@@ -89,8 +92,9 @@ export async function planImport(
   const missing = [...present.values()].filter((object) => !keptNames.has(nameOf(object)))
   const withholdsDeletions = deletesMissing && hasUnnamed
   const deletions = deletesMissing && !hasUnnamed ? missing.map(deletionOf) : []
+  const items = [...inOrder(changed), ...inOrder(repeated), ...inOrder(deletions).reverse()]
   return {
-    items: [...inOrder(changed), ...inOrder(repeated), ...inOrder(deletions).reverse()],
+    items: withPeople(items, deletions.length === 0 ? [] : missing),
     invalidLines,
     counts: { ...counts, deleted: deletions.length, missing: missing.length },
     withholdsDeletions,

@@ -200,7 +200,10 @@ async function sendItems(
     sentCount += batch.length
     onSent(sentCount)
   }
-  const groups = Map.groupBy(items, ({ item, round }) => `${item.op} ${item.objectType} ${round}`)
+  // The people stand before the positions of others: they are where their first item is, a new identity.
+  const groups = Map.groupBy(items, ({ item, round, person }) =>
+    person === undefined ? `${item.op} ${item.objectType} ${round}` : 'people',
+  )
   for (const group of groups.values()) {
     const free: PlannedItem[] = []
     for (const planned of group) {
@@ -213,7 +216,11 @@ async function sendItems(
   return { invalidLines, failedDeletions, warnings: warnings.sort(byPosition) }
 }
 
+/** @param items Either all of people, whose items stay together, or none. */
 function inBatches(items: readonly PlannedItem[]): PlannedItem[][] {
-  const limits = { atMostCount: ITEMS_PER_BATCH_COUNT, atMostBytes: BATCH_LIMIT_BYTES }
-  return chunkWithin(items, limits, ({ item }) => Buffer.byteLength(JSON.stringify(item)) + 1)
+  const units = [...Map.groupBy(items, (planned) => planned.person ?? planned).values()]
+  const longestCount = units.reduce((longest, { length }) => Math.max(longest, length), 1)
+  const atMostCount = Math.max(1, Math.floor(ITEMS_PER_BATCH_COUNT / longestCount))
+  const bytesOf = (unit: readonly PlannedItem[]) => Buffer.byteLength(JSON.stringify(unit.map(({ item }) => item))) + 1
+  return chunkWithin(units, { atMostCount, atMostBytes: BATCH_LIMIT_BYTES }, bytesOf).map((batch) => batch.flat())
 }

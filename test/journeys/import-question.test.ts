@@ -22,6 +22,7 @@ async function importLacking(missingCount: number, ask: Ask | undefined, isConfi
     objectType: 'identity' as const,
     externalId,
     digest: digestOfData({}),
+    keys: [],
   }))
   const space = {
     readTypes: async () => new Map(),

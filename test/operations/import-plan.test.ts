@@ -17,7 +17,7 @@ describe('The plan of an import', () => {
       yield { file: 'all', line: 3, ...object('orgUnit', 'new'), data }
     }
     const former = [object('orgUnit', 'old'), object('relationship', 'old'), object('identity', 'old')]
-    const present = new Map(former.map((each) => [nameOf(each), { ...each, digest: '' }]))
+    const present = new Map(former.map((each) => [nameOf(each), { ...each, digest: '', keys: [] }]))
     const { items, invalidLines } = await planImport(entries(), present, true)
     assert.deepEqual(invalidLines, [])
     assert.deepEqual(
@@ -41,7 +41,7 @@ describe('The plan of an import', () => {
     }
     const former = [object('identity', 'old'), object('identity', 'same'), object('identity', 'gone')]
     const digest = digestOfData({})
-    const present = new Map(former.map((each) => [nameOf(each), { ...each, digest }]))
+    const present = new Map(former.map((each) => [nameOf(each), { ...each, digest, keys: [] }]))
     const { items, counts } = await planImport(entries(), present, true)
     assert.deepEqual(
       items.map(({ item: { op, externalId, previousExternalId } }) => [op, externalId, previousExternalId]),
@@ -56,7 +56,7 @@ describe('The plan of an import', () => {
 
   it('keeps the object of a line whose data are invalid, and deletes nothing while a line has no name', async () => {
     const former = [object('identity', 'kept'), object('identity', 'gone')]
-    const present = new Map(former.map((each) => [nameOf(each), { ...each, digest: '' }]))
+    const present = new Map(former.map((each) => [nameOf(each), { ...each, digest: '', keys: [] }]))
     const line = { file: 'all', line: 1 }
     async function* invalid(): AsyncGenerator<FileEntry> {
       yield { ...line, ...object('identity', 'kept'), data: { displayName: 7 } }
@@ -78,7 +78,10 @@ describe('The plan of an import', () => {
   /** The lines of people, with names such as `new<old`, and the people who exist: what is sent in which round. */
   async function planPeople(names: readonly string[], presentNames: readonly string[], data: object = {}) {
     const present = new Map(
-      presentNames.map((name) => [`identity ${name}`, { ...object('identity', name), digest: digestOfData(data) }]),
+      presentNames.map((name) => [
+        `identity ${name}`,
+        { ...object('identity', name), digest: digestOfData(data), keys: [] },
+      ]),
     )
     async function* entries(): AsyncGenerator<FileEntry> {
       for (const [index, name] of names.entries()) {
@@ -137,7 +140,7 @@ describe('The plan of an import', () => {
     const position = { identity: { externalId: 'c' } }
     const present = new Map(
       [object('orgUnit', 'same'), object('orgUnit', 'new'), object('identity', 'a'), object('identity', 'b')].map(
-        (each) => [nameOf(each), { ...each, digest: each.externalId === 'same' ? digestOfData(unit) : '' }],
+        (each) => [nameOf(each), { ...each, digest: each.externalId === 'same' ? digestOfData(unit) : '', keys: [] }],
       ),
     )
     async function* entries(): AsyncGenerator<FileEntry> {
@@ -160,5 +163,42 @@ describe('The plan of an import', () => {
       ],
     )
     assert.deepEqual([counts.created, counts.updated, counts.unchanged], [1, 4, 0])
+  })
+
+  it('keeps together what gives a person another external id, by any of the keys', async () => {
+    const former = [
+      { ...object('identity', 'old ada'), keys: ['nin 1', 'email ada@x'] },
+      { ...object('identity', 'old bo'), keys: ['email bo@x'] },
+      { ...object('identity', 'gone'), keys: ['nin 3'] },
+      { ...object('identity', 'kept'), keys: ['nin 4'] },
+      { ...object('relationship', 'old job'), keys: [] },
+    ]
+    const present = new Map(former.map((each) => [nameOf(each), { ...each, digest: '' }]))
+    const of = (externalId: string) => ({ identity: { externalId } })
+    async function* entries(): AsyncGenerator<FileEntry> {
+      yield { file: 'all', line: 1, ...object('identity', 'new ada'), data: { nin: '1', email: 'other@x' } }
+      yield { file: 'all', line: 2, ...object('identity', 'new bo'), data: { email: 'BO@x' } }
+      yield { file: 'all', line: 3, ...object('identity', 'kept'), data: { nin: '4' } }
+      yield { file: 'all', line: 4, ...object('identity', 'new'), data: { nin: '5' } }
+      yield { file: 'all', line: 5, ...object('orgUnit', 'new ada'), data: {} }
+      for (const name of ['new ada', 'kept', 'new']) {
+        yield { file: 'all', line: 6, ...object('relationship', `job of ${name}`), data: of(name) }
+      }
+    }
+    const { items } = await planImport(entries(), present, true)
+    assert.deepEqual(
+      items.flatMap(({ item, person }) =>
+        person ? [`${person}: ${item.op} ${item.objectType} ${item.externalId}`] : [],
+      ),
+      [
+        'old ada: upsert identity new ada',
+        'old bo: upsert identity new bo',
+        'old ada: upsert relationship job of new ada',
+        'old bo: delete identity old bo',
+        'old ada: delete identity old ada',
+      ],
+    )
+    const withoutDeletions = await planImport(entries(), present, false)
+    assert.ok(withoutDeletions.items.every(({ person }) => person === undefined))
   })
 })

@@ -15,14 +15,20 @@ after(() => rmSync(folder, { recursive: true }))
 type Status = (item: SpaceItem, index: number) => number
 
 /** Imports identities while these exist. The API answers items with a status. */
-async function importPeople(lines: readonly string[], existing: readonly string[], statusOf: Status) {
+async function importPeople(
+  lines: readonly string[],
+  existing: readonly string[],
+  statusOf: Status,
+  keysOf: (externalId: string) => readonly string[] = () => [],
+) {
   const path = join(folder, 'identities.csv')
   writeFileSync(path, `${lines.join('\n')}\n`)
   const former = existing.map((externalId) => ({ objectType: 'identity', externalId }) as const)
   const [said, batches]: [string[], string[]] = [[], []]
   const space: ConnectorSpace = {
     readTypes: async () => new Map(),
-    readAll: async () => new Map(former.map((each) => [nameOf(each), { ...each, digest: '' }])),
+    readAll: async () =>
+      new Map(former.map((each) => [nameOf(each), { ...each, digest: '', keys: keysOf(each.externalId) }])),
     write: async (items) => {
       batches.push(items.map(({ op, externalId }) => `${op} ${externalId}`).join(', '))
       return items.map((item, index) => ({
@@ -66,6 +72,26 @@ describe('An import', () => {
     const { code, batches } = await importPeople(lines, ['a', 'b'], () => 200)
     assert.equal(code, 0)
     assert.deepEqual(batches, ['upsert c', 'upsert b', 'upsert a'])
+  })
+
+  it('sends the new and the former record of a person in one batch, however many there are', async () => {
+    const people = Array.from({ length: 600 }, (_, index) => index)
+    const lines = ['externalId,nin', 'stays,other', ...people.map((index) => `new${index},${index}`)]
+    const existing = people.map((index) => `old${index}`)
+    const { code, batches } = await importPeople(
+      lines,
+      ['gone', ...existing],
+      () => 200,
+      (name) => [`nin ${name.replace('old', '')}`],
+    )
+    assert.equal(code, 0)
+    const [first, last] = [batches[0], batches.at(-1)]
+    assert.deepEqual([first, last], ['upsert stays', 'delete gone'])
+    assert.equal(batches.length, 4)
+    for (const index of people) {
+      const pair = batches.filter((batch) => `${batch},`.includes(`upsert new${index}, delete old${index},`))
+      assert.equal(pair.length, 1)
+    }
   })
 
   it('sends no object whose name the API has not freed, and deletes nobody of that name', async () => {
