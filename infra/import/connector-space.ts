@@ -2,7 +2,7 @@ import { type AttributeTypes, customTypesOf } from '../../shared/domain/connecto
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import type { CustomTypes } from '../../shared/domain/core/custom-types.ts'
 import type { ApiCall } from './api-connection.ts'
-import { personKeysOf } from './rekeyed-people.ts'
+import { personKeysOf } from './person-keys.ts'
 
 /** The key of an object within its connector. */
 export const nameOf = ({ objectType, externalId }: { objectType: string; externalId: string }): string =>

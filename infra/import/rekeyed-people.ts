@@ -1,19 +1,5 @@
-import type { ObjectType } from '../../shared/domain/core/core-object.ts'
-import { foldedText } from '../../shared/domain/core/search-text.ts'
 import type { SpaceItem, SpaceObject } from './connector-space.ts'
-import type { PlannedItem } from './plan-import.ts'
-
-/** Attributes by which connectors usually join identities. */
-const KEYS = ['nin', 'directoryObjectId', 'email', 'employeeNumber'] as const
-
-/** What the same person can have under another external id. */
-export function personKeysOf(objectType: ObjectType, data: Readonly<Record<string, unknown>> = {}): string[] {
-  if (objectType !== 'identity') return []
-  return KEYS.flatMap((key) => {
-    const value = data[key]
-    return typeof value === 'string' ? [`${key} ${foldedText(value)}`] : []
-  })
-}
+import { personKeysOf } from './person-keys.ts'
 
 /**
  * Marks the items of each person who is in the files under another external id: the new identity, its positions, and
@@ -21,7 +7,10 @@ export function personKeysOf(objectType: ObjectType, data: Readonly<Record<strin
  * and one of them would not be in the groups. Whether they are one, the service decides.
  * @param missing Objects of the connector that are deleted.
  */
-export function withPeople(items: readonly PlannedItem[], missing: readonly SpaceObject[]): PlannedItem[] {
+export function withPeople<T extends { readonly item: SpaceItem; readonly round: number }>(
+  items: readonly T[],
+  missing: readonly SpaceObject[],
+): (T & { readonly person?: string })[] {
   const formerByKey = new Map(missing.flatMap(({ externalId, keys }) => keys.map((key) => [key, externalId] as const)))
   const formerOf = new Map<string, string>()
   for (const { item, round } of items) {
