@@ -175,8 +175,11 @@ const erasureRoute = (deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'p
       'addresses and telephone numbers from the audit. ' +
       'Refused while the identity, or the one that it became one with, is not deleted. ' +
       'Ids stay, and so do conditions of collections that are in force. An identity that is created again gets its id ' +
-      'back, and none of these data. Repeat the request to complete an interrupted one. Backups of the database contain ' +
-      'the data until they expire.',
+      'back, and none of these data. When the time of the soft deletion is over, the request still erases the notes and ' +
+      'what else names the id. The former number, addresses and merges of the identity are not known any more: the audit ' +
+      'keeps the texts, and ids that became one with it need requests of their own. `CoreObjectNotFound` when nothing ' +
+      'names the id. Repeat the request to complete an interrupted one. Backups of the database contain the data until ' +
+      'they expire.',
     roles: ['Administrator'],
     reply: { status: 200, schema: Type.Null() },
     refusals: ['CoreObjectNotFound', 'IdentityIsLive', 'StaleVersion'],

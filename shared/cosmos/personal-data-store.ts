@@ -61,6 +61,7 @@ export function cosmosPersonalDataStore(
     },
     async eraseNotes(tenantId, identityId) {
       const about = ['c.requesterId = @id', 'c.submittedBy = @id', 'ARRAY_CONTAINS(c.deciders, @id)']
+      let isNamed = false
       for (const condition of about) {
         const query = `SELECT * FROM c WHERE ${condition} AND c.type = 'request'`
         await rewrite<RequestDocument>(
@@ -68,6 +69,7 @@ export function cosmosPersonalDataStore(
           tenantId,
           asking(query, { id: identityId }),
           (document) => {
+            isNamed = true
             const request = parseRequest(document)
             const erased = withoutNotesOf(identityId, request)
             const isSame = JSON.stringify(erased) === JSON.stringify(request)
@@ -75,20 +77,24 @@ export function cosmosPersonalDataStore(
           },
         )
       }
+      return isNamed
     },
     async eraseAudit(tenantId, identityIds, texts) {
       const erased = new Set(texts)
       const actors = new Set(identityIds)
       const sought = [...texts, ...identityIds].map((text) => JSON.stringify(text))
+      let isFound = false
       // No index finds a part of a text, so all records are read.
       const query = { query: 'SELECT * FROM c WHERE IS_DEFINED(c.auditOf)' }
       for (const id of AUDITED) {
         await rewrite<AuditDocument>(container(id), tenantId, query, (document) => {
           if (!sought.some((text) => document.entry.includes(text))) return document
+          isFound = true
           const entry = withoutPersonalTexts(JSON.parse(document.entry), actors, erased)
           return { ...document, entry: JSON.stringify(entry) }
         })
       }
+      return isFound
     },
     async deleteSavedRows(tenantId) {
       const [members, partition] = [container('members'), savedRowsPartition(tenantId)]
@@ -102,10 +108,13 @@ export function cosmosPersonalDataStore(
       const query =
         "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.coreObjectId) AND IS_DEFINED(c.deletedAtMs) AND c.objectType = 'identity'"
       const spec = asking(query, { ids: identityIds })
+      let isFound = false
       await rewrite<Deleted>(container('connectorObjects'), tenantId, spec, (document) => {
+        isFound = true
         const { foldedKeys: _keys, ...others } = document
         return { ...others, data: withoutTexts(document.objectType, document.data) }
       })
+      return isFound
     },
     async eraseCoreObjects(tenantId, identityIds) {
       const spec = asking('SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)', { ids: identityIds })

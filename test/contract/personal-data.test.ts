@@ -176,6 +176,29 @@ describe('Erasing the personal data of a deleted identity', () => {
     assert.deepEqual((await everything(tenantId)).match(/Erasable \w+|02029012345/g), null)
   })
 
+  it('leaves no notes of a person whose core object has expired, and can be repeated', async () => {
+    const { tenantId, id } = await tenantWithDeleted()
+    await container('coreObjects').item(id, tenantId).delete()
+    await erasePersonalData(tenantId, id, deps)
+    const after = await everything(tenantId)
+    assert.equal(after.match(/Erasable note/g), null)
+    for (const kept of [id, 'Other Name', 'Nurses']) assert.ok(after.includes(kept), kept)
+    await erasePersonalData(tenantId, id, deps)
+    assert.equal(await everything(tenantId), after)
+  })
+
+  it('is refused for an id that nothing names, and for an org unit', async () => {
+    const { tenantId, write } = await tenantWithDeleted()
+    await write({ operation: 'upsert', objectType: 'orgUnit', externalId: 'unit', data: { name: 'Unit' } })
+    const [unit = assert.fail()] = (await deps.coreObjects.page(tenantId, 'orgUnit', undefined, 10)).items
+    await write({ operation: 'delete', objectType: 'orgUnit', externalId: 'unit' })
+    const before = await everything(tenantId)
+    for (const id of [unit.id, randomUUID()]) {
+      await assert.rejects(erasePersonalData(tenantId, id, deps), { code: 'CoreObjectNotFound' })
+    }
+    assert.equal(await everything(tenantId), before)
+  })
+
   it('brings back the id with a new object of the same name, and not the data', async () => {
     const { tenantId, id, write, person } = await tenantWithDeleted()
     await erasePersonalData(tenantId, id, deps)

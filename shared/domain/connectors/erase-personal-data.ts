@@ -5,16 +5,25 @@ import type { MergedCoreObject } from './merged-core-object.ts'
 
 /** What the stores keep of a person besides ids. Each call finds what is left, and can be repeated. */
 export interface PersonalDataStore {
-  /** An identity, and all that became one with it by merges, directly or not, with the one that went on. */
+  /** The stored identities that are one person: that with this id, and all that became one with it by merges. */
   idsOfPerson(tenantId: string, identityId: string): Promise<readonly string[]>
-  /** Erases the notes on the requests of an identity, and its own notes on those of others. */
-  eraseNotes(tenantId: string, identityId: string): Promise<void>
-  /** Erases these texts, and the notes of these actors, from audit records of collections, links and held removals. */
-  eraseAudit(tenantId: string, identityIds: readonly string[], texts: readonly string[]): Promise<void>
+  /**
+   * Erases the notes on the requests of an identity, and its own notes on those of others.
+   * @returns Whether requests name it.
+   */
+  eraseNotes(tenantId: string, identityId: string): Promise<boolean>
+  /**
+   * Erases these texts, and the notes of these actors, from audit records of collections, links and held removals.
+   * @returns Whether records have any of the texts or the ids.
+   */
+  eraseAudit(tenantId: string, identityIds: readonly string[], texts: readonly string[]): Promise<boolean>
   /** Deletes the saved rows of the tenant. They are made again from the core objects. */
   deleteSavedRows(tenantId: string): Promise<void>
-  /** Erases the texts of the deleted connector objects of identities. */
-  eraseConnectorObjects(tenantId: string, identityIds: readonly string[]): Promise<void>
+  /**
+   * Erases the texts of the deleted connector objects of identities.
+   * @returns Whether there are any.
+   */
+  eraseConnectorObjects(tenantId: string, identityIds: readonly string[]): Promise<boolean>
   /**
    * Erases the texts of deleted identities.
    * @throws Refusal `IdentityIsLive` when one was restored meanwhile.
@@ -41,29 +50,33 @@ const IDENTIFYING = [
 /**
  * Erases name, contact, national identity number and notes of a deleted identity, and of those that became one with it,
  * and leaves ids. It is refused while the person lives on under another id, as most of the texts are theirs. Repeating an
- * interrupted call completes it: the texts of the core objects, by which others are found, go last.
- * @throws Refusal `CoreObjectNotFound`, `IdentityIsLive`.
+ * interrupted call completes it: the texts of the core objects, by which others are found, go last. When the core object
+ * has expired, everything that names its id is still found.
+ * @throws Refusal `CoreObjectNotFound` when nothing names the id, `IdentityIsLive`.
  */
 export async function erasePersonalData(
   tenantId: string,
   identityId: string,
   { coreObjects, personalData }: ErasureDependencies,
 ): Promise<void> {
-  const ids = await personalData.idsOfPerson(tenantId, identityId)
+  const ids = [...new Set([identityId, ...(await personalData.idsOfPerson(tenantId, identityId))])]
   const person = await coreObjects.mergedOfIds(tenantId, ids)
   const found = person.find(({ value }) => value.id === identityId)
-  if (found?.value.objectType !== 'identity') {
-    throw new Refusal('CoreObjectNotFound', `There is no identity ${identityId}`, 'id')
-  }
+  if (found !== undefined && found.value.objectType !== 'identity') throw identityNotFound(identityId)
   const survivor = person.find(({ value }) => !value.deleted)
   if (survivor !== undefined) throw identityIsLive(survivor.value.id)
-  for (const id of ids) await personalData.eraseNotes(tenantId, id)
+  let isNamed = person.length > 0
+  for (const id of ids) isNamed = (await personalData.eraseNotes(tenantId, id)) || isNamed
   const texts = new Set(person.flatMap(({ value }) => identifyingTexts(value)))
-  await personalData.eraseAudit(tenantId, ids, [...texts])
+  isNamed = (await personalData.eraseAudit(tenantId, ids, [...texts])) || isNamed
+  isNamed = (await personalData.eraseConnectorObjects(tenantId, ids)) || isNamed
+  if (!isNamed) throw identityNotFound(identityId)
   await personalData.deleteSavedRows(tenantId)
-  await personalData.eraseConnectorObjects(tenantId, ids)
   await personalData.eraseCoreObjects(tenantId, ids)
 }
+
+const identityNotFound = (identityId: string): Refusal =>
+  new Refusal('CoreObjectNotFound', `There is no identity ${identityId}`, 'id')
 
 export const identityIsLive = (identityId: string): Refusal =>
   new Refusal('IdentityIsLive', `Identity ${identityId} is not deleted`)
