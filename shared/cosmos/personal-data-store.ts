@@ -5,7 +5,7 @@ import {
   withoutPersonalTexts,
   withoutTexts,
 } from '../domain/connectors/erase-personal-data.ts'
-import { withoutNotesOf } from '../domain/membership-requests/without-notes.ts'
+import { isNamedIn, withoutNotesOf } from '../domain/membership-requests/without-notes.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { AuditDocument } from './audit-trail.ts'
@@ -18,6 +18,7 @@ import {
   queryDocuments,
   type Stored,
   sqlParameters,
+  WHOLE_DOCUMENTS_PER_PAGE_COUNT,
 } from './documents.ts'
 import { savedRowsPartition } from './members/saved-rows-store.ts'
 import { parseRequest, type RequestDocument, requestDocument } from './requests/request-document.ts'
@@ -60,7 +61,9 @@ export function cosmosPersonalDataStore(
       return [...ids]
     },
     async eraseNotes(tenantId, identityId) {
-      const about = ['c.requesterId = @id', 'c.submittedBy = @id', 'ARRAY_CONTAINS(c.deciders, @id)']
+      // The actors of documents of earlier releases are found by reading them.
+      const actsIn = ['ARRAY_CONTAINS(c.actorIds, @id)', 'NOT IS_DEFINED(c.actorIds)']
+      const about = ['c.requesterId = @id', 'c.submittedBy = @id', ...actsIn]
       let isNamed = false
       for (const condition of about) {
         const query = `SELECT * FROM c WHERE ${condition} AND c.type = 'request'`
@@ -69,12 +72,13 @@ export function cosmosPersonalDataStore(
           tenantId,
           asking(query, { id: identityId }),
           (document) => {
-            isNamed = true
             const request = parseRequest(document)
+            isNamed ||= isNamedIn(request, identityId)
             const erased = withoutNotesOf(identityId, request)
             const isSame = JSON.stringify(erased) === JSON.stringify(request)
             return isSame ? document : { ...document, ...requestDocument(erased) }
           },
+          WHOLE_DOCUMENTS_PER_PAGE_COUNT,
         )
       }
       return isNamed
@@ -138,11 +142,11 @@ function rewriter(nowMs: () => number) {
     partition: string,
     query: SqlQuerySpec,
     change: (document: Stored<T>) => object,
+    maxItemCount = DOCUMENTS_PER_PAGE_COUNT,
   ): Promise<void> => {
     for (let attempt = 0; attempt < MAX_ATTEMPTS_COUNT; attempt += 1) {
       let hasConflicts = false
-      const options = { maxItemCount: DOCUMENTS_PER_PAGE_COUNT }
-      for await (const documents of queryDocuments<Stored<T>>(container, partition, query, options)) {
+      for await (const documents of queryDocuments<Stored<T>>(container, partition, query, { maxItemCount })) {
         const writes = documents.flatMap((document) => {
           const changed = change(document)
           if (JSON.stringify(changed) === JSON.stringify(document)) return []

@@ -176,6 +176,24 @@ describe('Erasing the personal data of a deleted identity', () => {
     assert.deepEqual((await everything(tenantId)).match(/Erasable \w+|02029012345/g), null)
   })
 
+  it('leaves no notes of an actor who has neither submitted nor decided, also in requests of earlier releases', async () => {
+    const { tenantId, id } = await tenantWithDeleted()
+    const collection = { tenantId, id: randomUUID(), objectType: 'Identity' } as Collection
+    const requesterId = randomUUID()
+    const names = { id: randomUUID(), requesterId, submittedBy: requesterId, relationshipId: null, notes: 'Kept note' }
+    const request = newRequest({ ...names, collection, status: 'Joined', at: AT })
+    const extended = { status: 'Joined', actorId: id, at: AT, notes: 'Erasable note on an extension' } as const
+    await requests.requests.save([{ after: { ...request, lifecycle: [...request.lifecycle, extended] } }])
+    const { resource } = await container('requests').item(request.id, tenantId).read()
+    const { actorIds: _actorIds, ...earlier } = resource
+    const name = { id: randomUUID(), slot: randomUUID() }
+    await container('requests').items.create({ ...earlier, ...name })
+    await erasePersonalData(tenantId, id, deps)
+    const after = await everything(tenantId)
+    assert.equal(after.match(/Erasable note/g), null)
+    assert.equal(after.match(/Kept note/g)?.length, 4)
+  })
+
   it('leaves no notes of a person whose core object has expired, and can be repeated', async () => {
     const { tenantId, id } = await tenantWithDeleted()
     await container('coreObjects').item(id, tenantId).delete()

@@ -25,6 +25,8 @@ export type RequestDocument = MembershipRequest & {
    */
   readonly endedKey?: string
   readonly deciders: readonly string[]
+  /** All who stand in the lifecycle as actors. Absent in documents of earlier releases. */
+  readonly actorIds?: readonly string[]
   /** Where it waits for a manager: the key under which those find it who decide as the fallback of the gate. */
   readonly fallbackKey?: string
   /** When the service ends the request by itself; absent when it never does. */
@@ -49,6 +51,7 @@ export function requestDocument(request: MembershipRequest): RequestDocument {
     ...request,
     type: 'request',
     deciders: decidersOf(request),
+    actorIds: [...new Set(request.lifecycle.map(({ actorId }) => actorId))],
     ...(reviewKey === null ? {} : { reviewKey }),
     ...(endedKey === null ? {} : { endedKey }),
     ...(gate?.type === 'Manager' ? { fallbackKey: gateKey(request.collectionId, gate.order) } : {}),

@@ -14,3 +14,8 @@ export function withoutNotesOf(identityId: string, request: MembershipRequest): 
   })
   return { ...request, lifecycle, notes: isPersonal(request.submittedBy) ? null : request.notes }
 }
+
+/** Whether an identity is the requester, has submitted the request, or has acted on it. */
+export function isNamedIn({ requesterId, submittedBy, lifecycle }: MembershipRequest, identityId: string): boolean {
+  return [requesterId, submittedBy, ...lifecycle.map(({ actorId }) => actorId)].includes(identityId)
+}
