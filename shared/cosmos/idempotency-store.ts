@@ -11,7 +11,7 @@ import { documentParser } from './document-parser.ts'
 import { deletionOf, isWriteConflict, readDocument, savedVersion, writeTogether } from './documents.ts'
 
 /** The document's id is derived from the key. The key itself is not stored, because its content is up to the caller. */
-type IdempotencyDocument = Omit<IdempotencyRecord, 'key'> & { readonly id: string; readonly ttl: number }
+export type IdempotencyDocument = Omit<IdempotencyRecord, 'key'> & { readonly id: string; readonly ttl: number }
 
 const parse = documentParser('idempotency record', StoredIdempotencyRecord)
 

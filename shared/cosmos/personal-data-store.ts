@@ -5,7 +5,8 @@ import {
   withoutPersonalTexts,
   withoutTexts,
 } from '../domain/connectors/erase-personal-data.ts'
-import { isNamedIn, withoutNotesOf } from '../domain/membership-requests/without-notes.ts'
+import { withoutResult } from '../domain/idempotency/idempotency-record.ts'
+import { hasRequest, isNamedIn, withoutNotesOf } from '../domain/membership-requests/without-notes.ts'
 import { chunk } from '../kernel/chunk.ts'
 import { Refusal } from '../kernel/refusals.ts'
 import type { AuditDocument } from './audit-trail.ts'
@@ -20,6 +21,7 @@ import {
   sqlParameters,
   WHOLE_DOCUMENTS_PER_PAGE_COUNT,
 } from './documents.ts'
+import type { IdempotencyDocument } from './idempotency-store.ts'
 import { savedRowsPartition } from './members/saved-rows-store.ts'
 import { parseRequest, type RequestDocument, requestDocument } from './requests/request-document.ts'
 import { writeVersioned } from './versioned-writes.ts'
@@ -99,6 +101,13 @@ export function cosmosPersonalDataStore(
         })
       }
       return isFound
+    },
+    async eraseResults(tenantId) {
+      // A result has names without ids, such as those of approvers. All are erased, as each can be read anew.
+      const query = { query: 'SELECT * FROM c' }
+      const erase = (document: Stored<IdempotencyDocument>) =>
+        document.result !== null && hasRequest(document.result) ? withoutResult(document) : document
+      await rewrite(container('idempotencyKeys'), tenantId, query, erase, WHOLE_DOCUMENTS_PER_PAGE_COUNT)
     },
     async deleteSavedRows(tenantId) {
       const [members, partition] = [container('members'), savedRowsPartition(tenantId)]

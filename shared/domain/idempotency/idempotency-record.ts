@@ -64,6 +64,16 @@ export function retryableRecord(record: IdempotencyRecord): IdempotencyRecord {
   return { ...record, inProgressUntilMs: 0 }
 }
 
+/**
+ * The record without its result: the same request runs again, with the same ids, and finds what was created. Only for
+ * operations whose records stay, as a deleted one would be created again.
+ */
+export function withoutResult<R extends IdempotencyState>(record: R): R {
+  return { ...record, inProgressUntilMs: 0, result: null }
+}
+
+type IdempotencyState = Pick<IdempotencyRecord, 'inProgressUntilMs' | 'result'>
+
 /** Seconds for which a record is kept after its last write. */
 export const RECORD_TTL_S = 24 * 60 * 60
 

@@ -19,3 +19,9 @@ export function withoutNotesOf(identityId: string, request: MembershipRequest): 
 export function isNamedIn({ requesterId, submittedBy, lifecycle }: MembershipRequest, identityId: string): boolean {
   return [requesterId, submittedBy, ...lifecycle.map(({ actorId }) => actorId)].includes(identityId)
 }
+
+/** Whether the stored result of an operation has a request, with notes of people and the names of those around it. */
+export function hasRequest(result: string): boolean {
+  const { data } = JSON.parse(result) as { readonly data: unknown }
+  return typeof data === 'object' && data !== null && 'lifecycle' in data
+}
