@@ -34,6 +34,9 @@ type Deleted = {
   readonly foldedKeys?: unknown
 }
 
+/** A sync job for an approval of held removals. Earlier releases have stored the notes of the approval. */
+type ApprovedJob = { readonly approvalNotes?: string | null }
+
 /** Documents read together: of up to 200 KB each, so few that a response is parsed in some milliseconds. */
 const DOCUMENTS_PER_PAGE_COUNT = 20
 const MAX_ATTEMPTS_COUNT = 20
@@ -101,6 +104,12 @@ export function cosmosPersonalDataStore(
         })
       }
       return isFound
+    },
+    async eraseJobNotes(tenantId) {
+      const query = 'SELECT * FROM c WHERE IS_DEFINED(c.approvedPlanId) AND NOT IS_NULL(c.approvedPlanId)'
+      await rewrite<ApprovedJob>(container('jobs'), tenantId, { query }, (job) =>
+        typeof job.approvalNotes === 'string' ? { ...job, approvalNotes: null } : job,
+      )
     },
     async eraseResults(tenantId) {
       // A result has names without ids, such as those of approvers. All are erased, as each can be read anew.

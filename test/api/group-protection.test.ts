@@ -287,6 +287,8 @@ describe('Held removals', () => {
     const [approval, created, ...others] = (await api.deps.auditTrail.page(TENANT, collectionId, undefined, 10)).items
     assert.deepEqual([approval?.action, approval?.linkId, approval?.actorId], ['RemovalsApproved', id, user(0)])
     assert.deepEqual(approval?.after, { planId, count: 20, notes, jobId })
+    const { resource: stored } = await api.container('jobs').item(jobId, TENANT).read()
+    assert.deepEqual([stored.approvedPlanId, JSON.stringify(stored).includes(notes)], [planId, false])
     assert.deepEqual([created?.action, others], ['LinkCreated', []])
     await api.drain()
     const job = (await api.call('GET', `/sync-jobs/${jobId}`)).body.data as Record<string, unknown>

@@ -82,6 +82,8 @@ async function tenantWithDeleted() {
     ...auditDocument({ ...held, before: {}, after: { notes: 'Erasable note on a plan' } }),
     directoryGroupId: held.id,
   })
+  const approved = { approvedPlanId: randomUUID(), approvalNotes: 'Erasable note of an approval' }
+  await container('jobs').items.create({ id: randomUUID(), tenantId, ...approved })
   const membersOf = savedRowsPartition(tenantId)
   await container('members').items.create({ id: 'chunk:0', membersOf, packedRows: 'Erasable Name' })
   return { tenantId, id, write, person }

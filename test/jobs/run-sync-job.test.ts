@@ -36,7 +36,6 @@ describe('A sync job', () => {
         approvedBy: null,
         cause: null,
         changeRecordCount: 4,
-        approvalNotes: null,
         userCountAtStart: 45,
         dueAtMs: 0,
         isYielded: false,

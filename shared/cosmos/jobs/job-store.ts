@@ -19,7 +19,6 @@ const { parse, parseWritten } = versionedDocumentParser('sync job', SyncJob, {
   requestedBy: null,
   approvedPlanId: null,
   approvedBy: null,
-  approvalNotes: null,
   userCountAtStart: null,
   cause: null,
   changeRecordCount: 0,

@@ -17,6 +17,8 @@ export interface PersonalDataStore {
    * @returns Whether records have any of the texts or the ids.
    */
   eraseAudit(tenantId: string, identityIds: readonly string[], texts: readonly string[]): Promise<boolean>
+  /** Erases all notes from sync jobs of earlier releases. Nothing reads them: the audit has them as well. */
+  eraseJobNotes(tenantId: string): Promise<void>
   /** Erases the stored results of submissions in the tenant. Sent again, a submission returns the request as it is. */
   eraseResults(tenantId: string): Promise<void>
   /** Deletes the saved rows of the tenant. They are made again from the core objects. */
@@ -73,6 +75,7 @@ export async function erasePersonalData(
   isNamed = (await personalData.eraseAudit(tenantId, ids, [...texts])) || isNamed
   isNamed = (await personalData.eraseConnectorObjects(tenantId, ids)) || isNamed
   if (!isNamed) throw identityNotFound(identityId)
+  await personalData.eraseJobNotes(tenantId)
   await personalData.eraseResults(tenantId)
   await personalData.deleteSavedRows(tenantId)
   await personalData.eraseCoreObjects(tenantId, ids)

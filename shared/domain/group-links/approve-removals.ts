@@ -64,7 +64,7 @@ export async function approveRemovals(
   const unfinished = await deps.jobs.unfinishedOf(tenantId, linkId)
   const queued = unfinished.find(({ value }) => value.status === 'Queued' && value.approvedPlanId === planId)
   if (queued !== undefined) return queued.value.id
-  const origin = { requestedBy: approvedBy, approvedPlanId: planId, approvedBy, approvalNotes: notes, cause: null }
+  const origin = { requestedBy: approvedBy, approvedPlanId: planId, approvedBy, cause: null }
   const jobId = deps.newId()
   const after = { planId, count: held.count, notes, jobId }
   const audit = auditOfLink(link, 'RemovalsApproved', { before: {}, after }, { actorId }, deps)

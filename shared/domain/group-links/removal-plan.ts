@@ -92,7 +92,7 @@ const Notes = (description: string) =>
   Type.Object({ notes: Type.Optional(Nullable(Type.String({ maxLength: 2048, description }))) })
 
 /** Body of an approval. */
-export const RemovalApproval = Notes('Stored with the sync job and in the audit.')
+export const RemovalApproval = Notes('Stored in the audit, with the id of the sync job.')
 export type RemovalApproval = Static<typeof RemovalApproval>
 
 /** Body of a rejection. */

@@ -90,7 +90,6 @@ export const SyncJob = Type.Object({
   /** Accounts of the current run that the directory does not know as users, or refuses as members of the group. */
   unresolved: Accounts,
   journal: WriteJournal,
-  approvalNotes: Nullable(Type.String()),
   /** Records of written changes that are stored: see `JobChanges`. */
   changeRecordCount: Count,
   /** Users in the group when the job first read it: what the job adds does not raise its limit. Null until then. */
@@ -106,14 +105,13 @@ export function retentionS(type: SyncJobType): number {
 }
 
 /** Who asked for a job, and what they approved with it. */
-export type JobOrigin = Pick<SyncJob, 'requestedBy' | 'approvedPlanId' | 'approvedBy' | 'approvalNotes' | 'cause'>
+export type JobOrigin = Pick<SyncJob, 'requestedBy' | 'approvedPlanId' | 'approvedBy' | 'cause'>
 
 /** The origin of the service's own jobs. */
 export const SERVICE_ORIGIN: JobOrigin = {
   requestedBy: null,
   approvedPlanId: null,
   approvedBy: null,
-  approvalNotes: null,
   cause: null,
 }
 
