@@ -135,8 +135,8 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
     body: NewConnector,
     reply: { status: 201, schema: Guid },
     refusals: ['QuotaExceeded', ...TYPE_REFUSALS],
-    run: async ({ body, caller, creation }) =>
-      created(PREFIXES.connectors, (await createConnector(body, caller, deps, creation)).id),
+    run: async ({ body, caller, identityId, creation }) =>
+      created(PREFIXES.connectors, (await createConnector(body, { ...caller, identityId }, deps, creation)).id),
   }),
   route('PUT', '/{id}', {
     operationId: 'updateConnector',
@@ -147,10 +147,10 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
     body: ConnectorUpdate,
     reply: { status: 200, schema: ConnectorRecord, versioned: true },
     refusals: ['ConnectorNotFound', 'PreconditionFailed', 'StaleVersion', ...TYPE_REFUSALS],
-    run: async ({ path: { id }, body, ifMatch, caller }) =>
-      connectorResult(
-        await withDeliveries(caller.tenantId, await updateConnector(id, body, ifMatch, caller, deps), deps),
-      ),
+    run: async ({ path: { id }, body, ifMatch, caller, identityId }) => {
+      const updated = await updateConnector(id, body, ifMatch, { ...caller, identityId }, deps)
+      return connectorResult(await withDeliveries(caller.tenantId, updated, deps))
+    },
   }),
   route('DELETE', '/{id}', {
     operationId: 'deleteConnector',
@@ -170,7 +170,8 @@ const managingRoutes = (deps: ConnectorDependencies): Route[] => [
       'PreconditionFailed',
       'StaleVersion',
     ],
-    run: async ({ path: { id }, ifMatch, caller }) => deleted(deleteConnector(id, ifMatch, caller, deps)),
+    run: async ({ path: { id }, ifMatch, caller, identityId }) =>
+      deleted(deleteConnector(id, ifMatch, { ...caller, identityId }, deps)),
   }),
 ]
 

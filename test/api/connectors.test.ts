@@ -153,4 +153,30 @@ describe('connectors', () => {
     const reader = service.as(user(tenant.tenantId, randomUUID(), 'User'))
     assert.equal((await reader('GET', `${path}/audit`)).status, 403)
   })
+
+  it('have an audit that names the core identity of who has changed them', async () => {
+    const [tenantId, clientId, account] = [randomUUID(), randomUUID(), randomUUID()]
+    const admin = service.as(user(tenantId, account, 'Administrator'))
+    const hr = service.as(application(tenantId, clientId, 'iam-core.connector-data.readwrite.self'))
+    const path = `${CONNECTORS}/${(await admin('POST', CONNECTORS, { name: 'HR', clientId })).body.data}`
+    const data = { displayName: 'Ada', directoryObjectId: account }
+    await hr('POST', `${path}/data`, { objectType: 'identity', externalId: 'ada', data })
+    const [{ id: identityId }] = (await admin('GET', '/iamcore/beta/sync/coreobjects/identities')).body.data
+    await admin('PUT', path, { name: 'Personnel' })
+    const second = `${CONNECTORS}/${(await admin('POST', CONNECTORS, { name: 'IT', clientId: randomUUID() })).body.data}`
+    await admin('DELETE', second)
+    const actors = async (of: string) =>
+      (await admin('GET', `${of}/audit`)).body.data.map((entry: Record<string, unknown>) => [
+        entry.action,
+        entry.actorId,
+      ])
+    assert.deepEqual(await actors(path), [
+      ['Updated', identityId],
+      ['Created', account],
+    ])
+    assert.deepEqual(await actors(second), [
+      ['Deleted', identityId],
+      ['Created', identityId],
+    ])
+  })
 })
