@@ -182,6 +182,8 @@ function checkReference(value: unknown, name: string): Checked {
       '/externalId',
     )
   }
+  if (!externalId.isWellFormed())
+    return fault('InvalidValue', `${name}.externalId contains an unpaired surrogate`, '/externalId')
   return { value: { externalId } }
 }
 

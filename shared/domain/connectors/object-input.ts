@@ -1,3 +1,4 @@
+import { hasControls } from '../../kernel/control-characters.ts'
 import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import { nearMiss } from '../../kernel/near-misses.ts'
 import { type RefusalEntry, refusalEntry } from '../../kernel/refusals.ts'
@@ -9,7 +10,7 @@ import { parseObjectData } from './object-data.ts'
 
 export const BATCH_OPERATIONS = ['upsert', 'delete'] as const
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const INVALID_CHARACTER = /[\u0000-\u001f\u007f\p{Cs}]/u
+const INVALID_IN_STORED_NAME = /[\u0000-\u001f\u007f\p{Cs}]/u
 
 /**
  * One change of a connector space. `create` requires that no live object of these names exists, `replace` that one
@@ -76,8 +77,10 @@ function readItem(item: unknown, target: string, types: CustomTypes): ParsedWrit
     ...misspeltFaults(item, target),
     ...enumFaults(op, BATCH_OPERATIONS, 'op', target),
     ...enumFaults(objectType, OBJECT_TYPES, 'objectType', target),
-    ...externalIdFaults(externalId, 'externalId', target),
-    ...(previous === undefined || previous === null ? [] : externalIdFaults(previous, 'previousExternalId', target)),
+    ...externalIdFaults(externalId, 'externalId', target, op === 'delete' ? isStoredName : isValidName),
+    ...(previous === undefined || previous === null
+      ? []
+      : externalIdFaults(previous, 'previousExternalId', target, isStoredName)),
   ]
   const names = { objectType: objectType as ObjectType, externalId: String(externalId) }
   if (op === 'delete') return faults.length > 0 ? { faults } : { write: { operation: 'delete', ...names } }
@@ -119,7 +122,17 @@ function enumFaults(value: unknown, words: readonly string[], name: string, targ
   return [refusalEntry(code, `${name} must be one of ${words.join(', ')}, not ${shown}`, `${target}/${name}`)]
 }
 
-function externalIdFaults(value: unknown, name: string, target: string): RefusalEntry[] {
+const isValidName = (externalId: string): boolean => !hasControls(externalId) && externalId.isWellFormed()
+
+/** Whether an object can have the name. Earlier releases have stored C1 control characters. */
+const isStoredName = (externalId: string): boolean => !INVALID_IN_STORED_NAME.test(externalId)
+
+function externalIdFaults(
+  value: unknown,
+  name: string,
+  target: string,
+  isAllowed: (externalId: string) => boolean,
+): RefusalEntry[] {
   const place = `${target}/${name}`
   if (value === undefined) return [refusalEntry('MissingMember', `${name} is required`, place)]
   if (typeof value !== 'string') return [refusalEntry('InvalidType', `${name} must be a string`, place)]
@@ -127,6 +140,6 @@ function externalIdFaults(value: unknown, name: string, target: string): Refusal
     const message = `${name} must have 1 to ${EXTERNAL_ID_LIMIT_COUNT} characters`
     return [refusalEntry('InvalidLength', message, place)]
   }
-  if (!INVALID_CHARACTER.test(value)) return []
+  if (isAllowed(value)) return []
   return [refusalEntry('InvalidValue', `${name} contains control characters or unpaired surrogates`, place)]
 }
