@@ -29,7 +29,11 @@ export async function readSubscription(
   id: string,
   { subscriptions }: Pick<EventDependencies, 'subscriptions'>,
 ): Promise<Subscription> {
-  const found = (await subscriptions.read(tenantId)).value.find((candidate) => candidate.id === id)
+  return subscriptionOf((await subscriptions.read(tenantId)).value, id)
+}
+
+function subscriptionOf(all: readonly Subscription[], id: string): Subscription {
+  const found = all.find((candidate) => candidate.id === id)
   if (found === undefined) throw new Refusal('SubscriptionNotFound', `The event subscription ${id} does not exist`)
   return found
 }
@@ -103,8 +107,8 @@ export async function deleteSubscription(
   deps: Pick<ManageDependencies, 'subscriptions' | 'deliveries'>,
 ): Promise<void> {
   await retryOnConflict(async () => {
-    requireIfMatch(revisionETag(await readSubscription(tenantId, id, deps)), ifMatch)
     const { value, version } = await deps.subscriptions.read(tenantId)
+    requireIfMatch(revisionETag(subscriptionOf(value, id)), ifMatch)
     const others = value.filter((candidate) => candidate.id !== id)
     await deps.subscriptions.replace(tenantId, others, version)
   })
@@ -156,8 +160,7 @@ function change(
 ): Promise<Subscription> {
   return retryOnConflict(async () => {
     const { value, version } = await subscriptions.read(tenantId)
-    const before = value.find((candidate) => candidate.id === id)
-    if (before === undefined) throw new Refusal('SubscriptionNotFound', `The event subscription ${id} does not exist`)
+    const before = subscriptionOf(value, id)
     const after = changed(before)
     const all = value.map((candidate) => (candidate === before ? after : candidate))
     await subscriptions.replace(tenantId, all, version)
