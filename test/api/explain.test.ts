@@ -268,6 +268,22 @@ describe('the explanation of a joinable collection', () => {
     await fixture.act(me.token, request, 'leave')
     assert.deepEqual(await found(me.identityId), ['NotMember', false, null, 0, undefined])
   })
+
+  it('tells when the membership began to each position of the person, when the position of the membership is deleted', async () => {
+    const fixture = await joinableFixture()
+    const me = await fixture.person()
+    const position = await fixture.position(me)
+    const id = await fixture.joinable(OPEN)
+    await fixture.submit(me, id)
+    const other = await fixture.position(me, { title: 'Cook' })
+    fixture.pass(60)
+    await fixture.remove('relationship', position)
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    for (const objectId of [me.identityId, other]) {
+      const { verdict, since, cause } = (await explain(fixture, id, objectId)).data
+      assert.deepEqual([verdict, since, cause], ['Member', '2030-06-01T08:00:00.000+00:00', 'Request'])
+    }
+  })
 })
 
 describe('the links of an explanation', () => {

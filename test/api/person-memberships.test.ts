@@ -95,6 +95,47 @@ describe('the memberships of a person', () => {
     assert.ok(membership?.links.every(({ displayName }) => displayName === 'Staff'))
   })
 
+  it('of an Identity collection keep when and why they began, and their groups, when their position is deleted', async () => {
+    const fixture = await joinableFixture()
+    const kari = await fixture.person()
+    const job = await fixture.position(kari)
+    const choir = await fixture.joinable(OPEN)
+    const ids = { id: randomUUID(), tenantId: fixture.tenantId, collectionId: choir, directoryGroupId: randomUUID() }
+    const link = newLink({ ...ids, directoryGroupDisplayName: null }, fixture.nowMs())
+    await fixture.deps.linkStore.add({ ...link, appliedMembershipVersion: 0 })
+    await fixture.submit(kari, choir)
+    const shown = async () => {
+      const [membership] = (await memberships(fixture, kari.identityId)).data
+      const { relationshipId, since, cause, actorId, links } = membership ?? {}
+      return [relationshipId, since, cause, actorId, links?.map(({ state }) => state)]
+    }
+    const began = ['2030-06-01T08:00:00.000+00:00', 'Request', kari.identityId, ['Pending']]
+    assert.deepEqual(await shown(), [job, ...began])
+    fixture.pass(60)
+    await fixture.remove('relationship', job)
+    await fixture.evaluator.evaluate(fixture.tenantId)
+    assert.deepEqual(await shown(), [null, ...began])
+  })
+
+  it('of a Relationship collection began with the membership for the same position', async () => {
+    const fixture = await joinableFixture()
+    const kari = await fixture.person()
+    const jobs = [await fixture.position(kari), await fixture.position(kari, { title: 'Cook' })]
+    const choir = await fixture.joinable(OPEN, { objectType: 'Relationship' })
+    for (const relationshipId of jobs) {
+      await fixture.submit(kari, choir, { relationshipId })
+      fixture.pass(60)
+    }
+    const { data } = await memberships(fixture, kari.identityId)
+    assert.deepEqual(
+      new Map(data.map(({ relationshipId, since }) => [relationshipId, since])),
+      new Map([
+        [jobs[0], '2030-06-01T08:00:00.000+00:00'],
+        [jobs[1], '2030-06-01T08:01:00.000+00:00'],
+      ]),
+    )
+  })
+
   it('are shown to readers, to the person and to their manager only', async () => {
     const fixture = await joinableFixture()
     const [boss, other] = [await fixture.person(), await fixture.person()]

@@ -147,6 +147,8 @@ export async function joinableVerdict(
   const requests = live.map(({ value }) => value).filter(isOf)
   const request = requests.find(({ status }) => status === 'Joined') ?? requests[0]
   const orgChart = new OrgChart(rows, deps.nowMs())
+  // The position that an Identity collection records can become null during a membership.
+  const isByPosition = objectType === 'relationship' && collection.objectType === 'Relationship'
   return {
     isMember: request?.status === 'Joined',
     satisfies: null,
@@ -155,7 +157,7 @@ export async function joinableVerdict(
     rows: [],
     request: request === undefined ? null : toMembershipRequestDto(request, collection, orgChart),
     memberIds: isPerson ? [identityId] : [],
-    ...(objectType === 'relationship' && { relationshipIds: [null, objectId] }),
+    ...(isByPosition && { relationshipIds: [null, objectId] }),
     membershipVersion: (await deps.joined.versions(tenantId, [id])).get(id) ?? 0,
   }
 }

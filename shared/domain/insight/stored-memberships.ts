@@ -97,9 +97,11 @@ export class StoredMemberships {
     const events = await this.#deps.history.joinable.ofObjectInEach(tenantId, ids, identityId, ALL_TIME)
     return ids.flatMap((id) => {
       const collection = collections.get(id) as Collection
+      // The position that an Identity collection records can become null during a membership.
+      const isByPosition = collection.objectType === 'Relationship'
       return (own.get(id) ?? []).map(({ relationshipId, endsAt }): StoredMembership => {
-        const isOf = (event: MemberEvent) =>
-          event.change === 'Added' && (event.relationshipId ?? null) === relationshipId
+        const isOf = ({ change, relationshipId: addedFor = null }: MemberEvent) =>
+          change === 'Added' && (!isByPosition || addedFor === relationshipId)
         return { collection, relationshipId, added: events.get(id)?.find(isOf), endsAt }
       })
     })
