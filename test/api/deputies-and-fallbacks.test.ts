@@ -66,6 +66,52 @@ describe('a deputy', () => {
     assert.deepEqual((await act(deputy.token, ofApprover, 'approve')).codes, ['SelfApproval'])
   })
 
+  it('who decides just after the person represented, or another approver, is told the state of the request', async () => {
+    const [approver, deputy, other] = [await person(), await person(), await person()]
+    const collectionId = await joinable(approvedBy(identity(approver, other)))
+    await setDeputy(approver, deputy)
+    for (const decider of [approver, other]) {
+      const { data: request } = await submit(await person(), collectionId)
+      await act(decider.token, request, 'approve')
+      const { status, codes } = await act(deputy.token, request, 'approve')
+      assert.deepEqual([status, codes], [409, ['InvalidRequestState']])
+    }
+  })
+
+  it('opens the decided requests that their list of the collection has, and no others', async () => {
+    const [approver, deputy, manager] = [await person(), await person(), await person()]
+    await setDeputy(approver, deputy)
+    await setDeputy(manager, deputy)
+    const subject = await person()
+    await position(subject, { manager: { objectId: manager.identityId } })
+    const byName = await joinable(approvedBy(identity(approver, await person())))
+    const byManager = await joinable(approvedBy({ type: 'Manager' }))
+    for (const [who, collectionId, isReadable] of [
+      [subject, byName, true],
+      [subject, byManager, true],
+      [approver, byName, false],
+    ] as const) {
+      const { data: request } = await submit(who, collectionId)
+      await act(who.token, request, 'cancel')
+      const { data: list } = await call<{ id: string }[]>(deputy.token, 'GET', `${requests}/${collectionId}`)
+      assert.equal(
+        list.some(({ id }) => id === request.id),
+        isReadable,
+      )
+      assert.equal((await read(deputy.token, request)).status, isReadable ? 200 : 404)
+    }
+  })
+
+  it('does not open a decided request after the end of the time', async () => {
+    const [approver, deputy] = [await person(), await person()]
+    await setDeputy(approver, deputy, date(-1), date(1))
+    const { data: request } = await submit(await person(), await joinable(approvedBy(identity(approver))))
+    await act(approver.token, request, 'reject')
+    assert.equal((await read(deputy.token, request)).status, 200)
+    fixture.pass(1.5 * DAY_S)
+    assert.deepEqual((await act(deputy.token, request, 'approve')).codes, ['RequestNotFound'])
+  })
+
   it('does not represent those whose deputy the person represented is', async () => {
     const [approver, deputy, second] = [await person(), await person(), await person()]
     await setDeputy(approver, deputy)

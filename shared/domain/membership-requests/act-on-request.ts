@@ -8,7 +8,7 @@ import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import { moveIfMisplaced, recheckPolicy } from './apply-policy.ts'
 import { isMembershipChange } from './apply-transitions.ts'
 import { gateAfterApproval } from './approvals.ts'
-import { type ApproverSources, approverCounter, isApprover, NO_FACTS, withCurrentApproverCounts } from './approvers.ts'
+import { type ApproverSources, approverCounter, NO_FACTS, withCurrentApproverCounts } from './approvers.ts'
 import { decideRequest, gateOf, type PolicyFacts, type RequestAction } from './decide-request.ts'
 import { type DecisionRight, decisionRight } from './decision-right.ts'
 import { isEligible } from './eligibility.ts'
@@ -146,7 +146,7 @@ export async function requireVisibleRequest(
     involves(value, identityId) ||
     alsoVisible(value, orgChart) ||
     isManagerOfGate(identityId, value, collection, orgChart) ||
-    (await couldDecide(identityId, value, collection, sources))
+    (await couldDecide(identityId, value, collection, sources, deps.deputies))
   if (!isVisible) throw requestNotFound(collectionId, requestId)
   return { request, collection, orgChart, right }
 }
@@ -166,16 +166,21 @@ export function isManagerOfGate(
   return orgChart.managersOf(requesterId, relationshipId).has(identityId)
 }
 
-/** Whether the identity is an approver at the gate where the request ended, if the policy still has that gate. */
+/**
+ * Whether the identity is an approver, or the deputy of one, at the gate where the request ended, if the policy still
+ * has that gate. A deputy never decides on a request of the person represented.
+ */
 async function couldDecide(
   identityId: string | undefined,
   request: MembershipRequest,
   collection: Collection,
   sources: ApproverSources,
+  deputies: RequestDependencies['deputies'],
 ): Promise<boolean> {
   const last = lastGateOf(request)
   const gate = gatesOf(policyOf(collection)).find(({ order, type }) => order === last?.order && type === last.type)
-  return isApprover(identityId, gate, request, sources)
+  const { mayDecide, onBehalfOf } = await decisionRight(identityId, gate, request, sources, deputies)
+  return mayDecide && onBehalfOf !== request.requesterId
 }
 
 /** Whether the identity is the subject of the request, submitted it, or has approved or rejected it. */
