@@ -269,6 +269,29 @@ describe('the explanation of a joinable collection', () => {
     assert.deepEqual(await found(me.identityId), ['NotMember', false, null, 0, undefined])
   })
 
+  it('has the current number of approvers of the request, as the request itself', async () => {
+    const fixture = await joinableFixture()
+    const [me, approver, other] = [await fixture.person(), await fixture.person(), await fixture.person()]
+    const approvers = [approver.identityId, other.identityId]
+    const id = await fixture.joinable({ ...approvedBy({ type: 'Identity', approvers }), maxDays: 100 })
+    const { data: submitted } = await fixture.submit(me, id)
+    const counts = async () => {
+      const { request } = (await explain(fixture, id, me.identityId)).data
+      const { data: read } = await fixture.read(me.token, submitted)
+      return [request, read].map((shown) => (shown?.currentGate ?? shown?.extension?.currentGate)?.approverCount)
+    }
+    assert.deepEqual(await counts(), [2, 2])
+    await fixture.act(approver.token, submitted, 'approve')
+    const path = `${fixture.requests}/${id}/${submitted.id}/extend`
+    fixture.pass(24 * 60 * 60)
+    assert.equal((await fixture.call(me.token, 'POST', path, { endsAt: '2030-09-10' })).status, 200)
+    assert.deepEqual(await counts(), [2, 2])
+    await fixture.remove('identity', other.identityId)
+    assert.deepEqual(await counts(), [1, 1])
+    await fixture.remove('identity', approver.identityId)
+    assert.deepEqual(await counts(), [0, 0])
+  })
+
   it('tells when the membership began to each position of the person, when the position of the membership is deleted', async () => {
     const fixture = await joinableFixture()
     const me = await fixture.person()

@@ -12,8 +12,9 @@ import { compile, ROW_PLACE } from '../criteria/compile.ts'
 import { collectionsReferredTo } from '../criteria/condition.ts'
 import { objectEvaluationTask } from '../criteria/evaluate.ts'
 import { type ExplainedGroup, explainTask } from '../criteria/explain.ts'
+import { withCurrentApproverCounts } from '../membership-requests/approvers.ts'
 import type { MembershipRequest } from '../membership-requests/membership-request.ts'
-import type { RequestDependencies } from '../membership-requests/request-dependencies.ts'
+import { approverSources, type RequestDependencies } from '../membership-requests/request-dependencies.ts'
 import { toMembershipRequestDto } from '../membership-requests/request-names.ts'
 import { hasFullAccess } from '../object-access/object-access.ts'
 import { OrgChart } from '../tenant-index/rows/org-chart.ts'
@@ -28,7 +29,7 @@ const ROWS_BYTES_COUNT = 1_900_000
 
 export type VerdictDependencies = LiveDependencies &
   Pick<CollectionDependencies, 'memberships'> &
-  Pick<RequestDependencies, 'requests'>
+  Pick<RequestDependencies, 'requests' | 'membershipResolver'>
 
 /** An object with its rows. */
 export type Subject = { readonly objectType: ObjectType; readonly objectId: string; readonly rows: readonly Row[] }
@@ -136,7 +137,7 @@ export async function joinableVerdict(
   collection: Collection,
   { objectType, objectId }: Subject,
   rows: RowSnapshot,
-  deps: Pick<VerdictDependencies, 'joined' | 'nowMs' | 'requests'>,
+  deps: Pick<VerdictDependencies, 'joined' | 'nowMs' | 'requests' | 'membershipResolver'>,
 ): Promise<Verdict> {
   const { tenantId, id } = collection
   const identityId = objectType === 'relationship' ? rows.holderOf(objectId) : objectId
@@ -145,8 +146,10 @@ export async function joinableVerdict(
   const isPerson = identityId !== undefined && objectType !== 'orgUnit'
   const live = isPerson ? await deps.requests.liveIn(tenantId, id, [identityId]) : []
   const requests = live.map(({ value }) => value).filter(isOf)
-  const request = requests.find(({ status }) => status === 'Joined') ?? requests[0]
+  const decisive = requests.find(({ status }) => status === 'Joined') ?? requests[0]
   const orgChart = new OrgChart(rows, deps.nowMs())
+  const shown = decisive === undefined ? [] : [decisive]
+  const [request] = await withCurrentApproverCounts(shown, [collection], tenantId, approverSources(orgChart, deps))
   // The position that an Identity collection records can become null during a membership.
   const isByPosition = objectType === 'relationship' && collection.objectType === 'Relationship'
   return {
