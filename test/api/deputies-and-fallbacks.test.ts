@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { DeputyDto } from '../../shared/domain/membership-requests/manage-deputy.ts'
+import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
 import { approvedBy, faults, joinableFixture, type Person } from '../support/api/joinable-fixture.ts'
 
 const fixture = await joinableFixture()
@@ -188,6 +189,31 @@ describe('a fallback', () => {
     assert.deepEqual([status, request.currentGate?.approverCount], [201, 1])
     assert.deepEqual(await inboxOf(fallback), [request.id])
     assert.equal((await act(fallback.token, request, 'approve')).data.status, 'Joined')
+  })
+
+  it('is named among the approvers as soon as it decides', async () => {
+    const named = (displayName: string) => person(['User'], { displayName })
+    const [approver, fallback, subject] = [await named('Approver'), await named('Fallback'), await named('Subject')]
+    await position(subject)
+    const shown = async (request: MembershipRequestDto) => {
+      const { currentGate, approverNames } = (await read(subject.token, request)).data
+      return [currentGate?.approverCount, approverNames]
+    }
+    const { data: unmanaged } = await submit(subject, await withFallback({ type: 'Manager' }, fallback, subject))
+    assert.deepEqual(unmanaged.approverNames, ['Fallback'])
+    assert.deepEqual(await shown(unmanaged), [1, ['Fallback']])
+    const { data: waiting } = await submit(subject, await withFallback(identity(approver), fallback))
+    const team = await joinable({ approvalRequired: false })
+    await submit(fallback, team)
+    const { data: ofTeam } = await submit(
+      subject,
+      await withFallback({ type: 'Collection', approvers: [team] }, approver),
+    )
+    assert.deepEqual(await shown(waiting), [1, ['Approver']])
+    assert.deepEqual(await shown(ofTeam), [1, []])
+    fixture.pass(3 * DAY_S + 1)
+    assert.deepEqual(await shown(waiting), [2, ['Approver', 'Fallback']])
+    assert.deepEqual(await shown(ofTeam), [2, []])
   })
 
   it('that is only the requester leaves the gate without an approver', async () => {

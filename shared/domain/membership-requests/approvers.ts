@@ -52,6 +52,28 @@ async function approverFinder(
   { orgChart, membershipResolver, nowMs }: ApproverSources,
 ): Promise<ApproverFinder> {
   const identitiesIn = await membershipResolver.identitiesIn(tenantId, approverCollections(gates), orgChart)
+  return finderAmong(gates, identitiesIn, orgChart, nowMs)
+}
+
+/**
+ * The identities that may decide on a request at its gate now, as far as the policy or the org chart names them.
+ * Members of collections are not read: none at a gate of collections, and none of a fallback of collections.
+ */
+export function namedApproversAt(
+  gate: ApprovalGate,
+  request: MembershipRequest,
+  orgChart: OrgChart,
+): ReadonlySet<string> {
+  if (gate.type === 'Collection') return new Set()
+  return finderAmong([gate], new Map(), orgChart, orgChart.nowMs)(gate, request, waitingSinceMs(request))
+}
+
+function finderAmong(
+  gates: readonly ApprovalGate[],
+  identitiesIn: ReadonlyMap<string, ReadonlySet<string>>,
+  orgChart: OrgChart,
+  nowMs: number,
+): ApproverFinder {
   const known = new Map<ApprovalGate | Fallback, ReadonlySet<string>>()
   for (const gate of gates) {
     known.set(gate, namedApprovers(gate, identitiesIn, orgChart))

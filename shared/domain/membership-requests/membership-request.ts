@@ -115,7 +115,8 @@ export const MembershipRequestDto = Closed({
   approverNames: Described(
     Type.Array(Type.String()),
     'Where the request waits at a gate of named people or of the manager: the current display names of those who decide, ' +
-      'the first 10 in alphabetical order, without the requester. Otherwise empty.',
+      'with the people whom a fallback names once it decides as well. The first 10 in alphabetical order, without the ' +
+      'requester. Otherwise empty.',
   ),
   actorNames: Described(
     Type.Record(Type.String(), Type.String()),

@@ -1,5 +1,6 @@
 import type { Collection } from '../collections/collection.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
+import { namedApproversAt } from './approvers.ts'
 import { gateOf } from './decide-request.ts'
 import { policyOf } from './join-policy.ts'
 import type { MembershipRequest, MembershipRequestDto } from './membership-request.ts'
@@ -46,17 +47,14 @@ export function toMembershipRequestDto(
   }
 }
 
-/** The people at the gate where a request waits, as far as the policy or the org chart names them. */
+/** The people who decide at the gate where a request waits, as far as the policy or the org chart names them. */
 function approversOf(
   request: MembershipRequest,
   collection: Collection | undefined,
   orgChart: OrgChart,
-): readonly string[] {
+): Iterable<string> {
   const gate = collection && gateOf(request, policyOf(collection))
-  if (gate === undefined || gate.type === 'Collection') return []
-  const { requesterId, relationshipId } = request
-  const ids = gate.type === 'Identity' ? gate.approvers : [...orgChart.managersOf(requesterId, relationshipId)]
-  return ids.filter((id) => id !== requesterId)
+  return gate === undefined ? [] : namedApproversAt(gate, request, orgChart)
 }
 
 function unitNameOf({ requesterId, relationshipId }: MembershipRequest, orgChart: OrgChart): string | undefined {

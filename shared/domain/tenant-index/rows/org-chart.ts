@@ -10,6 +10,8 @@ import type { RowSnapshot } from './row-snapshot.ts'
  * `endDate` is before today. A position that has not started yet is active.
  */
 export class OrgChart {
+  /** The time by which positions are active. */
+  readonly nowMs: number
   readonly #rows: RowSnapshot
   /** The beginning of the day on which positions are active. */
   readonly #todayMs: number
@@ -17,6 +19,7 @@ export class OrgChart {
   readonly #parent: Column
 
   constructor(rows: RowSnapshot, nowMs: number) {
+    this.nowMs = nowMs
     this.#rows = rows
     this.#todayMs = rows.settings.zone.startOfDay(nowMs)
     this.#manager = {
