@@ -51,6 +51,24 @@ export function accessJourneys(fixture: () => ConsoleFixture): void {
     assert.deepEqual(await statuses(fixture(), id), ['Rejected'])
   })
 
+  journey(fixture, 'shows an approver why a membership is to last longer, and why it began', async (fixture) => {
+    const id = await approvedByManager(fixture(), 'Cabin', { maxDays: 30 })
+    const [soon, later] = [3, 20].map((days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10))
+    const ask = (path: string, body: object) =>
+      fixture().call<{ id: string }>('employee', 'POST', `${REQUESTS}/${id}/${path}`, body)
+    const request = await ask('submit', { endsAt: soon, notes: 'Holiday' })
+    await fixture().call('manager', 'POST', `${REQUESTS}/${id}/${request.id}/approve`, {})
+    await ask(`${request.id}/extend`, { endsAt: later, notes: 'Snowed in' })
+    const page = await fixture().openAs('manager', '/inbox', PHONE)
+    const row = page.getByRole('row', { name: /Emil Øvrebø .*Cabin .*Snowed in/ })
+    await row.getByRole('link').click()
+    const details = page.getByRole('definition')
+    await details.filter({ hasText: 'Snowed in' }).waitFor()
+    assert.equal(await details.filter({ hasText: 'Holiday' }).count(), 0)
+    await page.getByRole('listitem').filter({ hasText: 'Holiday' }).waitFor()
+    await assertSound(page)
+  })
+
   journey(
     fixture,
     'tells a member who decides and until when, extends and leaves where it is shown',

@@ -1,4 +1,5 @@
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
+import { askedNotes } from '../asked-notes.ts'
 import { t, timeOf } from '../language/texts.ts'
 import { noteText } from '../lifecycle-note.ts'
 import { Badge } from './fields.tsx'
@@ -15,6 +16,7 @@ export function RequestSteps({ request }: { readonly request: MembershipRequestD
   const gate = currentGate ?? extension?.currentGate
   // The step where the request waits follows from the one before.
   const past = lifecycle.filter(({ status }) => status !== 'PendingApproval')
+  const shownElsewhere = askedNotes(request)
   return (
     <ol class="steps">
       {past.map(({ status, actorId, onBehalfOf, at, gate: passed, notes }) => (
@@ -24,7 +26,7 @@ export function RequestSteps({ request }: { readonly request: MembershipRequestD
           <div class="hint">
             {timeOf(at)} {actorText(actorId, onBehalfOf, request)}
           </div>
-          {notes !== undefined && notes !== request.notes && <div>{noteText({ actorId, status, notes })}</div>}
+          {notes !== undefined && notes !== shownElsewhere && <div>{noteText({ actorId, status, notes })}</div>}
         </li>
       ))}
       {gate !== undefined && (

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
+import { askedNotes } from '../asked-notes.ts'
 import { dayText, t, timeOf } from '../language/texts.ts'
 import { Dialog } from './actions.tsx'
 import { CardList } from './card-list.tsx'
@@ -82,7 +83,7 @@ type RequestFactsProps = {
 
 export function RequestFacts({ request, collection }: RequestFactsProps) {
   const { orgUnitName, managerNames, endsAt, extension } = request
-  const { requesterName, relationshipTitle, submittedBy, requesterId, submittedByName, createdAt, notes } = request
+  const { requesterName, relationshipTitle, submittedBy, requesterId, submittedByName, createdAt } = request
   const facts = [
     [t('requester'), requesterName],
     [t('position'), relationshipTitle],
@@ -93,7 +94,7 @@ export function RequestFacts({ request, collection }: RequestFactsProps) {
     [t('extension'), extension === null ? null : t('extensionUntil', { day: dayText(extension.endsAt) })],
     [t('submittedBy'), submittedBy === requesterId ? null : submittedByName],
     [t('created'), timeOf(createdAt)],
-    [t('notes'), notes],
+    [t('notes'), askedNotes(request)],
   ] as const
   return (
     <dl>

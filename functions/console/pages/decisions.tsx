@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { JoinableCollectionDto } from '../../../shared/domain/membership-requests/joinable-collection.ts'
 import type { MembershipRequestDto } from '../../../shared/domain/membership-requests/membership-request.ts'
 import type { Api, ApiFault } from '../api.ts'
+import { askedNotes } from '../asked-notes.ts'
 import { loadAttention } from '../attention.ts'
 import { ActionButton, Dialog, DoneText } from '../components/actions.tsx'
 import { CardList } from '../components/card-list.tsx'
@@ -87,7 +88,7 @@ export function DecisionList({ requests, loadMore, onDecided }: DecisionListProp
               </>
             ),
           },
-          { head: t('notes'), cell: ({ notes }) => <OptionalText value={notes} /> },
+          { head: t('notes'), cell: (request) => <OptionalText value={askedNotes(request)} /> },
           { head: t('created'), sortBy: ({ createdAt }) => createdAt, cell: ({ createdAt }) => timeOf(createdAt) },
         ]}
       />
