@@ -150,6 +150,29 @@ describe('a deputy', () => {
     assert.deepEqual((await call(admin, 'GET', path)).codes, ['CallerHasNoIdentity'])
   })
 
+  it('is set for up to 180 days of the time zone of the tenant, whether clocks are put back or forward meanwhile', async () => {
+    const settings = fixture.deps.linkSettings
+    await settings.register(fixture.tenantId)
+    const { value, version } = await settings.find(fixture.tenantId)
+    await settings.replace(fixture.tenantId, { ...value, timeZone: 'Europe/Oslo' }, version, undefined)
+    try {
+      const [approver, deputy] = [await person(), await person()]
+      for (const [from, until, ...expected] of [
+        ['2030-07-01', '2030-12-28', 200],
+        ['2030-07-01', '2030-12-29', 400, 'InvalidPeriod'],
+        ['2031-01-01', '2031-06-30', 200],
+        ['2031-01-01', '2031-07-01', 400, 'InvalidPeriod'],
+        ['2031-01-01T00:00:00Z', '2031-06-30T00:00:00Z', 200],
+      ] as const) {
+        const { status, codes } = await setDeputy(approver, deputy, from, until)
+        assert.deepEqual([status, ...codes], expected, `${from} ${until}`)
+      }
+    } finally {
+      const changed = await settings.find(fixture.tenantId)
+      await settings.replace(fixture.tenantId, value, changed.version, undefined)
+    }
+  })
+
   it('follows people who are merged, and nobody becomes their own deputy', async () => {
     const [approver, deputy, kept, keptDeputy] = [await person(), await person(), await person(), await person()]
     await setDeputy(approver, deputy)

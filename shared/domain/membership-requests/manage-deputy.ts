@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Refusal } from '../../kernel/refusals.ts'
 import { Closed, Described, Guid, Nullable } from '../../kernel/schema.ts'
-import { instantIn } from '../../kernel/time-zone.ts'
+import { instantIn, type TimeZone } from '../../kernel/time-zone.ts'
 import { DAY_MS, Timestamp, toTimestamp } from '../../kernel/timestamp.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
 import type { Deputy } from './deputies.ts'
@@ -51,7 +51,7 @@ export async function setDeputy(
   const orgChart = await requireIdentity(tenantId, identityId, deps)
   const untilMs = futureEndMs(until, orgChart.zone, nowMs, '/until')
   const fromMs = from === undefined ? nowMs : instantIn(orgChart.zone, from)
-  if (fromMs === undefined || fromMs >= untilMs || untilMs - fromMs > MAX_DAYS * DAY_MS) {
+  if (fromMs === undefined || fromMs >= untilMs || untilMs > lastEndMs(fromMs, orgChart.zone)) {
     throw new Refusal(
       'InvalidPeriod',
       `From ${from ?? 'now'} until ${until} is not a time of up to ${MAX_DAYS} days`,
@@ -65,6 +65,11 @@ export async function setDeputy(
   const deputy: Deputy = { tenantId, identityId, deputyId, fromMs, untilMs }
   await deps.deputies.save(deputy)
   return toDeputyDto(deputy, orgChart)
+}
+
+/** By the calendar or by the clock, whichever is later: the two differ when clocks are put back or forward meanwhile. */
+function lastEndMs(fromMs: number, zone: TimeZone): number {
+  return Math.max(zone.addDays(fromMs, MAX_DAYS), fromMs + MAX_DAYS * DAY_MS)
 }
 
 /** Does nothing when the person has no deputy. @throws Refusal `IdentityNotFound`. */
