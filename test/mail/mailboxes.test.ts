@@ -86,6 +86,14 @@ describe('A digest', () => {
     assert.deepEqual(sent, { ...mailbox(), toldIds: ['one'], day: '2030-06-02', sentCount: 1 })
   })
 
+  it('stays due when another mail is sent first', () => {
+    const waiting = withWaiting(mailbox(), event('one'), NOW_MS, OSLO)
+    for (const nowMs of [NOW_MS + 1000, NEXT_DIGEST_MS + 1000]) {
+      const after = afterMail(waiting, ['new'], nowMs, OSLO)
+      assert.deepEqual([after.waiting, after.digestAtMs, after.sentCount], [[event('one')], NEXT_DIGEST_MS, 1])
+    }
+  })
+
   it('is due at the following 07:00 for what has come meanwhile', () => {
     const waiting = mailbox({ waiting: [event('one'), event('two')], digestAtMs: NOW_MS })
     const after = withoutWaiting(waiting, ['one'], NOW_MS, OSLO)

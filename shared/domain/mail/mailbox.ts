@@ -55,17 +55,22 @@ export function afterMail(mailbox: Mailbox, eventIds: readonly string[], nowMs: 
   return { ...remaining, day, sentCount: (day === mailbox.day ? mailbox.sentCount : 0) + 1 }
 }
 
-/** The mailbox without these events in its digest, as after a mail that need not be sent. */
+/**
+ * The mailbox without these events in its digest, as after a mail that need not be sent. A digest without them
+ * stays due when it was.
+ */
 export function withoutWaiting(
   mailbox: Mailbox,
   eventIds: readonly string[],
   nowMs: number,
   timeZone: string,
 ): Mailbox {
-  const { digestAtMs: _before, ...rest } = mailbox
+  const { digestAtMs: dueMs, ...rest } = mailbox
   const waiting = mailbox.waiting.filter(({ id }) => !eventIds.includes(id))
   const toldIds = [...new Set([...mailbox.toldIds, ...eventIds])].slice(-TOLD_COUNT)
-  return { ...rest, toldIds, waiting, ...(waiting.length === 0 ? {} : { digestAtMs: nextDigestMs(nowMs, timeZone) }) }
+  if (waiting.length === 0) return { ...rest, toldIds, waiting }
+  const isUntouched = waiting.length === mailbox.waiting.length && dueMs !== undefined
+  return { ...rest, toldIds, waiting, digestAtMs: isUntouched ? dueMs : nextDigestMs(nowMs, timeZone) }
 }
 
 /** The mailbox with one more event in its next digest. */
