@@ -53,7 +53,7 @@ export const ownRequestRoutes = (deps: RequestRouteDependencies): readonly Route
   route('GET', '/membership-requests/submitted-on-behalf', {
     operationId: 'listSubmittedOnBehalf',
     summary: 'List requests I submitted on behalf of others',
-    description: 'Newest first.',
+    description: 'Newest first, without people whom the caller added directly.',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     reply: { status: 200, schema: Requests },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, equals, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
+import { approvedBy, equals, faults, joinableFixture, OPEN, type Person } from '../support/api/joinable-fixture.ts'
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
@@ -178,6 +178,30 @@ describe('submit-on-behalf', () => {
     assert.deepEqual((await call(employee.token, 'GET', `${requests}/pending-approval`)).data, [data])
     assert.deepEqual((await call(manager.token, 'GET', `${requests}/pending-approval`)).data, [])
     assert.equal((await act(manager.token, data, 'cancel')).data.status, 'Cancelled')
+  })
+
+  it('is what an administrator lists as submitted on behalf of others, not direct additions', async () => {
+    const boss = await person(['User', 'collection_criteria_definition-administrator'])
+    const [employee, other] = [await person(), await person()]
+    await position(employee, { manager: { objectId: boss.identityId } })
+    const [open, approved] = [await joinable(OPEN), await joinable(approvedBy({ type: 'Manager' }))]
+    const add = (collectionId: string, who: Person) =>
+      call(boss.token, 'POST', `/collections-joinable/beta/${collectionId}/results/members`, {
+        coreIdentityIds: [who.identityId],
+      })
+    await add(open, other)
+    const joined = await onBehalf(boss.token, open, { requesterId: employee.identityId })
+    assert.equal(joined.data.status, 'Joined')
+    const waiting = await onBehalf(boss.token, approved, { requesterId: employee.identityId })
+    await add(approved, employee)
+    const { data } = await call<MembershipRequestDto[]>(boss.token, 'GET', `${requests}/submitted-on-behalf`)
+    assert.deepEqual(
+      new Map(data.map(({ id, status }) => [id, status])),
+      new Map([
+        [joined.data.id, 'Joined'],
+        [waiting.data.id, 'Joined'],
+      ]),
+    )
   })
 
   it('refuses whatever is not a report of the caller in one way, so that it discloses nothing about other people', async () => {

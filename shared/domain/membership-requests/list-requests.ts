@@ -112,13 +112,21 @@ export async function countAwaiting(person: Person, deps: RequestListDependencie
   return count
 }
 
-/** Lists the requests that the person submitted on behalf of others, newest first, with current approver counts. */
+/**
+ * Lists the requests that the person submitted on behalf of others, newest first, with current approver counts. People
+ * whom the person added directly are not among them.
+ */
 export async function submittedOnBehalf(
   { tenantId, identityId }: Person,
   deps: RequestListDependencies,
 ): Promise<readonly MembershipRequestDto[]> {
-  const items = await deps.requests.submittedOnBehalf(tenantId, identityId)
+  const items = (await deps.requests.submittedOnBehalf(tenantId, identityId)).filter(wasRequested)
   return (await describedInAll(tenantId, { items }, deps)).items
+}
+
+/** A direct addition begins with the membership, also in the lifecycle. */
+function wasRequested({ lifecycle }: MembershipRequest): boolean {
+  return lifecycle[0]?.status !== 'Joined'
 }
 
 /** Lists the person's own requests, and memberships with an extension, that are not decided yet, newest first. */

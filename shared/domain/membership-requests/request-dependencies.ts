@@ -88,7 +88,7 @@ export interface RequestLists {
     after: string | undefined,
     size: number,
   ): Promise<Page<MembershipRequest>>
-  /** Requests submitted on behalf of others. Newest first. */
+  /** Records of others that name the submitter, with those of people who were added directly. Newest first. */
   submittedOnBehalf(tenantId: string, submitterId: string): Promise<MembershipRequest[]>
   /** The requests that wait under one of the review keys. */
   waiting(tenantId: string, reviewKeys: readonly string[]): Promise<WaitingRequest[]>
