@@ -80,6 +80,11 @@ export interface LinkedCollections {
    */
   versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
+   * The membership version of a collection whose members are current. Undefined while its condition has changed and is
+   * not evaluated, when it was never evaluated, and when it does not exist. Evaluates nothing.
+   */
+  currentVersion(tenantId: string, collectionId: string): Promise<number | undefined>
+  /**
    * The membership versions of collections whose members were written since a time of the database's clock, in seconds, and possibly
    * for others. One that was deleted is left out.
    */
@@ -95,8 +100,8 @@ export interface LinkedCollections {
     link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'appliedMembershipVersion'>,
   ): Promise<RemovalCauses['newest']>
   /**
-   * The changes of a link's collection after a version. Undefined when the history does not reach back to it: a full
-   * comparison is needed then.
+   * The changes of a link's collection after a version. Undefined when the history does not reach back to it, and while
+   * the condition has changed and its members could not be evaluated yet: a full comparison is needed then.
    */
   changesSince(
     link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs' | 'acceptedWithoutAccount'>,

@@ -51,6 +51,14 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       const ofJoinables = others.length === 0 ? [] : await deps.joined.versions(tenantId, others)
       return new Map([...ofCriteria, ...ofJoinables])
     },
+    async currentVersion(tenantId, collectionId) {
+      const collection = (await collections.find(tenantId, collectionId))?.value
+      if (collection === undefined) return undefined
+      const ids = [collectionId]
+      if (collection.kind === 'joinable') return (await deps.joined.versions(tenantId, ids)).get(collectionId)
+      const head = (await deps.memberships.head(tenantId, collectionId))?.value
+      return satisfiesDefinition(head, collection) ? head.membershipVersion : undefined
+    },
     async versionsWrittenSince(tenantId, kinds, sinceS) {
       const idsOf = (kind: CollectionKind) => [...kinds].flatMap(([id, kindOfId]) => (kindOfId === kind ? [id] : []))
       const [criteriaIds, joinableIds] = [idsOf('criteria'), idsOf('joinable')]
@@ -87,6 +95,8 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       const changes = await history.changesAfter(tenantId, collectionId, membershipVersion)
       if (changes === undefined) return undefined
       const { now, rows } = await readAccounts(collection, acceptedWithoutAccount)
+      // They are changes of a former condition. The present one may include those who have left.
+      if (!now.isCurrent) return undefined
       const { added, removed } = netChange(changes)
       const lost = await accountsLost(removed, { collection, rows }, deps)
       if (lost === undefined || (await returnedWithOtherAccounts(changes, { collection, rows }, deps))) return undefined
@@ -124,7 +134,7 @@ async function storedChangesSince(
   const { changes, last, definitionKey } = stored
   const readSinceMs = (comparedAtMs ?? 0) + ACCOUNT_CHANGE_DELAY_MS
   if ([...changes, last].some(({ readAtMs }) => readAtMs < readSinceMs)) return undefined
-  if (!satisfies(definitionKey, definitionVersion)) return undefined
+  if (!satisfiesDefinition({ definitionKey }, { definitionVersion })) return undefined
   const { withoutAccountCount, withoutAccountIds, accountCount } = last
   return {
     ...netChange(changes),
@@ -135,28 +145,32 @@ async function storedChangesSince(
   }
 }
 
-function satisfies(definitionKey: string, definitionVersion: number): boolean {
-  return partsOfDefinitionKey(definitionKey).definitionVersion >= definitionVersion
+/** Whether members with this head, undefined before the first evaluation, are those of the definition. */
+function satisfiesDefinition<T extends Pick<MembershipHead, 'definitionKey'>>(
+  head: T | undefined,
+  { definitionVersion }: Pick<Collection, 'definitionVersion'>,
+): head is T {
+  return head !== undefined && partsOfDefinitionKey(head.definitionKey).definitionVersion >= definitionVersion
 }
 
 /** Member ids as in the history. For a joinable collection these are identities, one for each membership. */
 async function memberIds(
-  { tenantId, id, kind, definitionVersion }: Collection,
+  collection: Collection,
   { memberships, joined }: Pick<CollectionDependencies, 'memberships' | 'joined'>,
   evaluator: TenantEvaluator,
 ): Promise<{ ids: readonly string[]; membershipVersion: number; isCurrent: boolean }> {
+  const { tenantId, id, kind } = collection
   if (kind === 'joinable') {
     const { memberships: joinedNow, membershipVersion } = await joinedMembersOf(tenantId, id, joined)
     return { ids: joinedNow.map(({ identityId }) => identityId), membershipVersion, isCurrent: true }
   }
   // A collection that was never evaluated must not appear empty, nor a changed one as it was before.
-  const satisfiesDefinition = (head: MembershipHead | undefined): boolean =>
-    head !== undefined && satisfies(head.definitionKey, definitionVersion)
-  if (!satisfiesDefinition((await memberships.head(tenantId, id))?.value)) await evaluator.evaluate(tenantId)
+  const stored = await memberships.head(tenantId, id)
+  if (!satisfiesDefinition(stored?.value, collection)) await evaluator.evaluate(tenantId)
   const membership = await memberships.members(tenantId, id)
   if (membership === undefined) throw new Error(`Collection ${id} could not be evaluated.`)
   const { ids, head } = membership
-  return { ids, membershipVersion: head.membershipVersion, isCurrent: satisfiesDefinition(head) }
+  return { ids, membershipVersion: head.membershipVersion, isCurrent: satisfiesDefinition(head, collection) }
 }
 
 async function existing(

@@ -44,11 +44,14 @@ export class SessionAccounts {
       : step
   }
 
-  /** What was read last; undefined when the collection or the accounts of its members have changed since. */
+  /**
+   * What was read last; undefined when the collection, its condition included, or the accounts of its members have
+   * changed since.
+   */
   async #current({ tenantId, collectionId, accountsChangedAtMs }: GroupLink): Promise<CollectionAccounts | undefined> {
-    const versions = await this.#collections.versions(tenantId, [collectionId])
+    const version = await this.#collections.currentVersion(tenantId, collectionId)
     const { accounts, accountsChangedAtMs: readAfterMs } = this.#read ?? {}
-    const isCurrent = versions.get(collectionId) === accounts?.membershipVersion && accountsChangedAtMs === readAfterMs
+    const isCurrent = version === accounts?.membershipVersion && accountsChangedAtMs === readAfterMs
     return isCurrent ? accounts : undefined
   }
 }

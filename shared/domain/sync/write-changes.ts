@@ -113,13 +113,13 @@ function recordedWrites(
   }
 }
 
-/** Whether the collection has not changed since the changes were read. */
+/** Whether the collection has not changed since the changes were read, its condition included. */
 async function areNewest(
   { membershipVersion }: AccountChanges,
   { tenantId, collectionId }: GroupLink,
   { collections }: Pick<SyncDependencies, 'collections'>,
 ): Promise<boolean> {
-  return (await collections.versions(tenantId, [collectionId])).get(collectionId) === membershipVersion
+  return (await collections.currentVersion(tenantId, collectionId)) === membershipVersion
 }
 
 async function writeSteps(

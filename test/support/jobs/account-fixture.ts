@@ -8,6 +8,7 @@ import { type Connector, newConnector } from '../../../shared/domain/connectors/
 import { connectorObjectId, type ObjectData } from '../../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../../shared/domain/connectors/write-objects.ts'
+import { EVALUATION_LEASE_MS } from '../../../shared/domain/evaluation/evaluation-lease.ts'
 import { createLink } from '../../../shared/domain/group-links/create-link.ts'
 import { deleteLink } from '../../../shared/domain/group-links/manage-links.ts'
 import { addMembersDirectly, removeMembersDirectly } from '../../../shared/domain/membership-requests/direct-members.ts'
@@ -63,6 +64,15 @@ export async function openAccountFixture(options: FixtureOptions = {}) {
   async function followed(process = coldProcess()): Promise<void> {
     await process.evaluate()
     await fixture.drain(process.sync)
+  }
+
+  /** Another instance begins to evaluate the tenant, and stores nothing before its lease expires. */
+  async function evaluateElsewhere(): Promise<void> {
+    const { evaluationLeases } = coldProcess().collections
+    const found = await evaluationLeases.find(TENANT)
+    const untilMs = clock.nowMs() + EVALUATION_LEASE_MS
+    const lease = { epoch: 1, ...found?.value, holderId: 'another instance', untilMs }
+    await evaluationLeases.save(TENANT, lease, found?.version)
   }
 
   /** Links the collection to a new group and syncs it. Returns the group's id. */
@@ -141,6 +151,7 @@ export async function openAccountFixture(options: FixtureOptions = {}) {
     writeThrough,
     coldProcess,
     followed,
+    evaluateElsewhere,
     linkedGroup,
     criteria,
     joinable,

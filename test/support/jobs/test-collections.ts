@@ -58,6 +58,7 @@ export function testCollections(): TestCollections {
     async versions(_tenantId, ids) {
       return new Map(ids.flatMap((id) => (all.has(id) ? [[id, latest(id).collection.states.length] as const] : [])))
     },
+    currentVersion: async (_tenantId, id) => all.get(id)?.states.length,
     newestChange: async () => null,
     removalCauses: async () => ({ newest: null, actorIds: [] }),
     versionsWrittenSince: (tenantId, kinds) => collections.versions(tenantId, [...kinds.keys()]),
