@@ -75,7 +75,7 @@ export interface AccountChangeStore {
 }
 
 /**
- * Age up to which account changes are considered. Older ones are found by the hourly comparison of whole groups; the
- * window leaves room for one missed sweep.
+ * An account change has its time from another instance's clock, before it is written. Who began to read within this time
+ * after it may have missed the change.
  */
-export const ACCOUNT_CHANGE_WINDOW_MS = 2 * 60 * 60 * 1000
+export const ACCOUNT_CHANGE_DELAY_MS = 5 * 60 * 1000

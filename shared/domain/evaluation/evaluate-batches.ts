@@ -42,6 +42,8 @@ export type TenantPass = EvaluationPass & {
   readonly lease: HeldLease
   /** The rows include everything that was written before. */
   readonly readAtMs: number
+  /** Links have been notified of the account changes that could be read before. */
+  readonly followedUntilMs: number
   /** No collection is begun later. */
   readonly untilMs: number
 }
@@ -193,10 +195,10 @@ class BatchedEvaluation {
 
   /** Of a collection with links only: they need the accounts of its changes. For a new link, they determine them. */
   #accountsOf(collection: Collection, ids: readonly string[]): NonNullable<EvaluatedMembers['accountsOf']> {
-    const { tenantId, rows, readAtMs } = this.#pass
+    const { tenantId, rows, readAtMs, followedUntilMs } = this.#pass
     const isLinked = this.#deps.cache.linkedOf(tenantId).has(collection.id)
-    return async (change) =>
-      isLinked ? accountsOfChange(change, { collection, ids, rows }, readAtMs, this.#deps) : undefined
+    const members = { collection, ids, rows, followedUntilMs }
+    return async (change) => (isLinked ? accountsOfChange(change, members, readAtMs, this.#deps) : undefined)
   }
 
   /** The changes since the last evaluation. They are not known for a collection that an earlier pass did not reach. */
@@ -215,13 +217,13 @@ class BatchedEvaluation {
   }
 
   async #finishBatch(joinables: Pick<Evaluated, 'joinablesBeside'>): Promise<void> {
-    const { tenantId, rows, changes, evaluations } = this.#pass
+    const { tenantId, rows, changes, followedUntilMs, evaluations } = this.#pass
     const batch = this.#batch
     this.#batch = []
     this.#addedBytes = 0
     const { cache } = this.#deps
     const knownLinked = cache.linkedOf(tenantId)
-    const evaluated = { criteria: batch, rows, changes, knownLinked, ...joinables }
+    const evaluated = { criteria: batch, rows, changes, followedUntilMs, knownLinked, ...joinables }
     const linked = await notifyLinks(tenantId, evaluated, this.#deps)
     if (linked !== undefined) cache.keepLinked(tenantId, linked)
     const changed = batch.filter(({ isChanged }) => isChanged).map(({ collection }) => collection.id)

@@ -41,6 +41,11 @@ export const EvaluationLease = Type.Object({
   unfencedEpoch: Type.Optional(Type.Integer()),
   /** The settings by which the last evaluation has read the rows: `settingsIdOf`. */
   settingsId: Type.Optional(Type.String()),
+  /**
+   * When the last one of the former evaluations began that has covered all collections. It has notified links of all
+   * account changes before.
+   */
+  coveredAtMs: Type.Optional(Type.Number()),
   /** Present when the last evaluation has covered all collections. */
   evaluated: Type.Optional(EvaluatedUntil),
 })
@@ -88,13 +93,15 @@ export function acquiredLease(
 ): (EvaluationLease & { readonly unfencedEpoch: number }) | undefined {
   const acquired = decision(current, holderId, nowMs)
   if (acquired.outcome === 'held') return undefined
-  const { epoch = 0, untilMs = 0, unfencedEpoch = 0, settingsId } = current?.value ?? {}
+  const { epoch = 0, untilMs = 0, unfencedEpoch = 0, settingsId, evaluated } = current?.value ?? {}
+  const coveredAtMs = evaluated?.atMs ?? current?.value.coveredAtMs
   return {
     holderId,
     untilMs: acquired.untilMs,
     epoch: acquired.epoch,
     unfencedEpoch: untilMs > 0 ? epoch : unfencedEpoch,
     ...(settingsId !== undefined && { settingsId }),
+    ...(coveredAtMs !== undefined && { coveredAtMs }),
   }
 }
 

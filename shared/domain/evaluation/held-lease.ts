@@ -20,6 +20,8 @@ export type HeldLease = {
   readonly unfencedEpoch: number
   /** The settings by which the last evaluation has read the rows. */
   readonly settingsId: string | undefined
+  /** When the last evaluation began that has covered all collections; undefined when unknown. */
+  readonly coveredAtMs: number | undefined
   /**
    * Says by which settings this evaluation reads the rows. Called before the first write.
    * @throws Refusal `StaleVersion` when another evaluator has acquired the lease.
@@ -93,7 +95,7 @@ export class EvaluationLeases {
     },
   ): HeldLease {
     const { isContinued, acquiredAtMs } = acquired
-    const { epoch, unfencedEpoch } = acquired.lease
+    const { epoch, unfencedEpoch, coveredAtMs } = acquired.lease
     let { lease, version, writtenAtMs } = acquired
     let renewal: Promise<void> | undefined
     const extend = async () => {
@@ -107,6 +109,7 @@ export class EvaluationLeases {
       epoch,
       isContinued,
       unfencedEpoch,
+      coveredAtMs,
       get settingsId() {
         return lease.settingsId
       },

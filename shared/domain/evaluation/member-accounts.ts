@@ -2,11 +2,7 @@ import type { Task } from '../../kernel/cooperative-scheduler.ts'
 import type { Collection } from '../collections/collection.ts'
 import type { AccountsOfChange, MembershipChange } from '../collections/membership-store.ts'
 import type { Reference } from '../core/core-object.ts'
-import {
-  ACCOUNT_CHANGE_WINDOW_MS,
-  type AccountChangeStore,
-  type DeletedCoreObjects,
-} from '../core/core-object-store.ts'
+import { ACCOUNT_CHANGE_DELAY_MS, type AccountChangeStore, type DeletedCoreObjects } from '../core/core-object-store.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
 import type { TenantSnapshots } from '../tenant-index/tenant-snapshots.ts'
 
@@ -15,7 +11,6 @@ export type AccountDependencies = {
   readonly accountChanges: AccountChangeStore
   readonly deletedObjects: DeletedCoreObjects
   readonly snapshots: Pick<TenantSnapshots, 'reading'>
-  nowMs(): number
 }
 
 /** The members of a collection, and the rows that have their accounts. */
@@ -23,6 +18,12 @@ type MembersInRows = {
   readonly collection: Pick<Collection, 'tenantId' | 'kind' | 'objectType'>
   readonly ids: readonly string[]
   readonly rows: RowSnapshot
+}
+
+/** A collection that members have left, and the rows by now. */
+type LeftInRows = Omit<MembersInRows, 'ids'> & {
+  /** Groups have followed the account changes that could be read before. */
+  readonly followedUntilMs: number
 }
 
 /** The accounts of members, each once, and the members without one. Vacant positions count as no person. */
@@ -92,7 +93,7 @@ const MAX_CHANGED_IDS_COUNT = 100
  */
 export async function accountsOfChange(
   { added, removed }: MembershipChange,
-  members: MembersInRows,
+  members: MembersInRows & LeftInRows,
   readAtMs: number,
   deps: AccountDependencies,
 ): Promise<AccountsOfChange | undefined> {
@@ -123,12 +124,12 @@ function holderIn({ kind, objectType }: MembersInRows['collection']): AccountHol
 
 /**
  * The accounts of former members, deleted objects included. Undefined when a former member's account cannot be
- * determined; a full comparison is needed then. A member whose account changed recently may have left another account
- * in the group.
+ * determined; a full comparison is needed then. A member whose account changed since groups have followed such changes
+ * may have left another account in the group.
  */
 export async function accountsLost(
   removed: readonly string[],
-  { collection, rows }: Omit<MembersInRows, 'ids'>,
+  { collection, rows, followedUntilMs }: LeftInRows,
   deps: AccountDependencies,
 ): Promise<ReadonlySet<string> | undefined> {
   const { deletedObjects } = deps
@@ -146,7 +147,7 @@ export async function accountsLost(
     if (holders.includes(undefined)) return undefined
     identityIds = holders as string[]
   }
-  if (await haveOtherAccounts([...removed, ...identityIds], tenantId, deps)) return undefined
+  if (await haveOtherAccounts([...removed, ...identityIds], { tenantId, followedUntilMs }, deps)) return undefined
   const gone = identityIds.filter((id) => !rows.has('identity', id))
   const former = await deletedObjects.ofIds(tenantId, gone)
   const formerIds = new Set(former.map(({ id }) => id))
@@ -161,22 +162,23 @@ export async function accountsLost(
 /** Whether members who left and came back may have left another account in the group. */
 export function returnedWithOtherAccounts(
   changes: readonly MembershipChange[],
-  { collection, rows }: Omit<MembersInRows, 'ids'>,
-  deps: Pick<AccountDependencies, 'nowMs' | 'accountChanges'>,
+  { collection, rows, followedUntilMs }: LeftInRows,
+  deps: Pick<AccountDependencies, 'accountChanges'>,
 ): Promise<boolean> {
   const left = new Set(changes.flatMap(({ removed }) => removed))
   const returned = netChange(changes).added.filter((id) => left.has(id))
   const holders = holderIn(collection) === 'identity' ? [] : returned.flatMap((id) => rows.holderOf(id) ?? [])
-  return haveOtherAccounts([...returned, ...holders], collection.tenantId, deps)
+  const { tenantId } = collection
+  return haveOtherAccounts([...returned, ...holders], { tenantId, followedUntilMs }, deps)
 }
 
-/** Whether the account of one of these objects has changed recently. */
+/** Whether the account of one of these objects may have changed since groups have followed such changes. */
 async function haveOtherAccounts(
   ids: readonly string[],
-  tenantId: string,
-  { accountChanges, nowMs }: Pick<AccountDependencies, 'accountChanges' | 'nowMs'>,
+  { tenantId, followedUntilMs }: Pick<Collection, 'tenantId'> & Pick<LeftInRows, 'followedUntilMs'>,
+  { accountChanges }: Pick<AccountDependencies, 'accountChanges'>,
 ): Promise<boolean> {
-  const sinceMs = nowMs() - ACCOUNT_CHANGE_WINDOW_MS
+  const sinceMs = followedUntilMs - ACCOUNT_CHANGE_DELAY_MS
   return (await accountChanges.amongSince(tenantId, [...new Set(ids)], sinceMs)).length > 0
 }
 

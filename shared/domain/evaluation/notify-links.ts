@@ -3,7 +3,7 @@ import type { Collection, CriteriaObjectType } from '../collections/collection.t
 import type { CollectionDependencies } from '../collections/collection-dependencies.ts'
 import type { JoinedMembers } from '../collections/membership-store.ts'
 import { schemaName } from '../core/attribute-names.ts'
-import { ACCOUNT_CHANGE_WINDOW_MS, type AccountChange } from '../core/core-object-store.ts'
+import { ACCOUNT_CHANGE_DELAY_MS, type AccountChange } from '../core/core-object-store.ts'
 import { CORE_TYPE } from '../criteria/collection-members.ts'
 import type { KnownChanges, RowChanges } from '../tenant-index/rows/row-changes.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
@@ -28,6 +28,8 @@ export type Evaluated = {
   readonly knownLinked: ReadonlySet<string>
   readonly rows: RowSnapshot
   readonly changes: RowChanges
+  /** Links have been notified of the account changes that could be read before. */
+  readonly followedUntilMs: number
 }
 
 export type NotifyLinksDependencies = Pick<
@@ -87,14 +89,14 @@ function isNew({ before }: MembersBeforeAndAfter, changes: RowChanges): boolean 
 async function collectionsWithChangedAccounts(
   tenantId: string,
   linked: ReadonlySet<string>,
-  { criteria, joinablesBeside, rows, changes }: Evaluated,
+  { criteria, joinablesBeside, rows, changes, followedUntilMs }: Evaluated,
   { links, joined, accountChanges, nowMs }: NotifyLinksDependencies,
 ): Promise<ReadonlySet<string>> {
   const linkedCriteria = criteria.filter(({ collection }) => linked.has(collection.id))
   const asksStore = changes === 'everything' || linkedCriteria.some((collection) => isNew(collection, changes))
   const seen = accountChangesInRows(changes, nowMs())
   const stored = asksStore
-    ? storedAccountChanges(await accountChanges.since(tenantId, nowMs() - ACCOUNT_CHANGE_WINDOW_MS), rows)
+    ? storedAccountChanges(await accountChanges.since(tenantId, followedUntilMs - ACCOUNT_CHANGE_DELAY_MS), rows)
     : seen
   const ofJoinables = changes === 'everything' ? stored : seen
   const changed = await joinableAccountsChanged(tenantId, joinables(linked, joinablesBeside), ofJoinables, joined)

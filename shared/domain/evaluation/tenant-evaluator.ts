@@ -215,6 +215,7 @@ export class TenantEvaluator {
       context,
       lease,
       readAtMs,
+      followedUntilMs: lease.coveredAtMs ?? 0,
       untilMs,
     }
     const result = await evaluateBatches(pass, { ...this.#deps, cache: this.#cache })

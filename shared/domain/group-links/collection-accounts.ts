@@ -94,7 +94,10 @@ export interface LinkedCollections {
     sinceS: number,
   ): Promise<ReadonlyMap<string, number>>
   /** Why the members with these accounts have left a link's collection, as far as its history is kept. */
-  removalCauses(link: Pick<GroupLink, 'tenantId' | 'collectionId'>, accounts: readonly string[]): Promise<RemovalCauses>
+  removalCauses(
+    link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs'>,
+    accounts: readonly string[],
+  ): Promise<RemovalCauses>
   /** The newest change of the members of a link's collection that the link has not applied; null without one. */
   newestChange(
     link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'appliedMembershipVersion'>,

@@ -3,6 +3,7 @@ import type { Collection, CollectionKind } from '../collections/collection.ts'
 import type { CollectionDependencies, CollectionLinks } from '../collections/collection-dependencies.ts'
 import type { MembershipHead } from '../collections/membership-store.ts'
 import { joinedMembersOf } from '../collections/membership-store.ts'
+import { ACCOUNT_CHANGE_DELAY_MS } from '../core/core-object-store.ts'
 import {
   type AccountDependencies,
   accountsLost,
@@ -98,8 +99,9 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       // They are changes of a former condition. The present one may include those who have left.
       if (!now.isCurrent) return undefined
       const { added, removed } = netChange(changes)
-      const lost = await accountsLost(removed, { collection, rows }, deps)
-      if (lost === undefined || (await returnedWithOtherAccounts(changes, { collection, rows }, deps))) return undefined
+      const former = { collection, rows, followedUntilMs: comparedAtMs ?? 0 }
+      const lost = await accountsLost(removed, former, deps)
+      if (lost === undefined || (await returnedWithOtherAccounts(changes, former, deps))) return undefined
       const gained = await accountsOf({ collection, ids: added, rows }, deps)
       return {
         added: [...gained.accounts],
@@ -182,12 +184,6 @@ async function existing(
   if (collection === undefined) throw new Error(`Collection ${collectionId} does not exist.`)
   return collection.value
 }
-
-/**
- * An account change has its time from another instance's clock, before it is written. A comparison that began within
- * this time after it may have missed the change.
- */
-const ACCOUNT_CHANGE_DELAY_MS = 5 * 60 * 1000
 
 /** What collections read of group links, and record on them. */
 export function collectionLinks(links: LinkStore & LinkLists, nowMs: () => number): CollectionLinks {

@@ -2,6 +2,7 @@ import type { CollectionDependencies } from '../collections/collection-dependenc
 import { type AccountDependencies, accountsLost, accountsOf } from '../evaluation/member-accounts.ts'
 import { ALL_TIME, type MemberEvent } from '../history/member-history.ts'
 import type { RemovalCauses } from './collection-accounts.ts'
+import type { GroupLink } from './group-link.ts'
 import { ACTS, referencedActors } from './referenced-acts.ts'
 
 /**
@@ -18,7 +19,7 @@ export type CauseDependencies = Pick<CollectionDependencies, 'collections' | 'hi
  * can have left since in any number of changes.
  */
 export async function removalCausesOf(
-  { tenantId, collectionId }: { readonly tenantId: string; readonly collectionId: string },
+  { tenantId, collectionId, comparedAtMs }: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs'>,
   accounts: readonly string[],
   deps: CauseDependencies,
 ): Promise<RemovalCauses> {
@@ -39,7 +40,7 @@ export async function removalCausesOf(
       const removed = events.map(({ objectId }) => objectId)
       const lost =
         removalCount <= MAX_QUERIED_COUNT
-          ? await accountsLost(removed, { collection, rows }, deps)
+          ? await accountsLost(removed, { collection, rows, followedUntilMs: comparedAtMs ?? 0 }, deps)
           : (await accountsOf({ collection, ids: removed, rows }, deps)).accounts
       // When the accounts of former members cannot be determined, they can be any.
       const explained = lost === undefined ? new Set(unexplained) : unexplained.intersection(lost)

@@ -16,6 +16,7 @@ export type ExplainedLinkDependencies = AccountDependencies & {
   readonly linkStore: LinkStore
   readonly removalPlans: RemovalPlanStore
   readonly directory: Pick<Directory, 'groupsOf'>
+  nowMs(): number
 }
 
 type Dependencies = ExplainedLinkDependencies &
@@ -51,7 +52,7 @@ export async function linkStandings(
   }
   let known: Promise<boolean> | undefined
   const wasMember = () => {
-    known ??= hasLeft(collection, standing, deps)
+    known ??= hasLeft(collection, links, standing, deps)
     return known
   }
   return Promise.all(
@@ -113,6 +114,7 @@ async function presenceOf(
 /** Whether a member with this account has left the collection, as far as its history is kept. */
 async function hasLeft(
   { tenantId, id, kind }: Collection,
+  links: readonly GroupLink[],
   { memberIds, directoryObjectId }: Standing,
   deps: Dependencies,
 ): Promise<boolean> {
@@ -122,7 +124,8 @@ async function hasLeft(
   }
   // A former position of the person is not among the ids.
   const accounts = directoryObjectId === null ? [] : [directoryObjectId]
-  return (await removalCausesOf({ tenantId, collectionId: id }, accounts, deps)).newest !== null
+  const comparedAtMs = Math.min(...links.map((link) => link.comparedAtMs ?? 0))
+  return (await removalCausesOf({ tenantId, collectionId: id, comparedAtMs }, accounts, deps)).newest !== null
 }
 
 /** Whether the account of an object that is no member is in the plan of held removals. */

@@ -68,6 +68,26 @@ describe('The lease of evaluation', () => {
     assert.equal(acquired('bob', free).evaluated, undefined)
     assert.equal(releasedLease(anns, 'incomplete', NOON_MS).evaluated, undefined)
   })
+
+  it('names when the last evaluation of all collections began, whatever has become of later ones', () => {
+    assert.equal(anns.coveredAtMs, undefined)
+    const free = releasedLease(anns, COVERED, NOON_MS)
+    const lost = acquired('bob', free)
+    const failed = releasedLease(acquired('eve', lost), 'failed', NOON_MS + SECOND_MS)
+    const next = acquired('ann', failed)
+    assert.deepEqual([lost.coveredAtMs, next.coveredAtMs], [NOON_MS, NOON_MS])
+    const later = releasedLease(next, COVERED, NOON_MS + SECOND_MS)
+    assert.equal(acquired('bob', later).coveredAtMs, NOON_MS + SECOND_MS)
+  })
+
+  it('names the last evaluation of all collections as a version that does not keep it has left it', () => {
+    const { coveredAtMs: _, ...former } = releasedLease(
+      acquired('bob', releasedLease(anns, COVERED, 0)),
+      COVERED,
+      NOON_MS,
+    )
+    assert.equal(acquired('ann', former).coveredAtMs, NOON_MS)
+  })
 })
 
 /** A stored lease, with the number of times that it was read and written. */

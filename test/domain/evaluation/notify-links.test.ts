@@ -132,7 +132,7 @@ describe('A change of members', () => {
         membershipVersion: 2,
       },
     ]
-    const evaluated = { criteria, rows: new RowSnapshot(), changes: await changesOf(written) }
+    const evaluated = { criteria, rows: new RowSnapshot(), changes: await changesOf(written), followedUntilMs: NOW_MS }
     await notifyLinks(TENANT, { ...evaluated, knownLinked: new Set(['linked']) }, deps)
     return calls
   }

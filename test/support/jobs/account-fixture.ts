@@ -8,7 +8,7 @@ import { type Connector, newConnector } from '../../../shared/domain/connectors/
 import { connectorObjectId, type ObjectData } from '../../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../../shared/domain/connectors/write-objects.ts'
-import { EVALUATION_LEASE_MS } from '../../../shared/domain/evaluation/evaluation-lease.ts'
+import { acquiredLease } from '../../../shared/domain/evaluation/evaluation-lease.ts'
 import { createLink } from '../../../shared/domain/group-links/create-link.ts'
 import { deleteLink } from '../../../shared/domain/group-links/manage-links.ts'
 import { addMembersDirectly, removeMembersDirectly } from '../../../shared/domain/membership-requests/direct-members.ts'
@@ -70,8 +70,8 @@ export async function openAccountFixture(options: FixtureOptions = {}) {
   async function evaluateElsewhere(): Promise<void> {
     const { evaluationLeases } = coldProcess().collections
     const found = await evaluationLeases.find(TENANT)
-    const untilMs = clock.nowMs() + EVALUATION_LEASE_MS
-    const lease = { epoch: 1, ...found?.value, holderId: 'another instance', untilMs }
+    const lease = acquiredLease(found, 'another instance', clock.nowMs())
+    if (lease === undefined) throw new Error('The tenant is being evaluated')
     await evaluationLeases.save(TENANT, lease, found?.version)
   }
 
