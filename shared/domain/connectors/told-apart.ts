@@ -4,8 +4,8 @@ import { areOtherPeople } from './join-keys.ts'
 
 /**
  * Returns whether two identities among these are certainly two people. They are not while a join key leaves open whether
- * they are one, as between a person's former and new external ids until the former one is deleted, or while one of them
- * has no live data and may have become part of the other a moment ago.
+ * they are one, as between a person's former and new external ids until the former one is deleted, or while only one of
+ * them has live data: the other may have become part of it a moment ago.
  */
 export async function toldApart(
   tenantId: string,
@@ -17,7 +17,7 @@ export async function toldApart(
   const byCoreObject = Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
   return (left, right) => {
     const [first = [], second = []] = [byCoreObject.get(left), byCoreObject.get(right)]
-    if (first.length === 0 || second.length === 0) return false
+    if ((first.length === 0) !== (second.length === 0)) return false
     return first.every((one) => second.every((other) => areApart(one, other)))
   }
 }

@@ -36,8 +36,9 @@ describe('Two identities', () => {
     assert.equal(await areApart(of('ada', { nin: '1' }, shared), of('bo', { nin: '2' }, shared)), true)
   })
 
-  it('may be one while the data of either are not live', async () => {
+  it('may be one while only one of them has live data', async () => {
     assert.equal(await areApart(of('ada')), false)
     assert.equal(await areApart({ ...of('ada'), deletedAtMs: 1 }, of('bo')), false)
+    assert.equal(await areApart({ ...of('ada'), deletedAtMs: 1 }), true)
   })
 })
