@@ -149,7 +149,8 @@ const readRoutes = (deps: LinkRouteDependencies): readonly Route[] => [
     operationId: 'previewGroupLink',
     summary: 'Preview a group link',
     description:
-      'Returns what a sync of the collection to the group would add and remove. Needs no link, writes nothing.',
+      'Returns what a sync of the collection to the group would add and remove. Needs no link, writes nothing. ' +
+      '`CollectionNotVerified` also says that a new or changed condition is not evaluated yet: retry some seconds later.',
     roles: READERS,
     body: LinkPreviewInput,
     reply: { status: 200, schema: LinkPreview },

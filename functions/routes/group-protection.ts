@@ -29,6 +29,7 @@ export type LinkRouteDependencies = LinkDependencies & {
   readonly links: LinkLists
   readonly cursors: OpenCursors
   readonly auditTrail: AuditTrail
+  sleep(delayMs: number): Promise<void>
 }
 
 /** Settings that protect the groups of a tenant, and removals held for approval. */

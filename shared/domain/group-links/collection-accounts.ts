@@ -1,3 +1,4 @@
+import { Refusal } from '../../kernel/refusals.ts'
 import type { CollectionKind } from '../collections/collection.ts'
 import type { MemberChangeCause } from '../history/member-history.ts'
 import type { GroupLink } from './group-link.ts'
@@ -22,6 +23,16 @@ export type CollectionAccounts = MembersWithoutAccount & {
   readonly membershipVersion: number
   /** False while the condition has changed and its members could not be evaluated yet. */
   readonly isCurrent: boolean
+}
+
+/** Refuses to say who the members are of a collection that could not be evaluated, or not since its condition changed. */
+export function collectionNotEvaluated(collectionId: string): Refusal {
+  const message = `The collection ${collectionId} is not evaluated yet: retry later.`
+  return new Refusal('CollectionNotVerified', message, '/collectionId')
+}
+
+export function isNotEvaluated(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'CollectionNotVerified'
 }
 
 /**
@@ -67,9 +78,13 @@ export interface LinkedCollections {
   /**
    * The current accounts. Evaluates a collection that was never evaluated, or not since its condition changed.
    * @param accepted Identities that the link accepts without an account; none by default.
+   * @throws Refusal `CollectionNotVerified` when a collection could not be evaluated that never was.
    */
   accountsOf(tenantId: string, collectionId: string, accepted?: readonly string[]): Promise<CollectionAccounts>
-  /** The accounts of a collection; undefined when the collection does not exist. */
+  /**
+   * The accounts of a collection; undefined when the collection does not exist.
+   * @throws as `accountsOf`.
+   */
   findAccounts(
     tenantId: string,
     collectionId: string,

@@ -15,7 +15,12 @@ import { partsOfDefinitionKey } from '../evaluation/members-now.ts'
 import type { TenantEvaluator } from '../evaluation/tenant-evaluator.ts'
 import { ALL_TIME, newestEvent } from '../history/member-history.ts'
 import type { RowSnapshot } from '../tenant-index/rows/row-snapshot.ts'
-import type { AccountChanges, CollectionAccounts, LinkedCollections } from './collection-accounts.ts'
+import {
+  type AccountChanges,
+  type CollectionAccounts,
+  collectionNotEvaluated,
+  type LinkedCollections,
+} from './collection-accounts.ts'
 import type { GroupLink } from './group-link.ts'
 import { changeLink, ignoreDeletedLink } from './link-lease.ts'
 import type { LinkLists, LinkStore } from './link-store.ts'
@@ -155,7 +160,10 @@ function satisfiesDefinition<T extends Pick<MembershipHead, 'definitionKey'>>(
   return head !== undefined && partsOfDefinitionKey(head.definitionKey).definitionVersion >= definitionVersion
 }
 
-/** Member ids as in the history. For a joinable collection these are identities, one for each membership. */
+/**
+ * Member ids as in the history. For a joinable collection these are identities, one for each membership.
+ * @throws Refusal `CollectionNotVerified` when a collection could not be evaluated that never was.
+ */
 async function memberIds(
   collection: Collection,
   { memberships, joined }: Pick<CollectionDependencies, 'memberships' | 'joined'>,
@@ -170,7 +178,7 @@ async function memberIds(
   const stored = await memberships.head(tenantId, id)
   if (!satisfiesDefinition(stored?.value, collection)) await evaluator.evaluate(tenantId)
   const membership = await memberships.members(tenantId, id)
-  if (membership === undefined) throw new Error(`Collection ${id} could not be evaluated.`)
+  if (membership === undefined) throw collectionNotEvaluated(id)
   const { ids, head } = membership
   return { ids, membershipVersion: head.membershipVersion, isCurrent: satisfiesDefinition(head, collection) }
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Described, Guid } from '../../kernel/schema.ts'
+import { type CollectionAccounts, collectionNotEvaluated, isNotEvaluated } from '../group-links/collection-accounts.ts'
 import { callDirectory, verifyCollection, verifyGroup } from '../group-links/create-link.ts'
 import { readAllMembers } from '../group-links/directory.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
@@ -28,6 +29,11 @@ export const LinkPreview = Closed({
 })
 export type LinkPreview = Static<typeof LinkPreview>
 
+type PreviewDependencies = LinkDependencies & { sleep(delayMs: number): Promise<void> }
+
+/** Delays before the accounts are read again while another instance evaluates the collection. */
+const REREAD_DELAYS_MS = [1_000, 2_000, 4_000]
+
 /**
  * What a sync of the collection into the group would write. Needs no link, and writes nothing.
  * @throws Refusal of `VERIFICATION_REFUSALS`.
@@ -35,14 +41,14 @@ export type LinkPreview = Static<typeof LinkPreview>
 export async function previewLink(
   tenantId: string,
   { collectionId, groupId }: LinkPreviewInput,
-  deps: LinkDependencies,
+  deps: PreviewDependencies,
 ): Promise<LinkPreview> {
   const group = { tenantId, groupId, target: '/groupId' }
   await verifyCollection(tenantId, collectionId, deps)
   await verifyGroup(group, deps)
   const link = (await deps.links.ofGroup(tenantId, groupId))?.value
   const accepted = link?.collectionId === collectionId ? link.acceptedWithoutAccount : []
-  const collection = await deps.collections.accountsOf(tenantId, collectionId, accepted)
+  const collection = await evaluatedAccounts({ tenantId, collectionId, accepted }, deps)
   const { accounts, withoutAccountCount } = collection
   const { users, others } = await callDirectory(group, deps, () => readAllMembers(tenantId, groupId, deps.directory))
   const unresolved = accounts.intersection(new Set(link?.unresolved)).union(accounts.intersection(others))
@@ -53,4 +59,26 @@ export async function previewLink(
     membersWithoutEntraAccount: withoutAccountCount + countUnaccepted(unresolved, collection.accepted),
     groupMemberCount: users.size,
   }
+}
+
+/** @throws Refusal `CollectionNotVerified` while the collection is not evaluated, or not since its condition changed. */
+async function evaluatedAccounts(
+  { tenantId, collectionId, accepted }: { tenantId: string; collectionId: string; accepted: readonly string[] },
+  { collections, sleep }: Pick<PreviewDependencies, 'collections' | 'sleep'>,
+): Promise<CollectionAccounts> {
+  const read = async (): Promise<CollectionAccounts | undefined> => {
+    const found = await collections.accountsOf(tenantId, collectionId, accepted).catch((error: unknown) => {
+      if (!isNotEvaluated(error)) throw error
+      return undefined
+    })
+    return found?.isCurrent === true ? found : undefined
+  }
+  for (const delayMs of REREAD_DELAYS_MS) {
+    const found = await read()
+    if (found !== undefined) return found
+    await sleep(delayMs)
+  }
+  const found = await read()
+  if (found === undefined) throw collectionNotEvaluated(collectionId)
+  return found
 }

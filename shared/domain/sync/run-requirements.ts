@@ -1,4 +1,4 @@
-import type { CollectionAccounts } from '../group-links/collection-accounts.ts'
+import { type CollectionAccounts, isNotEvaluated } from '../group-links/collection-accounts.ts'
 import { notOwnedMessage } from '../group-links/directory.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
@@ -19,13 +19,18 @@ export async function verifyOwnership(
 
 /**
  * The accounts that the group should have.
- * @throws RunFault when the collection was deleted, or when they are not current.
+ * @throws RunFault when the collection was deleted, and when they are not evaluated or not current.
  */
 export async function desiredAccounts(
   { tenantId, collectionId, appliedMembershipVersion, acceptedWithoutAccount }: GroupLink,
   { collections }: Pick<LinkDependencies, 'collections'>,
 ): Promise<CollectionAccounts> {
-  const desired = await collections.findAccounts(tenantId, collectionId, acceptedWithoutAccount)
+  const desired = await collections
+    .findAccounts(tenantId, collectionId, acceptedWithoutAccount)
+    .catch((error: unknown) => {
+      if (!isNotEvaluated(error)) throw error
+      throw new RunFault('The collection is not evaluated yet.', { isPermanent: false })
+    })
   if (desired === undefined) throw new RunFault('The collection no longer exists.', { isPermanent: true })
   if (!desired.isCurrent) {
     throw new RunFault('The condition of the collection has changed and is not evaluated yet.', {

@@ -8,7 +8,7 @@ import { type Connector, newConnector } from '../../../shared/domain/connectors/
 import { connectorObjectId, type ObjectData } from '../../../shared/domain/connectors/connector-object.ts'
 import type { ObjectWrite } from '../../../shared/domain/connectors/object-input.ts'
 import { writeObjects } from '../../../shared/domain/connectors/write-objects.ts'
-import { acquiredLease } from '../../../shared/domain/evaluation/evaluation-lease.ts'
+import { acquiredLease, releasedLease } from '../../../shared/domain/evaluation/evaluation-lease.ts'
 import { createLink } from '../../../shared/domain/group-links/create-link.ts'
 import { deleteLink } from '../../../shared/domain/group-links/manage-links.ts'
 import { addMembersDirectly, removeMembersDirectly } from '../../../shared/domain/membership-requests/direct-members.ts'
@@ -66,13 +66,19 @@ export async function openAccountFixture(options: FixtureOptions = {}) {
     await fixture.drain(process.sync)
   }
 
-  /** Another instance begins to evaluate the tenant, and stores nothing before its lease expires. */
-  async function evaluateElsewhere(): Promise<void> {
+  /**
+   * Another instance begins to evaluate the tenant, and stores nothing before its lease expires.
+   * @returns Ends its evaluation before that.
+   */
+  async function evaluateElsewhere(): Promise<() => Promise<void>> {
     const { evaluationLeases } = coldProcess().collections
     const found = await evaluationLeases.find(TENANT)
     const lease = acquiredLease(found, 'another instance', clock.nowMs())
     if (lease === undefined) throw new Error('The tenant is being evaluated')
-    await evaluationLeases.save(TENANT, lease, found?.version)
+    const version = await evaluationLeases.save(TENANT, lease, found?.version)
+    return async () => {
+      await evaluationLeases.save(TENANT, releasedLease(lease, 'incomplete', clock.nowMs()), version)
+    }
   }
 
   /** Links the collection to a new group and syncs it. Returns the group's id. */
