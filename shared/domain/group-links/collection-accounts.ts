@@ -59,8 +59,30 @@ export type RemovalCauses = {
   readonly actorIds: readonly string[]
 }
 
+/** Which version of their members collections have. */
+interface MembershipVersions {
+  /**
+   * The current membership versions of these collections. One that does not exist, or was never evaluated, is left out.
+   */
+  versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /**
+   * The membership version of a collection whose members are current. Undefined while its condition has changed and is
+   * not evaluated, when it was never evaluated, and when it does not exist. Evaluates nothing.
+   */
+  currentVersion(tenantId: string, collectionId: string): Promise<number | undefined>
+  /**
+   * The membership versions of collections whose members were written since a time of the database's clock, in seconds, and possibly
+   * for others. One that was deleted is left out.
+   */
+  versionsWrittenSince(
+    tenantId: string,
+    collections: ReadonlyMap<string, CollectionKind>,
+    sinceS: number,
+  ): Promise<ReadonlyMap<string, number>>
+}
+
 /** What group links read of collections. */
-export interface LinkedCollections {
+export interface LinkedCollections extends MembershipVersions {
   /** Undefined when the collection does not exist. */
   find(tenantId: string, collectionId: string): Promise<LinkedCollection | undefined>
   /**
@@ -90,24 +112,6 @@ export interface LinkedCollections {
     collectionId: string,
     accepted?: readonly string[],
   ): Promise<CollectionAccounts | undefined>
-  /**
-   * The current membership versions of these collections. One that does not exist, or was never evaluated, is left out.
-   */
-  versions(tenantId: string, collectionIds: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /**
-   * The membership version of a collection whose members are current. Undefined while its condition has changed and is
-   * not evaluated, when it was never evaluated, and when it does not exist. Evaluates nothing.
-   */
-  currentVersion(tenantId: string, collectionId: string): Promise<number | undefined>
-  /**
-   * The membership versions of collections whose members were written since a time of the database's clock, in seconds, and possibly
-   * for others. One that was deleted is left out.
-   */
-  versionsWrittenSince(
-    tenantId: string,
-    collections: ReadonlyMap<string, CollectionKind>,
-    sinceS: number,
-  ): Promise<ReadonlyMap<string, number>>
   /** Why the members with these accounts have left a link's collection, as far as its history is kept. */
   removalCauses(
     link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs'>,
