@@ -90,6 +90,13 @@ describe('While another instance evaluates the tenant', () => {
     })
   }
 
+  it('a preview is refused when its collection is deleted meanwhile', async () => {
+    const { collectionId, preview } = await newPlace()
+    await fixture.evaluateElsewhere()
+    const sleep = () => fixture.removeLinked(collectionId)
+    await assert.rejects(preview({ sleep }), { name: 'Refusal', code: 'CollectionUnknown' })
+  })
+
   it('the first job of a link says that its collection is not evaluated yet, and succeeds later', async () => {
     const { collectionId, groupId, ann } = await newPlace()
     await fixture.evaluateElsewhere()

@@ -51,6 +51,16 @@ describe('Of the requests of two identities that become one', () => {
   })
 })
 
+describe('A request of a person who is deleted', () => {
+  it('is no news to the approver any more', async () => {
+    const { fixture, anna, ola } = await people()
+    await fixture.submit(ola, await fixture.joinable(by(anna)))
+    await fixture.remove('identity', ola.identityId)
+    await fixture.drain()
+    assert.deepEqual(fixture.to(anna), [])
+  })
+})
+
 describe('A request for a position', () => {
   for (const [language, handedOver, deleted] of [
     [

@@ -14,7 +14,7 @@ const WAITS = '2030-01-01T00:00:01.000+00:00'
 const LATER = '2030-01-01T12:00:00.000+00:00'
 const REQUESTED: LifecycleEntry = { status: 'Requested', actorId: 'ola', at: SUBMITTED }
 const PENDING: LifecycleEntry = { status: 'PendingApproval', actorId: 'ola', at: WAITS }
-const NAMES = new Map(Object.entries({ ola: 'Ola', anna: 'Anna', bo: 'Bo', dag: 'Dag' }))
+const NAMES = new Map(Object.entries({ ola: 'Ola', anna: 'Anna', bo: 'Bo', dag: 'Dag', nameless: undefined }))
 
 const COLLECTION = {
   ...{ id: 'collection', tenantId: 'tenant', kind: 'joinable', objectType: 'Identity', name: 'Choir' },
@@ -99,9 +99,14 @@ describe('A request that waits at a gate is told', () => {
     assert.equal((await lettersOf({ type: 'request.reminder', time: WAITS })).told.length, 2)
   })
 
-  it('by the id of the requester where the name is not known', async () => {
-    const { letters } = await lettersOf({ type: 'request.waiting', request: waiting({ requesterId: 'gone' }) })
-    assert.deepEqual(letters[0]?.item, { ...item, requesterName: 'gone' })
+  it('by the id of a requester without a name', async () => {
+    const { letters } = await lettersOf({ type: 'request.waiting', request: waiting({ requesterId: 'nameless' }) })
+    assert.deepEqual(letters[0]?.item, { ...item, requesterName: 'nameless' })
+  })
+
+  it('to none when the requester is deleted', async () => {
+    const { told } = await lettersOf({ type: 'request.waiting', request: waiting({ requesterId: 'gone' }) })
+    assert.deepEqual(told, [])
   })
 
   it('as an extension of a membership', async () => {

@@ -25,6 +25,11 @@ export type CollectionAccounts = MembersWithoutAccount & {
   readonly isCurrent: boolean
 }
 
+/** Refuses a link to a collection that does not exist. */
+export function collectionUnknown(collectionId: string): Refusal {
+  return new Refusal('CollectionUnknown', `The collection ${collectionId} does not exist.`, '/collectionId')
+}
+
 /** Refuses to say who the members are of a collection that could not be evaluated, or not since its condition changed. */
 export function collectionNotEvaluated(collectionId: string): Refusal {
   const message = `The collection ${collectionId} is not evaluated yet: retry later.`
@@ -100,12 +105,12 @@ export interface LinkedCollections extends MembershipVersions {
   /**
    * The current accounts. Evaluates a collection that was never evaluated, or not since its condition changed.
    * @param accepted Identities that the link accepts without an account; none by default.
-   * @throws Refusal `CollectionNotVerified` when a collection could not be evaluated that never was.
+   * @throws Refusal `CollectionNotVerified` when a collection could not be evaluated that never was; `CollectionUnknown`.
    */
   accountsOf(tenantId: string, collectionId: string, accepted?: readonly string[]): Promise<CollectionAccounts>
   /**
    * The accounts of a collection; undefined when the collection does not exist.
-   * @throws as `accountsOf`.
+   * @throws Refusal `CollectionNotVerified` as `accountsOf`.
    */
   findAccounts(
     tenantId: string,

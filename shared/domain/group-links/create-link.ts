@@ -2,6 +2,7 @@ import { REFUSALS, Refusal, type RefusalCode } from '../../kernel/refusals.ts'
 import type { CollectionKind } from '../collections/collection.ts'
 import { type Creation, findFromEarlierAttempt, singleAttempt } from '../idempotency/run-once.ts'
 import { auditOfLink, type LinkActor, linkFields } from './audit-link.ts'
+import { collectionUnknown } from './collection-accounts.ts'
 import { DirectoryFault, type DirectoryGroup, groupRefusal, notOwnedMessage } from './directory.ts'
 import { type GroupLink, type NewGroupLink, newLink } from './group-link.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
@@ -111,10 +112,6 @@ async function refuseCircle(
 }
 
 const isGroupTaken = (error: unknown): boolean => error instanceof Refusal && error.code === 'GroupAlreadyLinked'
-
-function collectionUnknown(collectionId: string): Refusal {
-  return new Refusal('CollectionUnknown', `The collection ${collectionId} does not exist.`, '/collectionId')
-}
 
 /** @param link The link of the group; undefined when it was deleted in the meantime. */
 function groupTaken(groupId: string, link: GroupLink | undefined, cause?: unknown): Refusal {

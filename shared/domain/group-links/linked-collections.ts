@@ -19,6 +19,7 @@ import {
   type AccountChanges,
   type CollectionAccounts,
   collectionNotEvaluated,
+  collectionUnknown,
   type LinkedCollections,
 } from './collection-accounts.ts'
 import type { GroupLink } from './group-link.ts'
@@ -189,7 +190,7 @@ async function existing(
   deps: Pick<CollectionDependencies, 'collections'>,
 ): Promise<Collection> {
   const collection = await deps.collections.find(tenantId, collectionId)
-  if (collection === undefined) throw new Error(`Collection ${collectionId} does not exist.`)
+  if (collection === undefined) throw collectionUnknown(collectionId)
   return collection.value
 }
 

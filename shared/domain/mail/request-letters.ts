@@ -57,7 +57,9 @@ async function approverLetters(
   const gate = gateOf(request, policyOf(collection))
   const isOver =
     event.type === 'request.waiting' ? Date.parse(event.time) !== waitsAtMs : Date.parse(event.time) < waitsAtMs
-  if (waitingPart(request) === undefined || gate === undefined || isOver) return []
+  // A request ends with the identity that asks, or becomes that of another person.
+  const isOrphaned = !orgChart.has('identity', requesterId)
+  if (waitingPart(request) === undefined || gate === undefined || isOver || isOrphaned) return []
   const approvers = await approversAt(gate, request, sources)
   const represented = new Map<string, string>()
   for (const { value } of await deputies.all(tenantId)) {
