@@ -1,4 +1,5 @@
 import { REFERENCES } from '../../shared/domain/connectors/connector-object.ts'
+import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { nameOf, type SpaceObject } from './connector-space.ts'
 import type { FileObject } from './import-file.ts'
 
@@ -100,4 +101,16 @@ export function refersToAny({ objectType, data }: FileObject, names: ReadonlySet
     const references = value === undefined ? [] : [value].flat()
     return references.some(({ externalId }) => names.has(nameOf({ objectType: to, externalId })))
   })
+}
+
+/** The key of the object to which a reference leads. @param place of the reference in the data: `manager`, `deputies/1` */
+export function referredName(
+  objectType: ObjectType,
+  data: Readonly<Record<string, unknown>>,
+  place: string,
+): string | undefined {
+  const [name = '', index = '0'] = place.split('/')
+  const to = REFERENCES.find((reference) => reference.of === objectType && reference.name === name)?.to
+  const value = [data[name]].flat()[Number(index)] as { readonly externalId: string } | undefined
+  return to === undefined || value === undefined ? undefined : nameOf({ objectType: to, externalId: value.externalId })
 }

@@ -16,7 +16,7 @@ import {
 } from './import-file.ts'
 import type { ImportOptions } from './import-options.ts'
 import { type ImportPlan, type PlannedItem, planImport } from './plan-import.ts'
-import { formerNameOf } from './plan-lines.ts'
+import { formerNameOf, referredName } from './plan-lines.ts'
 import type { Ask, Progress } from './terminal.ts'
 
 export type ImportContext = {
@@ -172,7 +172,9 @@ async function sendItems(
   space: ConnectorSpace,
   onSent: (count: number) => void,
 ): Promise<SendOutcome> {
-  const [invalidLines, failedDeletions, warnings]: [InvalidLine[], string[], InvalidLine[]] = [[], [], []]
+  const [invalidLines, failedDeletions]: [InvalidLine[], string[]] = [[], []]
+  const warnings: (InvalidLine & { readonly referredName: string | undefined })[] = []
+  const writtenNames = new Set<string>()
   let sentCount = 0
   const refused = new Set<FileObject>()
   const keptNames = new Set<string>()
@@ -189,8 +191,12 @@ async function sendItems(
       const planned = batch[index]
       for (const { target } of planned?.isRepeated ? [] : found) {
         const { file, line } = planned?.from ?? { file: '', line: 0 }
-        warnings.push({ file, line, reason: `${target.split('/').slice(4).join('/')} leads to no object` })
+        const place = target.split('/').slice(4).join('/')
+        const { objectType, data = {} } = planned?.item ?? {}
+        const name = objectType && referredName(objectType, data, place)
+        warnings.push({ file, line, reason: `${place} leads to no object`, referredName: name })
       }
+      if (planned !== undefined && planned.item.op === 'upsert' && status < 300) writtenNames.add(nameOf(planned.item))
       if (planned === undefined || status < 300) continue
       const reason = errors.map(({ message }) => message).join('; ') || `the API returned ${status}`
       if (planned.from !== undefined) refuse(planned.from, reason)
@@ -213,7 +219,9 @@ async function sendItems(
     }
     await forEachConcurrent(inBatches(free), BATCHES_AT_ONCE_COUNT, sendBatch)
   }
-  return { invalidLines, failedDeletions, warnings: warnings.sort(byPosition) }
+  // Org units are sent before the people to whom they refer.
+  const leadNowhere = warnings.filter(({ referredName: name }) => name === undefined || !writtenNames.has(name))
+  return { invalidLines, failedDeletions, warnings: leadNowhere.sort(byPosition) }
 }
 
 /** @param items Either all of people, whose items stay together, or none. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -38,12 +38,16 @@ async function importPeople(
       }))
     },
   }
+  return { code: await runWith(path, space, said), said, batches }
+}
+
+/** @param said Receives what the import prints. @returns The exit code. */
+function runWith(path: string, space: ConnectorSpace, said: string[]): Promise<number> {
   const options = { path, connectorId: 'hr', encoding: 'utf-8', isDryRun: false, deletesMissing: true } as const
   const connection = { apiUrl: '', token: undefined, credentials: undefined }
   const around = { space, progress: { show: () => undefined, end: () => undefined }, ask: undefined }
   const say = (line: string) => void said.push(line)
-  const code = await runImport({ ...options, isConfirmed: true, connection }, { ...around, say })
-  return { code, said, batches }
+  return runImport({ ...options, isConfirmed: true, connection }, { ...around, say })
 }
 
 /** Imports one identity, and deletes two others, whose deletions the API answers with these statuses. */
@@ -104,6 +108,27 @@ describe('An import', () => {
       `${path}:3: identity b is still the name of an object that was not renamed`,
       `${path}:4: identity a is still the name of an object that was not renamed`,
       'Done: 0 written, 0 unchanged, 3 failed',
+    ])
+  })
+
+  it('warns of references to objects that it does not write either', async () => {
+    const units = join(folder, 'units')
+    mkdirSync(units)
+    writeFileSync(join(units, 'orgunits.csv'), 'externalId,manager,deputies\nschool,ada,bo|gone\n')
+    writeFileSync(join(units, 'identities.csv'), 'externalId\nada\nbo\n')
+    const targetsOf = ({ objectType }: SpaceItem) =>
+      objectType === 'orgUnit' ? ['/items/0/data/manager', '/items/0/data/deputies/0', '/items/0/data/deputies/1'] : []
+    const said: string[] = []
+    const space: ConnectorSpace = {
+      readTypes: async () => new Map(),
+      readAll: async () => new Map(),
+      write: async (items) =>
+        items.map((item, index) => ({ index, status: 201, warnings: targetsOf(item).map((target) => ({ target })) })),
+    }
+    assert.equal(await runWith(units, space, said), 0)
+    assert.deepEqual(said.slice(-3, -1), [
+      '1 references to objects that do not exist',
+      `${join(units, 'orgunits.csv')}:2: deputies/1 leads to no object`,
     ])
   })
 
