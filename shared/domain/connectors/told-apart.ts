@@ -1,6 +1,10 @@
+import { chunk } from '../../kernel/chunk.ts'
 import type { ConnectorObject } from './connector-object.ts'
 import type { ConnectorObjectStore } from './connector-object-store.ts'
 import { areOtherPeople } from './join-keys.ts'
+
+/** A query with the ids of thousands of positions that change hands would be too long. */
+const IDS_PER_READ_COUNT = 1000
 
 /**
  * Returns whether two identities among these are certainly two people. They are not while a join key leaves open whether
@@ -12,8 +16,11 @@ export async function toldApart(
   coreObjectIds: readonly string[],
   objects: Pick<ConnectorObjectStore, 'ofCoreObjects'>,
 ): Promise<(left: string, right: string) => boolean> {
-  const found = await objects.ofCoreObjects(tenantId, [...new Set(coreObjectIds)])
-  const live = found.map(({ value }) => value).filter(({ deletedAtMs }) => deletedAtMs === undefined)
+  const live: ConnectorObject[] = []
+  for (const ids of chunk([...new Set(coreObjectIds)], IDS_PER_READ_COUNT)) {
+    const found = (await objects.ofCoreObjects(tenantId, ids)).map(({ value }) => value)
+    live.push(...found.filter(({ deletedAtMs }) => deletedAtMs === undefined))
+  }
   const byCoreObject = Map.groupBy(live, ({ coreObjectId }) => coreObjectId)
   return (left, right) => {
     const [first = [], second = []] = [byCoreObject.get(left), byCoreObject.get(right)]

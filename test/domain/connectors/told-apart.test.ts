@@ -41,4 +41,14 @@ describe('Two identities', () => {
     assert.equal(await areApart({ ...of('ada'), deletedAtMs: 1 }, of('bo')), false)
     assert.equal(await areApart({ ...of('ada'), deletedAtMs: 1 }), true)
   })
+
+  it('are read a thousand at a time', async () => {
+    const counts: number[] = []
+    const ofCoreObjects = async (_tenantId: string, ids: readonly string[]) => {
+      counts.push(ids.length)
+      return []
+    }
+    await toldApart('tenant', [...Array(2_500).keys(), 0].map(String), { ofCoreObjects })
+    assert.deepEqual(counts, [1_000, 1_000, 500])
+  })
 })
