@@ -22,8 +22,10 @@ export async function applyDefinitions(organisation: Organisation, random: Rando
   const { model, locks } = organisation
   const id = pickOf(random, [...model.criteria.keys()])
   await locks.runAlone(async () => {
-    const condition = randomCondition(random, [])
     const stored = model.criteria.get(id)?.condition
+    // Another action has deleted the collection.
+    if (stored === undefined) return
+    const condition = randomCondition(random, [])
     if (!isEffectKnown(organisation, id, condition) || isDeepStrictEqual(stored, condition)) return
     const folder = mkdtempSync(join(tmpdir(), 'soak-definitions-'))
     try {
