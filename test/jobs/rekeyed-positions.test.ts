@@ -13,13 +13,6 @@ after(() => fixture.close())
 
 let accountCount = 0
 
-/** The removals that were sent to the directory since the last call of `clearRequests`. */
-const removalsSent = (): number =>
-  fixture.server
-    .requests()
-    .flatMap((request) => [request, ...(request.batch ?? [])])
-    .filter(({ method, path }) => method === 'DELETE' && path.includes('/members/')).length
-
 /** A nurse who has joined a linked collection of positions, and whom HR is about to give a new external id. */
 async function memberAtPosition() {
   const hr = await fixture.newSource()
@@ -61,7 +54,7 @@ describe('A membership for a position, when HR gives the person a new external i
         await fixture.followed()
       }
       assert.equal(await fixture.coreIdOf(hr, 'identity', 'renamed cy'), coreId)
-      assert.deepEqual([removalsSent(), [...(await fixture.membersOf(group))]], [0, [account]])
+      assert.deepEqual([fixture.removalsSent(), [...(await fixture.membersOf(group))]], [0, [account]])
       assert.deepEqual(await requestsOf(collectionId), [['Joined', undefined]])
     })
   }

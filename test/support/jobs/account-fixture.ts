@@ -148,7 +148,15 @@ export async function openAccountFixture(options: FixtureOptions = {}) {
     return object.value.coreObjectId
   }
 
+  /** The removals that were sent to the directory since the last call of `clearRequests`. */
+  const removalsSent = (): number =>
+    fixture.server
+      .requests()
+      .flatMap((request) => [request, ...(request.batch ?? [])])
+      .filter(({ method, path }) => method === 'DELETE' && path.includes('/members/')).length
+
   return {
+    removalsSent,
     ...fixture,
     coreObjects: writing.coreObjects,
     newSource,
