@@ -224,11 +224,14 @@ async function sendItems(
   return { invalidLines, failedDeletions, warnings: leadNowhere.sort(byPosition) }
 }
 
-/** @param items Either all of people, whose items stay together, or none. */
+/** Items of one person stay together, unless they exceed a batch: many people can have one address. */
 function inBatches(items: readonly PlannedItem[]): PlannedItem[][] {
-  const units = [...Map.groupBy(items, (planned) => planned.person ?? planned).values()]
-  const longestCount = units.reduce((longest, { length }) => Math.max(longest, length), 1)
-  const atMostCount = Math.max(1, Math.floor(ITEMS_PER_BATCH_COUNT / longestCount))
-  const bytesOf = (unit: readonly PlannedItem[]) => Buffer.byteLength(JSON.stringify(unit.map(({ item }) => item))) + 1
-  return chunkWithin(units, { atMostCount, atMostBytes: BATCH_LIMIT_BYTES }, bytesOf).map((batch) => batch.flat())
+  const limits = { atMostCount: ITEMS_PER_BATCH_COUNT, atMostBytes: BATCH_LIMIT_BYTES }
+  // An item counts as the part of a batch that it takes by number, or by size if that is more.
+  const leastBytes = BATCH_LIMIT_BYTES / ITEMS_PER_BATCH_COUNT
+  const bytesOf = ({ item }: PlannedItem) => Math.max(leastBytes, Buffer.byteLength(JSON.stringify(item)) + 1)
+  const people = [...Map.groupBy(items, (planned) => planned.person ?? planned).values()]
+  const units = people.flatMap((ofOne) => chunkWithin(ofOne, limits, bytesOf))
+  const sumOf = (unit: readonly PlannedItem[]) => unit.reduce((sum, planned) => sum + bytesOf(planned), 0)
+  return chunkWithin(units, limits, sumOf).map((batch) => batch.flat())
 }

@@ -98,6 +98,14 @@ describe('An import', () => {
     }
   })
 
+  it('sends at most 1000 items in a batch, also when thousands have one key of a former record', async () => {
+    const people = Array.from({ length: 2_500 }, (_, index) => `new${index},info@example.org`)
+    const keysOf = () => ['email info@example.org']
+    const { code, batches } = await importPeople(['externalId,email', ...people], ['old'], () => 200, keysOf)
+    assert.equal(code, 0)
+    assert.deepEqual(batches.map((batch) => batch.split(', ').length).toSorted(), [1000, 1000, 501])
+  })
+
   it('sends no object whose name the API has not freed, and deletes nobody of that name', async () => {
     const lines = ['externalId,previousExternalId', 'c,b', 'b,a', 'a,']
     const { code, said, batches } = await importPeople(lines, ['a', 'b'], () => 409)
