@@ -11,7 +11,6 @@ import { readTenant } from '../../../infra/definitions/tenant.ts'
 import { type ApiCall, ApiRefusal } from '../../../infra/import/api-connection.ts'
 import type { Random } from '../../../infra/local/demo/seeded-random.ts'
 import { randomCondition } from './collection-actions.ts'
-import type { SoakCondition } from './condition-model.ts'
 import { effectOf } from './effect-model.ts'
 import { apply, CRITERIA_PATH, countOutcome, type Organisation, readWritten } from './organisation.ts'
 import { pickOf } from './picks.ts'
@@ -22,24 +21,25 @@ export async function applyDefinitions(organisation: Organisation, random: Rando
   const { model, locks } = organisation
   const id = pickOf(random, [...model.criteria.keys()])
   await locks.runAlone(async () => {
-    const stored = model.criteria.get(id)?.condition
+    const stored = model.criteria.get(id)
     // Another action has deleted the collection.
     if (stored === undefined) return
     const condition = randomCondition(random, [])
-    if (!isEffectKnown(organisation, id, condition) || isDeepStrictEqual(stored, condition)) return
+    if (!isEffectKnown(organisation, id, condition) || isDeepStrictEqual(stored.condition, condition)) return
     const folder = mkdtempSync(join(tmpdir(), 'soak-definitions-'))
     try {
-      await applyFiles(organisation, { id, condition, folder }, random)
+      await applyFiles(organisation, { id, objectType: stored.objectType, condition, folder }, random)
     } finally {
       rmSync(folder, { recursive: true })
     }
   })
 }
 
-type Edit = { readonly id: string; readonly condition: SoakCondition; readonly folder: string }
+type Edit = Parameters<typeof requireCounts>[2] & { readonly folder: string }
 
 /** @throws Error when the plan, or what applying it does, is not the expected one */
-async function applyFiles(organisation: Organisation, { id, condition, folder }: Edit, random: Random): Promise<void> {
+async function applyFiles(organisation: Organisation, edit: Edit, random: Random): Promise<void> {
+  const { id, condition, folder } = edit
   const { model, recentChanges } = organisation
   const call = callThrough(organisation)
   const { name } = await readWritten<{ name: string }>(organisation, `${CRITERIA_PATH}/${id}`)
@@ -54,7 +54,7 @@ async function applyFiles(organisation: Organisation, { id, condition, folder }:
   if (step?.effect === undefined || others.length + plan.faults.length > 0) {
     throw new Error(`The plan of the changed collection ${name} is ${JSON.stringify(plan)}`)
   }
-  requireCounts(step.effect as PlanAnswer, id, planned)
+  await requireCounts(organisation, step.effect as PlanAnswer, edit, planned)
   if (random.percent(40)) await changeSomebody(organisation, random)
   const isSame = isDeepStrictEqual(effectOf(model, id, condition), planned)
   const { refused } = await applyPlan(plan, call, { done: () => undefined, plannedAgain: () => undefined })

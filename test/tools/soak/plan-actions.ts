@@ -59,7 +59,7 @@ export async function saveAsPlanned(
   const planned = effectOf(model, id, body.condition)
   const planning = { token: callers.writer, method: 'POST', path: `${path}/plan`, body }
   const { data: plan } = await expectStatus<PlanAnswer>(organisation, planning, 200)
-  requireCounts(plan, id, planned)
+  await requireCounts(organisation, plan, { id, ...body }, planned)
   const chance = random.below(100)
   if (chance < 50) await changeSomebody(organisation, random)
   const expected = isDeepStrictEqual(effectOf(model, id, body.condition), planned) ? 'saved' : 'PlanChanged'
@@ -94,11 +94,40 @@ async function isStored(organisation: Organisation, path: string, condition: Soa
   return isDeepStrictEqual(stored, condition)
 }
 
-export function requireCounts({ collections, links, requests }: PlanAnswer, id: string, effect: ModelEffect): void {
+/** @throws Error with what the service and the model know of the members, when a plan is not the effect */
+export async function requireCounts(
+  organisation: Organisation,
+  plan: PlanAnswer,
+  definition: Definition & { readonly id: string },
+  effect: ModelEffect,
+): Promise<void> {
+  const faults = countFaults(plan, definition.id, effect)
+  if (faults.length === 0) return
+  const { id, objectType, condition } = definition
+  const previewing = {
+    token: organisation.callers.writer,
+    method: 'POST',
+    path: `${CRITERIA_PATH}/preview`,
+    body: { currentId: id, preview: { objectType, condition } },
+  }
+  const { data } = await expectStatus<Previewed>(organisation, previewing, 200)
+  const namesIn = (members: Previewed['added']) => members.map(({ objectId, displayName }) => displayName ?? objectId)
+  const known = {
+    condition,
+    planned: effect.collections.get(id),
+    previewed: { added: namesIn(data.added), removed: namesIn(data.removed) },
+  }
+  throw new Error(`The plan of collection ${id}: ${faults.join('; ')}. ${JSON.stringify(known)}`)
+}
+
+type PreviewedMembers = readonly { readonly objectId: string; readonly displayName: string | null }[]
+type Previewed = { readonly added: PreviewedMembers; readonly removed: PreviewedMembers }
+
+function countFaults({ collections, links, requests }: PlanAnswer, id: string, effect: ModelEffect): string[] {
   const counted = (found: ModelEffect['collections']) =>
     new Map([...found].map(([key, { added, removed }]) => [key, [added.length, removed.length]]))
   const expected = new Map([[id, [0, 0]], ...counted(effect.collections)])
-  const faults = [
+  return [
     ...differences(
       'Planned members of',
       expected,
@@ -123,5 +152,4 @@ export function requireCounts({ collections, links, requests }: PlanAnswer, id: 
       new Map(Object.entries(requests)),
     ),
   ]
-  if (faults.length > 0) throw new Error(`The plan of collection ${id}: ${faults.join('; ')}`)
 }
