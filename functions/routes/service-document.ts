@@ -129,7 +129,8 @@ const TAGS: ApiDescription['tags'] = {
       'pending requests, approver entries and conditions of the one that vanishes belong to the one that stays; of two ' +
       'memberships or requests, the older one stays. In a Relationship collection, a membership ends when its position ' +
       'is deleted or handed over. While a join key leaves open whether the new holder is the same person under another ' +
-      'external id, the membership stays, and up to a day longer. Memberships that ended by a deletion come back when the object is restored in time.',
+      'external id, the membership stays, and up to a day longer; but not once both records are a week old. ' +
+      'Memberships that ended by a deletion come back when the object is restored in time.',
   },
   'group-link/beta': {
     name: 'Group links',

@@ -64,9 +64,16 @@ export class IdentityIndex {
     return live.length === 1 ? live[0] : undefined
   }
 
-  /** The deleted identities of its connector that had the keys of an identity. */
-  deletedLike(identity: Identity): Identity[] {
-    return this.#sameKey(identity, formerKeysOf(identity, this.#rules))
+  /**
+   * The deleted identities of its connector that had the keys of an identity.
+   * @param among Join keys as texts: others do not count. Default: all that the identity has.
+   */
+  deletedLike(identity: Identity, among: readonly string[] = rekeyingKeysOf(identity, this.#rules)): Identity[] {
+    const keys = rekeyingKeysOf(identity, this.#rules).filter((key) => among.includes(key))
+    return this.#sameKey(
+      identity,
+      keys.map((key) => formerKeyOf(identity, key)),
+    )
   }
 
   /**
@@ -137,15 +144,16 @@ function sharedBy(identity: Identity, rules: ConnectorRules): string[] {
   return [...joinKeysInOrder(identity, rules), ...(coreObjectId === undefined ? [] : [`core ${coreObjectId}`])]
 }
 
-/** The keys under which deleted identities of the connector are found. */
-const formerKeysOf = (identity: Identity, rules: ConnectorRules): string[] =>
-  rekeyingKeysOf(identity, rules).map((key) => `former ${identity.connectorId} ${key}`)
+/** The key under which the deleted identities of the connector that had a join key are found. */
+const formerKeyOf = ({ connectorId }: Identity, key: string): string => `former ${connectorId} ${key}`
 
 const claimOf = (coreObjectId: string | undefined): string => `claim ${coreObjectId}`
 
 function indexKeysOf(identity: Identity, rules: ConnectorRules): string[] {
   return [
-    ...(isLiveIdentity(identity) ? sharedBy(identity, rules) : formerKeysOf(identity, rules)),
+    ...(isLiveIdentity(identity)
+      ? sharedBy(identity, rules)
+      : rekeyingKeysOf(identity, rules).map((key) => formerKeyOf(identity, key))),
     claimOf(identity.coreObjectId),
   ]
 }

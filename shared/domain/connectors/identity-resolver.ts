@@ -57,9 +57,9 @@ export class IdentityResolver {
     this.#index.begin()
     if (formerId !== undefined) this.#index.put(formerId)
     const connected = before === undefined ? this.#replaced.othersOf(written) : this.#index.connectedTo([before])
-    const { coreObjectId: former, supplements, formerCoreObjectIds } = before ?? {}
+    const { coreObjectId: former, supplements, formerCoreObjectIds, conflictKeys: conflicts } = before ?? {}
     this.#index.put({
-      ...{ ...written, ...(former && { coreObjectId: former }) },
+      ...{ ...written, ...(former && { coreObjectId: former }), ...(conflicts && { conflictKeys: conflicts }) },
       ...{ ...(supplements && { supplements }), ...(formerCoreObjectIds && { formerCoreObjectIds }) },
     })
     const changed = this.#assign([written.id, ...connected], isReturning ? written.id : undefined)

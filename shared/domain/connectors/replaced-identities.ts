@@ -46,9 +46,10 @@ export class ReplacedIdentities {
   }
 
   /**
-   * The core object of an older identity of the same connector that was deleted while this one, with the same join key,
-   * was created in another request. Neither write has seen the other, so that this one was assigned to a core object of
-   * its own. Undefined when there are several such core objects, or when other people carry it.
+   * The core object of an older identity of the same connector that was deleted in one request while this one was created
+   * in another. The creation has seen it live, so that this one was assigned to a core object of its own, with a conflict
+   * over the join key that both had. Undefined when there are several such core objects, or when other people carry it.
+   * @param created As it is stored: a join key that it gets later is no sign that it has replaced anybody.
    * @param taken Core objects that people have kept.
    */
   coreObjectAtOnce(
@@ -56,8 +57,11 @@ export class ReplacedIdentities {
     person: readonly Identity[],
     taken: ReadonlySet<string | undefined>,
   ): string | undefined {
-    if (created.coreObjectId !== this.#ids.ownCoreObjectId(created.id)) return undefined
-    const former = this.#index.deletedLike(created).filter((deleted) => isReplacedAtOnce(deleted, created))
+    const { conflictKeys = [] } = created
+    if (conflictKeys.length === 0 || created.coreObjectId !== this.#ids.ownCoreObjectId(created.id)) return undefined
+    const former = this.#index
+      .deletedLike(created, conflictKeys)
+      .filter((deleted) => isReplacedAtOnce(deleted, created))
     const [coreObjectId, ...others] = new Set(former.map((deleted) => deleted.coreObjectId))
     if (coreObjectId === undefined || others.length > 0 || taken.has(coreObjectId)) return undefined
     const likeIt = former.every((deleted) => this.#index.onlyLiveLike(deleted)?.id === created.id)

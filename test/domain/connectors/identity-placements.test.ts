@@ -199,7 +199,11 @@ describe('An identity that was created while a double of it was deleted in anoth
     ...stored('oldest a', { nin: '1' }, 'of b', DELETED_AT_MS),
     createdAtMs: DELETED_AT_MS - 86_400_000,
   }
-  const created = { ...stored('oldest c', { nin: '1' }, 'own of oldest c'), createdAtMs: DELETED_AT_MS - 1_000 }
+  const created = {
+    ...stored('oldest c', { nin: '1' }, 'own of oldest c'),
+    conflictKeys: ['nin 1'],
+    createdAtMs: DELETED_AT_MS - 1_000,
+  }
   const coreObjectOf = (identity: ConnectorObject, ...others: readonly ConnectorObject[]) => {
     const { coreObjectId, movers } = resolverOf(identity, ...others).place(identity, { isNew: true })
     return [coreObjectId, ...movers.map(({ id, coreObjectId }) => `${id} in ${coreObjectId}`)]
@@ -226,6 +230,16 @@ describe('An identity that was created while a double of it was deleted in anoth
     assert.deepEqual(coreObjectOf(created), ['own of oldest c'])
     const before = { ...deleted, deletedAtMs: DELETED_AT_MS - 240_000 }
     assert.deepEqual(coreObjectOf(created, before), ['own of oldest c'])
+  })
+
+  it('keeps its own core object when it gets the key of the deleted one later', () => {
+    const { conflictKeys: _, ...colleague } = created
+    const before = { ...colleague, data: { nin: '2' } }
+    const { coreObjectId } = resolverOf(before, deleted).place(colleague)
+    assert.equal(coreObjectId, 'own of oldest c')
+    assert.deepEqual(coreObjectOf(colleague, deleted), ['own of oldest c'])
+    const inConflict = { ...created, conflictKeys: ['email c'] }
+    assert.deepEqual(coreObjectOf(inConflict, deleted), ['own of oldest c'])
   })
 
   it('keeps its own core object when it is the older one', () => {

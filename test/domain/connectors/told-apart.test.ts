@@ -3,10 +3,13 @@ import { describe, it } from 'node:test'
 import type { ConnectorObject } from '../../../shared/domain/connectors/connector-object.ts'
 import { toldApart } from '../../../shared/domain/connectors/told-apart.ts'
 
-type Contribution = Pick<ConnectorObject, 'coreObjectId' | 'data' | 'conflictKeys' | 'deletedAtMs'>
+type Contribution = Pick<ConnectorObject, 'coreObjectId' | 'data' | 'conflictKeys' | 'createdAtMs' | 'deletedAtMs'>
+
+const NOW_MS = Date.parse('2030-03-15T08:00:00Z')
+const nowMs = () => NOW_MS
 
 const of = (coreObjectId: string, data: ConnectorObject['data'] = {}, conflictKeys?: readonly string[]) => ({
-  ...{ coreObjectId, data },
+  ...{ coreObjectId, data, createdAtMs: NOW_MS - 60_000 },
   ...(conflictKeys && { conflictKeys }),
 })
 
@@ -15,7 +18,7 @@ async function areApart(...contributions: readonly Contribution[]): Promise<bool
     contributions
       .filter(({ coreObjectId }) => ids.includes(coreObjectId))
       .map((value) => ({ value: { ...(value as ConnectorObject), lastUpdatedS: 0 }, version: '1' }))
-  return (await toldApart('tenant', ['ada', 'bo', 'ada'], { ofCoreObjects }))('ada', 'bo')
+  return (await toldApart('tenant', ['ada', 'bo', 'ada'], { objects: { ofCoreObjects }, nowMs }))('ada', 'bo')
 }
 
 describe('Two identities', () => {
@@ -29,6 +32,17 @@ describe('Two identities', () => {
     const shared = ['email x', 'nin 1']
     assert.equal(await areApart(of('ada', { nin: '1' }, ['nin 1']), of('bo', { nin: '1' }, shared)), false)
     assert.equal(await areApart(of('ada'), of('ada', {}, shared), of('bo'), of('bo', {}, ['nin 1'])), false)
+  })
+
+  it('are two people when both have shared the key for a week, as colleagues who share an address', async () => {
+    const since = (createdAt: string) => ({ createdAtMs: Date.parse(createdAt) })
+    const withoutTime = ({ createdAtMs: _, ...contribution }: Contribution) => contribution
+    const [ada, bo] = [of('ada', {}, ['email x']), of('bo', {}, ['email x'])]
+    const old = { ...ada, ...since('2027-01-01T00:00:00Z') }
+    assert.equal(await areApart(old, { ...bo, ...since('2030-03-08T08:00:00Z') }), true)
+    assert.equal(await areApart(old, { ...bo, ...since('2030-03-08T08:00:01Z') }), false)
+    assert.equal(await areApart({ ...ada, ...since('2030-03-08T08:00:01Z') }, withoutTime(bo)), false)
+    assert.equal(await areApart(withoutTime(ada), withoutTime(bo)), true)
   })
 
   it('are two people with different national identity numbers, whichever other key they share', async () => {
@@ -48,7 +62,7 @@ describe('Two identities', () => {
       counts.push(ids.length)
       return []
     }
-    await toldApart('tenant', [...Array(2_500).keys(), 0].map(String), { ofCoreObjects })
+    await toldApart('tenant', [...Array(2_500).keys(), 0].map(String), { objects: { ofCoreObjects }, nowMs })
     assert.deepEqual(counts, [1_000, 1_000, 500])
   })
 })

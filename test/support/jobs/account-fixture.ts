@@ -32,9 +32,10 @@ export async function openAccountFixture(options: FixtureOptions = {}) {
   const { clock } = fixture
   const writing = fixture.newService().connectors
 
-  async function newSource(): Promise<Connector> {
+  async function newSource(joinOn?: readonly string[]): Promise<Connector> {
     const creation = { id: randomUUID(), createdBy: CALLER.objectId, createdAt: new Date(clock.nowMs()).toISOString() }
-    const connector = newConnector({ name: 'A source', clientId: randomUUID() }, creation)
+    const input = { name: 'A source', clientId: randomUUID(), ...(joinOn && { joinOn: [...joinOn] }) }
+    const connector = newConnector(input, creation)
     await writing.connectors.add(TENANT, connector)
     return connector
   }

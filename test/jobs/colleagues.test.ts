@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { DAY_MS } from '../../shared/kernel/timestamp.ts'
+import { type AccountFixture, gone, identity, openAccountFixture, position } from '../support/jobs/account-fixture.ts'
+import { TENANT, users } from '../support/jobs/link-directory.ts'
+
+let fixture: AccountFixture
+before(async () => {
+  fixture = await openAccountFixture()
+})
+after(() => fixture.close())
+
+/** The state and the last entry's notes of the requests of a collection. */
+async function requestsOf(collectionId: string) {
+  const query = { newestFirst: true, collectionId }
+  const { items } = await fixture.coldProcess().requests.requests.page(TENANT, query, undefined, 10)
+  return items.map(({ status, lifecycle }) => [status, lifecycle.at(-1)?.notes])
+}
+
+const JOIN_ON = ['nin', 'directoryObjectId', 'email']
+
+describe('A person who is created in the batch that deletes a colleague', () => {
+  const cases = {
+    'an address': { of: ['nin', 'directoryObjectId', 'email'], key: 'email', value: 'post@one.example' },
+    'an account': { of: undefined, key: 'directoryObjectId', value: users(0, 1)[0] as string },
+  }
+  for (const [what, { of, key, value }] of Object.entries(cases)) {
+    it(`stays another person, and in no group of the colleague, when ${what} is handed over later`, async () => {
+      const hr = await fixture.newSource(of)
+      await fixture.write(hr, identity('ada', { displayName: 'Ada', [key]: value }))
+      const collectionId = await fixture.joinable([await fixture.coreIdOf(hr, 'identity', 'ada')])
+      const group = await fixture.linkedGroup(collectionId)
+      await fixture.write(hr, gone('identity', 'ada'), identity('bo', { displayName: 'Bo' }))
+      await fixture.followed()
+      const bo = await fixture.coreIdOf(hr, 'identity', 'bo')
+      for (const days of [10, 1]) {
+        await fixture.clock.sleep(days * DAY_MS)
+        await fixture.write(hr, identity('bo', { displayName: `Bo ${days}`, [key]: value }))
+        await fixture.followed()
+        assert.equal(await fixture.coreIdOf(hr, 'identity', 'bo'), bo)
+        assert.deepEqual([...(await fixture.membersOf(group))], [])
+        assert.equal((await requestsOf(collectionId))[0]?.[0], 'Left')
+      }
+    })
+  }
+})
+
+describe('A membership for a position that goes to a colleague with the same address', () => {
+  it('ends when both records are a week old', async () => {
+    const hr = await fixture.newSource(JOIN_ON)
+    const [first, second] = users(1, 2) as [string, string]
+    const shared = { email: 'office@one.example' }
+    await fixture.write(
+      hr,
+      identity('ann', { displayName: 'Ann', directoryObjectId: first, ...shared }),
+      identity('ben', { displayName: 'Ben', directoryObjectId: second, ...shared }),
+      position('job', 'ann', { title: 'Head' }),
+    )
+    const collectionId = await fixture.joinable([await fixture.coreIdOf(hr, 'identity', 'ann')], 'Relationship')
+    const group = await fixture.linkedGroup(collectionId)
+    await fixture.write(hr, position('job', 'ben', { title: 'Head' }))
+    await fixture.followed()
+    assert.deepEqual([...(await fixture.membersOf(group))], [first])
+    await fixture.clock.sleep(7 * DAY_MS)
+    await fixture.followed()
+    assert.deepEqual(await requestsOf(collectionId), [['Left', 'The position was handed over to another person']])
+    assert.deepEqual([...(await fixture.membersOf(group))], [])
+  })
+})
