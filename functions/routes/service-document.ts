@@ -112,7 +112,9 @@ const CONNECTORS: Tag = {
     '`nin`. Identities with different `nin` never merge. If several identities have the same `directoryObjectId`, one ' +
     'without `nin` merges with that of the oldest connector. Of identities that do not merge, only the first one to ' +
     'claim a `directoryObjectId` has it, see `listAccountConflicts`. Attributes of the oldest connector take precedence; other ' +
-    'connectors fill in missing ones. A merged identity keeps the core id from the oldest connector.',
+    'connectors fill in missing ones. A merged identity keeps the core id from the oldest connector. An external id means ' +
+    'one object for ever: a source does not give it to another person, also not when the object can no longer be ' +
+    'restored. The object gets the same core id again, and requests and approver entries name the core id.',
 }
 const TAGS: ApiDescription['tags'] = {
   'collections/beta': { name: 'Collections', description: 'Collections of both kinds, and their members.' },
