@@ -81,23 +81,30 @@ export async function quietPoint(deps: QuietPointDependencies): Promise<string[]
   organisation.pendingChanges.clear()
   organisation.model.releaseHolds()
   organisation.watch.restart()
+  // Waiting for jobs can have advanced the clocks to another day, whose members are evaluated in the background.
+  if (followDay(deps)) organisation.pendingChanges.add('day')
   return faults
 }
 
 /** Sweeps until the members are those of a day that lasts for some time. */
 async function sweepOfToday(deps: QuietPointDependencies): Promise<void> {
-  const { model, times, watch } = deps.organisation
-  const soon = () => dayIn(model.timeZone, times.now().latestMs + DAY_LASTS_MS)
   do {
-    while (dayIn(model.timeZone, times.now().earliestMs) !== soon()) deps.clocks.advance(DAY_LASTS_MS)
-    // Members can have been evaluated on any of the days.
-    for (const day of daysFrom(model.today, soon())) {
-      model.today = day
-      watch.observe()
-    }
+    followDay(deps)
     await fire('sweep', deps)
     await drain(deps)
-  } while (soon() !== model.today)
+  } while (followDay(deps))
+}
+
+/** Enters a day that lasts for some time. Members can be evaluated on any of the days until then. */
+function followDay({ organisation: { model, times, watch }, clocks }: QuietPointDependencies): boolean {
+  const soon = () => dayIn(model.timeZone, times.now().latestMs + DAY_LASTS_MS)
+  while (dayIn(model.timeZone, times.now().earliestMs) !== soon()) clocks.advance(DAY_LASTS_MS)
+  const [former, day] = [model.today, soon()]
+  for (const each of daysFrom(former, day)) {
+    model.today = each
+    watch.observe()
+  }
+  return day !== former
 }
 
 /** @throws Error when messages are left after three minutes */
