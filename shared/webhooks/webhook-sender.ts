@@ -14,7 +14,11 @@ const TIMEOUT_MS = 10_000
 const IDLE_MS = 5_000
 /** Bytes of an answer that are read. They are not used. */
 const ANSWER_LIMIT_BYTES = 64 * 1024
-const AGENT = { keepAlive: true, keepAliveMsecs: 1_000, maxSockets: 20, timeout: TIMEOUT_MS + IDLE_MS }
+/**
+ * No limit of connections: one receiver that does not answer would delay others on its host. The attempts at each
+ * receiver are limited instead.
+ */
+const AGENT = { keepAlive: true, keepAliveMsecs: 1_000, timeout: TIMEOUT_MS + IDLE_MS }
 
 type SenderOptions = {
   /** Addresses that are allowed besides public ones. */

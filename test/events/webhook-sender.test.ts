@@ -71,8 +71,16 @@ describe('A delivery', () => {
     assert.deepEqual(await attempt('http://127.0.0.1:9/', ['http://127.0.0.1']), [null, 'ConnectionFailed'])
   })
 
-  it('ends without an answer after ten seconds', async () => {
-    assert.deepEqual(await attempt(`http://127.0.0.1:${port}/silent`, ['http://127.0.0.1']), [null, 'Timeout'])
+  it('ends without an answer after ten seconds, and delays none to others on the same host', async () => {
+    const sender = senderTo(['http://127.0.0.1'])
+    const send = (path: string) =>
+      sender.send({ url: `http://127.0.0.1:${port}${path}` }, ['whsec_AAAA'], { id: 'a', body: '{}' })
+    const ended: string[] = []
+    const silent = Array.from({ length: 40 }, () => send('/silent').finally(() => ended.push('silent')))
+    const other = send('/other').finally(() => ended.push('other'))
+    const [{ error }, { status }] = [await (silent[0] as (typeof silent)[number]), await other]
+    assert.deepEqual([error, status, ended[0]], ['Timeout', 200, 'other'])
+    await Promise.all(silent)
   })
 
   it('is signed as the example of the specification', () => {
