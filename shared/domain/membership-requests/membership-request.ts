@@ -161,6 +161,12 @@ export type MembershipRequest = Readonly<Omit<Static<typeof StoredRequest>, 'lif
   readonly restorableUntilMs?: number
 }
 
+/** The ended membership as one that does not come back with a deleted object. */
+export function endedForGood(membership: MembershipRequest): MembershipRequest {
+  const { restorableUntilMs: _restorableUntilMs, extension: _extension, reminder: _reminder, ...rest } = membership
+  return rest
+}
+
 type Extension = Readonly<Static<Type.TObject<typeof EXTENSION_PROPERTIES>>> & {
   /** As of a request. */
   readonly gateApprovers?: readonly string[]

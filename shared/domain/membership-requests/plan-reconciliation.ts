@@ -3,7 +3,7 @@ import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { laterEnd } from './ends.ts'
-import { isLive, type MembershipRequest, slotOf } from './membership-request.ts'
+import { endedForGood, isLive, type MembershipRequest, slotOf } from './membership-request.ts'
 import type { ObjectStatuses } from './object-statuses.ts'
 import type { RequestChange } from './request-dependencies.ts'
 import { SYSTEM_NOTES } from './system-notes.ts'
@@ -40,8 +40,9 @@ export function planReconciliation(
     const { before } = change
     const after = merged.get(change) ?? change.after
     if (!losers.has(change)) return after === before.value ? [] : [{ before, after }]
-    // A membership that ended before and comes back to a slot that is taken stays as it is.
-    return isLive(before.value) ? [{ before, after: ended(after, SYSTEM_NOTES.merged, nowMs) }] : []
+    // A membership that would come back to a slot that is taken does not come back once the slot is free either.
+    const isEnding = isLive(before.value)
+    return [{ before, after: isEnding ? ended(after, SYSTEM_NOTES.merged, nowMs) : endedForGood(before.value) }]
   })
   // What a membership takes over from another is saved before that one ends. The slots of requests that end are free for
   // those that move.
