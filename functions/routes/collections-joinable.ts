@@ -197,7 +197,8 @@ const memberRoutes = (deps: RequestRouteDependencies): readonly Route[] => [
   route('DELETE', '/{id}/results/members', {
     operationId: 'removeMembers',
     summary: 'Remove members',
-    description: 'Ends all memberships of the given identities.',
+    description:
+      'Ends all memberships of the given identities. Those that ended by a deletion do not come back with the person or the position.',
     roles: COLLECTION_WRITERS,
     identity: { exempt: COLLECTION_WRITERS },
     body: MemberChange,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { removeMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
+import type { JoinDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
 import { faults, joinableFixture, OPEN, type Person } from '../support/api/joinable-fixture.ts'
 
 const fixture = await joinableFixture()
@@ -64,6 +66,61 @@ describe('a membership that found its slot taken when its person came back', () 
     await evaluate()
     assert.deepEqual((await change('DELETE', choir, employee)).data, { removed: 1, notMembers: 0 })
     await evaluateDayLater()
+    assert.deepEqual(await results(choir), [])
+  })
+})
+
+describe('a membership that ended by a deletion', () => {
+  it('does not come back with its position after all memberships of the person were ended directly', async () => {
+    const employee = await person()
+    const [first, second] = [await fixture.position(employee), await fixture.position(employee)]
+    const posts = await joinable(OPEN, { objectType: 'Relationship' })
+    for (const relationshipId of [first, second]) await submit(employee, posts, { relationshipId })
+    await evaluate()
+    fixture.pass(2)
+    await fixture.remove('relationship', first, RESTORABLE)
+    await evaluate()
+    assert.deepEqual((await change('DELETE', posts, employee)).data, { removed: 1, notMembers: 0 })
+    fixture.pass(60)
+    await fixture.put('relationship', { identity: { objectId: employee.identityId }, title: 'Nurse' }, first)
+    await evaluate()
+    assert.deepEqual(await results(posts), [])
+  })
+
+  it('does not come back with a person who was removed directly meanwhile, and comes back elsewhere', async () => {
+    const [choir, guild, employee] = [await joinable(OPEN), await joinable(OPEN), await person()]
+    await submit(employee, guild)
+    await submit(employee, choir)
+    await evaluate()
+    fixture.pass(2)
+    await fixture.remove('identity', employee.identityId, RESTORABLE)
+    await evaluate()
+    assert.deepEqual((await change('DELETE', choir, employee)).data, { removed: 0, notMembers: 1 })
+    fixture.pass(60)
+    await restore(employee)
+    await evaluate()
+    assert.deepEqual(await results(choir), [])
+    assert.equal((await results(guild)).length, 1)
+  })
+
+  it('ends when it comes back at the moment of a direct removal', async () => {
+    const choir = await joinable(OPEN)
+    const employee = await deletedMember(choir)
+    const { requests } = fixture.deps
+    let isBack = false
+    const save: JoinDependencies['requests']['save'] = async (changes) => {
+      if (!isBack) {
+        isBack = true
+        await restore(employee)
+        await evaluate()
+        assert.equal((await results(choir)).length, 1)
+      }
+      return requests.save(changes)
+    }
+    const deps = { ...fixture.deps, requests: { ...requests, save } }
+    const actor = { id: 'somebody', identityId: undefined }
+    const body = { coreIdentityIds: [employee.identityId] }
+    assert.deepEqual(await removeMembersDirectly(tenantId, choir, body, actor, deps), { removed: 1, notMembers: 0 })
     assert.deepEqual(await results(choir), [])
   })
 })

@@ -43,6 +43,8 @@ type Query = { readonly where: string; readonly parameters: QueryParameters }
 /** Waiting requests under review keys. Only the documents of waiting slots have the property. */
 const AWAITED: Query = { where: 'ARRAY_CONTAINS(@keys, c.awaits)', parameters: {} }
 
+const RESTORABLE = 'c.restorableUntilMs > @nowMs'
+
 /** Container `requests`, partition key `/tenantId`. */
 export function cosmosRequestStore(
   requests: Container,
@@ -105,6 +107,13 @@ export function cosmosRequestStore(
             })
       return found.map(versionedRequest)
     },
+    async liveOrRestorableIn(tenantId, collectionId, identityIds, nowMs) {
+      const found = await findByKeys<Stored<RequestDocument>>(tenantId, '*', identityIds, {
+        where: `ARRAY_CONTAINS(@keys, c.requesterId) AND c.collectionId = @collectionId AND (${live.where} OR ${RESTORABLE})`,
+        parameters: { ...live.parameters, collectionId, nowMs },
+      })
+      return found.map(versionedRequest)
+    },
     async allWaitingIn(tenantId, collectionId) {
       const found = await find<Stored<RequestDocument>>(tenantId, '*', {
         where: "c.collectionId = @collectionId AND (c.status = 'PendingApproval' OR IS_DEFINED(c.extension))",
@@ -122,8 +131,7 @@ export function cosmosRequestStore(
       return [...new Map(found.flat().map((document) => [document.id, versionedRequest(document)])).values()]
     },
     async restorable(tenantId, nowMs) {
-      const where = 'c.restorableUntilMs > @nowMs'
-      const found = await find<Stored<RequestDocument>>(tenantId, '*', { where, parameters: { nowMs } })
+      const found = await find<Stored<RequestDocument>>(tenantId, '*', { where: RESTORABLE, parameters: { nowMs } })
       return found.map(versionedRequest)
     },
     async due(tenantId, untilMs, atMostCount) {

@@ -7,12 +7,12 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { Collection } from '../collections/collection.ts'
 import { found } from '../collections/write-collection.ts'
 import type { OrgChart } from '../tenant-index/rows/org-chart.ts'
-import { isRequestConflict } from './apply-transitions.ts'
+import { isMembershipChange, isRequestConflict } from './apply-transitions.ts'
 import { NO_FACTS } from './approvers.ts'
 import { type Actor, decideRequest, type RequestAction } from './decide-request.ts'
 import { allowedEnd, DateInput, futureEndMs, grantedEnd } from './ends.ts'
 import { policyOf } from './join-policy.ts'
-import { type MembershipRequest, newRequest, slotOf } from './membership-request.ts'
+import { endedForGood, isLive, type MembershipRequest, newRequest, slotOf } from './membership-request.ts'
 import { endOrphaned, type ReconciledDependencies } from './reconcile-requests.ts'
 import {
   freshOrgChart,
@@ -72,14 +72,16 @@ export async function addMembersDirectly(
     actor,
     endsAt: allowedEnd(endMs, policyOf(value), deps.nowMs()),
   }
-  const added = await changeMembers(identityIds, value, deps, (batch, live) =>
-    batch.flatMap((identityId) => joinChanges(identityId, live, addition, deps) ?? []),
-  )
+  const added = await changeMembers(identityIds, value, deps, (batch, requests) => {
+    const live = requests.filter(({ value }) => isLive(value))
+    return batch.flatMap((identityId) => joinChanges(identityId, live, addition, deps) ?? [])
+  })
   return { added, alreadyMembers: identityIds.length - added }
 }
 
 /**
- * Ends all memberships of identities in a collection. Identities that are not members are counted in `notMembers`.
+ * Ends all memberships of identities in a collection. Those that ended by a deletion do not come back. Identities that are
+ * not members are counted in `notMembers`.
  * @throws Refusal `CollectionNotFound`
  */
 export async function removeMembersDirectly(
@@ -91,16 +93,17 @@ export async function removeMembersDirectly(
 ): Promise<Static<typeof RemovedMembers>> {
   const { value } = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId)
   const identityIds = [...new Set(coreIdentityIds)]
-  const removed = await changeMembers(identityIds, value, deps, (_batch, live) =>
-    live
-      .filter((request) => request.value.status === 'Joined')
-      .flatMap((before) => transitionChange({ kind: 'end', actor }, before, value, deps)),
+  const removed = await changeMembers(identityIds, value, deps, (_batch, requests) =>
+    requests.flatMap((before) => {
+      if (before.value.status === 'Joined') return transitionChange({ kind: 'end', actor }, before, value, deps)
+      return isLive(before.value) ? [] : [{ before, after: endedForGood(before.value) }]
+    }),
   )
   return { removed, notMembers: identityIds.length - removed }
 }
 
-/** Returns the changes for a batch of identities, given their live requests in the collection. */
-type Plan = (batch: readonly string[], live: readonly Versioned<MembershipRequest>[]) => RequestChange[]
+/** Returns the changes for a batch of identities, given their requests in the collection that are live or can come back. */
+type Plan = (batch: readonly string[], requests: readonly Versioned<MembershipRequest>[]) => RequestChange[]
 
 /** @returns The number of identities whose membership changed. */
 async function changeMembers(
@@ -111,9 +114,9 @@ async function changeMembers(
 ): Promise<number> {
   const saved: Versioned<MembershipRequest>[] = []
   let hasChanges = false
-  const observedPlan: Plan = (batch, live) => {
-    const changes = plan(batch, live)
-    hasChanges ||= changes.length > 0
+  const observedPlan: Plan = (batch, requests) => {
+    const changes = plan(batch, requests)
+    hasChanges ||= changes.some(isMembershipChange)
     return changes
   }
   await deps.tenants.register(tenantId)
@@ -132,20 +135,23 @@ async function changeMembers(
   return new Set(saved.map(({ value }) => value.requesterId)).size
 }
 
-/** @param saved Receives the saved requests. */
+/** @param saved Receives the saved requests that join or leave. */
 async function changeBatch(
   batch: readonly string[],
   tenantId: string,
   collectionId: string,
-  deps: Pick<DirectDependencies, 'requests'>,
+  { requests, nowMs }: Pick<DirectDependencies, 'nowMs' | 'requests'>,
   plan: Plan,
   saved: Versioned<MembershipRequest>[],
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const savedBefore = saved.length
-    const changes = plan(batch, await deps.requests.liveIn(tenantId, collectionId, batch))
+    const changes = plan(batch, await requests.liveOrRestorableIn(tenantId, collectionId, batch, nowMs()))
     try {
-      for (const batch of deps.requests.batches(changes)) saved.push(...(await deps.requests.save(batch)))
+      for (const ofOne of requests.batches(changes)) {
+        const written = await requests.save(ofOne)
+        saved.push(...ofOne.flatMap((change, index) => (isMembershipChange(change) ? (written[index] ?? []) : [])))
+      }
       return
     } catch (error) {
       if (saved.length > savedBefore) attempt = 0

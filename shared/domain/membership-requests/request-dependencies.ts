@@ -73,6 +73,13 @@ export interface RequestStore {
     collectionId: string,
     identityIds?: readonly string[],
   ): Promise<Versioned<MembershipRequest>[]>
+  /** Of some identities in a collection: the live requests, and the memberships that can come back after a deletion. */
+  liveOrRestorableIn(
+    tenantId: string,
+    collectionId: string,
+    identityIds: readonly string[],
+    nowMs: number,
+  ): Promise<Versioned<MembershipRequest>[]>
   /** The live requests of all collections whose subject or position is one of these objects. */
   liveOfObjects(tenantId: string, objectIds: readonly string[]): Promise<Versioned<MembershipRequest>[]>
   /** The requests of a collection that wait at a gate, and the memberships whose extension does. */
