@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { addMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
-import { approvedBy, faults, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
+import type { JoinDependencies } from '../../shared/domain/membership-requests/request-dependencies.ts'
+import { submitRequest } from '../../shared/domain/membership-requests/submit-request.ts'
+import { approvedBy, faults, joinableFixture, OPEN, type Person } from '../support/api/joinable-fixture.ts'
 
 const AT_ONCE = 50
 
@@ -96,4 +99,53 @@ describe('fifty concurrent calls', () => {
       if (data.status === 'Joined') await act(employee.token, request, 'leave')
     }
   })
+})
+
+describe('an end that passes while the membership is made', () => {
+  type Make = (collectionId: string, who: Person, endsAt: string, deps: JoinDependencies) => Promise<unknown>
+  const add: Make = (collectionId, { identityId }, endsAt, deps) => {
+    const actor = { id: 'somebody', identityId: undefined }
+    return addMembersDirectly(fixture.tenantId, collectionId, { coreIdentityIds: [identityId], endsAt }, actor, deps)
+  }
+  const join: Make = (collectionId, { identityId }, endsAt, deps) =>
+    submitRequest(collectionId, { endsAt }, { tenantId: fixture.tenantId, identityId }, deps)
+
+  /** The service in a process that reads slowly. */
+  function slow(): JoinDependencies {
+    const { requests } = fixture.deps
+    const liveIn: typeof requests.liveIn = (...args) => {
+      fixture.pass(3)
+      return requests.liveIn(...args)
+    }
+    const liveOrRestorableIn: typeof requests.liveOrRestorableIn = (...args) => {
+      fixture.pass(3)
+      return requests.liveOrRestorableIn(...args)
+    }
+    return { ...fixture.deps, requests: { ...requests, liveIn, liveOrRestorableIn } }
+  }
+
+  for (const [claim, make, isWaiting] of [
+    ['by a submission', join, false],
+    ['by a direct add', add, false],
+    ['by a direct add of one who waits', add, true],
+  ] as const) {
+    it(`${claim} ends it within a minute`, async () => {
+      const who = await person()
+      const collectionId = await joinable(isWaiting ? await fixture.approvedBySomebody() : OPEN)
+      if (isWaiting) await submit(who, collectionId)
+      fixture.enqueued.length = 0
+      const endsAt = new Date(fixture.nowMs() + 2000).toISOString()
+      await make(collectionId, who, endsAt, slow())
+      const { data } = await call<MembershipRequestDto[]>(admin, 'GET', `${requests}/${collectionId}`)
+      assert.deepEqual(
+        data.map((request) => [request.status, request.endsAt]),
+        [['Joined', endsAt.replace('Z', '+00:00')]],
+      )
+      fixture.pass(60)
+      for (const { queue, message } of fixture.enqueued.splice(0)) {
+        if (queue === 'deadlines') await fixture.service.messages.deadlines.handle(message)
+      }
+      assert.deepEqual(await results(collectionId), [])
+    })
+  }
 })

@@ -6,7 +6,7 @@ import { askedExtension, waitingPart, waitingSinceMs, withDecidedExtension } fro
 import { type AppliedPolicy, type ApprovalGate, gatesOf } from './join-policy.ts'
 import { LIVE_STATUSES, type MembershipRequest, OPEN_STATUSES, type RequestStatus } from './membership-request.ts'
 import { withReminder, withTold } from './reminders.ts'
-import { type Step as RequestStep, withFinalStatus, withMembership, withStatus } from './request-step.ts'
+import { type Step as RequestStep, withAdmission, withFinalStatus, withMembership, withStatus } from './request-step.ts'
 import { SYSTEM_NOTES } from './system-notes.ts'
 
 /** The actor of an action: the id recorded in the lifecycle, and the core identity that the rules apply to. */
@@ -120,7 +120,7 @@ function decide(
     case 'leave':
       return ifAllowed([request.requesterId], step, withFinalStatus('Left', request, step))
     case 'admit':
-      return next(withMembership({ ...request, ...(action.endsAt && { endsAt: action.endsAt }) }, step))
+      return next(withAdmission(request, action.endsAt, step))
     case 'end':
       return next(
         withFinalStatus(request.status === 'Joined' ? 'Left' : 'Cancelled', request, step, { notes: action.notes }),

@@ -42,19 +42,18 @@ export function allowedEnd(endMs: number | undefined, policy: JoinPolicy, nowMs:
 }
 
 /**
- * The end of a membership that is granted now: the one that was asked for, or the last one that the policy allows. One
- * that is past by now counts as none.
+ * The end of a membership that is granted: the one that was asked for, or the last one that the policy allows. One that
+ * has passed since the call began stays: the membership is due at once.
  * @param limitFromMs The time from which the days of the policy count.
  */
 export function grantedEnd(
   requestedEnd: string | undefined,
   policy: Pick<JoinPolicy, 'maxDays'>,
-  nowMs: number,
-  limitFromMs = nowMs,
+  limitFromMs: number,
 ): string | undefined {
   const latestMs = latestEndMs(policy, limitFromMs) ?? Number.POSITIVE_INFINITY
   const askedMs = requestedEnd === undefined ? Number.POSITIVE_INFINITY : Date.parse(requestedEnd)
-  const endMs = Math.min(askedMs > nowMs ? askedMs : Number.POSITIVE_INFINITY, latestMs)
+  const endMs = Math.min(askedMs, latestMs)
   return Number.isFinite(endMs) ? toTimestamp(endMs) : undefined
 }
 

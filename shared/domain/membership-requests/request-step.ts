@@ -56,6 +56,17 @@ export function withFinalStatus(
 /** The request as a membership, which ends at the time that was asked for or, without one, as late as the policy allows. */
 export function withMembership(request: MembershipRequest, step: Step, details: EntryDetails = {}): MembershipRequest {
   const { endsAt, ...rest } = withFinalStatus('Joined', request, step, details)
-  const end = grantedEnd(endsAt, step.policy, step.nowMs, step.limitFromMs)
+  const end = grantedEnd(endsAt, step.policy, step.limitFromMs)
   return end === undefined ? rest : { ...rest, endsAt: end }
+}
+
+/**
+ * The open request of a person who is added directly, as a membership.
+ * @param end The end that the addition asks for. Without one, that of the request counts while it is not past.
+ */
+export function withAdmission(request: MembershipRequest, end: string | undefined, step: Step): MembershipRequest {
+  const { endsAt, ...rest } = request
+  const ownEnd = endsAt !== undefined && Date.parse(endsAt) > step.nowMs ? endsAt : undefined
+  const asked = end ?? ownEnd
+  return withMembership(asked === undefined ? rest : { ...rest, endsAt: asked }, step)
 }

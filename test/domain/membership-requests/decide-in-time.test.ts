@@ -171,6 +171,17 @@ describe('The time that a policy sets', () => {
     assert.equal(after(request, { kind: 'admit', endsAt: IN_TWENTY_DAYS }).endsAt, IN_TWENTY_DAYS)
     assert.equal(after(request, { kind: 'admit' }).endsAt, IN_TEN_DAYS)
   })
+
+  it('is the end of a person who is added directly while a request whose end is past waits', () => {
+    const request = requestIn('PendingApproval', { endsAt: NOW })
+    assert.equal('endsAt' in after(request, { kind: 'admit' }), false)
+    assert.equal(after(request, { kind: 'admit' }, { ...TWO_GATES, maxDays: 10 }).endsAt, IN_TEN_DAYS)
+  })
+
+  it('is not the end of a person who is added until a time that has passed since', () => {
+    const admit = { kind: 'admit', endsAt: YESTERDAY } as const
+    assert.equal(after(requestIn('PendingApproval'), admit, { ...TWO_GATES, maxDays: 10 }).endsAt, YESTERDAY)
+  })
 })
 
 describe('A rejection under a policy that needs a reason', () => {
