@@ -164,7 +164,7 @@ const identityAuditRoute = (deps: Pick<CoreObjectRouteDependencies, 'cursors' | 
       ),
   })
 
-const erasureRoute = (deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'personalData'>): Route =>
+const erasureRoute = (deps: Pick<CoreObjectRouteDependencies, 'connectors' | 'coreObjects' | 'personalData'>): Route =>
   route('DELETE', '/identities/{id}/personal-data', {
     operationId: 'erasePersonalData',
     summary: 'Erase the personal data of a deleted identity',
@@ -177,10 +177,13 @@ const erasureRoute = (deps: Pick<CoreObjectRouteDependencies, 'coreObjects' | 'p
       'Refused while the identity, or the one that it became one with, is not deleted. ' +
       'Ids stay, and so do conditions of collections that are in force. An identity that is created again gets its id ' +
       'back, and none of these data. When the time of the soft deletion is over, the request still erases the notes and ' +
-      'what else names the id. The former number, addresses and merges of the identity are not known any more: the audit ' +
-      'keeps the texts, and ids that became one with it need requests of their own. `CoreObjectNotFound` when nothing ' +
-      'names the id. Repeat the request to complete an interrupted one. Backups of the database contain the data until ' +
-      'they expire.',
+      'what else names the id. The former number and addresses of the identity are not known any more: the audit keeps ' +
+      'the texts, and ids that became one with it need requests of their own. Only the live objects of `Full` ' +
+      'connectors that have belonged to the identity tell then whether the person lives on under another id: the request ' +
+      'is refused while there is one, also when it belongs to another person since a split. When all of them are ' +
+      'deleted, or have moved more than eight times since, the request erases the notes of the id, although the person ' +
+      'can be live. `CoreObjectNotFound` when nothing names the id. Repeat the request to complete an interrupted one. ' +
+      'Backups of the database contain the data until they expire.',
     roles: ['Administrator'],
     reply: { status: 200, schema: Type.Null() },
     refusals: ['CoreObjectNotFound', 'IdentityIsLive', 'StaleVersion'],

@@ -65,6 +65,12 @@ export function cosmosPersonalDataStore(
       }
       return [...ids]
     },
+    liveObjectsOf(tenantId, coreObjectId) {
+      const query = `SELECT c.connectorId, c.coreObjectId FROM c
+        WHERE (c.coreObjectId = @id OR ARRAY_CONTAINS(c.formerCoreObjectIds, @id))
+        AND c.objectType = 'identity' AND NOT IS_DEFINED(c.deletedAtMs)`
+      return queryAll(container('connectorObjects'), tenantId, asking(query, { id: coreObjectId }))
+    },
     async eraseNotes(tenantId, identityId) {
       // The actors of documents of earlier releases are found by reading them.
       const actsIn = ['ARRAY_CONTAINS(c.actorIds, @id)', 'NOT IS_DEFINED(c.actorIds)']

@@ -1,5 +1,8 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import { type AttributeKind, attributeDefinition, type ObjectType } from '../core/core-object.ts'
+import type { ConnectorStore } from './connector.ts'
+import type { ConnectorObject } from './connector-object.ts'
+import { rulesOf } from './connector-rules.ts'
 import type { CoreObjectWriter } from './merge-writes.ts'
 import type { MergedCoreObject } from './merged-core-object.ts'
 
@@ -7,6 +10,8 @@ import type { MergedCoreObject } from './merged-core-object.ts'
 export interface PersonalDataStore {
   /** The stored identities that are one person: that with this id, and all that became one with it by merges. */
   idsOfPerson(tenantId: string, identityId: string): Promise<readonly string[]>
+  /** The live connector objects of identities that belong to a core object, or have: they keep their last core objects. */
+  liveObjectsOf(tenantId: string, coreObjectId: string): Promise<readonly LiveObject[]>
   /**
    * Erases the notes on the requests of an identity, and its own notes on those of others.
    * @returns Whether requests name it.
@@ -35,7 +40,10 @@ export interface PersonalDataStore {
   eraseCoreObjects(tenantId: string, identityIds: readonly string[]): Promise<void>
 }
 
+type LiveObject = Pick<ConnectorObject, 'connectorId' | 'coreObjectId'>
+
 type ErasureDependencies = {
+  readonly connectors: Pick<ConnectorStore, 'list'>
   readonly coreObjects: Pick<CoreObjectWriter, 'mergedOfIds'>
   readonly personalData: PersonalDataStore
 }
@@ -61,17 +69,19 @@ const IDENTIFYING = [
 export async function erasePersonalData(
   tenantId: string,
   identityId: string,
-  { coreObjects, personalData }: ErasureDependencies,
+  deps: ErasureDependencies,
 ): Promise<void> {
+  const { coreObjects, personalData } = deps
   const ids = [...new Set([identityId, ...(await personalData.idsOfPerson(tenantId, identityId))])]
-  const person = await coreObjects.mergedOfIds(tenantId, ids)
-  const found = person.find(({ value }) => value.id === identityId)
-  if (found !== undefined && found.value.objectType !== 'identity') throw identityNotFound(identityId)
-  const survivor = person.find(({ value }) => !value.deleted)
-  if (survivor !== undefined) throw identityIsLive(survivor.value.id)
+  const person = (await coreObjects.mergedOfIds(tenantId, ids)).map(({ value }) => value)
+  const found = person.find(({ id }) => id === identityId)
+  if (found !== undefined && found.objectType !== 'identity') throw identityNotFound(identityId)
+  const survivor = person.find(({ deleted }) => !deleted)
+  const survivorId = survivor?.id ?? (await survivorOfExpired(tenantId, identityId, person, deps))
+  if (survivorId !== undefined) throw identityIsLive(survivorId)
   let isNamed = person.length > 0
   for (const id of ids) isNamed = (await personalData.eraseNotes(tenantId, id)) || isNamed
-  const texts = new Set(person.flatMap(({ value }) => identifyingTexts(value)))
+  const texts = new Set(person.flatMap(identifyingTexts))
   isNamed = (await personalData.eraseAudit(tenantId, ids, [...texts])) || isNamed
   isNamed = (await personalData.eraseConnectorObjects(tenantId, ids)) || isNamed
   if (!isNamed) throw identityNotFound(identityId)
@@ -79,6 +89,24 @@ export async function erasePersonalData(
   await personalData.eraseResults(tenantId)
   await personalData.deleteSavedRows(tenantId)
   await personalData.eraseCoreObjects(tenantId, ids)
+}
+
+/**
+ * Returns the identity in which the person may live on. Only live connector objects that have belonged to an expired
+ * identity lead from there to another one. Those that supplement others carry no person.
+ * @param stored The identities of the person that have not expired.
+ */
+async function survivorOfExpired(
+  tenantId: string,
+  identityId: string,
+  stored: readonly MergedCoreObject[],
+  { connectors, personalData }: ErasureDependencies,
+): Promise<string | undefined> {
+  const named = new Set([identityId, ...stored.flatMap(({ mergedInto }) => mergedInto ?? [])])
+  const expired = [...named.difference(new Set(stored.map(({ id }) => id)))]
+  const objects = (await Promise.all(expired.map((id) => personalData.liveObjectsOf(tenantId, id)))).flat()
+  const rules = rulesOf(objects.length === 0 ? [] : await connectors.list(tenantId))
+  return objects.find(({ connectorId }) => !rules.supplements(connectorId))?.coreObjectId
 }
 
 const identityNotFound = (identityId: string): Refusal =>
