@@ -173,7 +173,8 @@ const erasureRoute = (deps: Pick<CoreObjectRouteDependencies, 'connectors' | 'co
       'objects that they were merged from: name, contact, national identity number and custom attributes. ' +
       'Erases all notes of people on its membership requests, and its own notes on those of others; and its number, ' +
       'addresses and telephone numbers from the audit. A submission of the tenant that is sent again with its ' +
-      '`Idempotency-Key` afterwards runs again: it creates nothing, and returns the request as it is then. ' +
+      '`Idempotency-Key` afterwards runs again: it creates nothing, and returns the request as it is then, while the ' +
+      'collection exists. ' +
       'Refused while the identity, or the one that it became one with, is not deleted. ' +
       'Ids stay, and so do conditions of collections that are in force. An identity that is created again gets its id ' +
       'back, and none of these data. When the time of the soft deletion is over, the request still erases the notes and ' +

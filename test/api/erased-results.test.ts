@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { erasePersonalData } from '../../shared/domain/connectors/erase-personal-data.ts'
 import type { MembershipRequestDto } from '../../shared/domain/membership-requests/membership-request.ts'
+import { toTimestamp } from '../../shared/kernel/timestamp.ts'
 import { approvedBy, faults, joinableFixture, OPEN, type Person } from '../support/api/joinable-fixture.ts'
 
 const fixture = await joinableFixture()
-const { admin, call, container, joinable, person, position, remove, requests, tenantId } = fixture
+const { admin, call, container, joinable, person, position, put, remove, requests, tenantId } = fixture
 
 after(() => assert.deepEqual(faults, []))
 
@@ -16,6 +17,8 @@ async function erase(who: Person): Promise<void> {
   await remove('identity', who.identityId, { ttl: TTL_S })
   await erasePersonalData(tenantId, who.identityId, fixture.service.connectors)
 }
+
+type Prepared = { readonly sender: Person; readonly body: object; readonly change: () => Promise<unknown> }
 
 /** All stored results, as text. */
 async function results(): Promise<string> {
@@ -71,6 +74,55 @@ describe('The stored results of submissions', () => {
     )
     assert.equal((await send(key)).headers['idempotency-replayed'], 'true')
   })
+
+  for (const [change, prepare] of [
+    [
+      'the position is deleted',
+      async (me) => {
+        const relationshipId = await position(me)
+        return { sender: me, body: { relationshipId }, change: () => remove('relationship', relationshipId) }
+      },
+    ],
+    [
+      'the position has ended',
+      async (me) => {
+        const attributes = { identity: { objectId: me.identityId } }
+        const relationshipId = await position(me)
+        const end = () => put('relationship', { ...attributes, endDate: '2030-05-31' }, relationshipId)
+        return { sender: me, body: { relationshipId }, change: end }
+      },
+    ],
+    [
+      'the membership has ended',
+      async (me) => {
+        const endsAt = toTimestamp(fixture.nowMs() + 60_000)
+        return { sender: me, body: { endsAt }, change: async () => fixture.pass(120) }
+      },
+    ],
+    [
+      'the caller is not the manager any more',
+      async (me) => {
+        const manager = await person()
+        const relationshipId = await position(me, { manager: { objectId: manager.identityId } })
+        const leave = () => put('relationship', { identity: { objectId: me.identityId } }, relationshipId)
+        return { sender: manager, body: { requesterId: me.identityId }, change: leave }
+      },
+    ],
+  ] satisfies [string, (me: Person) => Promise<Prepared>][]) {
+    it(`are erased with those of others, and the submission sent again returns its request after ${change}`, async () => {
+      const [me, other, collectionId] = [await person(), await person(), await joinable(OPEN)]
+      const { sender, body, change } = await prepare(me)
+      const path = `${requests}/${collectionId}/submit${sender === me ? '' : '-on-behalf'}`
+      const key = { 'idempotency-key': randomUUID() }
+      const send = () => call<MembershipRequestDto>(sender.token, 'POST', path, body, key)
+      const first = await send()
+      await change()
+      await erase(other)
+      const again = await send()
+      assert.deepEqual([first.status, again.status, again.codes], [201, 201, []])
+      assert.equal(again.data.id, first.data.id)
+    })
+  }
 
   it('are the only ones that are erased: a collection that was deleted is not created again', async () => {
     const body = { objectType: 'Identity', name: 'Choir', joinPolicy: OPEN }

@@ -50,16 +50,15 @@ export async function submitRequest(
   creation: Creation = singleAttempt(deps),
 ): Promise<Versioned<MembershipRequestDto>> {
   const orgChart = await freshOrgChart(tenantId, deps)
-  const position = relationshipId ?? undefined
-  const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, orgChart.zone, deps.nowMs())
-  if (position !== undefined) requireOwnActivePosition(position, identityId, orgChart)
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
+  const check = (): CheckedSubmission => {
+    const position = relationshipId ?? undefined
+    const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, orgChart.zone, deps.nowMs())
+    if (position !== undefined) requireOwnActivePosition(position, identityId, orgChart)
+    return { requesterId: identityId, position, endMs }
+  }
   const actor: Actor = { id: identityId, identityId }
-  return submit(
-    { collection, requesterId: identityId, position, notes: notes ?? null, endMs, actor, creation },
-    orgChart,
-    deps,
-  )
+  return submit({ collection, notes: notes ?? null, actor, creation, check }, orgChart, deps)
 }
 
 /**
@@ -79,12 +78,13 @@ export async function submitOnBehalf(
     throw new Refusal('RequesterRequired', undefined, '/requesterId')
   }
   const orgChart = await freshOrgChart(tenantId, deps)
-  const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, orgChart.zone, deps.nowMs())
   const collection = found(await deps.collections.find(tenantId, collectionId, 'joinable'), collectionId).value
-  const requesterId = requireReport(report, identityId, orgChart)
+  const check = (): CheckedSubmission => {
+    const endMs = endsAt === undefined ? undefined : futureEndMs(endsAt, orgChart.zone, deps.nowMs())
+    return { requesterId: requireReport(report, identityId, orgChart), position: report.position, endMs }
+  }
   const actor: Actor = { id: identityId, identityId }
-  const { position } = report
-  return submit({ collection, requesterId, position, notes: notes ?? null, endMs, actor, creation }, orgChart, deps)
+  return submit({ collection, notes: notes ?? null, actor, creation, check }, orgChart, deps)
 }
 
 type NamedReport = { readonly identityId: string | undefined; readonly position: string | undefined }
@@ -117,15 +117,24 @@ function requireOwnActivePosition(relationshipId: string, identityId: string, or
   }
 }
 
-type SubmissionContext = {
-  readonly collection: Collection
+type CheckedSubmission = {
   readonly requesterId: string
   readonly position: string | undefined
-  readonly notes: string | null
   /** The end that is asked for. */
   readonly endMs: number | undefined
+}
+
+type SubmissionContext = {
+  readonly collection: Collection
+  readonly notes: string | null
   readonly actor: Actor
   readonly creation: Creation
+  /**
+   * Called before a request is saved. One that an earlier attempt has saved is returned without it, as the organisation
+   * can have changed since.
+   * @throws Refusal of what the caller may not ask for now.
+   */
+  check(): CheckedSubmission
 }
 
 async function submit(
@@ -161,15 +170,16 @@ async function saveRequest(
   orgChart: OrgChart,
   deps: Pick<JoinDependencies, 'membershipResolver' | 'nowMs' | 'requests' | 'tenants'>,
 ): Promise<Versioned<MembershipRequest>> {
-  const { collection, requesterId, notes, endMs, actor } = context
+  const { collection, notes, actor } = context
   const { tenantId } = collection
+  const { requesterId, position, endMs } = context.check()
   const policy = policyOf(collection)
   const endsAt = allowedEnd(endMs, policy, deps.nowMs())
   const request = newRequest({
     id,
     collection,
     requesterId,
-    relationshipId: resolvePosition(context, orgChart),
+    relationshipId: position ?? onlyPositionOf(requesterId, collection, orgChart),
     submittedBy: actor.id,
     status: 'Requested',
     notes,
@@ -195,10 +205,9 @@ async function saveRequest(
   return saved
 }
 
-function resolvePosition({ collection, requesterId, position }: SubmissionContext, orgChart: OrgChart): string | null {
-  if (position !== undefined) return position
+function onlyPositionOf(requesterId: string, { objectType }: Collection, orgChart: OrgChart): string | null {
   const active = orgChart.activePositionsOf(requesterId)
-  if (active.length > 1 && collection.objectType === 'Relationship') {
+  if (active.length > 1 && objectType === 'Relationship') {
     throw new Refusal(
       'RelationshipRequired',
       `Identity ${requesterId} has ${active.length} active positions; relationshipId must name one of them`,
