@@ -187,7 +187,7 @@ export function buildService(settings: Settings, overrides: Overrides = {}) {
       timeZones: rowSettings,
       inputs: cosmosEvaluationInputs(container),
     }),
-    collections: overrides.linkedCollections ?? linkedAccounts({ ...collections, deletedObjects }, evaluator),
+    collections: overrides.linkedCollections ?? linkedAccounts(requests, evaluator),
   }
   const freshRows = (tenantId: string): Promise<RowSnapshot> => collections.snapshots.fresh(tenantId)
   const coldAccess: ColdTenantAccess = {

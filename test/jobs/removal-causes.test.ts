@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { updateCriteriaCollection } from '../../shared/domain/collections/manage-criteria.ts'
+import { approveRemovals } from '../../shared/domain/group-links/approve-removals.ts'
+import { requestSync } from '../../shared/domain/group-links/manage-links.ts'
 import { removeMembersDirectly } from '../../shared/domain/membership-requests/direct-members.ts'
 import { type AccountFixture, CALLER, identity, openAccountFixture, position } from '../support/jobs/account-fixture.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
@@ -32,20 +34,24 @@ describe('The cause of held removals', () => {
     return { count, kind: cause?.kind, actorId: cause?.actorId, collectionId: cause?.collectionId, actorIds }
   }
 
+  /** Saves a collection of those with one of these names. */
+  async function redefine(actorId: string, collectionId: string, ...names: readonly string[]): Promise<void> {
+    const leaf = { id: 'identityDisplayName', field: 'identityDisplayName', operator: 'In', value: names }
+    const condition = { groupOperator: 'AND', conditions: [leaf] } as const
+    const caller = { ...CALLER, kind: 'user', objectId: actorId } as const
+    const body = { objectType: 'Identity', name: `Of ${actorId}`, condition } as const
+    const { collections } = fixture.coldProcess()
+    await updateCriteriaCollection({ id: collectionId, body, caller, ifMatch: undefined }, collections)
+  }
+
   it('is the change of the definition, and names who made it', async () => {
     const { accounts } = await people('Ada', 0)
     const collectionId = await fixture.criteria('Identity', 'identityDisplayName', 'Ada')
     const groupId = await fixture.linkedGroup(collectionId)
-    const actor = { ...CALLER, kind: 'user', objectId: users(900, 1)[0] ?? '' } as const
-    const conditions = [
-      { id: 'identityDisplayName', field: 'identityDisplayName', operator: 'Equals', value: 'Nobody' },
-    ]
-    const body = { objectType: 'Identity', name: 'Ada', condition: { groupOperator: 'AND', conditions } } as const
-    const { collections } = fixture.coldProcess()
-    await updateCriteriaCollection({ id: collectionId, body, caller: actor, ifMatch: undefined }, collections)
+    const actorId = users(900, 1)[0] ?? ''
+    await redefine(actorId, collectionId, 'Nobody')
     await fixture.followed()
     assert.equal((await fixture.membersOf(groupId)).size, accounts.length)
-    const { objectId: actorId } = actor
     const expected = { count: 3, kind: 'DefinitionChanged', actorId, collectionId, actorIds: [actorId] }
     assert.deepEqual(await heldOf(collectionId), expected)
   })
@@ -85,13 +91,7 @@ describe('The cause of held removals', () => {
       const otherId = await fixture.criteria('Identity', 'identityDisplayName', 'Bea')
       const collectionId = await referringTo(otherId)
       await fixture.linkedGroup(collectionId)
-      const conditions = [
-        { id: 'identityDisplayName', field: 'identityDisplayName', operator: 'Equals', value: 'Nobody' },
-      ]
-      const body = { objectType: 'Identity', name: 'Bea', condition: { groupOperator: 'AND', conditions } } as const
-      const caller = { ...CALLER, kind: 'user', objectId: first } as const
-      const { collections } = fixture.coldProcess()
-      await updateCriteriaCollection({ id: otherId, body, caller, ifMatch: undefined }, collections)
+      await redefine(first, otherId, 'Nobody')
       await fixture.followed()
       assert.deepEqual(await heldOf(collectionId), byReference(collectionId, 3, [first]))
     })
@@ -155,5 +155,86 @@ describe('The cause of held removals', () => {
     await fixture.followed()
     const expected = { count: 57, kind: 'Direct', actorId: CALLER.objectId, collectionId }
     assert.deepEqual(await heldOf(collectionId), { ...expected, actorIds: [CALLER.objectId, actorId] })
+  })
+
+  describe('where the settings require a second person, keeps from approving', () => {
+    before(() => setLinkSettings(fixture.deps, { removalGuard: { fourEyes: true } }))
+    after(() => setLinkSettings(fixture.deps, { removalGuard: { fourEyes: false } }))
+    const [first = '', second = '', third = ''] = users(900, 3)
+
+    /** Whom of these actors the plan admits, in this order. */
+    async function approversOf(collectionId: string, ...actorIds: readonly string[]): Promise<string[]> {
+      const { sync } = fixture.coldProcess()
+      const [link] = await sync.links.ofCollection(TENANT, collectionId)
+      const { id: linkId = '', heldRemovals } = link?.value ?? {}
+      const plan = { tenantId: TENANT, linkId, planId: heldRemovals?.planId ?? '', notes: null }
+      const admitted: string[] = []
+      for (const approvedBy of actorIds) {
+        const refusal = await approveRemovals({ ...plan, approvedBy }, sync).then(
+          () => undefined,
+          ({ code }) => code as unknown,
+        )
+        if (refusal === undefined) admitted.push(approvedBy)
+        else assert.equal(refusal, 'SameActor')
+      }
+      return admitted
+    }
+    async function synced(collectionId: string): Promise<void> {
+      await requestSync(TENANT, collectionId, fixture.coldProcess().sync)
+      await fixture.followed()
+    }
+
+    it('who changed the definition, and who has changed it again so that they stay due', async () => {
+      await people('Gro', 200)
+      const collectionId = await fixture.criteria('Identity', 'identityDisplayName', 'Gro')
+      await fixture.linkedGroup(collectionId)
+      await redefine(first, collectionId, 'Nobody')
+      await fixture.followed()
+      await redefine(second, collectionId, 'Nobody', 'Nobody else')
+      await synced(collectionId)
+      assert.deepEqual(await approversOf(collectionId, first, second, third), [third])
+    })
+
+    it('who has changed the definition of another collection in the condition since', async () => {
+      const { ids } = await people('Hal', 210)
+      const choirId = await fixture.joinable(ids)
+      const otherId = await fixture.criteria('Identity', 'memberOfCollection', choirId)
+      const collectionId = await fixture.criteria('Identity', 'memberOfCollection', otherId)
+      await fixture.linkedGroup(collectionId)
+      await fixture.leave(choirId, ids)
+      await fixture.followed()
+      await redefine(second, otherId, 'Nobody')
+      assert.deepEqual(await approversOf(collectionId, CALLER.objectId, second, third), [third])
+    })
+
+    it('who changed the definition last, when others have left since for other reasons', async () => {
+      const { source, accounts } = await people('Ida', 220)
+      const left = await people('Ivo', 225)
+      const collectionId = await fixture.criteria('Identity', 'identityDisplayName', 'Ida')
+      await redefine(first, collectionId, 'Ida', 'Ivo', 'Iris')
+      await fixture.linkedGroup(collectionId)
+      await redefine(first, collectionId, 'Ida')
+      await fixture.followed()
+      await redefine(second, collectionId, 'Ida', 'Iris')
+      await fixture.followed()
+      await fixture.write(source, { operation: 'delete', objectType: 'identity', externalId: accounts[0] ?? '' })
+      await fixture.followed()
+      const { count, kind, actorIds } = await heldOf(collectionId)
+      assert.deepEqual([count, kind], [left.accounts.length + 1, 'ObjectDeleted'])
+      assert.deepEqual(new Set(actorIds), new Set([first, second]))
+      assert.deepEqual(await approversOf(collectionId, first, second, third), [third])
+    })
+
+    it('nobody who changed the definition before others left, when it is only renamed since', async () => {
+      const { source, accounts } = await people('Jon', 230)
+      const collectionId = await fixture.criteria('Identity', 'identityDisplayName', 'Jon')
+      await redefine(first, collectionId, 'Jon', 'June')
+      await fixture.linkedGroup(collectionId)
+      await fixture.clock.sleep(60_000)
+      await fixture.write(source, { operation: 'delete', objectType: 'identity', externalId: accounts[0] ?? '' })
+      await fixture.followed()
+      await redefine(second, collectionId, 'Jon', 'June')
+      assert.deepEqual(await approversOf(collectionId, first, second), [first, second])
+    })
   })
 })

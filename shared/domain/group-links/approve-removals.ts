@@ -58,8 +58,7 @@ export async function approveRemovals(
 ): Promise<string> {
   const { link, held, settings } = await heldRemovalsOf({ tenantId, linkId }, deps)
   requirePlan(held, planId)
-  const isCauser = held.actorIds?.some((id) => id === actorId || id === approvedBy) ?? false
-  if (isCauser && settings.fourEyes) throw new Refusal('SameActor')
+  if (settings.fourEyes && (await hasCaused(link, held, [actorId, approvedBy], deps))) throw new Refusal('SameActor')
   if (link.state === 'Disabled') throw new Refusal('LinkDisabled', `The group link ${linkId} is disabled.`)
   const unfinished = await deps.jobs.unfinishedOf(tenantId, linkId)
   const queued = unfinished.find(({ value }) => value.status === 'Queued' && value.approvedPlanId === planId)
@@ -92,6 +91,21 @@ export async function rejectRemovals(
   const { value } = await changeLink(tenantId, linkId, reject, deps, auditOf)
   deps.log.info('removals.rejected', { tenantId, linkId, planId })
   return toHeldRemovalsDto(heldBy(value))
+}
+
+/**
+ * Whether one of these actors has caused held removals: by a change known when they were held, or by one of a definition
+ * since. That one may leave the same accounts to be removed.
+ */
+async function hasCaused(
+  { tenantId, collectionId }: GroupLink,
+  { actorIds: causerIds = [], cause, createdAt }: HeldRemovals,
+  actorIds: readonly string[],
+  { collections }: Pick<LinkDependencies, 'collections'>,
+): Promise<boolean> {
+  if (causerIds.some((id) => actorIds.includes(id))) return true
+  const sinceMs = Math.min(Date.parse(createdAt), Date.parse(cause?.at ?? createdAt))
+  return collections.hasDefinedSince({ tenantId, collectionId, actorIds, sinceMs })
 }
 
 function heldBy({ id, heldRemovals }: GroupLink): HeldRemovals {

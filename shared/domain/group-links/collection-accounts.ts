@@ -1,6 +1,7 @@
 import { Refusal } from '../../kernel/refusals.ts'
 import type { CollectionKind } from '../collections/collection.ts'
 import type { MemberChangeCause } from '../history/member-history.ts'
+import type { DefinitionSearch } from './defined-since.ts'
 import type { GroupLink } from './group-link.ts'
 
 /** Members without a directory account. */
@@ -60,7 +61,7 @@ type LinkedCollection = { readonly kind: CollectionKind; readonly objectType: st
 export type RemovalCauses = {
   /** The newest entry of the history that removed one of them; null when unknown. */
   readonly newest: { readonly kind: MemberChangeCause; readonly actorId: string; readonly atMs: number } | null
-  /** Who removed them directly, or changed the definition or policy that did. */
+  /** Who removed them directly, or changed the definition that did, and who has changed that last. */
   readonly actorIds: readonly string[]
 }
 
@@ -122,6 +123,8 @@ export interface LinkedCollections extends MembershipVersions {
     link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'comparedAtMs'>,
     accounts: readonly string[],
   ): Promise<RemovalCauses>
+  /** Whether one of these actors made the last change, since a time, of a definition that decides the members. */
+  hasDefinedSince(search: DefinitionSearch): Promise<boolean>
   /** The newest change of the members of a link's collection that the link has not applied; null without one. */
   newestChange(
     link: Pick<GroupLink, 'tenantId' | 'collectionId' | 'appliedMembershipVersion'>,

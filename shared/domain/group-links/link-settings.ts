@@ -36,8 +36,8 @@ const Minimum = Type.Integer({
 const FourEyes = Described(
   Type.Boolean(),
   'If true, held removals are approved by another person than those who caused them: who made the last change of the ' +
-    'definition or the policy behind them, or removed one of the accounts directly, also in a collection that the ' +
-    'condition refers to. Otherwise 403 `SameActor`.',
+    'definition or the policy behind them, also while they are held, or removed one of the accounts directly, or did so ' +
+    'in a collection that the condition refers to. Otherwise 403 `SameActor`.',
 )
 
 const TimeZoneName = Type.String({

@@ -22,6 +22,7 @@ import {
   collectionUnknown,
   type LinkedCollections,
 } from './collection-accounts.ts'
+import { type DefinitionDependencies, hasDefinedSince } from './defined-since.ts'
 import type { GroupLink } from './group-link.ts'
 import { changeLink, ignoreDeletedLink } from './link-lease.ts'
 import type { LinkLists, LinkStore } from './link-store.ts'
@@ -29,7 +30,8 @@ import { removalCausesOf } from './removal-causes.ts'
 
 type LinkedDependencies = AccountDependencies &
   CircleDependencies &
-  Pick<CollectionDependencies, 'memberships' | 'joined' | 'history' | 'snapshots'>
+  Pick<CollectionDependencies, 'memberships' | 'joined' | 'history' | 'snapshots'> &
+  DefinitionDependencies
 
 /** The directory accounts of collections' members. */
 export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvaluator): LinkedCollections {
@@ -92,6 +94,7 @@ export function linkedAccounts(deps: LinkedDependencies, evaluator: TenantEvalua
       return { kind: cause, actorId, atMs }
     },
     removalCauses: (link, accounts) => removalCausesOf(link, accounts, deps),
+    hasDefinedSince: (search) => hasDefinedSince(search, deps),
     async changesSince({ tenantId, collectionId, comparedAtMs, acceptedWithoutAccount }, membershipVersion) {
       const collection = await existing(tenantId, collectionId, deps)
       // Which accepted members have an account is not stored with the changes.

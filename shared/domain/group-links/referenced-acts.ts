@@ -49,6 +49,7 @@ export async function referencedActors(
       for (const event of page) {
         if (!isBehind(event)) continue
         if (ACTS.has(event.cause)) actorIds.add(event.actorId)
+        if (event.cause === 'DefinitionChanged') actorIds.add(referenced.definedBy)
         if (event.cause === 'ReferencedCollection') caused.push(event)
       }
     }

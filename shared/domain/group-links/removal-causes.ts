@@ -47,6 +47,7 @@ export async function removalCausesOf(
       if (explained.size === 0) continue
       newest ??= { kind, actorId, atMs }
       if (ACTS.has(kind)) actorIds.add(actorId)
+      if (kind === 'DefinitionChanged') actorIds.add(collection.definedBy)
       if (kind === 'ReferencedCollection') referenced.push(...events)
       if (lost !== undefined) for (const account of explained) unexplained.delete(account)
     }

@@ -61,6 +61,7 @@ export function testCollections(): TestCollections {
     currentVersion: async (_tenantId, id) => all.get(id)?.states.length,
     newestChange: async () => null,
     removalCauses: async () => ({ newest: null, actorIds: [] }),
+    hasDefinedSince: async () => false,
     versionsWrittenSince: (tenantId, kinds) => collections.versions(tenantId, [...kinds.keys()]),
     async findAccounts(tenantId, id) {
       const found = await collections.find(tenantId, id)
