@@ -29,8 +29,9 @@ The former name can be the name of another object of the files, if their former 
   --encoding <name>     encoding of the files: utf-8 (default) or windows-1252. A file with a byte order mark of UTF-8
                         is always read as UTF-8
   --dry-run             show the changes without making them
-  --delete-missing      delete objects of the connector that are not in the files
-  --yes                 delete more than 10 % of the objects without confirmation
+  --delete-missing      delete objects of the connector that are not in the files, of the object types that have lines
+                        there: a file that is missing or has only a header deletes nothing
+  --yes                 delete more than 10 % of the objects of a type without confirmation
   --api-url <url>       base URL of the API (variable API_URL, default http://localhost:7071)
   --token <token>       access token (variable TOKEN), or client credentials to request one:
   --client-id <id>      (CLIENT_ID), --client-secret (CLIENT_SECRET), --tenant-id (TENANT_ID),

@@ -29,9 +29,11 @@ export type ImportPlan = {
     readonly updated: number
     readonly unchanged: number
     readonly deleted: number
-    /** Objects of the connector that are not in the files. */
+    /** Objects of the connector that are not in the files, of the types that have lines there. */
     readonly missing: number
   }
+  /** The types of other objects that are not in the files. A file that was not delivered must delete nothing. */
+  readonly typesWithoutLines: readonly ObjectType[]
   /** Deletions were requested but are skipped: an unreadable line may contain an object that seems to be missing. */
   readonly withholdsDeletions: boolean
 }
@@ -89,7 +91,10 @@ export async function planImport(
     }
     counts[isUnchanged && isSentLast ? 'updated' : decision.kind] += 1
   }
-  const missing = [...present.values()].filter((object) => !keptNames.has(nameOf(object)))
+  const absent = [...present.values()].filter((object) => !keptNames.has(nameOf(object)))
+  const typesOfLines = new Set(lines.map(({ object }) => object.objectType))
+  const missing = absent.filter(({ objectType }) => typesOfLines.has(objectType))
+  const absentTypes = new Set(absent.map(({ objectType }) => objectType))
   const withholdsDeletions = deletesMissing && hasUnnamed
   const deletions = deletesMissing && !hasUnnamed ? missing.map(deletionOf) : []
   const items = [...inOrder(changed), ...inOrder(repeated), ...inOrder(deletions).reverse()]
@@ -97,6 +102,7 @@ export async function planImport(
     items: withPeople(items, deletions.length === 0 ? [] : missing),
     invalidLines,
     counts: { ...counts, deleted: deletions.length, missing: missing.length },
+    typesWithoutLines: ORDER.filter((type) => absentTypes.has(type) && !typesOfLines.has(type)),
     withholdsDeletions,
   }
 }

@@ -27,7 +27,7 @@ export type ImportContext = {
   readonly ask: Ask | undefined
 }
 
-/** A larger share of deletions requires confirmation. */
+/** The deletion of a larger share of the objects of a type requires confirmation: that of all of them always does. */
 const UNASKED_DELETIONS_PART = 0.1
 const INVALID_LINES_SHOWN_COUNT = 100
 const WARNINGS_SHOWN_COUNT = 10
@@ -97,7 +97,7 @@ function describedFormat({ encoding, hasByteOrderMark, delimiter }: FileFormat):
 }
 
 function printPlan(
-  { counts, invalidLines, withholdsDeletions }: ImportPlan,
+  { counts, invalidLines, typesWithoutLines, withholdsDeletions }: ImportPlan,
   options: ImportOptions,
   say: (line: string) => void,
 ): void {
@@ -108,17 +108,29 @@ function printPlan(
   if (withholdsDeletions) say('No objects are deleted because some lines are invalid and their objects are unknown')
   else if (missing > deleted)
     say(`${missing} objects of the connector are not in the files. Delete them with --delete-missing`)
+  if (options.deletesMissing && typesWithoutLines.length > 0)
+    say(`No objects of type ${typesWithoutLines.join(', ')} are deleted because the files have no lines of that type`)
 }
 
 /** @throws CommandError if there are many deletions and they are not confirmed */
 async function confirmDeletions(
-  { counts: { deleted } }: ImportPlan,
+  { items }: ImportPlan,
   present: ReadonlyMap<string, SpaceObject>,
   { isConfirmed }: ImportOptions,
   { ask }: ImportContext,
 ): Promise<void> {
-  if (isConfirmed || deleted <= present.size * UNASKED_DELETIONS_PART) return
-  const what = `${deleted} of ${present.size} objects`
+  const [deleted, all] = [
+    items.filter(({ item }) => item.op === 'delete').map(({ item }) => item),
+    [...present.values()],
+  ]
+  const shares = OBJECT_TYPES.map((type) => {
+    const countIn = (objects: readonly Pick<SpaceObject, 'objectType'>[]): number =>
+      objects.filter(({ objectType }) => objectType === type).length
+    return { type, count: countIn(deleted), total: countIn(all) }
+  })
+  if (isConfirmed || shares.every(({ count, total }) => count <= total * UNASKED_DELETIONS_PART)) return
+  const counted = shares.filter(({ count }) => count > 0)
+  const what = counted.map(({ type, count, total }) => `${count} of ${total} objects of type ${type}`).join(', ')
   if (ask === undefined) throw new CommandError(`${what} would be deleted. Confirm with --yes`, { exitCode: 1 })
   if (!(await ask(`Delete ${what}?`))) throw new CommandError('Cancelled. No changes were made', { exitCode: 1 })
 }

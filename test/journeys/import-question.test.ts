@@ -13,17 +13,21 @@ import { newDataFolder } from '../support/journeys/started-environment.ts'
 const PRESENT_COUNT = 20
 const present = Array.from({ length: PRESENT_COUNT }, (_, index) => `p${index}`)
 
-/** An import of a file without the last objects, and the items that it writes. */
-async function importLacking(missingCount: number, ask: Ask | undefined, isConfirmed = false) {
-  const path = join(newDataFolder(), 'identities.csv')
-  writeFileSync(path, ['externalId', ...present.slice(0, PRESENT_COUNT - missingCount)].join('\n'))
+/**
+ * An import of files without the last people, and the items that it writes.
+ * @param units The new external id of the only org unit, or none: a file without lines.
+ */
+async function importLacking(missingCount: number, ask: Ask | undefined, isConfirmed = false, units = ['unit']) {
+  const path = newDataFolder()
+  const people = present.slice(0, PRESENT_COUNT - missingCount)
+  writeFileSync(join(path, 'identities.csv'), ['externalId', ...people].join('\n'))
+  writeFileSync(join(path, 'orgunits.csv'), ['externalId', ...units].join('\n'))
   const written: SpaceItem[] = []
-  const objects = present.map((externalId) => ({
-    objectType: 'identity' as const,
-    externalId,
-    digest: digestOfData({}),
-    keys: [],
-  }))
+  const stored = { digest: digestOfData({}), keys: [] }
+  const objects = [
+    ...present.map((externalId) => ({ objectType: 'identity' as const, externalId, ...stored })),
+    { objectType: 'orgUnit' as const, externalId: 'unit', ...stored },
+  ]
   const space = {
     readTypes: async () => new Map(),
     readAll: async () => new Map(objects.map((object) => [nameOf(object), object])),
@@ -55,7 +59,7 @@ describe('an import with deletions', () => {
     const { ask, questions } = answering(true)
     const { run, written } = await importLacking(3, ask)
     assert.equal(await run(), 0)
-    assert.deepEqual(questions, ['Delete 3 of 20 objects?'])
+    assert.deepEqual(questions, ['Delete 3 of 20 objects of type identity?'])
     assert.deepEqual(written.map(({ op, externalId }) => `${op} ${externalId}`).sort(), [
       'delete p17',
       'delete p18',
@@ -71,14 +75,31 @@ describe('an import with deletions', () => {
 
   it('fails without an interactive terminal', async () => {
     const { run, written } = await importLacking(3, undefined)
-    await assert.rejects(run(), { message: /^3 of 20 objects would be deleted\. Confirm with --yes/, exitCode: 1 })
+    await assert.rejects(run(), {
+      message: /^3 of 20 objects of type identity would be deleted\. Confirm with --yes/,
+      exitCode: 1,
+    })
+    assert.deepEqual(written, [])
+  })
+
+  it('asks before it deletes all objects of a type, however few they are', async () => {
+    const { ask, questions } = answering(false)
+    const { run, written } = await importLacking(2, ask, false, ['other'])
+    await assert.rejects(run(), { message: 'Cancelled. No changes were made' })
+    assert.deepEqual(questions, ['Delete 2 of 20 objects of type identity, 1 of 1 objects of type orgUnit?'])
+    assert.deepEqual(written, [])
+  })
+
+  it('deletes no objects of a type whose file has only a header, also with --yes', async () => {
+    const { run, written } = await importLacking(20, undefined, true, [])
+    assert.equal(await run(), 0)
     assert.deepEqual(written, [])
   })
 
   for (const [claim, missingCount, isConfirmed] of [
     ['deletes a tenth', 2, false],
     ['deletes nothing', 0, false],
-    ['deletes all with --yes', 20, true],
+    ['deletes all but one with --yes', 19, true],
   ] as const) {
     it(`does not ask when it ${claim}`, async () => {
       const { ask, questions } = answering()

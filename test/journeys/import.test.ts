@@ -187,15 +187,20 @@ describe('an import of files', () => {
   it('deletes missing objects only on request, and many of them only after confirmation', async () => {
     write(TOWN)
     await runImport()
-    write({ 'orgunits.csv': TOWN['orgunits.csv'] })
-    assert.match((await runImport()).out, /3 objects of the connector are not in the files/)
+    write({ 'orgunits.csv': TOWN['orgunits.csv'], 'identities.csv': 'externalId\neve\n' })
+    assert.match((await runImport()).out, /2 objects of the connector are not in the files/)
     const refused = await runAlone([folder, '--connector', connectorId, '--delete-missing'])
     assert.equal(refused.code, 1)
-    assert.match(refused.err, /^import: 3 of 5 objects would be deleted\. Confirm with --yes$/m)
-    assert.equal(Object.keys(await space()).length, 5)
+    assert.match(refused.err, /^import: 2 of 3 objects of type identity would be deleted\. Confirm with --yes$/m)
+    assert.match(
+      refused.out,
+      /^No objects of type relationship are deleted because the files have no lines of that type$/m,
+    )
+    assert.equal(Object.keys(await space()).length, 6)
     const told = await runImport('--delete-missing', '--yes')
     assert.equal(told.code, 0, told.err)
-    assert.deepEqual(Object.keys(await space()).sort(), ['orgUnit root', 'orgUnit shop'])
+    const kept = ['identity eve', 'orgUnit root', 'orgUnit shop', 'relationship r1']
+    assert.deepEqual(Object.keys(await space()).sort(), kept)
   })
 
   it('deletes nothing if a line is invalid', async () => {

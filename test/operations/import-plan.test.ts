@@ -75,6 +75,23 @@ describe('The plan of an import', () => {
     assert.deepEqual([withheld.items, withheld.withholdsDeletions], [[], true])
   })
 
+  it('deletes no objects of a type that no line has, and names these types', async () => {
+    const former = (['orgUnit', 'identity', 'relationship'] as const).map((objectType) => object(objectType, 'gone'))
+    const present = new Map(former.map((each) => [nameOf(each), { ...each, digest: '', keys: [] }]))
+    async function* entries(): AsyncGenerator<FileEntry> {
+      yield { file: 'all', line: 1, ...object('identity', 'new'), data: {} }
+    }
+    const { items, counts, typesWithoutLines } = await planImport(entries(), present, true)
+    assert.deepEqual(
+      items.map(({ item: { op, objectType, externalId } }) => [op, objectType, externalId]),
+      [
+        ['upsert', 'identity', 'new'],
+        ['delete', 'identity', 'gone'],
+      ],
+    )
+    assert.deepEqual([counts.deleted, counts.missing, typesWithoutLines], [1, 1, ['orgUnit', 'relationship']])
+  })
+
   /** The lines of people, with names such as `new<old`, and the people who exist: what is sent in which round. */
   async function planPeople(names: readonly string[], presentNames: readonly string[], data: object = {}) {
     const present = new Map(
