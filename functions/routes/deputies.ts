@@ -12,7 +12,8 @@ import type { Person } from '../../shared/domain/membership-requests/request-dep
 import { FAULT_ENTRY, httpStatusOf } from '../../shared/http/envelope.ts'
 import { actingIdentity, deleted, ok, type Route, type RouteInput, route } from '../../shared/http/route.ts'
 import { Refusal, type RefusalCode } from '../../shared/kernel/refusals.ts'
-import { Closed, Guid, Nullable, OneOf } from '../../shared/kernel/schema.ts'
+import { Closed, Described, Guid, Nullable, OneOf } from '../../shared/kernel/schema.ts'
+import { Timestamp } from '../../shared/kernel/timestamp.ts'
 import { PERSON_ROLES, type RequestRouteDependencies, viewerOf } from './collection-contract.ts'
 
 const ADMINISTRATOR = 'collection_criteria_definition-administrator'
@@ -101,11 +102,20 @@ export const Decisions = Type.Object({
       collectionId: Guid,
       requestId: Guid,
       decision: OneOf(['Approve', 'Reject']),
+      updatedAt: Type.Optional(
+        Described(
+          Timestamp,
+          'The `updatedAt` of the request that the decision is for, as lists return it. The decision is refused with ' +
+            '`PreconditionFailed`, with status 412, if the request has changed since.',
+        ),
+      ),
       notes: Type.Optional(Notes),
     }),
     { minItems: 1, maxItems: MAX_DECISIONS },
   ),
 })
+
+type Decision = Static<typeof Decisions>['decisions'][number]
 
 export const DecisionResult = Closed({
   index: Type.Integer(),
@@ -123,6 +133,7 @@ const ITEM_REFUSALS: readonly RefusalCode[] = [
   'SelfApproval',
   'NotCurrentApprover',
   'StaleVersion',
+  'DuplicateItem',
 ]
 
 const decideRoute = (deps: RequestRouteDependencies): Route =>
@@ -131,7 +142,10 @@ const decideRoute = (deps: RequestRouteDependencies): Route =>
     summary: 'Decide on several requests',
     description:
       'Approves and rejects up to 100 requests, one after the other, as approve and reject do. The result has an entry for ' +
-      'each, in order, with the status that the action alone would have. One that is refused does not affect the others.',
+      'each, in order, with the status that the action alone would have. One that is refused does not affect the others. Of several for ' +
+      'one request, the first counts; the others are refused with `DuplicateItem`. A call that is repeated decides again: ' +
+      'an approval also passes the gate that the request has come to, if the caller decides there as well. With the ' +
+      '`updatedAt` of the request, a decision is made once, and its repetition is refused with `PreconditionFailed`.',
     roles: PERSON_ROLES,
     identity: { exempt: [] },
     body: Decisions,
@@ -141,25 +155,29 @@ const decideRoute = (deps: RequestRouteDependencies): Route =>
       const person = { identityId: actingIdentity(input), seesAll: viewerOf(input).seesAll }
       const { tenantId } = input.caller
       const results: Static<typeof DecisionResult>[] = []
-      for (const [index, { collectionId, requestId, decision, notes }] of input.body.decisions.entries()) {
+      const namedIds = new Set<string>()
+      const decide = async ({ collectionId, requestId, decision, updatedAt, notes }: Decision, index: number) => {
+        if (namedIds.has(requestId)) throw duplicate(requestId, index)
+        namedIds.add(requestId)
         const name = { tenantId, collectionId, requestId }
         const kind = decision === 'Approve' ? 'approve' : 'reject'
-        const errors = await actOnRequest(
-          name,
-          kind,
-          notes === undefined ? {} : { notes },
-          person,
-          undefined,
-          deps,
-        ).then(
-          () => undefined,
+        await actOnRequest(name, kind, notes === undefined ? {} : { notes }, person, { updatedAt }, deps)
+      }
+      for (const [index, decision] of input.body.decisions.entries()) {
+        const result = await decide(decision, index).then(
+          () => ({ status: 200 }),
           (error: unknown) => failureOf(error, deps),
         )
-        results.push({ index, ...(errors ?? { status: 200 }) })
+        results.push({ index, ...result })
       }
       return ok(results)
     },
   })
+
+function duplicate(requestId: string, index: number): Refusal {
+  const message = `An earlier decision of the call is for request ${requestId}`
+  return new Refusal('DuplicateItem', message, `/decisions/${index}/requestId`)
+}
 
 /** What one decision answers that fails. A fault is logged and does not affect the other decisions. */
 function failureOf(

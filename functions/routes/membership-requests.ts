@@ -158,7 +158,8 @@ const actionRoutes = (deps: RequestRouteDependencies): readonly Route[] => {
       run: async (input) => {
         const actor = { identityId: actingIdentity(input), seesAll: viewerOf(input).seesAll }
         const decision = input.body as Static<typeof RequestDecision>
-        const request = await actOnRequest(requestNameOf(input), kind, decision, actor, input.ifMatch, deps)
+        const { ifMatch } = input
+        const request = await actOnRequest(requestNameOf(input), kind, decision, actor, { ifMatch }, deps)
         return okRequest(request)
       },
     })

@@ -78,6 +78,28 @@ export function personJourneys(fixture: () => ConsoleFixture): void {
     assert.equal((await fixture().call<{ status: string }>('admin', 'GET', `${path}/${id}`)).status, 'Cancelled')
   })
 
+  journey(fixture, 'passes one gate with an approval that is sent again after its answer was lost', async (fixture) => {
+    const collectionId = await joinableCollection(fixture(), 'Two gates', 'approver')
+    const { identityId } = await fixture().call<{ identityId: string }>('approver', 'GET', '/collections/beta/me')
+    const approvalGates = [1, 2].map((order) => ({ order, type: 'Identity', approvers: [identityId] }))
+    const body = { objectType: 'Identity', joinPolicy: { approvalRequired: true, approvalGates } }
+    await fixture().call('admin', 'PUT', `/collections-joinable/beta/${collectionId}`, body)
+    const { id } = await fixture().call<{ id: string }>('employee', 'POST', `${REQUESTS}/${collectionId}/submit`, {})
+    const page = await fixture().openAs('approver', '/inbox')
+    await page.getByRole('checkbox', { name: 'Select Emil Øvrebø, Two gates' }).click()
+    await page.route('**/decide', async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+    await page.getByRole('button', { name: 'Approve 1' }).click()
+    await page.getByText('The service is not reachable').waitFor()
+    await page.unroute('**/decide')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('alert').getByText('This has changed meanwhile.').waitFor()
+    const request = await fixture().call<{ status: string }>('admin', 'GET', `${REQUESTS}/${collectionId}/${id}`)
+    assert.equal(request.status, 'PendingApproval')
+  })
+
   journey(fixture, 'lets a manager ask on behalf of somebody whom they lead', async (fixture) => {
     await joinableCollection(fixture(), 'Shift plan', 'approver')
     const page = await fixture().openAs('manager', '/team')

@@ -83,7 +83,7 @@ export const englishRefusals = {
   SubscriptionNotFound: 'This subscription does not exist any more.',
   VersionNotFound: 'This earlier definition does not exist.',
   PlanNotFound: 'No removals are held any more.',
-  PreconditionFailed: 'Someone else has changed this meanwhile.',
+  PreconditionFailed: 'This has changed meanwhile.',
   QuotaExceeded: 'The organisation has reached the largest possible number.',
   RelationshipEnded: 'This position has ended.',
   RelationshipNotOfRequest: 'The request is for another position.',

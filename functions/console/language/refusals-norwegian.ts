@@ -83,7 +83,7 @@ export const norwegianRefusals = {
   SubscriptionNotFound: 'Dette abonnementet finnes ikke lenger.',
   VersionNotFound: 'Denne tidligere definisjonen finnes ikke.',
   PlanNotFound: 'Ingen fjerninger er holdt tilbake lenger.',
-  PreconditionFailed: 'Noen andre har endret dette i mellomtiden.',
+  PreconditionFailed: 'Dette er endret i mellomtiden.',
   QuotaExceeded: 'Organisasjonen har nådd det største mulige antallet.',
   RelationshipEnded: 'Denne stillingen er avsluttet.',
   RelationshipNotOfRequest: 'Søknaden gjelder en annen stilling.',

@@ -218,7 +218,7 @@ type DecideResult = { readonly index: number; readonly status: number; readonly 
 /** Decisions in one call, at most. */
 const DECIDED_AT_ONCE_COUNT = 100
 
-/** Decides on all requests. @returns Those that were refused. */
+/** Decides on all requests, as they were shown. @returns Those that were refused. */
 async function decideAll(
   requests: readonly MembershipRequestDto[],
   decision: 'Approve' | 'Reject',
@@ -228,8 +228,8 @@ async function decideAll(
   const failures: Failure[] = []
   for (let start = 0; start < requests.length; start += DECIDED_AT_ONCE_COUNT) {
     const part = requests.slice(start, start + DECIDED_AT_ONCE_COUNT)
-    const decisions = part.map(({ collectionId, id: requestId }) => {
-      return { collectionId, requestId, decision, notes: notes || undefined }
+    const decisions = part.map(({ collectionId, id: requestId, updatedAt }) => {
+      return { collectionId, requestId, decision, updatedAt, notes: notes || undefined }
     })
     const { data } = await api.send<DecideResult[]>('POST', `${REQUESTS}/decide`, { body: { decisions } })
     for (const { index, errors } of data) {

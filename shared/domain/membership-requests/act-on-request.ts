@@ -37,6 +37,9 @@ export type RequestName = { readonly tenantId: string; readonly collectionId: st
 /** The reader of requests: a caller with an identity, a caller who sees all requests of the tenant, or both. */
 export type Viewer = { readonly identityId: string | undefined; readonly seesAll: boolean }
 
+/** What the caller has seen of a request: its `ETag`, or the `updatedAt` that lists return as well. */
+type SeenRequest = { readonly ifMatch?: string | undefined; readonly updatedAt?: string | undefined }
+
 type VisibleRequest = {
   readonly request: Versioned<MembershipRequest>
   readonly collection: Collection
@@ -72,12 +75,12 @@ export async function actOnRequest(
   kind: 'approve' | 'reject' | 'cancel' | 'leave',
   body: Static<typeof RequestDecision>,
   person: { readonly identityId: string; readonly seesAll: boolean },
-  ifMatch: string | undefined,
+  seen: SeenRequest,
   deps: RequestDependencies,
 ): Promise<Versioned<MembershipRequestDto>> {
   const { request, collection, orgChart, right } = await requireVisibleRequest(name, person, deps)
   requirePositionOfRequest(request.value, body.relationshipId, orgChart)
-  requireIfMatch(request.version, ifMatch)
+  requireSeen(request, seen)
   const { identityId } = person
   const { mayDecide, onBehalfOf } = kind === 'approve' || kind === 'reject' ? right : { mayDecide: false }
   const action: RequestAction = { kind, actor: { id: identityId, identityId }, onBehalfOf, notes: body.notes }
@@ -188,6 +191,14 @@ export function involves(request: MembershipRequest, identityId: string | undefi
   if (identityId === undefined) return false
   const { requesterId, submittedBy } = request
   return requesterId === identityId || submittedBy === identityId || decidersOf(request).includes(identityId)
+}
+
+/** @throws Refusal `PreconditionFailed` when the request is not as the caller has seen it. */
+function requireSeen({ value, version }: Versioned<MembershipRequest>, { ifMatch, updatedAt }: SeenRequest): void {
+  requireIfMatch(version, ifMatch)
+  if (updatedAt !== undefined && Date.parse(updatedAt) !== Date.parse(value.updatedAt)) {
+    throw new Refusal('PreconditionFailed', `Request ${value.id} has changed at ${value.updatedAt}`)
+  }
 }
 
 function requirePositionOfRequest(
