@@ -17,6 +17,7 @@ async function evaluate(fixture: MailFixture): Promise<void> {
   await fixture.drain()
 }
 
+const subjectsTo = (fixture: MailFixture, person: MailPerson) => fixture.to(person).map(({ subject }) => subject)
 const textsTo = (fixture: MailFixture, person: MailPerson) => fixture.to(person).map(({ text }) => text?.split('\n')[0])
 
 describe('Of the requests of two identities that become one', () => {
@@ -51,13 +52,73 @@ describe('Of the requests of two identities that become one', () => {
   })
 })
 
+const TEN_MINUTES_S = 600
+
 describe('A request of a person who is deleted', () => {
   it('is no news to the approver any more', async () => {
     const { fixture, anna, ola } = await people()
     await fixture.submit(ola, await fixture.joinable(by(anna)))
     await fixture.remove('identity', ola.identityId)
     await fixture.drain()
+    await evaluate(fixture)
+    await fixture.passWithMessages(TEN_MINUTES_S)
     assert.deepEqual(fixture.to(anna), [])
+    assert.deepEqual(fixture.sent, [])
+  })
+
+  it('is told to the approver when the person is restored before the request ends', async () => {
+    const { fixture, anna, ola } = await people()
+    await fixture.submit(ola, await fixture.joinable(by(anna)))
+    await fixture.remove('identity', ola.identityId)
+    await fixture.drain()
+    await fixture.put('identity', { displayName: 'Ola', email: ola.email }, ola.identityId)
+    await fixture.passWithMessages(TEN_MINUTES_S)
+    assert.deepEqual(subjectsTo(fixture, anna), ['Ola asks to join Choir'])
+  })
+})
+
+describe('A request of a person who becomes one with another', () => {
+  /** Their identity is merged before the mails are sent, and the request has not moved yet. */
+  async function merged(fixture: MailFixture, person: MailPerson): Promise<MailPerson> {
+    const twin = await fixture.reader('Twin')
+    await fixture.remove('identity', person.identityId, { mergedInto: twin.identityId })
+    return twin
+  }
+
+  it('is told to the approver, by the name of the other one, when it has moved there', async () => {
+    const { fixture, anna, ola } = await people()
+    await fixture.submit(ola, await fixture.joinable(by(anna)))
+    await merged(fixture, ola)
+    await fixture.passWithMessages(TEN_MINUTES_S)
+    assert.deepEqual(fixture.mails(), [])
+    await evaluate(fixture)
+    await fixture.passWithMessages(TEN_MINUTES_S)
+    assert.deepEqual(subjectsTo(fixture, anna), ['Twin asks to join Choir'])
+  })
+
+  it('stays in the digest of the approver until it has moved', async () => {
+    const { fixture, anna, ola } = await people()
+    await fixture.call(anna.token, 'PUT', '/collections/beta/me/notifications', { mail: 'Daily' })
+    await fixture.submit(ola, await fixture.joinable(by(anna)))
+    await fixture.drain()
+    await merged(fixture, ola)
+    await fixture.passWithMessages(24 * 3600)
+    assert.deepEqual(fixture.mails(), [])
+    await evaluate(fixture)
+    await fixture.passWithMessages(TEN_MINUTES_S)
+    assert.deepEqual(subjectsTo(fixture, anna), ['Twin asks to join Choir'])
+  })
+
+  it('tells the decision to the other one', async () => {
+    const { fixture, anna, ola } = await people()
+    const { data: request } = await fixture.submit(ola, await fixture.joinable(by(anna)))
+    await fixture.act(anna.token, request, 'approve')
+    const twin = await merged(fixture, ola)
+    await fixture.drainWithout('evaluations')
+    assert.deepEqual(fixture.to(twin), [])
+    await evaluate(fixture)
+    await fixture.passWithMessages(TEN_MINUTES_S)
+    assert.deepEqual(textsTo(fixture, twin), ['Your request was approved. You are now a member of Choir.'])
   })
 })
 

@@ -45,7 +45,7 @@ type Given = {
 const waiting = (changes: Partial<MembershipRequest> = {}): MembershipRequest =>
   requestIn('PendingApproval', { requesterId: 'ola', lifecycle: [REQUESTED, PENDING], ...changes })
 
-/** Who is told what, as `recipient: kind`, and the whole letters. */
+/** Who is told what, as `recipient: kind`, the whole letters, and whether they are known later only. */
 async function lettersOf(given: Given) {
   const { type, time = WAITS, actorId = 'anna', deputies = [], nowMs = NOW_MS } = given
   const request = 'request' in given ? given.request : waiting()
@@ -59,7 +59,7 @@ async function lettersOf(given: Given) {
     subject: '',
     data: { requestId: 'request', collectionId: 'collection', actorId },
   }
-  const letters = await requestLetters(event, context, {
+  const result = await requestLetters(event, context, {
     requests: { find: async (_, id) => (id === 'request' ? versioned(request) : undefined) },
     collections: {
       find: async (_, id, kind) => (id + kind === 'collectionjoinable' ? versioned(collection) : undefined),
@@ -74,8 +74,10 @@ async function lettersOf(given: Given) {
     },
     nowMs: () => nowMs,
   })
+  const isLater = result === 'later'
+  const letters = isLater ? [] : result
   const told = letters.map(({ to, item }) => `${to.kind === 'person' ? to.identityId : ''}: ${item.kind}`)
-  return { letters, told }
+  return { letters, told, isLater }
 }
 
 describe('A request that waits at a gate is told', () => {
@@ -104,9 +106,13 @@ describe('A request that waits at a gate is told', () => {
     assert.deepEqual(letters[0]?.item, { ...item, requesterName: 'nameless' })
   })
 
-  it('to none when the requester is deleted', async () => {
-    const { told } = await lettersOf({ type: 'request.waiting', request: waiting({ requesterId: 'gone' }) })
-    assert.deepEqual(told, [])
+  it('later while the requester is deleted, until it has ended or moved', async () => {
+    for (const type of ['request.waiting', 'request.reminder']) {
+      const gone = { requesterId: 'gone' }
+      assert.equal((await lettersOf({ type, request: waiting(gone) })).isLater, true)
+      const { told, isLater } = await lettersOf({ type, request: waiting({ ...gone, status: 'Cancelled' }) })
+      assert.deepEqual([told, isLater], [[], false])
+    }
   })
 
   it('as an extension of a membership', async () => {
@@ -194,8 +200,11 @@ describe('The near end of a membership is told', () => {
     assert.equal((await lettersOf({ ...past, nowMs: Date.parse(END) - 1 })).told.length, 1)
   })
 
-  it('not to somebody who was deleted', async () => {
-    assert.deepEqual((await lettersOf({ type: 'request.ending', request: member({ requesterId: 'gone' }) })).told, [])
+  it('later while the member is deleted, until the membership has ended or moved', async () => {
+    const gone = { requesterId: 'gone' }
+    assert.equal((await lettersOf({ type: 'request.ending', request: member(gone) })).isLater, true)
+    const { told, isLater } = await lettersOf({ type: 'request.ending', request: member({ ...gone, status: 'Left' }) })
+    assert.deepEqual([told, isLater], [[], false])
   })
 })
 

@@ -6,6 +6,9 @@ import type { MailItem } from './mail-item.ts'
 /** What one recipient is told of an event. */
 export type Letter = { readonly to: Recipient; readonly item: MailItem }
 
+/** Who is told of an event now, and what. `later`: that is not known until an evaluation has followed the core objects. */
+export type Letters = readonly Letter[] | 'later'
+
 export type Recipient =
   | { readonly kind: 'person'; readonly identityId: string }
   | { readonly kind: 'operator'; readonly address: string }

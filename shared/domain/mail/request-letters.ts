@@ -5,10 +5,15 @@ import { type ApproverSources, approversAt } from '../membership-requests/approv
 import { gateOf } from '../membership-requests/decide-request.ts'
 import { waitingPart, waitingSinceMs } from '../membership-requests/extension.ts'
 import { policyOf } from '../membership-requests/join-policy.ts'
-import type { LifecycleEntry, MembershipRequest, RequestStatus } from '../membership-requests/membership-request.ts'
+import {
+  isLive,
+  type LifecycleEntry,
+  type MembershipRequest,
+  type RequestStatus,
+} from '../membership-requests/membership-request.ts'
 import { approverSources } from '../membership-requests/request-dependencies.ts'
 import { SYSTEM_NOTES } from '../membership-requests/system-notes.ts'
-import type { Letter, LetterContext } from './letter.ts'
+import type { Letter, LetterContext, Letters } from './letter.ts'
 import type { MailDependencies } from './mail-dependencies.ts'
 import type { CancellationReason, MailItem } from './mail-item.ts'
 
@@ -24,18 +29,21 @@ type Case = {
 
 /**
  * What people are told of an event of a membership request. The request as it is now decides, and who may see it now: of
- * one that was decided meanwhile, approvers are told nothing.
+ * one that was decided meanwhile, approvers are told nothing. With the next evaluation, a live request of a deleted
+ * identity ends, or moves to the identity that the deleted one was merged into. Letters wait for that: the identity can
+ * also be restored before.
  */
 export async function requestLetters(
   event: StoredEvent,
   { tenantId, orgChart }: LetterContext,
   deps: Dependencies,
-): Promise<Letter[]> {
+): Promise<Letters> {
   const { requestId, collectionId } = event.data
   const request = (await deps.requests.find(tenantId, String(requestId)))?.value
   const collection = (await deps.collections.find(tenantId, String(collectionId), 'joinable'))?.value
   if (request === undefined || collection === undefined) return []
   const found: Case = { event, request, collection, sources: approverSources(await orgChart(), deps) }
+  if (isLive(request) && !found.sources.orgChart.has('identity', request.requesterId)) return 'later'
   switch (event.type) {
     case 'request.waiting':
     case 'request.reminder':
@@ -57,9 +65,7 @@ async function approverLetters(
   const gate = gateOf(request, policyOf(collection))
   const isOver =
     event.type === 'request.waiting' ? Date.parse(event.time) !== waitsAtMs : Date.parse(event.time) < waitsAtMs
-  // A request ends with the identity that asks, or becomes that of another person.
-  const isOrphaned = !orgChart.has('identity', requesterId)
-  if (waitingPart(request) === undefined || gate === undefined || isOver || isOrphaned) return []
+  if (waitingPart(request) === undefined || gate === undefined || isOver) return []
   const approvers = await approversAt(gate, request, sources)
   const represented = new Map<string, string>()
   for (const { value } of await deputies.all(tenantId)) {

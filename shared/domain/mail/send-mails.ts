@@ -71,7 +71,10 @@ async function handleNotice(notice: Versioned<StoredEvent>, sending: Sending): P
   const version = await deps.notices.claim(tenantId, notice, deps.nowMs() + CLAIM_MS)
   if (version === undefined) return
   try {
-    for (const { to, item } of await lettersOf(event, context, deps)) {
+    const letters = await lettersOf(event, context, deps)
+    // The event is due again when the claim has ended.
+    if (letters === 'later') return await enqueueMails(tenantId, deps.newId(), deps, CLAIM_MS)
+    for (const { to, item } of letters) {
       const address = await addressOf(to, context, deps)
       if (address !== undefined) await tell(address, event, item, sending)
     }
@@ -128,12 +131,10 @@ async function sendDigest({ value: mailbox, version }: Versioned<Mailbox>, sendi
   const { tenantId } = context
   const claimed = { ...mailbox, digestAtMs: deps.nowMs() + CLAIM_MS }
   if ((await deps.mailboxes.save(tenantId, claimed, version)) === undefined) return
-  const eventIds = mailbox.waiting.map(({ id }) => id)
-  const done = (box: Mailbox, isSent: boolean) =>
-    (isSent ? afterMail : withoutWaiting)(box, eventIds, deps.nowMs(), timeZone)
   try {
-    const isSent = await sendWaiting(mailbox, sending)
-    const saved = await update(mailbox.key, (box) => done(box, isSent), sending)
+    const { isSent, eventIds } = await sendWaiting(mailbox, sending)
+    const after = isSent ? afterMail : withoutWaiting
+    const saved = await update(mailbox.key, (box) => after(box, eventIds, deps.nowMs(), timeZone), sending)
     if (saved.digestAtMs !== undefined)
       await enqueueMails(tenantId, deps.newId(), deps, saved.digestAtMs - deps.nowMs())
   } catch (fault) {
@@ -142,21 +143,31 @@ async function sendDigest({ value: mailbox, version }: Versioned<Mailbox>, sendi
   }
 }
 
-/** @returns Whether there was anything to tell. */
-async function sendWaiting({ key, mail, waiting }: Mailbox, sending: Sending): Promise<boolean> {
+type SentDigest = {
+  /** Whether there was anything to tell. */
+  readonly isSent: boolean
+  /** The events that need not wait any more. */
+  readonly eventIds: readonly string[]
+}
+
+async function sendWaiting({ key, mail, waiting }: Mailbox, sending: Sending): Promise<SentDigest> {
   const { deps, context } = sending
-  if (mail === 'None') return false
+  if (mail === 'None') return { isSent: false, eventIds: waiting.map(({ id }) => id) }
   const items: MailItem[] = []
+  const eventIds: string[] = []
   let recipient: Address | undefined
   for (const event of waiting) {
-    for (const { to, item } of await lettersOf(event, context, deps)) {
+    const letters = await lettersOf(event, context, deps)
+    if (letters === 'later') continue
+    eventIds.push(event.id)
+    for (const { to, item } of letters) {
       const address = await addressOf(to, context, deps)
       if (address?.key !== key) continue
       recipient = address
       items.push(item)
     }
   }
-  if (recipient === undefined) return false
-  await send(recipient, items, deps.deriveId('digest', key, ...waiting.map(({ id }) => id)), sending)
-  return true
+  if (recipient === undefined) return { isSent: false, eventIds }
+  await send(recipient, items, deps.deriveId('digest', key, ...eventIds), sending)
+  return { isSent: true, eventIds }
 }
