@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { cosmosCoreObjectChanges } from '../../shared/cosmos/core/core-object-changes.ts'
+import { cosmosDeletedCoreObjects } from '../../shared/cosmos/core/core-object-store.ts'
 import type { SnapshotObject } from '../../shared/domain/tenant-index/rows/apply-objects.ts'
 import {
   CONNECTORS,
@@ -98,6 +99,34 @@ describe('a deleted object', () => {
       assert.equal(await storedCount(), 1)
       nowMs += 2000
       assert.equal(await storedCount(), 0)
+    })
+  }
+
+  for (const [claim, hrDays, directoryDays, expected, authority = 'Full'] of [
+    ['while the source can that was deleted first', 1, 20, '2030-04-21T00:00:00.000Z'],
+    ['while the source can that was deleted last', 300, 20, '2031-01-31T00:00:00.000Z'],
+    ['longer by the later deletion', 2, 1, '2030-04-08T00:00:00.000Z'],
+    ['no longer by one that only supplemented it', 1, 20, '2030-04-07T00:00:00.000Z', 'Supplement'],
+  ] as const) {
+    it(`of two connectors can be restored ${claim}`, async () => {
+      nowMs = Date.parse('2030-04-01T00:00:00Z')
+      const tenant = await newTenant(service)
+      const hr = await tenant.addConnector('HR', { softDeletionDays: hrDays })
+      const directory = await tenant.addConnector('Directory', { softDeletionDays: directoryDays, authority })
+      await hr.batch(upsert('identity', 'p1', { nin: '1' }))
+      await directory.batch(upsert('identity', 'd1', { nin: '1' }))
+      const { id } = await tenant.byExternalId('identities', 'p1')
+      await directory.batch(remove('identity', 'd1'))
+      nowMs = Date.parse('2030-04-06T00:00:00Z')
+      await hr.batch(remove('identity', 'p1'))
+      const store = cosmosDeletedCoreObjects(service.database('coreObjects'))
+      const expiries = async () =>
+        (await store.ofIds(tenant.tenantId, [id])).map(({ expiresAtMs = 0 }) => new Date(expiresAtMs).toISOString())
+      assert.deepEqual(await expiries(), [expected])
+      nowMs = Date.parse(expected) - 1000
+      assert.deepEqual(await expiries(), [expected])
+      nowMs = Date.parse(expected) + 1000
+      assert.deepEqual(await expiries(), [])
     })
   }
 

@@ -150,11 +150,12 @@ async function claimsTo(container: Container, tenantId: string, accounts: readon
 
 function documentWrite(
   tenantId: string,
-  { object, version }: CoreObjectWrite,
+  { object, version, keptS = 0 }: CoreObjectWrite,
   softDeletionDays: number,
 ): VersionedWrite {
   const { objectType, attributes, deleted } = object
-  const byState = deleted ? { ttl: softDeletionDays * DAY_S } : { search: searchTexts(objectType, attributes) }
+  const ttl = Math.max(softDeletionDays * DAY_S, keptS)
+  const byState = deleted ? { ttl } : { search: searchTexts(objectType, attributes) }
   const unresolvedIn = [...new Set((object.unresolved ?? []).map(({ connectorId }) => connectorId))].join()
   const document = { ...object, tenantId, ...byState, ...(unresolvedIn !== '' && { unresolvedIn }) }
   return { document: document as unknown as VersionedWrite['document'], version }

@@ -1,4 +1,4 @@
-import type { ConnectorObject } from './connector-object.ts'
+import type { ConnectorObject, StoredConnectorObject } from './connector-object.ts'
 import type { ConnectorObjectStore, ReferenceTarget } from './connector-object-store.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import type { Contribution, MergedCoreObject } from './merged-core-object.ts'
@@ -16,6 +16,8 @@ type AssignedContributions = {
   readonly live: ReadonlyMap<string, readonly LiveContribution[]>
   /** Ids of deleted identities. */
   readonly deleted: ReadonlyMap<string, ReadonlySet<string>>
+  /** Until when the last of the deleted objects that carried them can be restored, in seconds since 1970. */
+  readonly restorableUntilS: ReadonlyMap<string, number>
 }
 
 type ContributionReader = Pick<ConnectorObjectStore, 'ofIds' | 'ofCoreObjects' | 'referenceTargets'>
@@ -55,7 +57,17 @@ export async function assignedContributions(
     deleted: new Map(
       [...Map.groupBy(deleted, ({ coreObjectId }) => coreObjectId)].map(([id, objects]) => [id, idsOf(objects)]),
     ),
+    restorableUntilS: latestExpiries(found.filter(({ connectorId }) => !rules.supplements(connectorId))),
   }
+}
+
+/** By core object. */
+function latestExpiries(objects: readonly StoredConnectorObject[]): Map<string, number> {
+  const latestS = new Map<string, number>()
+  for (const { coreObjectId, expiresAtS = 0 } of objects) {
+    latestS.set(coreObjectId, Math.max(expiresAtS, latestS.get(coreObjectId) ?? 0))
+  }
+  return latestS
 }
 
 type CoreObjectOf = (connectorObjectId: string) => string | undefined

@@ -63,7 +63,7 @@ export async function dueWrites(
   { objects, coreObjects, scheduler, log, deriveId, onContribution, nowMs }: DueWriteDependencies,
 ): Promise<DueWrite[]> {
   const stored = await coreObjects.mergedOfIds(tenantId, coreObjectIds)
-  const { live, deleted } = await assignedContributions(tenantId, coreObjectIds, rules, objects)
+  const { live, deleted, restorableUntilS } = await assignedContributions(tenantId, coreObjectIds, rules, objects)
   for (const { object, unresolved } of onContribution === undefined ? [] : [...live.values()].flat()) {
     onContribution?.(object.id, unresolved)
   }
@@ -112,7 +112,8 @@ export async function dueWrites(
       (contributors.find((contributor) => contributor.object.id === id)?.object ?? former.get(id))?.connectorId
     const known = { connectorOf, live: contributors.map(({ contribution }) => contribution) }
     const changed = withIdentityChanges(object, before, known, toTimestamp(mergedAtMs))
-    return [{ object: withFormerState(changed, before, mergedAtMs), version: stored?.version, before }]
+    const keptS = (restorableUntilS.get(object.id) ?? 0) - Math.floor(mergedAtMs / 1000)
+    return [{ object: withFormerState(changed, before, mergedAtMs), version: stored?.version, before, keptS }]
   })
   return scheduler.run(comparing)
 }

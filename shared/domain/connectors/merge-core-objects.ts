@@ -29,7 +29,7 @@ type CoreObjectMerge = Pick<MergeBasis, 'stubs' | 'changedIds' | 'rules'> & {
    * interrupted.
    */
   readonly comparesAccounts?: boolean
-  /** Days for which deleted core objects are kept. */
+  /** Days for which deleted core objects are kept at least. */
   readonly softDeletionDays: number
 }
 

@@ -3,8 +3,15 @@ import type { Reference } from '../core/core-object.ts'
 import type { AccountClaimReader } from './account-claims.ts'
 import type { MergedCoreObject } from './merged-core-object.ts'
 
-/** A write of a core object, with the version it replaces; without one it must be new. */
-export type CoreObjectWrite = { readonly object: MergedCoreObject; readonly version: string | undefined }
+/**
+ * A write of a core object, with the version it replaces; without one it must be new. A deleted object is kept for `keptS`
+ * from now, as long as one of its sources can be restored, and at least for the days of the write.
+ */
+export type CoreObjectWrite = {
+  readonly object: MergedCoreObject
+  readonly version: string | undefined
+  readonly keptS?: number
+}
 
 /** The core objects of each tenant, as the connectors' writes see them. */
 export interface CoreObjectWriter extends AccountClaimReader {
@@ -14,7 +21,7 @@ export interface CoreObjectWriter extends AccountClaimReader {
   mergedOfIds(tenantId: string, ids: readonly string[]): Promise<Versioned<MergedCoreObject>[]>
   /**
    * Writes all objects on the condition of the quoted versions.
-   * @param softDeletionDays Days for which deleted objects are kept.
+   * @param softDeletionDays Days for which deleted objects are kept at least.
    * @returns The ids of the objects that were not written because they, or objects of the same transaction, had
    * changed.
    */
