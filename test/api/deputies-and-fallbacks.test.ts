@@ -173,6 +173,14 @@ describe('a deputy', () => {
     }
   })
 
+  it('is set for a time that begins later than the database keeps a document that expires', async () => {
+    const [approver, deputy] = [await person(), await person()]
+    const period = { from: '2110-01-01T00:00:00.000+00:00', until: '2110-02-01T00:00:00.000+00:00' }
+    assert.equal((await setDeputy(approver, deputy, period.from, period.until)).status, 200)
+    const { from, until } = (await call<DeputyDto>(approver.token, 'GET', `${requests}/deputy`)).data
+    assert.deepEqual({ from, until }, period)
+  })
+
   it('follows people who are merged, and nobody becomes their own deputy', async () => {
     const [approver, deputy, kept, keptDeputy] = [await person(), await person(), await person(), await person()]
     await setDeputy(approver, deputy)

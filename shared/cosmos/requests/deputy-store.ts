@@ -26,6 +26,9 @@ const parseDeputy = documentParser(
   }),
 )
 
+/** The longest time for which Cosmos keeps a document that expires: 68 years. */
+const MAX_KEPT_S = 2_147_483_647
+
 const idOf = (identityId: string): string => `deputy:${identityId}`
 
 /** Container `requests`, partition key `/tenantId`. Documents expire some time after their end. */
@@ -44,7 +47,7 @@ export function cosmosDeputyStore(requests: Container, nowMs: () => number): Dep
     ofDeputy: (tenantId, deputyId) => find(tenantId, 'c.deputyId = @deputyId', { deputyId }),
     all: (tenantId) => find(tenantId, "c.type = 'deputy'", {}),
     async save({ tenantId, identityId, deputyId, fromMs, untilMs }, version) {
-      const ttl = Math.max(1, Math.ceil((untilMs - nowMs()) / 1000))
+      const ttl = Math.min(Math.max(1, Math.ceil((untilMs - nowMs()) / 1000)), MAX_KEPT_S)
       const id = idOf(identityId)
       const document = { id, tenantId, type: 'deputy', represents: identityId, deputyId, fromMs, untilMs, ttl }
       if (version === undefined) await requests.items.upsert(document)
