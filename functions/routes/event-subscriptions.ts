@@ -82,8 +82,8 @@ const recordRoutes = (deps: EventRouteDependencies): Route[] => [
     operationId: 'updateEventSubscription',
     summary: 'Update an event subscription',
     description:
-      'Omitted members keep their values. `state` `Enabled` enables a subscription again: it gets what happens from then ' +
-      'on, and what was waiting when it was disabled.',
+      'Omitted members keep their values. For types that are added, a subscription gets what happens from then on. `state` ' +
+      '`Enabled` enables it again: it gets what happens from then on, and what was waiting when it was disabled.',
     roles: MANAGERS,
     body: EventSubscriptionUpdate,
     reply: { status: 200, schema: EventSubscription, versioned: true },

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { cloudEvent, eventOf, isTypePattern, receives } from '../../shared/domain/events/event-types.ts'
+import {
+  cloudEvent,
+  EVENTS,
+  eventOf,
+  isOfMembers,
+  isTypePattern,
+  receives,
+  receivesMembers,
+} from '../../shared/domain/events/event-types.ts'
 import { type ChangeOfVersion, eventsOfMembers } from '../../shared/domain/events/member-events.ts'
 
 const AT_MS = Date.parse('2030-01-01T00:00:00Z')
@@ -21,6 +29,22 @@ describe('A subscription to', () => {
   ] as const)
     it(`${types.join(' and ')} ${expected ? 'gets' : 'does not get'} ${type}`, () =>
       assert.equal(receives(types, type), expected))
+})
+
+describe('Changes of members', () => {
+  it('are told by three types of events', () => {
+    assert.deepEqual(Object.keys(EVENTS).filter(isOfMembers), ['member.added', 'member.removed', 'members.changed'])
+  })
+
+  for (const [types, expected] of [
+    [['member.removed'], true],
+    [['members.changed'], true],
+    [['link.*', 'member.*'], true],
+    [['*'], true],
+    [['link.*', 'request.joined'], false],
+  ] as const)
+    it(`are ${expected ? '' : 'not '}in a subscription to ${types.join(' and ')}`, () =>
+      assert.equal(receivesMembers(types), expected))
 })
 
 describe('A type in a subscription', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
   EventSubscriptionUpdate,
+  getsMembersSinceMs,
   isEnabled,
   NewEventSubscription,
   rotated,
@@ -29,6 +30,12 @@ describe('A subscription', () => {
   it('gets events only while it is enabled', () => {
     assert.equal(isEnabled(SUBSCRIPTION), true)
     assert.equal(isEnabled({ ...SUBSCRIPTION, state: 'Disabled' }), false)
+  })
+
+  it('gets changes of members since it was enabled, or since its types have them when that is later', () => {
+    assert.equal(getsMembersSinceMs(SUBSCRIPTION), NOW_MS)
+    assert.equal(getsMembersSinceMs({ ...SUBSCRIPTION, membersSinceMs: NOW_MS + 1 }), NOW_MS + 1)
+    assert.equal(getsMembersSinceMs({ ...SUBSCRIPTION, membersSinceMs: NOW_MS - 1 }), NOW_MS)
   })
 
   it('signs with its secret alone until that is replaced, then for a day with the former one as well', () => {

@@ -133,6 +133,18 @@ export function receives(types: readonly string[], type: string): boolean {
   return type in CONTROL_EVENTS || types.some((pattern) => matchesType(pattern, type))
 }
 
+const MEMBER_EVENTS: readonly string[] = ['member.added', 'member.removed', 'members.changed'] satisfies EventType[]
+
+/** Whether events of a type tell of changes of members, which the history of members has. */
+export function isOfMembers(type: string): boolean {
+  return MEMBER_EVENTS.includes(type)
+}
+
+/** Whether a subscription to these types gets changes of members. */
+export function receivesMembers(types: readonly string[]): boolean {
+  return MEMBER_EVENTS.some((type) => receives(types, type))
+}
+
 function matchesType(pattern: string, type: string): boolean {
   return pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : pattern === type
 }

@@ -4,7 +4,7 @@ import { Refusal, type RefusalEntry, refusalEntry, throwIfRefused } from '../../
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import { requireIfMatch, retryOnConflict, revisionETag } from '../../kernel/versioned.ts'
 import type { EventDependencies } from './event-stores.ts'
-import { type EventDraft, eventOf, isTypePattern } from './event-types.ts'
+import { type EventDraft, eventOf, isTypePattern, receivesMembers } from './event-types.ts'
 import { notifyLane, storeBatches } from './publish-events.ts'
 import {
   type EventSubscriptionUpdate,
@@ -83,6 +83,7 @@ export async function updateSubscription(
   const updated = await change(tenantId, id, deps, (before) => {
     requireIfMatch(revisionETag(before), ifMatch)
     const isNewlyEnabled = state === 'Enabled' && !isEnabled(before)
+    const gainsMembers = receivesMembers(types ?? before.types) && !receivesMembers(before.types)
     return {
       ...before,
       url: url ?? before.url,
@@ -91,6 +92,7 @@ export async function updateSubscription(
       state: state ?? before.state,
       disabledReason: state === 'Enabled' ? null : before.disabledReason,
       sinceMs: isNewlyEnabled ? deps.nowMs() : before.sinceMs,
+      ...(gainsMembers ? { membersSinceMs: deps.nowMs() } : {}),
       revision: before.revision + 1,
     }
   })

@@ -11,9 +11,9 @@ import {
   type EventSource,
   type PublishedTo,
 } from './event-stores.ts'
-import { eventOf, receives, type StoredEvent } from './event-types.ts'
+import { eventOf, isOfMembers, receives, receivesMembers, type StoredEvent } from './event-types.ts'
 import { eventsOfMembers } from './member-events.ts'
-import { isEnabled, type Subscription } from './subscription.ts'
+import { getsMembersSinceMs, isEnabled, type Subscription } from './subscription.ts'
 
 /** Events whose deliveries are stored together. */
 const EVENTS_PER_BATCH_COUNT = 100
@@ -53,7 +53,7 @@ export async function publishMembers(
   collectionIds: readonly string[],
   deps: EventDependencies,
 ): Promise<void> {
-  const subscriptions = (await enabledOf(tenantId, deps)).filter(receivesMembers)
+  const subscriptions = (await enabledOf(tenantId, deps)).filter(({ types }) => receivesMembers(types))
   if (subscriptions.length === 0) return
   for (const ids of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
     const [collections, published] = await Promise.all([
@@ -77,7 +77,7 @@ export async function notifyMemberEvents(
   if (collectionIds.length === 0) return
   try {
     const { value } = await deps.subscriptions.read(tenantId)
-    if (!value.some((subscription) => isEnabled(subscription) && receivesMembers(subscription))) return
+    if (!value.some((subscription) => isEnabled(subscription) && receivesMembers(subscription.types))) return
     for (const ids of chunk(collectionIds, COLLECTIONS_PER_MESSAGE_COUNT)) {
       await enqueuePublishing({ tenantId, collectionIds: ids }, deps.newId(), deps)
     }
@@ -88,7 +88,7 @@ export async function notifyMemberEvents(
 
 /** Publishes the changes of members whose message was lost. */
 export async function publishMissedMembers(tenantId: string, deps: EventDependencies): Promise<void> {
-  const subscriptions = (await enabledOf(tenantId, deps)).filter(receivesMembers)
+  const subscriptions = (await enabledOf(tenantId, deps)).filter(({ types }) => receivesMembers(types))
   if (subscriptions.length === 0) return
   const collections = await deps.collections.summaries(tenantId)
   const allPublished = await deps.published.find(tenantId)
@@ -164,7 +164,7 @@ async function nextOf(
   deps: Pick<EventDependencies, 'clockDifferenceMs' | 'deriveId' | 'recordedChanges'>,
 ): Promise<Publishable | undefined> {
   const { collection, published, currentVersion = 0 } = due
-  const sinceMs = Math.min(...subscriptions.map((candidate) => candidate.sinceMs)) - deps.clockDifferenceMs
+  const sinceMs = Math.min(...subscriptions.map(getsMembersSinceMs)) - deps.clockDifferenceMs
   const after = published?.value ?? NOT_PUBLISHED
   const { changes, isMore } = await deps.recordedChanges.next(tenantId, collection, after, sinceMs)
   const drafts = changes.flatMap((change) => eventsOfMembers(change, collection))
@@ -196,9 +196,11 @@ async function storeDeliveries(
 
 function isFor(
   event: StoredEvent,
-  { id, types, sinceMs }: Subscription,
+  subscription: Subscription,
   deps: Pick<EventDependencies, 'clockDifferenceMs'>,
 ): boolean {
+  const { id, types } = subscription
+  const sinceMs = isOfMembers(event.type) ? getsMembersSinceMs(subscription) : subscription.sinceMs
   if (Date.parse(event.time) < sinceMs - deps.clockDifferenceMs) return false
   const isOfControl = event.type === 'subscription.test' || event.type === 'subscription.dropped'
   if (isOfControl || event.type === 'subscription.disabled') {
@@ -243,8 +245,4 @@ async function enabledOf(
   deps: Pick<EventDependencies, 'subscriptions'>,
 ): Promise<readonly Subscription[]> {
   return (await deps.subscriptions.read(tenantId)).value.filter(isEnabled)
-}
-
-function receivesMembers({ types }: Subscription): boolean {
-  return ['member.added', 'member.removed', 'members.changed'].some((type) => receives(types, type))
 }

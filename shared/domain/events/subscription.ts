@@ -85,6 +85,11 @@ export const Subscription = Type.Object({
   earlierSecrets: Type.Optional(Type.Array(FormerSecret)),
   /** It gets events from this time on: when it was created or last enabled. */
   sinceMs: Type.Number(),
+  /**
+   * It gets changes of members from this time on, if that is later: when its types came to have them. Absent where they
+   * had them from the beginning, and in records of the previous release.
+   */
+  membersSinceMs: Type.Optional(Type.Number()),
   /** Rises with every change by a caller or the service. */
   revision: Type.Integer(),
 })
@@ -134,6 +139,11 @@ export function rotated(subscription: Subscription, secret: string, nowMs: numbe
 
 function validFormerSecrets({ formerSecret, earlierSecrets = [] }: Subscription, nowMs: number): FormerSecret[] {
   return [formerSecret ?? [], earlierSecrets].flat().filter(({ untilMs }) => nowMs < untilMs)
+}
+
+/** From when on a subscription gets changes of members. They are read from their history, which has older ones as well. */
+export function getsMembersSinceMs({ sinceMs, membersSinceMs = sinceMs }: Subscription): number {
+  return Math.max(sinceMs, membersSinceMs)
 }
 
 export function isEnabled({ state }: Subscription): boolean {
