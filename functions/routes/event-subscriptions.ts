@@ -55,7 +55,8 @@ const recordRoutes = (deps: EventRouteDependencies): Route[] => [
       'Events are posted to `url` as CloudEvents 1.0 in JSON (see `webhooks`), signed by the Standard Webhooks ' +
       'specification: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Any 2xx within 10 seconds is received; ' +
       'redirects are failures; 410 disables the subscription. Other answers are retried after 5 s, 5 and 30 min, 2, 5, ' +
-      '10, 14, 20 and 24 h. After five days without a success the subscription is disabled.\n\n' +
+      '10, 14, 20 and 24 h. After five days without a success, in which events always waited, the subscription is ' +
+      'disabled.\n\n' +
       'Each event is delivered at least once, always with the same `id`. Events with the same `subject` are sent in ' +
       'order, unless one is being retried. More than 1,000 members that change at once are one `members.changed`. ' +
       '`collection.deleted` stands for the end of all memberships of the collection: what was not sent of its members by ' +

@@ -78,6 +78,30 @@ describe('A subscription with nothing to receive', () => {
     await update({ description: 'Edited' })
     assert.equal(await stateOf(), 'Enabled')
   })
+
+  it('has five days anew when it has, after its last event was given up', async () => {
+    const { fixture, stateOf } = await failing(500)
+    await fixture.joinable(OPEN)
+    await fixture.passWithMessages(20 * DAY_S)
+    const states: string[] = []
+    for (let day = 1; day <= 7; day += 1) {
+      await fixture.joinable(OPEN, { name: `Of day ${day}` })
+      await fixture.passWithMessages(DAY_S)
+      states.push(await stateOf())
+    }
+    assert.deepEqual(states, [...Array<string>(5).fill('Enabled'), 'Failing', 'Failing'])
+  })
+
+  it('is disabled by the attempt that gives up its last event, after five days', async () => {
+    const { fixture, stateOf } = await failing(500)
+    await fixture.joinable(OPEN)
+    await fixture.passWithMessages(2 * DAY_S)
+    await fixture.joinable(OPEN, { name: 'Second' })
+    await fixture.passWithMessages(3 * DAY_S)
+    assert.equal(await stateOf(), 'Enabled')
+    await fixture.passWithMessages(DAY_S)
+    assert.equal(await stateOf(), 'Failing')
+  })
 })
 
 describe('A subscription that is enabled again', () => {

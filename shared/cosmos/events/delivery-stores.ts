@@ -85,7 +85,11 @@ export function cosmosDeliveryStore(events: Container): DeliveryStore {
         yield page.map((document) => batches.parse(document).value)
       }
     },
-    waitingCount: (tenantId) => countDocuments(events, tenantId, 'IS_DEFINED(c.dueAtMs)'),
+    waitingCount(tenantId, subscriptionId) {
+      const waiting = 'IS_DEFINED(c.dueAtMs)'
+      if (subscriptionId === undefined) return countDocuments(events, tenantId, waiting)
+      return countDocuments(events, tenantId, `${waiting} AND c.subscriptionId = @subscriptionId`, { subscriptionId })
+    },
     async longestWaiting(tenantId, count) {
       const query = 'SELECT TOP @count * FROM c WHERE IS_DEFINED(c.dueAtMs) ORDER BY c.position'
       const found = await queryAll<unknown>(events, tenantId, { query, parameters: sqlParameters({ count }) })

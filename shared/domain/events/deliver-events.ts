@@ -103,13 +103,17 @@ class Run {
   async run(): Promise<void> {
     const { tenantId, subscriptionId } = this.#name
     let outcome: Outcome = 'more'
+    let isFailing = false
     try {
       while (outcome === 'more' && !this.#isLate()) outcome = await this.#deliverSome()
+      isFailing = this.#hasFailed && hasFailedTooLong(this.#failingSinceMs, this.#deps.nowMs())
+      // Without this, the time in which nothing is to be received would count as well.
+      if (outcome === 'none' && !(await this.#hasWaiting())) this.#failingSinceMs = undefined
     } finally {
       await this.#release()
     }
     if (this.#isGone) return this.#disable('Gone')
-    if (this.#hasFailed && hasFailedTooLong(this.#failingSinceMs, this.#deps.nowMs())) return this.#disable('Failing')
+    if (isFailing) return this.#disable('Failing')
     // Messages of events that were stored since the last look have found the subscription held.
     if (outcome === 'more' || (outcome === 'none' && (await this.#due()).length > 0)) this.#retriesMs.add(0)
     for (const dueMs of this.#retriesMs) {
@@ -149,6 +153,13 @@ class Run {
   #due(): Promise<readonly Versioned<DeliveryBatch>[]> {
     const { tenantId, subscriptionId } = this.#name
     return this.#deps.deliveries.due(tenantId, subscriptionId, this.#deps.nowMs())
+  }
+
+  /** Whether a further attempt will be made. Read only after earlier failures, in a run without a failure to retry. */
+  async #hasWaiting(): Promise<boolean> {
+    const { tenantId, subscriptionId } = this.#name
+    if (this.#failingSinceMs === undefined || this.#retriesMs.size > 0) return true
+    return (await this.#deps.deliveries.waitingCount(tenantId, subscriptionId)) > 0
   }
 
   /** Events of one subject are sent in order, those of several at the same time. */

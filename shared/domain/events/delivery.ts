@@ -6,7 +6,7 @@ import { StoredEvent } from './event-types.ts'
 /** Seconds between an attempt and the next one. After the last one an event is given up. */
 const RETRY_DELAYS_S = [5, 5 * 60, 30 * 60, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * 3600)] as const
 
-/** A subscription is disabled after this time without a success. */
+/** A subscription is disabled after this time without a success, in which events always waited. */
 const DISABLED_AFTER_MS = 5 * 24 * 60 * 60 * 1000
 
 const GONE_STATUS = 410
@@ -88,8 +88,8 @@ export function nextDueMs(deliveries: readonly StoredDelivery[]): number | undef
 }
 
 /**
- * The first failure of a subscription since its last success, as far as it was enabled by then: one that is enabled again
- * has five days anew.
+ * The first failure of a subscription since its last success, or since no event waited, as far as it was enabled by then:
+ * one that is enabled again has five days anew.
  */
 export function failingSinceEnabled(failingSinceMs: number | undefined, enabledAtMs: number): number | undefined {
   return failingSinceMs !== undefined && failingSinceMs >= enabledAtMs ? failingSinceMs : undefined

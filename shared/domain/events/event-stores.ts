@@ -85,8 +85,8 @@ export interface DeliveryStore {
   replace(batch: DeliveryBatch, version: string): Promise<void>
   /** Batches of a subscription, the newest first, in pages. */
   newestFirst(tenantId: string, subscriptionId: string, before?: string): AsyncIterable<readonly DeliveryBatch[]>
-  /** Number of batches of a tenant that wait for an attempt. */
-  waitingCount(tenantId: string): Promise<number>
+  /** Number of batches that wait for an attempt: of a tenant, or of one of its subscriptions. */
+  waitingCount(tenantId: string, subscriptionId?: string): Promise<number>
   /** The batches that wait longest. */
   longestWaiting(tenantId: string, count: number): Promise<readonly Versioned<DeliveryBatch>[]>
   /** Subscriptions with an attempt that was due before. */
@@ -99,7 +99,7 @@ export type Lane = {
   readonly subscriptionId: string
   readonly owner: string | null
   readonly untilMs: number
-  /** When the first attempt since the last success failed; absent after a success. */
+  /** When the first attempt since the last success failed; absent after a success, and once no event waits any more. */
   readonly failingSinceMs?: number
 }
 

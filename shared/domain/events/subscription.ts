@@ -38,8 +38,8 @@ const RECORD = {
   ),
   disabledReason: Described(
     Nullable(OneOf(['Gone', 'Failing'])),
-    '`Gone`: the receiver answered 410. `Failing`: nothing was received for five days. Null when the service did not ' +
-      'disable it.',
+    '`Gone`: the receiver answered 410. `Failing`: nothing was received for five days, in which events always ' +
+      'waited. Null when the service did not disable it.',
   ),
   createdAt: Timestamp,
   createdBy: Described(Guid, 'Object id (`oid`) of the user or application.'),
