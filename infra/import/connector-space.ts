@@ -2,7 +2,7 @@ import { type AttributeTypes, customTypesOf } from '../../shared/domain/connecto
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import type { CustomTypes } from '../../shared/domain/core/custom-types.ts'
 import type { ApiCall } from './api-connection.ts'
-import { personKeysOf } from './person-keys.ts'
+import { holderOf, personKeysOf } from './person-keys.ts'
 
 /** The key of an object within its connector. */
 export const nameOf = ({ objectType, externalId }: { objectType: string; externalId: string }): string =>
@@ -14,6 +14,8 @@ export type SpaceObject = {
   readonly digest: string
   /** What the same person can have under another external id. */
   readonly keys: readonly string[]
+  /** Of a position: the external id of its identity. */
+  readonly holder?: string | undefined
 }
 
 export type SpaceItem = {
@@ -41,7 +43,7 @@ export type ConnectorSpace = {
 
 const PAGE_SIZE = 5000
 
-/** The objects of a connector through the API. Keeps a digest of each object, and the keys of people. */
+/** The objects of a connector through the API. Keeps a digest of each object, the keys of people and the holders of positions. */
 export function connectorSpace(
   connectorId: string,
   call: ApiCall,
@@ -65,6 +67,7 @@ export function connectorSpace(
           objects.set(nameOf({ objectType, externalId }), {
             ...{ objectType, externalId, digest: digestOf(said) },
             keys: personKeysOf(objectType, said),
+            holder: holderOf(objectType, said),
           })
         }
         onPage(objects.size)

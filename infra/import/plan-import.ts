@@ -5,6 +5,7 @@ import { asTyped, type CustomTypes, NO_CUSTOM_TYPES } from '../../shared/domain/
 import { nameOf, type SpaceItem, type SpaceObject } from './connector-space.ts'
 import type { FileEntry, FileObject, InvalidLine } from './import-file.ts'
 import { isInvalid } from './import-file.ts'
+import { keptPeople } from './kept-people.ts'
 import { decideLines, formerNameOf, type Line, refersToAny, takenNamesOf } from './plan-lines.ts'
 import { withPeople } from './rekeyed-people.ts'
 
@@ -31,6 +32,8 @@ export type ImportPlan = {
     readonly deleted: number
     /** Objects of the connector that are not in the files, of the types that have lines there. */
     readonly missing: number
+    /** Other objects that are not in the files: people whom an invalid line may mean, and their positions. */
+    readonly kept: number
   }
   /** The types of other objects that are not in the files. A file that was not delivered must delete nothing. */
   readonly typesWithoutLines: readonly ObjectType[]
@@ -70,7 +73,8 @@ export async function planImport(
   const counts = { lines: invalidLines.length + lines.length, created: 0, updated: 0, unchanged: 0 }
   const [changed, repeated]: [PlannedItem[], PlannedItem[]] = [[], []]
   const keptNames = new Set<string>()
-  const decisions = decideLines(lines, present)
+  const { lines: decidable, isKept } = keptPeople(lines, present)
+  const decisions = decideLines(decidable, present)
   const takenNames = takenNamesOf(decisions)
   for (const [{ object }, decision] of decisions) {
     keptNames.add(nameOf(object))
@@ -93,7 +97,7 @@ export async function planImport(
   }
   const absent = [...present.values()].filter((object) => !keptNames.has(nameOf(object)))
   const typesOfLines = new Set(lines.map(({ object }) => object.objectType))
-  const missing = absent.filter(({ objectType }) => typesOfLines.has(objectType))
+  const missing = absent.filter((object) => typesOfLines.has(object.objectType) && !isKept(object))
   const absentTypes = new Set(absent.map(({ objectType }) => objectType))
   const withholdsDeletions = deletesMissing && hasUnnamed
   const deletions = deletesMissing && !hasUnnamed ? missing.map(deletionOf) : []
@@ -101,7 +105,7 @@ export async function planImport(
   return {
     items: withPeople(items, deletions.length === 0 ? [] : missing),
     invalidLines,
-    counts: { ...counts, deleted: deletions.length, missing: missing.length },
+    counts: { ...counts, deleted: deletions.length, missing: missing.length, kept: absent.filter(isKept).length },
     typesWithoutLines: ORDER.filter((type) => absentTypes.has(type) && !typesOfLines.has(type)),
     withholdsDeletions,
   }

@@ -1,5 +1,5 @@
 import type { SpaceItem, SpaceObject } from './connector-space.ts'
-import { personKeysOf } from './person-keys.ts'
+import { holderOf, personKeysOf } from './person-keys.ts'
 
 /**
  * Marks the items of each person who is in the files under another external id: the new identity, its positions, and
@@ -31,6 +31,5 @@ export function withPeople<T extends { readonly item: SpaceItem; readonly round:
 function identityOf({ op, objectType, externalId, data }: SpaceItem): string | undefined {
   if (op === 'delete') return undefined
   if (objectType === 'identity') return externalId
-  if (objectType !== 'relationship') return undefined
-  return (data?.identity as { readonly externalId: string } | undefined)?.externalId
+  return holderOf(objectType, data)
 }

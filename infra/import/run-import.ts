@@ -101,14 +101,16 @@ function printPlan(
   options: ImportOptions,
   say: (line: string) => void,
 ): void {
-  const { lines, created, updated, unchanged, deleted, missing } = counts
+  const { lines, created, updated, unchanged, deleted, missing, kept } = counts
   const prefix = options.isDryRun ? 'Dry run' : 'Plan'
   say(`${lines} objects in the files, ${invalidLines.length} invalid`)
   say(`${prefix}: ${created} to create, ${updated} to update, ${deleted} to delete, ${unchanged} unchanged`)
   if (withholdsDeletions) say('No objects are deleted because some lines are invalid and their objects are unknown')
-  else if (missing > deleted)
+  else if (!options.deletesMissing && missing > 0)
     say(`${missing} objects of the connector are not in the files. Delete them with --delete-missing`)
-  if (options.deletesMissing && typesWithoutLines.length > 0)
+  if (!options.deletesMissing || withholdsDeletions) return
+  if (kept > 0) say(`${kept} objects that are not in the files are kept because invalid lines may mean the same people`)
+  if (typesWithoutLines.length > 0)
     say(`No objects of type ${typesWithoutLines.join(', ')} are deleted because the files have no lines of that type`)
 }
 

@@ -10,12 +10,33 @@ import { runImport } from '../../infra/import/run-import.ts'
 import { coreDataServiceOfTests, newTenantWithHr, to, upsert } from '../support/api/core-data-service.ts'
 
 const service = await coreDataServiceOfTests()
-const folder = mkdtempSync(join(tmpdir(), 'import-renames-'))
-after(() => rmSync(folder, { recursive: true }))
+type Hr = Awaited<ReturnType<typeof newTenantWithHr>>['hr']
+
+const folders: string[] = []
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true })
+})
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'import-renames-'))
+  folders.push(folder)
+  return folder
+}
+
+/** Imports a folder and deletes what is missing. @returns the exit code */
+function runImportOf(hr: Hr, path: string, say: (line: string) => void = () => undefined): Promise<number> {
+  const call: ApiCall = async (method, path, body) => (await hr.send(method, path, body)).body
+  const space = connectorSpace(hr.id, call, digestOfData)
+  const connection = { apiUrl: '', token: undefined, credentials: undefined }
+  const flags = { encoding: 'utf-8', isDryRun: false, deletesMissing: true, isConfirmed: true } as const
+  const progress = { show: () => undefined, end: () => undefined }
+  return runImport({ path, connectorId: hr.id, ...flags, connection }, { space, progress, ask: undefined, say })
+}
 
 describe('An import that renames people', () => {
   it('keeps a person who gets the former name of another, with the references that mean them', async () => {
     const { tenant, hr } = await newTenantWithHr(service)
+    const folder = newFolder()
     await hr.batch(
       upsert('identity', 'a', { displayName: 'Ada' }),
       upsert('identity', 'b', { displayName: 'Bo' }),
@@ -35,15 +56,7 @@ describe('An import that renames people', () => {
     )
     writeFileSync(join(folder, 'relationships.csv'), 'externalId,identity\njob,c\n')
     const said: string[] = []
-    const run = async (): Promise<number> => {
-      const call: ApiCall = async (method, path, body) => (await hr.send(method, path, body)).body
-      const space = connectorSpace(hr.id, call, digestOfData)
-      const connection = { apiUrl: '', token: undefined, credentials: undefined }
-      const flags = { encoding: 'utf-8', isDryRun: false, deletesMissing: true, isConfirmed: true } as const
-      const options = { path: folder, connectorId: hr.id, ...flags, connection }
-      const progress = { show: () => undefined, end: () => undefined }
-      return runImport(options, { space, progress, ask: undefined, say: (line) => void said.push(line) })
-    }
+    const run = () => runImportOf(hr, folder, (line) => void said.push(line))
     assert.equal(await run(), 0)
     assert.equal(said.at(-1), 'Done: 6 written, 0 unchanged, 0 failed')
     assert.deepEqual([await idOf('Ada'), await idOf('Bo')], before)
@@ -53,5 +66,53 @@ describe('An import that renames people', () => {
     assert.deepEqual((await tenant.byExternalId('relationships', 'job')).identity, bo)
     assert.equal(await run(), 0)
     assert.equal(said.at(-1), 'Done: 0 written, 6 unchanged, 0 failed')
+  })
+
+  it('keeps a person with their positions while the line of their new external id is invalid', async () => {
+    const { tenant, hr } = await newTenantWithHr(service)
+    const folder = newFolder()
+    await hr.batch(
+      upsert('identity', 'old', { displayName: 'Ada', nin: '7' }),
+      upsert('identity', 'gone', { displayName: 'Bo', nin: '8' }),
+      ...['moved', 'ended'].map((name) => upsert('relationship', name, { identity: to('old'), title: name })),
+      upsert('relationship', 'other', { identity: to('gone') }),
+    )
+    const before = [await tenant.all('identities'), await tenant.all('relationships')]
+    const write = (data: object): void => {
+      writeFileSync(join(folder, 'identities.jsonl'), JSON.stringify({ externalId: 'new', data }))
+      writeFileSync(join(folder, 'relationships.csv'), 'externalId,identity,title\nmoved,new,moved\nnext,new,next\n')
+    }
+    write({ displayName: 'Ada', nin: 7 })
+    const said: string[] = []
+    assert.equal(await runImportOf(hr, folder, (line) => void said.push(line)), 1)
+    const isKept = ({ externalId }: { externalId: string }) => ['old', 'moved', 'ended'].includes(externalId)
+    const [people, positions] = [await tenant.all('identities'), await tenant.all('relationships')]
+    assert.deepEqual(
+      [people, positions.filter(isKept)],
+      before.map((objects) => objects.filter(isKept)),
+    )
+    assert.deepEqual(positions.map(({ externalId }: { externalId: string }) => externalId).sort(), [
+      'ended',
+      'moved',
+      'next',
+    ])
+    assert.ok(
+      said.includes('2 objects that are not in the files are kept because invalid lines may mean the same people'),
+    )
+    assert.ok(said.some((line) => line.endsWith('relationships.csv:2: the line of identity new is invalid')))
+    write({ displayName: 'Ada', nin: '7' })
+    assert.equal(await runImportOf(hr, folder), 0)
+    const identity = { objectId: people[0].id }
+    assert.deepEqual((await tenant.byExternalId('identities', 'new')).id, identity.objectId)
+    const after = await tenant.all('relationships')
+    assert.deepEqual(
+      after
+        .map((position: { externalId: string; identity: object }) => [position.externalId, position.identity])
+        .sort(),
+      [
+        ['moved', identity],
+        ['next', identity],
+      ],
+    )
   })
 })
