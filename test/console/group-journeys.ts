@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { ConsoleFixture, ConsolePage } from '../support/console/console-browser.ts'
 import {
   assertSound,
+  change,
   countedSteps,
   criteriaCollection,
   heading,
@@ -12,8 +14,8 @@ import {
   linkToNew,
   press,
   reviewAndSave,
+  synced,
 } from '../support/console/console-steps.ts'
-import { eventually } from '../support/journeys/demo-clients.ts'
 
 const WITH_ACCOUNT = { groupOperator: 'NOT', conditions: [leaf('identityDirectoryObjectId', 'IsNull')] }
 const NOBODY = leaf('relationshipTitle', 'Equals', 'No such title')
@@ -199,6 +201,24 @@ export function groupJourneys(fixture: () => ConsoleFixture): void {
     const page = await fixture().openAs('admin', `/links/${linkId}`)
     await page.getByText(/^Removals paused: [1-9]\d* members? ha(s|ve) no account\.$/).waitFor()
     await assertSound(page)
+    // As of a link that leaves out 99 others.
+    await page.route(`**/group-links/${linkId}`, async (route) => {
+      const response = await route.fetch()
+      const { data, ...rest } = (await response.json()) as { data: { pausedBy: object } }
+      const members = [1, 2].map(() => ({ identityId: randomUUID(), displayName: null, directoryObjectId: null }))
+      const acceptedWithoutAccount = Array.from({ length: 99 }, () => randomUUID())
+      const full = { ...data, acceptedWithoutAccount, pausedBy: { ...data.pausedBy, members } }
+      await route.fulfill({ response, json: { ...rest, data: full } })
+    })
+    await page.reload()
+    await page.getByRole('button', { name: 'Leave them out of this link' }).click()
+    const limit = 'A link can leave out at most 100 members: 1 of these still counts.'
+    await page
+      .getByRole('dialog')
+      .getByText(new RegExp(`^1 member without an account .* ${limit}$`))
+      .waitFor()
+    await page.unroute(`**/group-links/${linkId}`)
+    await page.reload()
     await page.getByRole('button', { name: 'Leave them out of this link' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Leave them out of this link' }).click()
     await heading(page, 'Demo unified').waitFor()
@@ -219,22 +239,6 @@ export async function syncedLink(
   const collectionId = await criteriaCollection(fixture, name, conditions)
   await linkTo(fixture, collectionId, groupName)
   return { collectionId, linkId: await synced(fixture, collectionId) }
-}
-
-const UNSETTLED = ['Pending', 'RemovalsHeld', 'Failed']
-
-/** Waits until the group of a collection is in sync, or waits for a decision of a person. @returns The id of the link. */
-export async function synced(fixture: ConsoleFixture, collectionId: string): Promise<string> {
-  const path = `/group-link/beta/group-links?collectionId=${collectionId}`
-  return eventually(`the group of ${collectionId} is in sync`, async () => {
-    const [link] = await fixture.call<{ id: string; syncState: string }[]>('admin', 'GET', path)
-    return link === undefined || UNSETTLED.includes(link.syncState) ? undefined : link.id
-  })
-}
-
-export async function change(fixture: ConsoleFixture, id: string, conditions: readonly object[]): Promise<void> {
-  const condition = { groupOperator: 'AND', conditions }
-  await fixture.call('admin', 'PUT', `/collections-criteria/beta/${id}`, { objectType: 'Relationship', condition })
 }
 
 /** The file that the open list of people is saved as. */

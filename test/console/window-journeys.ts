@@ -4,6 +4,7 @@ import type { ConsoleFixture, ConsolePage } from '../support/console/console-bro
 import {
   assertNarrow,
   assertSound,
+  change,
   criteriaCollection,
   focused,
   heading,
@@ -12,9 +13,9 @@ import {
   linkToNew,
   openView,
   press,
+  synced,
   tabTo,
 } from '../support/console/console-steps.ts'
-import { change, synced } from './group-journeys.ts'
 
 const JOINABLE = '/collections-joinable/beta'
 const NORWEGIAN = { locale: 'nb-NO' } as const

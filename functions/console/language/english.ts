@@ -289,6 +289,8 @@ export const english = {
   leaveOut: 'Leave them out of this link',
   leaveOutConfirm:
     '{count} member without an account no longer keeps others from being removed from the group. | {count} members without an account no longer keep others from being removed from the group.',
+  leaveOutLimit:
+    'A link can leave out at most {limit} members: {count} of these still counts. | A link can leave out at most {limit} members: {count} of these still count.',
   leaveUnsaved: 'Leave the page? Your changes are not saved.',
   Left: 'Left',
   leftNamed: 'You have left {name}.',

@@ -291,6 +291,7 @@ export const norwegian: Messages = {
   leaveOut: 'Hold dem utenfor denne koblingen',
   leaveOutConfirm:
     '{count} medlem uten konto hindrer ikke lenger at andre fjernes fra gruppen. | {count} medlemmer uten konto hindrer ikke lenger at andre fjernes fra gruppen.',
+  leaveOutLimit: 'En kobling kan holde høyst {limit} medlemmer utenfor: {count} av disse regnes fortsatt med.',
   leaveUnsaved: 'Forlate siden? Endringene dine er ikke lagret.',
   Left: 'Utmeldt',
   leftNamed: 'Du har meldt deg ut av {name}.',

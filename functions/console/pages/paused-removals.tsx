@@ -2,6 +2,7 @@ import type { GroupLinkDto } from '../../../shared/domain/group-links/group-link
 import { ActionButton, ConfirmedAction } from '../components/actions.tsx'
 import { Section } from '../components/page.tsx'
 import { t } from '../language/texts.ts'
+import { leftOutWith, MAX_LEFT_OUT_COUNT } from '../left-out.ts'
 import { readPeople } from '../listed-people.ts'
 import { useResource } from '../resource.ts'
 import { useConsole } from '../session.ts'
@@ -36,22 +37,19 @@ type PausedByProps = {
   readonly onAccept: Accept
 }
 
-/** The most that a link can leave out. */
-const MAX_ACCEPTED = 100
-
 function PausedBy({ pausedBy: { reason, count, members }, accepted, onAccept }: PausedByProps) {
-  const added = members.flatMap(({ identityId }) => (identityId === null ? [] : [identityId]))
-  const next = [...new Set([...accepted, ...added])].slice(0, MAX_ACCEPTED)
+  const { identityIds, addedCount, excessCount } = leftOutWith(members, accepted)
+  const limit = excessCount > 0 && t('leaveOutLimit', { limit: MAX_LEFT_OUT_COUNT, count: excessCount })
   return (
     <Section
       title={t('removalsPaused')}
       actions={
-        added.length > 0 && (
+        addedCount > 0 && (
           <ConfirmedAction
             label={t('leaveOut')}
-            question={t('leaveOutConfirm', { count: added.length })}
+            question={[t('leaveOutConfirm', { count: addedCount }), limit].filter(Boolean).join(' ')}
             kind="primary"
-            run={() => onAccept(next, t('leftOutSaved', { count: added.length }))}
+            run={() => onAccept(identityIds, t('leftOutSaved', { count: addedCount }))}
           />
         )
       }
@@ -67,6 +65,7 @@ function PausedBy({ pausedBy: { reason, count, members }, accepted, onAccept }: 
           </li>
         ))}
       </ul>
+      {limit && <p class="hint">{limit}</p>}
       {count > members.length && <p class="hint">{t('firstOf', { shown: members.length, count })}</p>}
     </Section>
   )

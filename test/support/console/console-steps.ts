@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Locator } from 'playwright-core'
-import { applicationToken } from '../journeys/demo-clients.ts'
+import { applicationToken, eventually } from '../journeys/demo-clients.ts'
 import type { StartedEnvironment } from '../journeys/started-environment.ts'
 import {
   type AccessibilityRules,
@@ -105,6 +105,22 @@ export async function linkTo(fixture: ConsoleFixture, collectionId: string, grou
 export async function linkToNew(fixture: ConsoleFixture, collectionId: string, groupName: string): Promise<string> {
   const directoryGroupId = await createGroup(fixture.environment, groupName, [])
   return fixture.call('admin', 'POST', '/group-link/beta/group-links', { collectionId, directoryGroupId })
+}
+
+const UNSETTLED = ['Pending', 'RemovalsHeld', 'Failed']
+
+/** Waits until the group of a collection is in sync, or waits for a decision of a person. @returns The id of the link. */
+export async function synced(fixture: ConsoleFixture, collectionId: string): Promise<string> {
+  const path = `/group-link/beta/group-links?collectionId=${collectionId}`
+  return eventually(`the group of ${collectionId} is in sync`, async () => {
+    const [link] = await fixture.call<{ id: string; syncState: string }[]>('admin', 'GET', path)
+    return link === undefined || UNSETTLED.includes(link.syncState) ? undefined : link.id
+  })
+}
+
+export async function change(fixture: ConsoleFixture, id: string, conditions: readonly object[]): Promise<void> {
+  const condition = { groupOperator: 'AND', conditions }
+  await fixture.call('admin', 'PUT', `/collections-criteria/beta/${id}`, { objectType: 'Relationship', condition })
 }
 
 /** Creates a security group in the directory itself. @returns Its id. */
