@@ -62,6 +62,10 @@ const ATTRIBUTE_LIMITS =
   'refused with `TooManyAttributes`; an object that already has its names is not. A tenant has at most 2,000,000 ' +
   'connector objects, including deleted ones that can be restored; beyond, a new object is refused with `QuotaExceeded`.'
 
+const NAME_LIMIT =
+  'The external ids `.` and `..`, which a URL path cannot contain, are refused with `InvalidValue` for objects that do not ' +
+  'exist. Objects of earlier releases that have one are in the list, and can be updated, renamed and deleted.'
+
 const WRITE_REFUSALS = ['ConnectorNotFound', 'NotThisConnector', 'ConnectorDisabled'] as const
 const DATA_REFUSALS = [
   'ConnectorSupplementsOnly',
@@ -106,7 +110,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     description:
       'Restores the deleted object with the same `objectType` and `externalId`, if there is one. Repeat the request to ' +
       'complete an interrupted write. `null`, blank strings and empty lists count as absent. The data of one object is ' +
-      `limited to 512 KiB. ${ATTRIBUTE_LIMITS}`,
+      `limited to 512 KiB. ${NAME_LIMIT} ${ATTRIBUTE_LIMITS}`,
     roles: CONNECTOR_WRITERS,
     body: NewObjectBody,
     reply: { status: 201, schema: Guid },
@@ -128,7 +132,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
       'is found in either order. Send the new record, the positions that refer to it, and the deletion of the former one in ' +
       'one batch: between two batches, the positions are those of another person, who may have no account. ' +
       'Of two changes that would together make an org unit its own ancestor, the later one is refused. ' +
-      ATTRIBUTE_LIMITS,
+      `${NAME_LIMIT} ${ATTRIBUTE_LIMITS}`,
     roles: CONNECTOR_WRITERS,
     body: BatchBody,
     bodyLimitBytes: BATCH_LIMIT_BYTES,
@@ -143,7 +147,7 @@ export const connectorDataRoutes = (deps: ConnectorDataDependencies, prefix: str
     summary: 'Get a connector object',
     description:
       'By its `objectType` and `externalId`, percent-encoded. An `externalId` that contains the text `%2F` cannot be given ' +
-      'in a path: it is read as `/`.',
+      'in a path: it is read as `/`. Nor can `.` and `..`.',
     parameters: { objectType: ObjectTypeName, externalId: ExternalId },
     roles: CONNECTOR_DATA_READERS,
     reply: { status: 200, schema: ConnectorObjectDto, versioned: true },

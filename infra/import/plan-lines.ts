@@ -1,4 +1,4 @@
-import { REFERENCES } from '../../shared/domain/connectors/connector-object.ts'
+import { dotSegmentFault, REFERENCES } from '../../shared/domain/connectors/connector-object.ts'
 import type { ObjectType } from '../../shared/domain/core/core-object.ts'
 import { nameOf, type SpaceObject } from './connector-space.ts'
 import type { FileObject } from './import-file.ts'
@@ -74,6 +74,8 @@ function decideLine(
   const isSent = decision?.kind === 'created' || decision?.kind === 'updated'
   const own = isSent && decision.isNameFree ? undefined : present.get(nameOf(object))
   if (own?.digest === digest) return { kind: 'unchanged' }
+  const unnameable = own === undefined ? dotSegmentFault(object.externalId) : undefined
+  if (unnameable !== undefined) return { kind: 'invalid', reason: unnameable }
   if (rename !== undefined && (decision === undefined || decision.kind === 'invalid')) {
     const { file, line } = rename.object
     const problem = decision === undefined ? 'which depends on this line' : 'which is invalid'

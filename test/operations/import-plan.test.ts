@@ -121,6 +121,16 @@ describe('The plan of an import', () => {
     assert.deepEqual((await planPeople(['b<a'], ['a', 'b'])).sent, ['0 upsert b a'])
   })
 
+  it('sends no object to which it would give the external id . or .., which a URL path cannot contain', async () => {
+    const { sent, invalid } = await planPeople(['.', '..<old', 'a'], ['old', 'gone'])
+    assert.deepEqual(sent, ['0 upsert a', '0 delete gone'])
+    assert.deepEqual(invalid, [
+      '1: A URL path cannot contain the external id .',
+      '2: A URL path cannot contain the external id ..',
+    ])
+    assert.deepEqual((await planPeople(['.', '..!', 'a<..'], ['.', '..'])).sent, ['0 upsert .', '0 upsert a ..'])
+  })
+
   it('renames an object before another gets its name, whatever the order of the lines', async () => {
     const chain = ['0 upsert d c', '1 upsert c b', '2 upsert b a']
     assert.deepEqual((await planPeople(['b<a', 'd<c', 'c<b'], ['a', 'b', 'c'])).sent, chain)

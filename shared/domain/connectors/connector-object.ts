@@ -19,6 +19,16 @@ export const ExternalId = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f\\p{Cs}]+$',
 })
 
+/**
+ * Why no object gets the name; undefined for others. Dot segments are removed from a URL path, also percent-encoded ones.
+ * Earlier releases have stored them.
+ */
+export function dotSegmentFault(externalId: string): string | undefined {
+  return externalId === '.' || externalId === '..'
+    ? `A URL path cannot contain the external id ${externalId}`
+    : undefined
+}
+
 /** A reference as a connector sends it, to an object of the same connector. */
 type ExternalReference = { readonly externalId: string }
 

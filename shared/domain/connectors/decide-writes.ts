@@ -1,6 +1,6 @@
 import { refusalEntry } from '../../kernel/refusals.ts'
 import { isMatch } from '../../kernel/versioned.ts'
-import { type ConnectorObject, connectorObjectId, referenceIds } from './connector-object.ts'
+import { type ConnectorObject, connectorObjectId, dotSegmentFault, referenceIds } from './connector-object.ts'
 import type { ConnectorRules } from './connector-rules.ts'
 import { possiblyStaleOf } from './former-core-objects.ts'
 import type { ObjectWrite } from './object-input.ts'
@@ -38,6 +38,8 @@ export function decideWrite(write: ObjectWrite, context: WriteContext): WriteDec
     return refused(refusalEntry('ConnectorSupplementsOnly'))
   }
   const { objectType, externalId, data } = write
+  const unnameable = live === undefined ? dotSegmentFault(externalId) : undefined
+  if (unnameable !== undefined) return refused(refusalEntry('InvalidValue', unnameable, '/externalId'))
   const former = formerName(write, context)
   if (former?.isLive && live !== undefined) return inUse(write)
   const isRenamed = former !== undefined && live === undefined
