@@ -86,8 +86,8 @@ class Run {
   readonly #startMs: number
   readonly #retriesMs = new Set<number>()
   #failingSinceMs: number | undefined
-  /** When the subscription was last enabled, as read for the attempts. */
-  #enabledAtMs: number | undefined
+  /** The subscription as read for the attempts. */
+  #attempted: Pick<Subscription, 'sinceMs' | 'url'> | undefined
   #silentCount = 0
   #hasFailed = false
   #isGone = false
@@ -131,7 +131,7 @@ class Run {
       return 'stopped'
     }
     if (!isEnabled(subscription)) return 'stopped'
-    this.#enabledAtMs = subscription.sinceMs
+    this.#attempted = subscription
     this.#failingSinceMs = failingSinceEnabled(this.#failingSinceMs, subscription.sinceMs)
     const due = await this.#due()
     for (const { value, version } of due) {
@@ -206,7 +206,7 @@ class Run {
 
   /**
    * Other subscriptions and the operators get an event, stored in the transaction of the change. A subscription that was
-   * enabled again since the attempts stays enabled.
+   * enabled again since the attempts, or has another address, stays enabled.
    */
   async #disable(reason: 'Gone' | 'Failing'): Promise<void> {
     const { tenantId, subscriptionId } = this.#name
@@ -214,7 +214,7 @@ class Run {
     const isDisabled = await retryOnConflict(async () => {
       const { value, version } = await subscriptions.read(tenantId)
       const disabled = value.map((subscription) =>
-        subscription.id === subscriptionId && isEnabled(subscription) && subscription.sinceMs === this.#enabledAtMs
+        subscription.id === subscriptionId && isEnabled(subscription) && this.#wasAttempted(subscription)
           ? { ...subscription, state: 'Disabled' as const, disabledReason: reason, revision: subscription.revision + 1 }
           : subscription,
       )
@@ -226,5 +226,9 @@ class Run {
     if (!isDisabled) return
     metrics.record('subscriptions.disabled', 1, { reason })
     log.warn('events.subscription-disabled', { tenantId, subscriptionId, reason })
+  }
+
+  #wasAttempted({ sinceMs, url }: Subscription): boolean {
+    return sinceMs === this.#attempted?.sinceMs && url === this.#attempted.url
   }
 }

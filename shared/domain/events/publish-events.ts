@@ -27,10 +27,11 @@ type Publication = { readonly tenantId: string; readonly subscriptions: readonly
 
 /** Publishes the events of one kind of record. */
 export async function publishOutbox(tenantId: string, source: EventSource, deps: EventDependencies): Promise<void> {
-  const publication = { tenantId, subscriptions: await enabledOf(tenantId, deps) }
   for (;;) {
     const entries = await deps.outbox.first(source, tenantId)
     if (entries.length === 0) return
+    // Read after the entries: who has subscribed before a change gets its event.
+    const publication = { tenantId, subscriptions: await enabledOf(tenantId, deps) }
     // When the process ends in between, the same events are published again, with the same ids.
     const events = entries.flatMap((entry) => entry.events)
     await storeDeliveries(events, publication, deps)
@@ -138,7 +139,9 @@ async function publishCollections(
       count = gathered.reduce((sum, { events }) => sum + events.length, 0)
     }
     const events = gathered.flatMap((ofCollection) => ofCollection.events)
-    await storeDeliveries(events, publication, deps)
+    // Read after the changes: who has subscribed before a change gets its event.
+    const subscriptions = events.length === 0 ? [] : await enabledOf(tenantId, deps)
+    await storeDeliveries(events, { tenantId, subscriptions }, deps)
     const saved = await Promise.all(
       gathered.map(async ({ due, to, isMore }): Promise<DueCollection[]> => {
         const version = await deps.published.save(tenantId, due.collection.id, to, due.published?.version)
