@@ -195,6 +195,15 @@ describe('The sweep', () => {
     assert.equal(fixture.sentMessages.length, 1, 'it was evaluated on this day')
   })
 
+  it('enqueues it at a first run in the last hour of a day of 25 hours', async () => {
+    await fixture.deps.tenants.register(TENANT)
+    const { value, version } = await fixture.deps.settings.find(TENANT)
+    await fixture.deps.settings.replace(TENANT, { ...value, timeZone: 'Europe/Oslo' }, version, undefined)
+    await enqueueDailyWork(undefined, { ...fixture.deps, nowMs: () => Date.parse('2031-10-26T22:30:00Z') })
+    const enqueuedFor = fixture.sentMessages.map(({ message }) => `${message.queue} ${message.message.tenantId}`)
+    assert.ok(enqueuedFor.includes(`evaluations ${TENANT}`))
+  })
+
   it('distributes tenants evenly over the hour', () => {
     const minutes = Array.from({ length: 6_000 }, (_, index) => minuteOfTenant(`tenant-${index}`))
     const counts = Map.groupBy(minutes, (minute) => minute)

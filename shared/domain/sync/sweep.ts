@@ -1,7 +1,6 @@
 import { chunk } from '../../kernel/chunk.ts'
 import { enqueueAudit, enqueueEvaluation, enqueueSweep, enqueueSyncJob } from '../../kernel/enqueue-messages.ts'
 import { type TimeZone, timeZoneOf, UTC } from '../../kernel/time-zone.ts'
-import { DAY_MS } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
 import type { LinkDependencies } from '../group-links/link-dependencies.ts'
 import { queueJob } from '../group-links/queue-job.ts'
@@ -109,7 +108,7 @@ export async function enqueueDailyWork(
   const { tenants, settings, evaluations, messageQueue, nowMs } = deps
   const startMs = nowMs()
   const untilMs = lastMs === undefined ? startMs : startMs + EARLY_MS
-  const fromMs = lastMs ?? startMs - DAY_MS
+  const fromMs = lastMs ?? Number.NEGATIVE_INFINITY
   if (Math.floor(untilMs / QUARTER_MS) === Math.floor(fromMs / QUARTER_MS)) return
   const zones = await settings.timeZones()
   const isDay = (zone: TimeZone, sinceMs: number) => zone.startOfDay(untilMs) > sinceMs
