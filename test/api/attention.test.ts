@@ -33,6 +33,7 @@ describe('what needs attention', () => {
     for (const changes of [
       ...[fine, { ...fine, lastSyncOutcome: 'Failed' }, { ...fine, skippedCount: 2 }, { ...fine, skippedCount: 1 }],
       ...[{ ...fine, heldRemovals }, { ...fine, lastSyncOutcome: 'Failed', state: 'Disabled' }, { skippedCount: null }],
+      { ...fine, lastSyncOutcome: 'Failed', lastSyncError: 'The group link is disabled.' },
     ]) {
       await link(changes)
     }

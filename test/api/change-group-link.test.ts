@@ -45,6 +45,41 @@ describe('Reading and changing group links', () => {
     assert.deepEqual([same.status, (same.body.data as { state: string }).state], [200, 'Enabled'])
   })
 
+  describe('disables a link whose job is queued, which is no failure of a sync', () => {
+    const patch = async (id: string, state: string) => {
+      const { data } = (await api.call('PATCH', `/group-links/${id}`, { state })).body
+      return data as { syncState: string; lastSyncOutcome: string }
+    }
+    const needAttention = async () => {
+      const { data } = (await api.call('GET', '/group-links?needsAttention=true')).body
+      return (data as { id: string }[]).map(({ id }) => id)
+    }
+
+    it('so that the link is Pending when it is enabled, and needs no attention', async () => {
+      const collectionId = api.collections.make(users(0, 3))
+      const id = await api.create(collectionId, await api.newGroup())
+      await api.drain()
+      await api.call('POST', `/group-links/${collectionId}/sync`)
+      const { lastSyncOutcome, syncState } = await patch(id, 'Disabled')
+      assert.deepEqual([lastSyncOutcome, syncState], ['Failed', 'Disabled'])
+      assert.equal((await patch(id, 'Enabled')).syncState, 'Pending')
+      assert.ok(!(await needAttention()).includes(id))
+    })
+
+    it('and ends no series of failures before it', async () => {
+      const [collectionId, groupId] = [api.collections.make(users(0, 3)), await api.newGroup()]
+      const id = await api.create(collectionId, groupId)
+      await api.asTester({ method: 'DELETE', path: `/groups/${groupId}` })
+      await api.drain()
+      const { lastSyncError } = await api.link(id)
+      await api.call('POST', `/group-links/${collectionId}/sync`)
+      await patch(id, 'Disabled')
+      assert.equal((await patch(id, 'Enabled')).syncState, 'Failed')
+      assert.deepEqual([(await api.link(id)).lastSyncError, typeof lastSyncError], [lastSyncError, 'string'])
+      assert.ok((await needAttention()).includes(id))
+    })
+  })
+
   it('sets up to 100 identities that need no account, each once, and queues a job for them', async () => {
     const collectionId = api.collections.make(users(0, 3))
     const id = await api.create(collectionId, await api.newGroup())

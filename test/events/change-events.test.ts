@@ -19,6 +19,7 @@ const NOW = '2030-01-01T00:00:00.000+00:00'
 const IDS = { collectionId: 'collection', directoryGroupId: 'group' }
 const LINK = newLink({ id: 'link', tenantId: 'tenant', directoryGroupDisplayName: null, ...IDS }, NOW_MS)
 const failed: GroupLink = { ...LINK, lastSyncOutcome: 'Failed', lastSyncError: 'No group' }
+const stopped: GroupLink = { ...failed, state: 'Disabled', lastSyncError: 'The group link is disabled.' }
 const succeeded: GroupLink = { ...LINK, lastSyncOutcome: 'Succeeded', lastSyncError: null }
 const holding = (planId: string): GroupLink => ({ ...LINK, heldRemovals: { planId } as HeldRemovals })
 
@@ -79,6 +80,9 @@ describe('A change of a group link tells', () => {
   for (const [claim, before, after, expected] of [
     ['of the first failure of a series', succeeded, failed, ['link.failed']],
     ['of a first sync that fails', LINK, failed, ['link.failed']],
+    ['nothing of a job that ends because the link is disabled', succeeded, stopped, []],
+    ['of a failure after such a job', stopped, failed, ['link.failed']],
+    ['nothing of a success after such a job', stopped, succeeded, []],
     ['nothing of a further failure', failed, { ...failed, lastSyncError: 'Another' }, []],
     ['of a success after failures', failed, succeeded, ['link.recovered']],
     ['nothing of a first success', LINK, succeeded, []],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { deleteLink, requestSync, updateLink } from '../../shared/domain/group-links/manage-links.ts'
+import { syncStateOf } from '../../shared/domain/group-links/sync-state.ts'
 import { runSyncJob } from '../../shared/domain/sync/run-sync-job.ts'
 import type { SyncDependencies } from '../../shared/domain/sync/sync-dependencies.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
@@ -171,6 +172,12 @@ describe('Workers of sync jobs', () => {
       ['Failed', 1, 200, 'The group link is disabled.'],
     )
     assert.equal((await fixture.link(linkId)).lease, null)
+    const enabled = await updateLink(
+      { tenantId: TENANT, linkId, ifMatch: undefined },
+      { state: 'Enabled' },
+      fixture.deps,
+    )
+    assert.equal(syncStateOf(enabled), 'Pending')
   })
 
   it('stop at their next step when the link is deleted, and keep the group as it is', async () => {

@@ -73,6 +73,7 @@ describe('Operators are told', () => {
 
   const over: readonly [string, string, object][] = [
     ['a failure before a sync succeeded', 'link.failed', { lastSyncOutcome: 'Succeeded' }],
+    ['a job that ended because its link was disabled', 'link.failed', { lastSyncError: 'The group link is disabled.' }],
     ['a pause before removals went on', 'link.paused', { skippedCount: 0, isPauseTold: false }],
     ['held removals that are due no more', 'removals.held', { heldRemovals: null }],
     ['held removals in whose place there are others', 'removals.held', { heldRemovals: { planId: 'other' } }],

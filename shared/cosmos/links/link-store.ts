@@ -35,7 +35,7 @@ const { parse, parseWritten } = versionedDocumentParser('group link', GroupLink,
 })
 
 /** Members of a link that decide whether it needs attention. */
-const DECIDING_MEMBERS = 'c.state, c.skippedCount, c.lastSyncOutcome, c.heldRemovals'
+const DECIDING_MEMBERS = 'c.state, c.skippedCount, c.lastSyncOutcome, c.lastSyncError, c.heldRemovals'
 
 /** Members that a state without need for attention depends on. */
 const UNDECIDED = {

@@ -1,6 +1,7 @@
 import { SYSTEM_ACTOR } from '../../kernel/caller.ts'
 import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
+import { hasFailed } from '../group-links/sync-state.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import type { RequestStatus } from '../membership-requests/membership-request.ts'
 import type { RequestChange } from '../membership-requests/request-dependencies.ts'
@@ -56,8 +57,8 @@ export function eventsOfLinkChange(before: GroupLink, after: GroupLink, nowMs: n
   const revision = [after.id, String(after.lastToken), after.lastSyncedAt ?? '']
   const add = (type: EventType, data: EventDraft['data'] = {}) =>
     events.push(linkEvent(after, { key: [...revision, type], type, time, data: { ...data, actorId: SYSTEM_ACTOR } }))
-  const wasFailed = before.lastSyncOutcome === 'Failed'
-  if (!wasFailed && after.lastSyncOutcome === 'Failed') add('link.failed', { error: after.lastSyncError ?? null })
+  const wasFailed = hasFailed(before)
+  if (!wasFailed && hasFailed(after)) add('link.failed', { error: after.lastSyncError ?? null })
   if (wasFailed && after.lastSyncOutcome === 'Succeeded') add('link.recovered')
   const [wasPaused, isPaused] = [before, after].map(({ isPauseTold = false }) => isPauseTold)
   if (!wasPaused && isPaused) add('link.paused')

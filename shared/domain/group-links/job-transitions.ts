@@ -3,6 +3,7 @@ import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { GroupLink, Lease } from './group-link.ts'
 import { linkLeaseDecision } from './link-lease.ts'
 import { EMPTY_JOURNAL, type SyncJob } from './sync-job.ts'
+import { LINK_DISABLED } from './sync-state.ts'
 
 /** Retries of a failed job before it stays `Failed`. */
 const MAX_RETRIES = 3
@@ -52,7 +53,7 @@ export function claimDecision(
       delayMs: link.lease?.owner === job.id ? lease.forMs : Math.min(lease.forMs, WAIT_FOR_OTHER_JOB_MS),
     }
   }
-  if (link.state === 'Disabled') return { outcome: 'abort', reason: 'The group link is disabled.' }
+  if (link.state === 'Disabled') return { outcome: 'abort', reason: LINK_DISABLED }
   if (job.dueAtMs > nowMs + EARLY_MS) return { outcome: 'wait', delayMs: job.dueAtMs - nowMs }
   if (job.status === 'Running' && !job.isYielded && hasNoAttemptLeft(job)) {
     return { outcome: 'abort', reason: 'The last run was interrupted before it ended.' }

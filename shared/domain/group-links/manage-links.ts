@@ -12,6 +12,7 @@ import { endQueuedJobs, queueJob } from './queue-job.ts'
 import { pausingIds } from './removal-pause.ts'
 import type { AccountHolders } from './removal-plan.ts'
 import { SERVICE_ORIGIN, type SyncJob, type SyncJobDto, toSyncJobDto } from './sync-job.ts'
+import { LINK_DISABLED } from './sync-state.ts'
 import type { TenantStore } from './tenant-store.ts'
 
 /** A page of the links that match the filter, oldest first. */
@@ -155,7 +156,7 @@ export async function updateLink(
   const isChanged =
     value.state === 'Enabled'
       ? isAcceptedChanged && (await queueManualSync(updated, requestedBy, deps)) !== undefined
-      : (await endQueuedJobs(value, 'The group link is disabled.', deps)) > 0
+      : (await endQueuedJobs(value, LINK_DISABLED, deps)) > 0
   return isChanged ? (await getLink(tenantId, linkId, deps.links)).value : value
 }
 

@@ -1,12 +1,12 @@
 import { enqueueSyncJob } from '../../kernel/enqueue-messages.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { Refusal, type RefusalCode } from '../../kernel/refusals.ts'
-import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { AuditRecord } from '../history/audit.ts'
 import type { GroupLink } from './group-link.ts'
 import { failed } from './job-transitions.ts'
 import type { LinkDependencies } from './link-dependencies.ts'
 import { type JobOrigin, newJob, SERVICE_ORIGIN, type SyncJob, type SyncJobType } from './sync-job.ts'
+import { recordedFailure } from './sync-state.ts'
 
 /** What a new job has beside its link and type. `audit` is written in the transaction of the job. */
 type JobCreation = { readonly id?: string; readonly origin?: JobOrigin; readonly audit?: AuditRecord }
@@ -83,8 +83,8 @@ export async function recordFailure(
   if (found === undefined) return
   const { value, version } = found
   const lease = value.lease?.owner === jobId ? null : value.lease
-  const outcome = { lastSyncedAt: toTimestamp(deps.nowMs()), lastSyncOutcome: 'Failed', lastSyncError: reason } as const
-  await deps.links.replace({ ...value, lease, ...outcome }, version, undefined, value).catch(ignoreConflict)
+  const failure = recordedFailure(value, reason, deps.nowMs())
+  await deps.links.replace({ ...value, lease, ...failure }, version, undefined, value).catch(ignoreConflict)
 }
 
 /** Records the metrics of a job that has ended, with what all its runs have written. */

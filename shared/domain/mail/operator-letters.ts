@@ -1,6 +1,7 @@
 import { withPauseTold } from '../events/change-events.ts'
 import type { StoredEvent } from '../events/event-types.ts'
 import type { GroupLink } from '../group-links/group-link.ts'
+import { hasFailed } from '../group-links/sync-state.ts'
 import type { Letter, LetterContext } from './letter.ts'
 import type { MailDependencies } from './mail-dependencies.ts'
 import type { MailItem } from './mail-item.ts'
@@ -33,7 +34,7 @@ const LINK_KINDS = {
  * event tells of it again.
  */
 const GOES_ON: Readonly<Record<keyof typeof LINK_KINDS, (link: GroupLink, data: StoredEvent['data']) => boolean>> = {
-  'link.failed': ({ lastSyncOutcome }) => lastSyncOutcome === 'Failed',
+  'link.failed': hasFailed,
   'link.paused': (link) => withPauseTold(link).isPauseTold === true,
   // A rejected plan does not wait for a decision. Other removals are another plan, with an event of its own.
   'removals.held': ({ heldRemovals }, { planId }) => heldRemovals?.planId === planId && !heldRemovals?.rejectedAt,

@@ -2,6 +2,7 @@ import type { Versioned } from '../../kernel/versioned.ts'
 import type { GroupLink, Lease } from '../group-links/group-link.ts'
 import { changeLeasedLink, renewedLease, renewLease } from '../group-links/link-lease.ts'
 import { DEFAULT_LINK_SETTINGS, type LinkSettings } from '../group-links/link-settings.ts'
+import { LINK_DISABLED } from '../group-links/sync-state.ts'
 import { RunFault } from './run-failure.ts'
 import type { SyncDependencies } from './sync-dependencies.ts'
 
@@ -53,7 +54,7 @@ export class SessionLink {
     this.#value = link
     this.#settings = settings
     this.#lease = lease
-    if (link.state === 'Disabled') throw new RunFault('The group link is disabled.', { isPermanent: true })
+    if (link.state === 'Disabled') throw new RunFault(LINK_DISABLED, { isPermanent: true })
   }
 
   /** Only keeps the lease from ending: for reads, which do no harm without it. @throws as `assertLease`. */

@@ -1,6 +1,5 @@
 import { enqueueMembersChanged } from '../../kernel/enqueue-messages.ts'
 import { Refusal } from '../../kernel/refusals.ts'
-import { toTimestamp } from '../../kernel/timestamp.ts'
 import type { Versioned } from '../../kernel/versioned.ts'
 import type { AcceptedMembers } from '../group-links/collection-accounts.ts'
 import type { WriteOutcome } from '../group-links/directory.ts'
@@ -8,6 +7,7 @@ import type { GroupLink } from '../group-links/group-link.ts'
 import { afterFailedRun, type ClaimDecision, completed, yielded } from '../group-links/job-transitions.ts'
 import { withOpenRemovals } from '../group-links/removal-window.ts'
 import type { SyncJob } from '../group-links/sync-job.ts'
+import { recordedFailure } from '../group-links/sync-state.ts'
 import { countUnaccepted, NO_ACCEPTED } from './accepted-members.ts'
 import { changesByRun } from './completed-run.ts'
 import { reportHeldRemovals, saveHeldRemovals } from './held-removals.ts'
@@ -218,10 +218,9 @@ export class SyncSession {
     const endMs = nowMs()
     const next = afterFailedRun(job, failure, { delaysS: retryDelaysS, jitter: random(), nowMs: endMs })
     if (next.completedAt === null) return this.#end(next, () => ({ isBehind: true }))
-    const outcome = { lastSyncedAt: toTimestamp(endMs), lastSyncOutcome: 'Failed', lastSyncError: next.error } as const
     const { changes, ...counts } = await finalCounts(job, directory)
     this.#job.wrote(changes)
-    return this.#end({ ...next, ...counts }, () => outcome)
+    return this.#end({ ...next, ...counts }, (link) => recordedFailure(link, next.error, endMs))
   }
 
   /**

@@ -36,6 +36,11 @@ describe('the sync state of a link', () => {
       'Pending',
     ],
     ['is Failed after a failure, also with work left', { lastSyncOutcome: 'Failed', isBehind: true }, 'Failed'],
+    [
+      'is Pending after a job that ended because the link was disabled, when it is enabled',
+      { lastSyncOutcome: 'Failed', lastSyncError: 'The group link is disabled.', accountsChangedAtMs: NOW_MS },
+      'Pending',
+    ],
     ['is RemovalsHeld also after a failure', { heldRemovals: HELD, lastSyncOutcome: 'Failed' }, 'RemovalsHeld'],
     ['is RemovalsPaused also while nothing is due', { skippedCount: 1 }, 'RemovalsPaused'],
     ['is RemovalsPaused also with held removals', { skippedCount: 1, heldRemovals: HELD }, 'RemovalsPaused'],
