@@ -35,6 +35,22 @@ describe('The form of a join policy', () => {
     assert.deepEqual(policyDto(editedPolicy(policy, new Map())), policy)
   })
 
+  it('gives a gate of another type nothing of what it does not show, until it has its former type again', () => {
+    const fallback: NonNullable<Gate['fallback']> = { afterDays: 7, type: 'Collection', approvers: [COLLECTION] }
+    const stored = policyOf([{ ...MANAGER, reminderDays: 3, fallback }], 14)
+    const edited = editedPolicy(stored, new Map())
+    const withType = (type: Gate['type'], approvers: string[]) => {
+      const gates = edited.gates.map((gate) => ({
+        ...gate,
+        type,
+        approvers: approvers.map((id) => ({ id, name: id })),
+      }))
+      return policyDto({ ...edited, gates })
+    }
+    assert.deepEqual(withType('Identity', [PERSON]), policyOf([ONE], 14))
+    assert.deepEqual(withType('Manager', []), stored)
+  })
+
   for (const [claim, mine, theirs, expected] of [
     [
       'keeps what another person has set for the same gate, wherever it is',
@@ -73,7 +89,7 @@ describe('The form of a join policy', () => {
 })
 
 type Gate = JoinPolicyWire['approvalGates'][number]
-type Gates = readonly (Pick<Gate, 'type' | 'reminderDays'> & { readonly approvers: readonly string[] })[]
+type Gates = readonly (Pick<Gate, 'type' | 'reminderDays' | 'fallback'> & { readonly approvers: readonly string[] })[]
 
 function policyOf(gates: Gates, requestDays: number): JoinPolicyWire {
   const approvalGates = gates.map((gate, index) => ({ ...gate, order: index + 1, approvers: [...gate.approvers] }))

@@ -11,8 +11,8 @@ export type EditedGate = {
   readonly key: number
   readonly type: Gate['type']
   readonly approvers: readonly NamedId[]
-  /** What the form does not show. */
-  readonly kept: Omit<Gate, 'order' | 'type' | 'approvers'>
+  /** What the form does not show, of the gate with its type. A gate of another type has none of it. */
+  readonly kept: Omit<Gate, 'order' | 'approvers'>
 }
 
 /** A policy that is being edited. The order of the gates is their place in the list. */
@@ -29,7 +29,7 @@ export type EditedPolicy = {
 
 export const NEW_POLICY: EditedPolicy = {
   isApprovalRequired: true,
-  gates: [{ key: 0, type: 'Manager', approvers: [], kept: {} }],
+  gates: [{ key: 0, type: 'Manager', approvers: [], kept: { type: 'Manager' } }],
   joinableBy: [],
   isReasonNeeded: false,
   maxDays: '',
@@ -42,8 +42,8 @@ export function editedPolicy(policy: JoinPolicyWire, names: ReadonlyMap<string, 
   const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: names.get(id) ?? id }))
   return {
     isApprovalRequired: approvalRequired,
-    gates: approvalGates.map(({ order: _, type, approvers, ...kept }, key) => {
-      return { key, type, approvers: named(approvers), kept }
+    gates: approvalGates.map(({ order: _, approvers, ...kept }, key) => {
+      return { key, type: kept.type, approvers: named(approvers), kept }
     }),
     joinableBy: named(joinableBy.collectionIds),
     isReasonNeeded: rejectionNeedsReason,
@@ -60,7 +60,7 @@ export function policyDto(policy: EditedPolicy): JoinPolicyWire {
       order: index + 1,
       type: gate.type,
       approvers: gate.approvers.map(({ id }) => id),
-      ...gate.kept,
+      ...(gate.kept.type === gate.type ? gate.kept : {}),
     })),
     joinableBy: { collectionIds: joinableBy.map(({ id }) => id) },
     ...(isReasonNeeded ? { rejectionNeedsReason: true } : {}),

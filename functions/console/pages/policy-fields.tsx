@@ -76,7 +76,8 @@ function GateFields({ gates, collections, onChange }: GateFieldsProps) {
   const hasManager = gates.some(({ type }) => type === 'Manager')
   const add = () => {
     const key = Math.max(-1, ...gates.map((gate) => gate.key)) + 1
-    onChange([...gates, { key, type: hasManager ? 'Identity' : 'Manager', approvers: [], kept: {} }])
+    const type = hasManager ? 'Identity' : 'Manager'
+    onChange([...gates, { key, type, approvers: [], kept: { type } }])
   }
   const move = (index: number, by: -1 | 1) => {
     const [moved, other] = [gates[index], gates[index + by]]
