@@ -74,7 +74,7 @@ export const SearchQuery = Type.Object({
   tags: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Collections must have all of these tags. Repeat the parameter or separate tags by commas. A parameter with a comma also matches the tag with the comma: `tags=a%2Cb` finds collections with the tag `a,b` and collections with both `a` and `b`.',
+        'Collections must have all of these tags. Repeat the parameter or separate tags by commas. A parameter with a comma also matches the tag with the comma: `tags=a%2Cb` finds collections with the tag `a,b` and collections with both `a` and `b`. An empty parameter is refused.',
     }),
   ),
   attributes: Type.Optional(

@@ -383,5 +383,9 @@ describe('lists and searches of collections', () => {
       const refused = await tenant.send('GET', `${COLLECTIONS}/search?attributes=${term}`)
       assert.deepEqual(faults(refused), [400, 'InvalidValue attributes'], term)
     }
+    for (const query of ['tags=', 'tags', 'tags=health&tags=%20']) {
+      const refused = await tenant.send('GET', `${COLLECTIONS}/search?${query}`)
+      assert.deepEqual(faults(refused), [400, 'InvalidValue tags'], query)
+    }
   })
 })

@@ -52,14 +52,17 @@ export async function searchCollections(
  * The filter for search terms, normalised as stored ones are. Tags may be repeated or comma-separated; an attribute has
  * the form `key:value`, split at the first colon. A tag may contain commas, so a parameter also
  * matches the tag that equals all of it.
- * @throws Refusal `InvalidValue` for an attribute without a colon or a key.
+ * @throws Refusal `InvalidValue` for an attribute without a colon or a key, and for an empty tag.
  */
 export function searchFilter(tags: readonly string[] = [], attributes: readonly string[] = []): CollectionFilter {
-  throwIfRefused(
-    attributes
+  throwIfRefused([
+    ...tags
+      .filter((term) => normalisedTerm(term) === '')
+      .map(() => refusalEntry('InvalidValue', 'A tag cannot be empty', 'tags')),
+    ...attributes
       .filter((term) => !/^\s*[^\s:][^:]*:/.test(term))
       .map((term) => refusalEntry('InvalidValue', `${term} does not have the form key:value`, 'attributes')),
-  )
+  ])
   return {
     tags: tags.flatMap(tagsAsked),
     attributes: attributes.map((term) => {
