@@ -31,7 +31,7 @@ The former name can be the name of another object of the files, if their former 
   --dry-run             show the changes without making them
   --delete-missing      delete objects of the connector that are not in the files, of the object types that have lines
                         there: a file that is missing or has only a header deletes nothing
-  --yes                 delete more than 10 % of the objects of a type without confirmation
+  --yes                 delete more than one and more than 10 % of the objects of a type, or all, without confirmation
   --api-url <url>       base URL of the API (variable API_URL, default http://localhost:7071)
   --token <token>       access token (variable TOKEN), or client credentials to request one:
   --client-id <id>      (CLIENT_ID), --client-secret (CLIENT_SECRET), --tenant-id (TENANT_ID),

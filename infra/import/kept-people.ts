@@ -14,7 +14,11 @@ type KeptPeople = {
  * what would replace them is not sent.
  */
 export function keptPeople(lines: readonly Line[], present: ReadonlyMap<string, SpaceObject>): KeptPeople {
-  const invalid = lines.filter(({ reason }) => reason !== undefined).map(({ object }) => object)
+  const valid = new Set(lines.filter(({ reason }) => reason === undefined).map(({ object }) => nameOf(object)))
+  // The objects of other invalid lines are there already, or are made by another line.
+  const invalid = lines
+    .filter(({ object, reason }) => reason !== undefined && !valid.has(nameOf(object)) && !present.has(nameOf(object)))
+    .map(({ object }) => object)
   const keys = new Set(invalid.flatMap(({ objectType, data }) => personKeysOf(objectType, data)))
   if (keys.size === 0) return { lines, isKept: () => false }
   const named = new Set(lines.flatMap(({ object }) => [nameOf(object), formerNameOf(object)]))

@@ -27,7 +27,10 @@ export type ImportContext = {
   readonly ask: Ask | undefined
 }
 
-/** The deletion of a larger share of the objects of a type requires confirmation: that of all of them always does. */
+/**
+ * The deletion of a larger share of the objects of a type requires confirmation: that of more than one of a few, and
+ * always that of all of them.
+ */
 const UNASKED_DELETIONS_PART = 0.1
 const INVALID_LINES_SHOWN_COUNT = 100
 const WARNINGS_SHOWN_COUNT = 10
@@ -130,7 +133,9 @@ async function confirmDeletions(
       objects.filter(({ objectType }) => objectType === type).length
     return { type, count: countIn(deleted), total: countIn(all) }
   })
-  if (isConfirmed || shares.every(({ count, total }) => count <= total * UNASKED_DELETIONS_PART)) return
+  const isUnasked = ({ count, total }: (typeof shares)[number]): boolean =>
+    count === 0 || (count < total && count <= Math.max(1, total * UNASKED_DELETIONS_PART))
+  if (isConfirmed || shares.every(isUnasked)) return
   const counted = shares.filter(({ count }) => count > 0)
   const what = counted.map(({ type, count, total }) => `${count} of ${total} objects of type ${type}`).join(', ')
   if (ask === undefined) throw new CommandError(`${what} would be deleted. Confirm with --yes`, { exitCode: 1 })

@@ -13,11 +13,18 @@ import { newDataFolder } from '../support/journeys/started-environment.ts'
 const PRESENT_COUNT = 20
 const present = Array.from({ length: PRESENT_COUNT }, (_, index) => `p${index}`)
 
+const UNITS = ['school', 'office', 'library']
+
 /**
  * An import of files without the last people, and the items that it writes.
- * @param units The new external id of the only org unit, or none: a file without lines.
+ * @param units The org units of the file: none for a file without lines.
  */
-async function importLacking(missingCount: number, ask: Ask | undefined, isConfirmed = false, units = ['unit']) {
+async function importLacking(
+  missingCount: number,
+  ask: Ask | undefined,
+  isConfirmed = false,
+  units: readonly string[] = UNITS,
+) {
   const path = newDataFolder()
   const people = present.slice(0, PRESENT_COUNT - missingCount)
   writeFileSync(join(path, 'identities.csv'), ['externalId', ...people].join('\n'))
@@ -26,7 +33,7 @@ async function importLacking(missingCount: number, ask: Ask | undefined, isConfi
   const stored = { digest: digestOfData({}), keys: [] }
   const objects = [
     ...present.map((externalId) => ({ objectType: 'identity' as const, externalId, ...stored })),
-    { objectType: 'orgUnit' as const, externalId: 'unit', ...stored },
+    ...UNITS.map((externalId) => ({ objectType: 'orgUnit' as const, externalId, ...stored })),
   ]
   const space = {
     readTypes: async () => new Map(),
@@ -86,7 +93,7 @@ describe('an import with deletions', () => {
     const { ask, questions } = answering(false)
     const { run, written } = await importLacking(2, ask, false, ['other'])
     await assert.rejects(run(), { message: 'Cancelled. No changes were made' })
-    assert.deepEqual(questions, ['Delete 2 of 20 objects of type identity, 1 of 1 objects of type orgUnit?'])
+    assert.deepEqual(questions, ['Delete 2 of 20 objects of type identity, 3 of 3 objects of type orgUnit?'])
     assert.deepEqual(written, [])
   })
 
@@ -94,6 +101,15 @@ describe('an import with deletions', () => {
     const { run, written } = await importLacking(20, undefined, true, [])
     assert.equal(await run(), 0)
     assert.deepEqual(written, [])
+  })
+
+  it('does not ask before it deletes one of a few, and asks before it deletes two', async () => {
+    const { ask, questions } = answering()
+    const { run, written } = await importLacking(0, ask, false, ['school', 'office'])
+    assert.equal(await run(), 0)
+    assert.deepEqual([questions, written.map(({ op, externalId }) => `${op} ${externalId}`)], [[], ['delete library']])
+    await assert.rejects((await importLacking(0, ask, false, ['school'])).run(), { message: /^Cancelled/ })
+    assert.deepEqual(questions, ['Delete 2 of 3 objects of type orgUnit?'])
   })
 
   for (const [claim, missingCount, isConfirmed] of [

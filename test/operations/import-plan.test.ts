@@ -228,4 +228,25 @@ describe('The plan of an import', () => {
     const withoutDeletions = await planImport(entries(), present, false)
     assert.ok(withoutDeletions.items.every(({ person }) => person === undefined))
   })
+
+  it('keeps nobody for an invalid line that repeats a valid one, or is of somebody who is there', async () => {
+    const stored = { digest: '', keys: ['email post@x'] }
+    const present = new Map(
+      [object('identity', 'old'), object('identity', 'there')].map((each) => [nameOf(each), { ...each, ...stored }]),
+    )
+    async function* entries(): AsyncGenerator<FileEntry> {
+      yield { file: 'all', line: 1, ...object('identity', 'new'), data: { email: 'post@x' } }
+      yield { file: 'all', line: 2, ...object('identity', 'new'), data: { email: 'post@x' } }
+      yield { file: 'all', line: 3, ...object('identity', 'there'), data: { email: 'post@x', displayName: 7 } }
+    }
+    const { items, counts, invalidLines } = await planImport(entries(), present, true)
+    assert.deepEqual(
+      items.map(({ item: { op, externalId } }) => [op, externalId]),
+      [
+        ['upsert', 'new'],
+        ['delete', 'old'],
+      ],
+    )
+    assert.deepEqual([counts.kept, invalidLines.length], [0, 2])
+  })
 })
