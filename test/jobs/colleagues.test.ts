@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { afterEach, beforeEach, describe, it } from 'node:test'
 import { DAY_MS } from '../../shared/kernel/timestamp.ts'
 import { type AccountFixture, gone, identity, openAccountFixture, position } from '../support/jobs/account-fixture.ts'
 import { TENANT, users } from '../support/jobs/link-directory.ts'
 
 let fixture: AccountFixture
-before(async () => {
+// Each begins at the present time, which is that of the database.
+beforeEach(async () => {
   fixture = await openAccountFixture()
 })
-after(() => fixture.close())
+afterEach(() => fixture.close())
 
 /** The state and the last entry's notes of the requests of a collection. */
 async function requestsOf(collectionId: string) {
@@ -46,7 +47,7 @@ describe('A person who is created in the batch that deletes a colleague', () => 
 })
 
 describe('A membership for a position that goes to a colleague with the same address', () => {
-  it('ends when both records are a week old', async () => {
+  it('ends when both records have not changed for a week', async () => {
     const hr = await fixture.newSource(JOIN_ON)
     const [first, second] = users(1, 2) as [string, string]
     const shared = { email: 'office@one.example' }
@@ -65,5 +66,22 @@ describe('A membership for a position that goes to a colleague with the same add
     await fixture.followed()
     assert.deepEqual(await requestsOf(collectionId), [['Left', 'The position was handed over to another person']])
     assert.deepEqual([...(await fixture.membersOf(group))], [])
+  })
+
+  it('stays, however old the records are, when both have the same national identity number', async () => {
+    const hr = await fixture.newSource(JOIN_ON)
+    const data = { displayName: 'Eva', directoryObjectId: users(3, 1)[0] as string, nin: '02029012345' }
+    await fixture.write(hr, identity('eva', data), position('post', 'eva', { title: 'Head' }))
+    const collectionId = await fixture.joinable([await fixture.coreIdOf(hr, 'identity', 'eva')], 'Relationship')
+    const group = await fixture.linkedGroup(collectionId)
+    await fixture.write(hr, identity('eva again', data))
+    await fixture.clock.sleep(10 * DAY_MS)
+    await fixture.write(hr, position('post', 'eva again', { title: 'Head' }))
+    await fixture.followed()
+    await fixture.write(hr, gone('identity', 'eva'))
+    await fixture.followed()
+    await fixture.followed()
+    assert.deepEqual(await requestsOf(collectionId), [['Joined', undefined]])
+    assert.deepEqual([...(await fixture.membersOf(group))], [data.directoryObjectId])
   })
 })

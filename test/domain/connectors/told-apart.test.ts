@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { ConnectorObject } from '../../../shared/domain/connectors/connector-object.ts'
+import type { ConnectorObject, StoredConnectorObject } from '../../../shared/domain/connectors/connector-object.ts'
 import { toldApart } from '../../../shared/domain/connectors/told-apart.ts'
 
-type Contribution = Pick<ConnectorObject, 'coreObjectId' | 'data' | 'conflictKeys' | 'createdAtMs' | 'deletedAtMs'>
+type Contribution = Pick<ConnectorObject, 'coreObjectId' | 'data' | 'conflictKeys' | 'deletedAtMs'> & {
+  readonly lastUpdatedS: number
+}
 
 const NOW_MS = Date.parse('2030-03-15T08:00:00Z')
 const nowMs = () => NOW_MS
 
 const of = (coreObjectId: string, data: ConnectorObject['data'] = {}, conflictKeys?: readonly string[]) => ({
-  ...{ coreObjectId, data, createdAtMs: NOW_MS - 60_000 },
+  ...{ coreObjectId, data, lastUpdatedS: NOW_MS / 1000 - 60 },
   ...(conflictKeys && { conflictKeys }),
 })
 
@@ -17,7 +19,7 @@ async function areApart(...contributions: readonly Contribution[]): Promise<bool
   const ofCoreObjects = async (_tenantId: string, ids: readonly string[]) =>
     contributions
       .filter(({ coreObjectId }) => ids.includes(coreObjectId))
-      .map((value) => ({ value: { ...(value as ConnectorObject), lastUpdatedS: 0 }, version: '1' }))
+      .map((value) => ({ value: value as StoredConnectorObject, version: '1' }))
   return (await toldApart('tenant', ['ada', 'bo', 'ada'], { objects: { ofCoreObjects }, nowMs }))('ada', 'bo')
 }
 
@@ -34,15 +36,23 @@ describe('Two identities', () => {
     assert.equal(await areApart(of('ada'), of('ada', {}, shared), of('bo'), of('bo', {}, ['nin 1'])), false)
   })
 
-  it('are two people when both have shared the key for a week, as colleagues who share an address', async () => {
-    const since = (createdAt: string) => ({ createdAtMs: Date.parse(createdAt) })
-    const withoutTime = ({ createdAtMs: _, ...contribution }: Contribution) => contribution
+  it('are two people when both have been the same for a week, as colleagues who share an address', async () => {
+    const changed = (at: string) => ({ lastUpdatedS: Date.parse(at) / 1000 })
     const [ada, bo] = [of('ada', {}, ['email x']), of('bo', {}, ['email x'])]
-    const old = { ...ada, ...since('2027-01-01T00:00:00Z') }
-    assert.equal(await areApart(old, { ...bo, ...since('2030-03-08T08:00:00Z') }), true)
-    assert.equal(await areApart(old, { ...bo, ...since('2030-03-08T08:00:01Z') }), false)
-    assert.equal(await areApart({ ...ada, ...since('2030-03-08T08:00:01Z') }, withoutTime(bo)), false)
-    assert.equal(await areApart(withoutTime(ada), withoutTime(bo)), true)
+    const old = { ...ada, ...changed('2027-01-01T00:00:00Z') }
+    assert.equal(await areApart(old, { ...bo, ...changed('2030-03-08T08:00:00Z') }), true)
+    assert.equal(await areApart(old, { ...bo, ...changed('2030-03-08T08:00:01Z') }), false)
+    assert.equal(
+      await areApart({ ...ada, ...changed('2030-03-08T08:00:01Z') }, { ...bo, lastUpdatedS: old.lastUpdatedS }),
+      false,
+    )
+  })
+
+  it('may be one however long they share what colleagues do not', async () => {
+    for (const key of ['nin 1', 'directoryObjectId x']) {
+      const [ada, bo] = [of('ada', {}, ['email x', key]), of('bo', {}, ['email x', key])]
+      assert.equal(await areApart({ ...ada, lastUpdatedS: 0 }, { ...bo, lastUpdatedS: 0 }), false)
+    }
   })
 
   it('are two people with different national identity numbers, whichever other key they share', async () => {
