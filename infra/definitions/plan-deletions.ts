@@ -1,10 +1,12 @@
 import { forEachConcurrent } from '../../shared/kernel/concurrency.ts'
+import type { JsonObject } from '../../shared/kernel/json.ts'
 import type { ApiCall } from '../import/api-connection.ts'
 import { orderCollections } from './collection-order.ts'
 import type { FileFault } from './definition-file.ts'
+import { replaceReferences } from './references.ts'
 import type { Planned, Step } from './step.ts'
-import { COLLECTIONS, type CollectionRecord, type Tenant } from './tenant.ts'
-import { referredIds, type WantedCollection } from './wanted.ts'
+import { COLLECTIONS, type CollectionRecord, recordOf, type Tenant } from './tenant.ts'
+import { normalisedDefinition, referredIds, type WantedCollection } from './wanted.ts'
 
 /** Requests that run at the same time. */
 const CALLS_AT_ONCE_COUNT = 4
@@ -29,39 +31,45 @@ export async function planDeletions(
     [...surplus.values()].map((record) => ({ ...record, isNew: true, refersTo: referredIds(record) })),
   )
   const [deletions, releases] = [new Map<string, Step>(), new Map<string, Step>()]
-  await forEachConcurrent([...surplus.values()], CALLS_AT_ONCE_COUNT, async (record) => {
-    const { id, kind, name } = record
+  await forEachConcurrent([...surplus.values()], CALLS_AT_ONCE_COUNT, async ({ id, kind, name }) => {
     const path = `${COLLECTIONS[kind]}/${id}`
-    const [{ etag }, { data }] = await Promise.all([call('GET', path), call('GET', `${path}/results`)])
+    const [{ data: dto, etag }, { data }] = await Promise.all([call('GET', path), call('GET', `${path}/results`)])
     const memberCount = (data as { memberIds: unknown[] }).memberIds.length
     const step = { kind, name, file: undefined, path } as const
-    const isReleased = incomplete.has(id)
-    if (isReleased) releases.set(id, releaseOf(record, etag))
+    const record = recordOf(kind, dto as Parameters<typeof recordOf>[1])
+    const isReleased = incomplete.has(id) && referredIds(record).some((other) => other !== id && surplus.has(other))
+    if (isReleased) releases.set(id, { ...step, ...releaseOf(record, surplus, tenant), etag })
     // A release changes the version.
     const version = isReleased ? {} : { etag }
     deletions.set(id, { ...step, action: 'delete', fields: [], method: 'DELETE', memberCount, ...version })
   })
-  const inOrder = order.toReversed().flatMap((id) => deletions.get(id) ?? [])
-  return { steps: [...releases.values(), ...inOrder], faults: [] }
+  const inOrder = order.toReversed()
+  // What a released collection refers to is in use until then. All others are deleted before.
+  const inUse = new Set(releases.keys())
+  for (const id of [...releases.keys(), ...inOrder]) {
+    const record = inUse.has(id) ? surplus.get(id) : undefined
+    for (const other of record === undefined ? [] : referredIds(record)) inUse.add(other)
+  }
+  const stepsOf = (steps: ReadonlyMap<string, Step>, ids = inOrder) => ids.flatMap((id) => steps.get(id) ?? [])
+  const [first, last] = [inOrder.filter((id) => !inUse.has(id)), inOrder.filter((id) => inUse.has(id))]
+  return { steps: [...stepsOf(deletions, first), ...stepsOf(releases), ...stepsOf(deletions, last)], faults: [] }
 }
 
-/** Removes the references of a joinable collection that refers to itself over others: a collection in use is not deleted. */
-function releaseOf({ id, kind, name, objectType }: CollectionRecord, etag: string | undefined): Step {
-  const joinPolicy = {
-    approvalRequired: true,
-    approvalGates: [{ order: 1, type: 'Manager' }],
-    joinableBy: { collectionIds: [] },
-  }
+/**
+ * Lets a joinable collection refer to itself in place of the others that are deleted, which does not keep it from being
+ * deleted. No approval of the former gates counts for the changed ones, and only its own members become eligible.
+ */
+function releaseOf(
+  { id, kind, objectType, definition }: CollectionRecord,
+  surplus: ReadonlyMap<string, unknown>,
+  { schema }: Tenant,
+): Pick<Step, 'action' | 'fields' | 'method' | 'body' | 'note'> {
+  const own = replaceReferences(definition, (other) => (surplus.has(String(other)) ? id : other)) as JsonObject
   return {
     action: 'update',
-    kind,
-    name,
-    file: undefined,
     fields: ['joinPolicy'],
     method: 'PUT',
-    path: `${COLLECTIONS[kind]}/${id}`,
-    body: { objectType, joinPolicy },
-    etag,
-    note: 'releases the collections that it refers to, before it is deleted',
+    body: { objectType, joinPolicy: normalisedDefinition(kind, own, schema, objectType).definition },
+    note: 'refers to itself in place of the collections that are deleted, until it is deleted',
   }
 }

@@ -7,23 +7,12 @@ import { readDefinitionFiles } from '../../infra/definitions/definition-file.ts'
 import { exportDefinitions } from '../../infra/definitions/export-definitions.ts'
 import { planDefinitions } from '../../infra/definitions/plan-definitions.ts'
 import { readTenant } from '../../infra/definitions/tenant.ts'
-import { type ApiCall, ApiRefusal } from '../../infra/import/api-connection.ts'
-import { equals, type JoinableFixture, joinableFixture } from '../support/api/joinable-fixture.ts'
+import type { ApiCall } from '../../infra/import/api-connection.ts'
+import { callAs } from '../support/api/definitions-call.ts'
+import { equals, joinableFixture } from '../support/api/joinable-fixture.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'definitions-hidden-'))
 after(() => rmSync(folder, { recursive: true }))
-
-/** Calls of a tenant without links and settings. */
-const callAs =
-  ({ call }: JoinableFixture, token: string): ApiCall =>
-  async (method, path, body, headers = {}) => {
-    if (path.startsWith('/group-link/beta/settings')) return { data: { timeZone: 'UTC' }, etag: undefined }
-    if (path.startsWith('/group-link/')) return { data: [], etag: undefined }
-    const { codes, messages, status, data, headers: answered } = await call<unknown>(token, method, path, body, headers)
-    if (codes.length === 0) return { data, etag: answered.etag }
-    const errors = codes.map((code, index) => ({ code, message: messages[index] ?? '' }))
-    throw new ApiRefusal(messages.join(), status, errors)
-  }
 
 describe('A file with hidden values', () => {
   it('is named by the export, and changes nothing when somebody applies it who may read them', async () => {

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { applyPlan } from '../../infra/definitions/apply-plan.ts'
+import { planDefinitions } from '../../infra/definitions/plan-definitions.ts'
+import type { DefinitionPlan } from '../../infra/definitions/step.ts'
+import { readTenant } from '../../infra/definitions/tenant.ts'
+import type { JoinPolicyDto } from '../../shared/domain/membership-requests/join-policy.ts'
+import { callAs } from '../support/api/definitions-call.ts'
+import { approvedBy, equals, joinableFixture, OPEN } from '../support/api/joinable-fixture.ts'
+
+const SILENT = { done: () => undefined, plannedAgain: () => undefined }
+
+/** Two joinable collections that refer to each other, and the plan that deletes all collections. */
+async function circle() {
+  const fixture = await joinableFixture()
+  const [boss, employee, deputy] = [await fixture.person(), await fixture.person(), await fixture.person()]
+  await fixture.position(employee, { manager: { objectId: boss.identityId } })
+  const criteria = await fixture.criteria('Identity', equals('identityDisplayName', 'Somebody'))
+  const [left, right] = [
+    await fixture.joinable(OPEN, { name: 'Left' }),
+    await fixture.joinable(OPEN, { name: 'Right' }),
+  ]
+  const setPolicy = async (id: string, joinPolicy: object): Promise<void> => {
+    const body = { objectType: 'Identity', joinPolicy }
+    assert.equal((await fixture.call(fixture.admin, 'PUT', `/collections-joinable/beta/${id}`, body)).status, 200)
+  }
+  const policyOf = async (id: string): Promise<JoinPolicyDto> =>
+    (await fixture.call<{ joinPolicy: JoinPolicyDto }>(fixture.admin, 'GET', `/collections-joinable/beta/${id}`)).data
+      .joinPolicy
+  const call = callAs(fixture, fixture.admin)
+  const plan = async () => planDefinitions([], await readTenant(call), true, call)
+  /** Applies the steps of a plan up to the first deletion of one of the two. */
+  const release = async ({ steps, ...rest }: DefinitionPlan): Promise<void> => {
+    const updates = steps.filter(({ action }) => action === 'update')
+    assert.equal((await applyPlan({ ...rest, steps: updates }, call, SILENT)).refused, undefined)
+  }
+  return { ...fixture, boss, employee, deputy, criteria, left, right, setPolicy, policyOf, call, plan, release }
+}
+
+describe('Joinable collections that refer to each other', () => {
+  it('are deleted without granting a request that waits for a gate of the other collection', async () => {
+    const { boss, employee, left, right, joinable, setPolicy, submit, act, read, results, ...tenant } = await circle()
+    await setPolicy(left, approvedBy({ type: 'Manager' }, { type: 'Collection', approvers: [right] }))
+    await setPolicy(right, approvedBy({ type: 'Collection', approvers: [left] }))
+    const request = (await submit(employee, left)).data
+    assert.equal((await act(boss.token, request, 'approve')).data.status, 'PendingApproval')
+    const plan = await tenant.plan()
+    await tenant.release(plan)
+    assert.deepEqual([(await read(tenant.admin, request)).data.status, await results(left)], ['PendingApproval', []])
+    const { refused } = await applyPlan(await tenant.plan(), tenant.call, SILENT)
+    assert.equal(refused, undefined)
+    assert.deepEqual((await readTenant(tenant.call)).collections, [])
+    const ended = (await tenant.deps.requests.find(tenant.tenantId, request.id))?.value
+    assert.deepEqual([ended?.status, ended?.lifecycle.at(-1)?.notes], ['Cancelled', 'The collection was deleted'])
+  })
+
+  it('keep in between what refers to no other of them, and who may ask', async () => {
+    const { left, right, criteria, deputy, setPolicy, policyOf, ...tenant } = await circle()
+    const fallback = { afterDays: 3, type: 'Identity', approvers: [deputy.identityId] }
+    const gates = (other: string, own: string) => [
+      { order: 1, type: 'Manager', approvers: [], reminderDays: 2, fallback },
+      { order: 2, type: 'Identity', approvers: [deputy.identityId] },
+      {
+        order: 4,
+        type: 'Collection',
+        approvers: [own],
+        fallback: { ...fallback, type: 'Collection', approvers: [other] },
+      },
+    ]
+    const limits = { maxDays: 30, requestDays: 9, rejectionNeedsReason: true }
+    const policy = (other: string, readers: string) => ({
+      approvalRequired: true,
+      approvalGates: gates(other, other),
+      joinableBy: { collectionIds: [readers] },
+      ...limits,
+    })
+    await setPolicy(left, policy(right, criteria))
+    await setPolicy(right, policy(left, left))
+    await tenant.release(await tenant.plan())
+    for (const id of [left, right]) assert.deepEqual(await policyOf(id), policy(id, id))
+  })
+
+  it('are changed right before the first of them, or of what they refer to, is deleted', async () => {
+    const { left, right, criteria, joinable, setPolicy, ...tenant } = await circle()
+    await setPolicy(left, approvedBy({ type: 'Collection', approvers: [right, criteria] }))
+    await setPolicy(right, approvedBy({ type: 'Collection', approvers: [left, right] }))
+    await joinable({ approvalRequired: false, joinableBy: { collectionIds: [left] } }, { name: 'Outside' })
+    const own = await joinable(OPEN, { name: 'Own' })
+    await setPolicy(own, approvedBy({ type: 'Collection', approvers: [own] }))
+    const plan = await tenant.plan()
+    const steps = plan.steps.map(({ action, name }) => `${action} ${name}`)
+    const releases = steps.findIndex((step) => step.startsWith('update'))
+    assert.deepEqual(steps.slice(0, releases).sort(), ['delete Outside', 'delete Own'])
+    assert.deepEqual(steps.slice(releases, releases + 3), ['update Right', 'update Left', 'delete Staff'])
+    assert.deepEqual(steps.slice(releases + 3).sort(), ['delete Left', 'delete Right'])
+    assert.equal((await applyPlan(plan, tenant.call, SILENT)).refused, undefined)
+  })
+})
