@@ -6,7 +6,7 @@ import { CommandError } from '../command.ts'
 import { type ApiCall, ApiRefusal } from '../import/api-connection.ts'
 import { isObject } from './references.ts'
 import type { DefinitionPlan, Step } from './step.ts'
-import { contains } from './tenant.ts'
+import { ALL_COLLECTIONS, contains } from './tenant.ts'
 
 /** What became of a plan: its steps up to the first refusal are done, the refused and later ones are not. */
 export type Outcome = {
@@ -74,6 +74,7 @@ async function applyStep(step: Step, run: Run): Promise<void> {
     if (step.action === 'update') headers['if-plan'] = planId
   }
   const { call } = run
+  if (step.action === 'create' && step.kind !== 'link') await requireFreeName(step.name, call)
   const reply = await call(step.method, path, body, headers).catch(async (error: unknown) => {
     const stored = await replyIfDone(error, step, path, body, call)
     if (stored === undefined) throw error
@@ -84,6 +85,13 @@ async function applyStep(step: Step, run: Run): Promise<void> {
   const id = String(reply.data)
   run.ids.set(step.creates, id)
   if (run.changedPaths.has(step.creates)) run.etags.set(`${path}/${id}`, await etagOf(`${path}/${id}`, call))
+}
+
+/** The API accepts several collections of one name, between which files cannot choose. */
+async function requireFreeName(name: string, call: ApiCall): Promise<void> {
+  const { data } = await call('GET', ALL_COLLECTIONS)
+  if ((data as readonly { readonly name: string }[]).every((collection) => collection.name !== name)) return
+  throw new CommandError('Another person or run has created a collection with this name')
 }
 
 /** Undefined where it cannot be read: what was created is there nevertheless. */

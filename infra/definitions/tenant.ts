@@ -18,6 +18,8 @@ export const DEFINITION_MEMBER = { criteria: 'condition', joinable: 'joinPolicy'
 
 /** Paths of the API. */
 export const COLLECTIONS = { criteria: '/collections-criteria/beta', joinable: '/collections-joinable/beta' } as const
+/** Lists the collections of both kinds. */
+export const ALL_COLLECTIONS = '/collections/beta'
 export const LINKS = '/group-link/beta/group-links'
 export const SETTINGS = '/group-link/beta/settings'
 

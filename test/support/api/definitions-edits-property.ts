@@ -8,7 +8,7 @@ import { readDefinitionFiles } from '../../../infra/definitions/definition-file.
 import { planDefinitions } from '../../../infra/definitions/plan-definitions.ts'
 import { describedStep } from '../../../infra/definitions/print-plan.ts'
 import type { DefinitionPlan, Step } from '../../../infra/definitions/step.ts'
-import { COLLECTIONS } from '../../../infra/definitions/tenant.ts'
+import { ALL_COLLECTIONS, COLLECTIONS } from '../../../infra/definitions/tenant.ts'
 import type { ApiCall } from '../../../infra/import/api-connection.ts'
 import { type Random, seededRandom } from '../../../infra/local/demo/seeded-random.ts'
 import type { ChangePlan } from '../../../shared/domain/insight/change-plan.ts'
@@ -100,8 +100,8 @@ async function applied(plan: DefinitionPlan, tenant: DefinitionsTenant, random: 
   let isRepeated = false
   const watched: ApiCall = async (method, path, body, headers) => {
     const isPlan = path.endsWith('/plan')
-    // Nothing can hold a creation to its effect after it was planned.
-    const isExposed = !isCriteriaCreation(method, path) && !isRepeated
+    // Nothing can hold a creation to its effect after it was planned: then its name is looked up.
+    const isExposed = !isCriteriaCreation(method, path) && path !== ALL_COLLECTIONS && !isRepeated
     isRepeated = false
     if (isDisturbed && isExposed && random.percent(20)) await interfere(tenant, random)
     if (method === 'GET' || isPlan) return tenant.call(method, path, body, headers)
