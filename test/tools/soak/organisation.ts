@@ -28,6 +28,8 @@ export type Organisation = {
   readonly times: InstanceTimes
   readonly personCount: number
   readonly unitCount: number
+  /** Whether the previous release runs beside this one. */
+  readonly rollsBack: boolean
   /** Ids of the connectors. */
   readonly connectorIds: Readonly<Record<SourceName, string>>
   /** Identities that were deleted or came back since the last quiet point: their requests follow in the background. */
